@@ -23,6 +23,8 @@
 (require 'hive-rpc)
 (require 'hive-text)
 
+(defvar server-name)                   ; server.el, loaded when it is used
+(defvar server-process)
 (defvar compilation-finish-functions)  ; compile.el, loaded when it is used
 
 ;;;; Installing the sidecar
@@ -130,6 +132,17 @@ Afterwards Hive restarts with what was installed."
                 :advice (hive-entry-text entry)))
              rejected))))
 
+;; Whoever can talk to the server can do in this Emacs what its human can.
+(defun hive-doctor--server ()
+  "Check that agents cannot reach this Emacs through its server."
+  (let ((running (and (bound-and-true-p server-process)
+                      (process-live-p server-process))))
+    (hive-doctor-check
+     :name (hive-words 'doctor-server) :ok (not running)
+     :text (if running (hive-words 'doctor-server-runs server-name)
+             (hive-words 'doctor-server-none))
+     :advice (hive-words 'doctor-server-advice))))
+
 ;;;; The buffer
 
 (defvar-local hive-doctor--remote nil "Results of checks that node and the sidecar made, in order.")
@@ -154,6 +167,7 @@ Afterwards Hive restarts with what was installed."
               (append (list (hive-doctor--emacs) (hive-doctor--program)
                             (hive-doctor--sidecar) (hive-doctor--store))
                       (hive-doctor--outbox)
+                      (list (hive-doctor--server))
                       hive-doctor--remote))
         (insert "\n" (hive-words 'doctor-again) "\n")
         (goto-char (min place (point-max)))))))

@@ -55,6 +55,15 @@
        . "The program `hive' did not find Node.js; install Node.js %s or newer, or set `hive-node-program', then M-x hive-restart")
       (node-unsuitable . "%s (or set `hive-node-program', then M-x hive-restart)")
 
+      ;; The seat
+      (seat-confirm
+       . "Let this Emacs allow what agents ask permission for, with a key of its own? ")
+      (doctor-server . "Emacs server")
+      (doctor-server-runs . "runs as \"%s\"")
+      (doctor-server-none . "does not run")
+      (doctor-server-advice
+       . "programs of yours can run Lisp in this Emacs with emacsclient and allow permissions in your name, agents too unless they are confined: stop it with M-x server-force-delete")
+
       ;; Installing, the doctor, the manual
       (npm-missing . "The program `npm' was not found; install Node.js %s or newer first")
       (install-failed . "Hive was not installed; the buffer %s shows why")

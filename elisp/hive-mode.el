@@ -55,6 +55,7 @@
 (require 'hive-outreach)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-seat)
 (require 'hive-sessions)
 (require 'hive-shared)
 (require 'info)

@@ -30,6 +30,7 @@
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
+(require 'hive-seat)
 (require 'hive-text)
 (require 'json)
 (require 'subr-x)
@@ -91,48 +92,13 @@ Only you can read it."
                                               nil nil t)))))
 
 (defun hive-outbox--stored-key ()
-  "Return the key in `hive-outbox-key-file', or nil.
-A key that others could have read or written does not count."
-  (let ((attributes (file-attributes hive-outbox-key-file)))
-    (and attributes
-         (null (file-attribute-type attributes))
-         (= (user-uid) (file-attribute-user-id attributes))
-         (zerop (logand #o077 (file-modes hive-outbox-key-file)))
-         (let ((key (with-temp-buffer
-                      (set-buffer-multibyte nil)
-                      (insert-file-contents-literally hive-outbox-key-file)
-                      (buffer-string))))
-           (and (= 64 (length key)) key)))))
-
-(defun hive-outbox--random-key ()
-  "Return a new key, 64 hexadecimal digits."
-  (with-temp-buffer
-    (set-buffer-multibyte nil)
-    (unless (and (file-exists-p "/dev/urandom")
-                 (eq 0 (ignore-errors (call-process "head" "/dev/urandom" t nil "-c" "32")))
-                 (= 32 (buffer-size)))
-      ;; `random' takes its seed from the system.
-      (random t)
-      (dotimes (_ 8) (insert (number-to-string (random most-positive-fixnum)))))
-    (secure-hash 'sha256 (current-buffer))))
+  "Return the key in `hive-outbox-key-file', or nil."
+  (hive-seat-stored-key hive-outbox-key-file))
 
 (defun hive-outbox--key ()
   "Return the key of the outbox; create it if there is none."
-  (or (hive-outbox--stored-key)
-      (let ((directory (file-name-directory (expand-file-name hive-outbox-key-file))))
-        (with-file-modes #o700 (make-directory directory t))
-        ;; What cannot be trusted as a key is in the way of a new one.
-        (when (file-exists-p hive-outbox-key-file)
-          (rename-file hive-outbox-key-file (concat hive-outbox-key-file ".refused") t))
-        (with-file-modes #o600
-          ;; Of two Emacsen that start at once, one creates it, and both use it.
-          (ignore-errors
-            (let ((coding-system-for-write 'no-conversion)
-                  (write-region-inhibit-fsync nil))
-              (write-region (hive-outbox--random-key) nil hive-outbox-key-file
-                            nil 'quiet nil 'excl))))
-        (or (hive-outbox--stored-key)
-            (error "The key of the outbox cannot be kept in %s" hive-outbox-key-file)))))
+  (or (hive-seat-key-in hive-outbox-key-file)
+      (error "The key of the outbox cannot be kept in %s" hive-outbox-key-file)))
 
 (defun hive-outbox--sign (line)
   "Return LINE, the bytes of a JSON object, with its code as last field."

@@ -546,12 +546,17 @@ For commands that would otherwise report an empty list."
     (if (string-empty-p line) line
       (concat (upcase (substring line 0 1)) (substring line 1)))))
 
+(defvar hive-rpc-greeting-functions nil
+  "Functions without arguments that return further parameters of the handshake.
+Each returns a new plist.")
+
 (defun hive-rpc--greet (conn)
   "Do the handshake with the sidecar behind CONN."
   (hive-rpc-request
-   'initialize (list :protocol_version hive-sidecar-protocol
-                     :client (list :name "emacs" :version emacs-version)
-                     :human (hive-human-name))
+   'initialize (append (list :protocol_version hive-sidecar-protocol
+                             :client (list :name "emacs" :version emacs-version)
+                             :human (hive-human-name))
+                       (cl-mapcan #'funcall hive-rpc-greeting-functions))
    :conn conn :timeout 20
    :success (lambda (info)
               (when (eq conn hive-rpc--process)

@@ -37,6 +37,10 @@ export const METHODS = {
     historyParams,
     'Returns what was asked and answered, newest first, 100 entries per page by default (`limit`). Each text is cut at 400 characters; with `full` it is complete.',
   ],
+  'seat/register': [
+    null,
+    'Registers the key that this Emacs gave in `initialize` as a further key of the seat, which the human has confirmed. Returns `registered`, `is_new` and a `text` for the human, as `seat` in the reply to `initialize` does.',
+  ],
   'hivemind-response': [
     responseParams,
     `Answers a question. \`selected\` wins over \`decision\`, which has at most ${PROMPT_LIMITS.decision} characters; one of them is required. A second answer gets \`accepted: false\` and the winner. A frame sent again under its \`response_id\` is the same answer. Without a \`response_id\` the sidecar makes one from this desk and the content, so a repeated frame is one answer too. \`by\` defaults to the human of this desk. Accepted as a notification too. An answer that cannot be accepted is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,

@@ -85,7 +85,8 @@ CREATE TABLE responses (
   via          TEXT NOT NULL,
   attested     INTEGER NOT NULL DEFAULT 0,
   responded_at TEXT NOT NULL,
-  outcome      TEXT NOT NULL
+  outcome      TEXT NOT NULL,
+  signature    TEXT
 );
 CREATE INDEX responses_by_prompt ON responses (ask_id);
 

@@ -68,6 +68,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     seat: thisSeat(),
     env,
     trust: () => humanTrust(env),
+    addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
   });
   return { ...hive, store };
 }

@@ -19,14 +19,17 @@ import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts'
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import type { Seat } from '../domain/seats.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Delivered, type DeliveryService, handPrompt, heldByRun, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
 import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
 import { chargeQuotas, demandOf } from './quotas.ts';
+import { seatThatAnswered, unsignedText } from './signatures.ts';
 import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
 
@@ -37,7 +40,7 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
   const rules = await applicableRules(dialog, event, settings);
   return async (hook) => {
     const { verdict, waited } = hook;
-    if (waited !== null) return conclude(hook, dialog, waited);
+    if (waited !== null) return conclude(hook, dialog, waited, rules);
     if (rules.file !== null && settings.seat !== undefined)
       await noteTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
     return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog, rules);
@@ -142,7 +145,12 @@ async function answerByRule(
   return { decision: decideDialog(dialog, [settled]), carries: true };
 }
 
-async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Promise<Partial<Verdict> | null> {
+async function conclude(
+  hook: HookContext,
+  dialog: Dialog,
+  waited: Waited,
+  { file }: ApplicableRules,
+): Promise<Partial<Verdict> | null> {
   const { tx, verdict } = hook;
   const found = await Promise.all(waited.ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
   const prompts = found.filter((prompt) => prompt !== undefined);
@@ -153,7 +161,14 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
     for (const prompt of prompts) await recordCancel(tx, prompt, ELSEWHERE);
     return null;
   }
-  return concludeAll(hook, dialog, prompts, null);
+  return concludeAll(hook, dialog, prompts, { file, warning: null });
+}
+
+/** What an answer that allows is compared with. */
+interface Against {
+  /** The human's file, with the seats whose signature counts. */
+  file: Trust | null;
+  warning: string | null;
 }
 
 /** Gives the answer to a permission to the call that waits for it. */
@@ -161,23 +176,22 @@ export async function concludePrompt(
   hook: HookContext,
   dialog: Dialog,
   prompt: Prompt,
-  warning: string | null,
+  against: Against,
 ): Promise<Partial<Verdict> | null> {
-  return concludeAll(hook, dialog, [prompt], warning);
+  return concludeAll(hook, dialog, [prompt], against);
 }
 
 async function concludeAll(
   hook: HookContext,
   dialog: Dialog,
   prompts: readonly Prompt[],
-  warning: string | null,
+  { file, warning }: Against,
 ): Promise<Partial<Verdict> | null> {
   const { tx, session } = hook;
   const decided = decideDialog(dialog, prompts);
   if (decided === null) return null;
-  const decision = (await differs(hook, dialog, decided, prompts, warning))
-    ? NOT_WHAT_WAS_DISPLAYED
-    : decided;
+  const seats = hook.settings.seats?.() ?? file?.seats ?? [];
+  const decision = await permitted(hook, dialog, { decided, prompts, seats, warning });
   for (const prompt of prompts) {
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
@@ -186,20 +200,45 @@ async function concludeAll(
   return { decision, carries: true };
 }
 
-/** A yes to something else than what is about to run is no yes (invariant 13): somebody changed the stored question. */
-async function differs(
+interface Deciding {
+  decided: DialogAnswer;
+  prompts: readonly Prompt[];
+  seats: readonly Seat[];
+  warning: string | null;
+}
+
+/**
+ * What may leave as an `allow`. A yes to something else than what is about to run is no yes (invariant 13): somebody
+ * changed the stored question. Nor is one that no registered seat signed (invariant 14): anybody may write a store.
+ */
+async function permitted(
   hook: HookContext,
   dialog: Dialog,
-  decided: DialogAnswer,
-  [answered]: readonly Prompt[],
-  warning: string | null,
-): Promise<boolean> {
-  if (decided.kind !== 'allow' || !isPermission(dialog) || answered === undefined) return false;
-  const [asked] = await askFor(hook, dialog, null, warning);
+  { decided, prompts, seats, warning }: Deciding,
+): Promise<DialogAnswer> {
+  if (decided.kind !== 'allow' || !isPermission(dialog)) return decided;
+  const [[asked], [answered]] = [await askFor(hook, dialog, null, warning), prompts];
+  if (asked === undefined || answered === undefined) return NOT_WHAT_WAS_DISPLAYED;
   // What its asker has added since was displayed, too, and runs nothing.
-  const { notes } = answered;
-  return asked === undefined || permissionDigest({ ...asked, notes }) !== permissionDigest(answered);
+  const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
+  if (displayed_digest !== permissionDigest(answered)) return NOT_WHAT_WAS_DISPLAYED;
+  const seat = await seatThatAnswered(hook.tx, answered, {
+    store_id: hook.store_id,
+    displayed_digest,
+    seats,
+  });
+  if (seat !== null) return decided;
+  const text = unsignedText(answered);
+  await giveNotice(hook.tx, { severity: 'warning', session_id: answered.session_id, text });
+  return NOT_SIGNED;
 }
+
+const NOT_SIGNED: DialogAnswer = {
+  kind: 'deny',
+  message:
+    'Denied by Hive: no seat that the human has registered signed this answer. Nothing was allowed. Tell the human.',
+  interrupt: false,
+};
 
 const NOT_WHAT_WAS_DISPLAYED: DialogAnswer = {
   kind: 'deny',
@@ -284,8 +323,9 @@ export async function applicableRules(
   { cwd }: HookEvent,
   { human }: HookSettings,
 ): Promise<ApplicableRules> {
-  if (dialog.kind !== 'permission' || human === undefined) return { file: null, matching: [] };
+  if (!isPermission(dialog) || human === undefined) return { file: null, matching: [] };
   const { trust, place } = await human(cwd);
+  if (dialog.kind !== 'permission') return { file: trust, matching: [] };
   return { file: trust, matching: rulesForTool(trust.permission_rules, dialog.tool, place) };
 }
 

@@ -1,4 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+import type { Seat } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
@@ -36,6 +37,7 @@ import type {
 import { type ClaimService, createClaims, createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createRuns, type RunService } from './runs.ts';
+import { createSeats, type SeatService } from './seats.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type Environment, type SettingsService } from './settings.ts';
 import { createTokens, type TokenService } from './tokens.ts';
@@ -62,6 +64,7 @@ export interface Hive {
   readonly outreach: OutreachService;
   readonly settings: SettingsService;
   readonly trust: TrustService;
+  readonly seats: SeatService;
   readonly messages: MessageService;
   readonly mentions: MentionService;
   readonly loops: LoopService;
@@ -120,12 +123,24 @@ export interface HiveParts {
   env: Environment;
   /** What the human's file says now. */
   trust: () => Trust;
+  /** Writes a seat into that file. */
+  addSeat: (seat: Seat) => Promise<void>;
 }
 
 export function createHive(parts: HiveParts): Hive {
   const { store, ids, processes, log, notifier, findProject: findPlace, seat, env } = parts;
   const feed = createFeed(store, log);
-  const prompts = createPrompts(store, feed, ids);
+  const sessions = createSessions(store, processes);
+  const seats = createSeats({
+    store,
+    sessions,
+    seat,
+    machine: parts.machine,
+    env,
+    trust: parts.trust,
+    write: parts.addSeat,
+  });
+  const prompts = createPrompts(store, feed, ids, seats.key);
   const claims = createClaims(store);
   const mentions = createMentions(store);
   const expiring = [
@@ -158,7 +173,6 @@ export function createHive(parts: HiveParts): Hive {
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopCodexAnswers: (() => Promise<void>) | null = null;
-  const sessions = createSessions(store, processes);
   let stopRuns: (() => Promise<void>) | null = null;
   const runs = createRuns({
     store,
@@ -191,6 +205,7 @@ export function createHive(parts: HiveParts): Hive {
     outreach,
     settings,
     trust,
+    seats,
     turns: createTurns(store, ids),
     interrupts,
     desks: createDesks(store, ids, log),

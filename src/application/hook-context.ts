@@ -2,6 +2,7 @@
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Preferences } from '../domain/preferences.ts';
+import type { Seat } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { Ids, Logger, Processes, WriteTx } from './ports.ts';
@@ -33,6 +34,8 @@ export interface HookSettings {
   seat?: string;
   /** What the human's file says, and the place that its rules look at: asked for by the few events that they concern. */
   human?: (cwd: string) => Promise<{ trust: Trust; place: Place }>;
+  /** The seats whose answers may allow something; default: those in the human's file. */
+  seats?: () => readonly Seat[];
   /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
   codexListens?: () => boolean;
 }
@@ -40,6 +43,7 @@ export interface HookSettings {
 /** One event at one handler. */
 export interface HookContext {
   tx: WriteTx;
+  store_id: string;
   event: HookEvent;
   session: Session;
   settings: HookSettings;

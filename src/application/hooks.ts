@@ -99,7 +99,8 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       };
       let verdict = NO_OPINION;
       for (const handler of handlers) {
-        const context = { tx, event, session, settings, verdict, waited, preferences, ...parts };
+        const { store_id } = store;
+        const context = { tx, event, session, settings, verdict, waited, preferences, store_id, ...parts };
         verdict = mergeVerdicts(verdict, await handler(context));
         if (verdict.wait !== null) break;
       }

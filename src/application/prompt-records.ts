@@ -25,15 +25,23 @@ export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   await Promise.all([tx.prompts.insert(prompt), appendPrompt(tx, 'prompt/created', prompt, data)]);
 }
 
+/** What a person saw of a permission when they answered it. */
+export interface Displayed {
+  /** The digest of its text as it was displayed; null where nothing shows that it was. */
+  displayed_digest: string | null;
+  /** Of the seat where an answer was given that may allow something. */
+  signature: string | null;
+}
+
 /**
  * Applies one answer to one prompt. The caller has checked that the prompt is current and the answerer is allowed.
- * `displayed_digest`: of a permission's text as it was displayed.
+ * What was displayed is known only of a person's answer.
  */
 export async function recordAnswer(
   tx: WriteTx,
   prompt: Prompt,
   answer: PromptAnswer,
-  displayed_digest: string | null = null,
+  { displayed_digest, signature }: Displayed = { displayed_digest: null, signature: null },
 ): Promise<{ outcome: AnswerOutcome; prompt: Prompt }> {
   const { ask_id } = prompt;
   const { prompt: settled, outcome } = respondPrompt(prompt, answer);
@@ -42,7 +50,7 @@ export async function recordAnswer(
   }
   if (outcome === 'accepted') await dropClaim(tx, prompt);
   if (outcome === 'late') await tx.prompts.update(settled);
-  const added = tx.prompts.addResponse({ ...answer, ask_id, outcome });
+  const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
   const { decision, by, via, attested, response_id } = answer;
   await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, {

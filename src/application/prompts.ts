@@ -6,7 +6,7 @@ import { type Actor, isAttested, refusalToAnswer, refusalToCancel, refuse } from
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
-import { refusalOfUnseen } from '../domain/permissions.ts';
+import { mayAllow, refusalOfUnseen } from '../domain/permissions.ts';
 import {
   type AnswerOutcome,
   type AnswerRequest,
@@ -26,6 +26,7 @@ import {
   type Urgency,
 } from '../domain/prompts.ts';
 import { tooMany } from '../domain/quotas.ts';
+import { type SeatKey, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
@@ -129,7 +130,13 @@ export interface PromptService {
 
 const DUE_BATCH = 200;
 
-export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService {
+/** `seatKey` is the key with which the human's answers are signed in this process, if it has one. */
+export function createPrompts(
+  store: Store,
+  feed: Feed,
+  ids: Ids,
+  seatKey: () => SeatKey | null = () => null,
+): PromptService {
   async function change(
     ask_id: string,
     type: EventType,
@@ -232,7 +239,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
     count: (filter) => store.read((tx) => tx.prompts.count(filter)),
     countPending: () => store.read((tx) => tx.prompts.countByUrgency()),
 
-    ...createAnswering(store, ids),
+    ...createAnswering(store, ids, seatKey),
 
     cancel: (ask_id, actor, reason) =>
       store.write(async (tx) => {
@@ -302,7 +309,11 @@ export function wrongStore(given: string, own: string, what: 'answer' | 'message
 // ---- Answering and correcting ----
 // One transaction each, which also records the answer under its id.
 
-function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' | 'amend'> {
+function createAnswering(
+  store: Store,
+  ids: Ids,
+  seatKey: () => SeatKey | null,
+): Pick<PromptService, 'respond' | 'amend'> {
   /** An answer for another store would meet another prompt here, or none. */
   function refuseForeign({ store_id }: AnswerCommand): void {
     if (store_id === undefined || store_id === null || store_id === store.store_id) return;
@@ -314,6 +325,17 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
     const { actor, displayed_digest } = command;
     if (actor.kind !== 'human' || actor.via === 'library') return;
     refuse(refusalOfUnseen(prompt, answer, displayed_digest ?? null));
+  }
+
+  /** Signs what a person has seen and may allow something; nothing else needs a signature, or gets one. */
+  function signatureOf(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): string | null {
+    const { actor, displayed_digest } = command;
+    if (actor.kind !== 'human' || !answer.attested || displayed_digest == null) return null;
+    if (!mayAllow(prompt, answer)) return null;
+    const seat = seatKey();
+    if (seat === null) return null;
+    const { ask_id } = prompt;
+    return signAnswer(seat, { store_id: store.store_id, ask_id, displayed_digest, answer });
   }
 
   return {
@@ -337,9 +359,10 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
           response_id,
           responded_at: tx.now,
         });
-        const displayed = command.displayed_digest ?? null;
         refuseUnseen(prompt, answer, command);
-        return recordAnswer(tx, prompt, answer, displayed);
+        const displayed_digest = command.displayed_digest ?? null;
+        const signature = signatureOf(prompt, answer, command);
+        return recordAnswer(tx, prompt, answer, { displayed_digest, signature });
       }),
 
     amend: (command) =>
@@ -364,7 +387,8 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
         refuseUnseen(prompt, answer, command);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);
-        await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment' });
+        const signature = signatureOf(prompt, answer, command);
+        await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment', signature });
         const before = prompt.decision ?? prompt.late_response?.decision ?? null;
         await appendPrompt(tx, 'prompt/amended', amended, {
           decision: answer.decision,

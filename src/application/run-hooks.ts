@@ -16,6 +16,7 @@ import {
   type RunStart,
   STEP_TAIL_BYTES,
 } from '../domain/runs.ts';
+import type { Trust } from '../domain/trust.ts';
 import { applicableRules, askFor, concludePrompt, dialogHandler, openByRule } from './dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
@@ -44,7 +45,7 @@ export async function runHandler(
       return event.name === 'PreToolUse' ? { deny: STALE, end_turn: STALE } : null;
     const run = await heard(hook, found);
     if (dialog === null || rules === null) return otherwise?.(hook) ?? null;
-    if (waited !== null) return conclude(hook, run, dialog, waited);
+    if (waited !== null) return conclude(hook, run, dialog, { ...waited, file: rules.file });
     if (verdict.deny !== null || verdict.end_turn !== null) return null;
     return (await openByRule(hook, dialog, rules)) ?? open(hook, run, dialog);
   };
@@ -164,7 +165,7 @@ async function conclude(
   hook: HookContext,
   run: Run,
   dialog: Dialog,
-  { ask_ids, abandoned }: Waited,
+  { ask_ids, abandoned, file }: Waited & { file: Trust | null },
 ): Promise<Partial<Verdict> | null> {
   const { tx, event, session, settings, verdict } = hook;
   const [ask_id] = ask_ids;
@@ -179,7 +180,7 @@ async function conclude(
   if (abandoned) return null;
   if (prompt.status === 'responded') {
     const warned = prompt.context?.startsWith(MAY_HAVE_RUN) === true ? MAY_HAVE_RUN : null;
-    const decided = await concludePrompt(hook, dialog, prompt, warned);
+    const decided = await concludePrompt(hook, dialog, prompt, { file, warning: warned });
     if (decided !== null) await putCall(hook, run, { ...call, deferred: false, given: true }, call.call_id);
     return decided;
   }

@@ -111,6 +111,19 @@ export function examineTrust(trust: Trust): Check[] {
     ...(trust.notify_command === null ? [] : ['a command for notifications']),
     ...(trust.allow_scripts_to_answer ? ['scripts may answer'] : []),
   ].join(', ');
+  const seats = trust.seats.map(({ name, key }) => ({
+    name: 'Seat',
+    ok: true,
+    text: `${name} may allow permissions (key ${key})`,
+    advice: null,
+  }));
+  if (seats.length === 0)
+    seats.push({
+      name: 'Seat',
+      ok: true,
+      text: `no seat is registered in ${path}: nothing that is answered at a desk or a terminal allows anything; Emacs registers its key when it connects`,
+      advice: null,
+    });
   const text = digest === null ? `${path} is not there: nothing is allowed without you` : `${path}: ${says}`;
-  return [{ name: 'Trust', ok: true, text, advice: null }];
+  return [{ name: 'Trust', ok: true, text, advice: null }, ...seats];
 }

@@ -4,6 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
+import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
 import { currentAnswer, type Format, mark, print, printJson, remark, stateOf } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
@@ -54,6 +55,12 @@ async function answerCommand(
   // Where this is a permission, the actor is found by displaying all of it and asking for a typed yes.
   const actor = await answeringActor(hive, prompt, chosen, options);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
+  // What is typed here may allow something, so it is signed as in Emacs.
+  if (prompt.kind === 'permission' && actor.kind === 'human') {
+    hive.seats.hold(seatSecret(process.env));
+    const seat = await hive.seats.register({ pid: process.pid, via: 'cli', confirmed: false });
+    if (seat.text !== null) remark(seat.text);
+  }
   return { ask_id, decision, selected: select, comment, actor, displayed_digest };
 }
 

@@ -59,6 +59,7 @@ export const EVENT_TYPES = [
   'desk/preferences_changed',
   'token/changed',
   'trust/changed',
+  'seat/registered',
 ] as const;
 
 /** What can happen. */

@@ -5,6 +5,7 @@
  */
 import { objectIn } from './dialogs.ts';
 import { type PermissionRule, readRules } from './permission-rules.ts';
+import { readSeats, type Seat } from './seats.ts';
 
 /** What permits or runs something. None of it is ever read from the store. */
 export interface Authority {
@@ -20,6 +21,8 @@ export interface Trust extends Authority {
   allow_scripts_to_answer: boolean;
   /** Rules that answer permissions in the human's place. */
   permission_rules: readonly PermissionRule[];
+  /** The seats whose answers may allow something. */
+  seats: readonly Seat[];
   /** Where the file is, or should be. */
   path: string;
   /** Why nothing in it permits anything: sentences that say what to do. Empty: all of it counts. */
@@ -47,7 +50,7 @@ const LONGEST_COMMAND = 4_096;
 
 /** The content of the human's file. */
 export function readTrust({ path, text, problems: found, digest }: TrustFile): Trust {
-  const nothing = { ...NO_AUTHORITY, allow_scripts_to_answer: false };
+  const nothing = { ...NO_AUTHORITY, allow_scripts_to_answer: false, seats: [] };
   if (text === null) return { ...nothing, permission_rules: [], path, problems: found, digest };
   const content = parse(text);
   const said = content === null ? null : understand(content, path);
@@ -75,11 +78,13 @@ function understand(
   const isCommand = typeof command === 'string' && command !== '' && command.length <= LONGEST_COMMAND;
   if (command !== null && !isCommand) problems.push(`notify_command in ${path} is not a command line.`);
   const { rules, problems: ofRules } = readRules(content['permission_rules'] ?? [], FILE);
+  const { seats, problems: ofSeats } = readSeats(content['seats'] ?? [], path);
   const known = new Set([
     'popup_permissions',
     'allow_scripts_to_answer',
     'notify_command',
     'permission_rules',
+    'seats',
   ]);
   const unknown = Object.keys(content).filter((key) => !known.has(key));
   const trust = {
@@ -87,9 +92,11 @@ function understand(
     allow_scripts_to_answer: flag('allow_scripts_to_answer'),
     notify_command: isCommand ? command : null,
     permission_rules: rules,
+    seats,
   };
   problems.push(
     ...ofRules,
+    ...ofSeats,
     ...unknown.map((key) => `${path} has an entry "${key}" that Hive does not know.`),
   );
   return { trust, problems };

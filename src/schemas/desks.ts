@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AuthorityChanges } from '../application/trust.ts';
 import type { OutreachChanges } from '../domain/outreach.ts';
 import type { PreferenceChanges, Preferences } from '../domain/preferences.ts';
+import { SECRET_KEY } from '../domain/seats.ts';
 import { type SettingKey, settingNamed } from '../domain/settings.ts';
 import { outreachSettings } from './outreach.ts';
 
@@ -14,6 +15,8 @@ export const initializeParams = z.object({
   client: z.object({ name: z.string().max(100), version: z.string().max(100) }),
   /** The name of the human; by default from the sidecar's environment. */
   human: z.string().max(400).nullish(),
+  /** The secret key of the seat; without it nothing that is answered here allows anything. */
+  seat_key: z.string().regex(SECRET_KEY, 'The key of a seat is 64 hexadecimal digits.').nullish(),
 });
 export const focusParams = z.object({ focused: z.boolean() });
 

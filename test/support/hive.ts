@@ -6,6 +6,7 @@ import type { HiveEvent } from '../../src/domain/events.ts';
 import { EVERY_SEAT } from '../../src/domain/humans.ts';
 import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
+import { type Seat, seatKeyFrom } from '../../src/domain/seats.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
@@ -14,6 +15,11 @@ import { tempStore } from './temp.ts';
 
 /** The human at a desk. */
 export const HUMAN: HumanActor = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true };
+
+/** The key of the human's desk. */
+export const SEAT_SECRET = '5e'.repeat(32);
+/** The same as it is registered in the human's file. */
+export const SEAT: Seat = { name: 'ada@test', key: seatKeyFrom(SEAT_SECRET).key };
 
 export interface RecordedLog extends Logger {
   readonly lines: string[];
@@ -34,6 +40,7 @@ export async function openTestHive(
 ): Promise<OpenedHive> {
   const hive = await openHive({ store, env: {}, log });
   whenFinished(() => hive.close());
+  hive.seats.hold(SEAT_SECRET);
   return hive;
 }
 

@@ -7,6 +7,7 @@ import { readTrust } from '../../src/domain/trust.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
+import { SEAT } from './hive.ts';
 
 type Raw = Record<string, unknown>;
 
@@ -67,6 +68,7 @@ export async function fire(
     above: [...('CLAUDE_PID' in environment ? [Number(environment['CLAUDE_PID'])] : []), ...ABOVE],
     findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
+    seats: () => [SEAT],
     ...settings,
   });
   const printed = sayVerdict(event, verdict);

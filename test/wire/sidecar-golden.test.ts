@@ -105,6 +105,11 @@ describe('sessions and turns', () => {
   });
 });
 
+test('a sidecar that was given no key registers none', async () => {
+  const { sidecar } = await connectDesk();
+  await exchange(sidecar, 'seat/register', undefined);
+});
+
 test('what agents send unasked is listed', async () => {
   const { sidecar } = await connectDesk();
   await exchange(sidecar, 'outreach/list', {});

@@ -20,7 +20,7 @@ import { FRAME_BYTES } from './frames.ts';
 
 /** Opens the desk: from here on agents see that a human is present. */
 export const initializeDesk: Method = takes(initializeParams, async (params, connection) => {
-  const { protocol_version, client, human } = params;
+  const { protocol_version, client, human, seat_key } = params;
   if (protocol_version !== PROTOCOL_VERSION) {
     const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
     throw invalidInput(
@@ -42,7 +42,11 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     connection.opening = false;
     throw error;
   }
-  await connection.hive.trust.note();
+  const { seats, trust } = connection.hive;
+  if (seat_key != null) seats.hold(seat_key);
+  const { pid } = connection;
+  const seat = seat_key == null ? null : await seats.register({ pid, via: 'emacs', confirmed: false });
+  await trust.note();
   connection.head_seq = await connection.hive.history.head();
   return {
     server: { name: 'hive-sidecar', version: VERSION },
@@ -51,6 +55,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     human: connection.human,
     store_id: connection.hive.store_id,
     head_seq: connection.head_seq,
+    seat,
   };
 });
 
@@ -60,6 +65,14 @@ export const deskMethods: Methods = {
     await desk.setFocused(focused);
     return {};
   }),
+
+  'seat/register': acting(
+    takesNothing(async ({ hive, pid }) => {
+      const state = await hive.seats.register({ pid, via: 'emacs', confirmed: true });
+      await hive.trust.note();
+      return { ...state };
+    }),
+  ),
 
   'desk/preferences': acting(
     takes(preferencesParams, async (params, connection) => {

@@ -152,6 +152,7 @@ async function handle(
     pid: 0,
     findProject: () => projectOfToken(token, projectOf(record(body['project']))),
     readTail: () => null,
+    seats: () => hive.trust.file().seats,
     async withoutTimeLimit(work) {
       // The head of the answer tells the other side that this waits for the human, and that the server does not hang.
       response.writeHead(200, { 'Content-Type': 'application/json' });

@@ -29,6 +29,8 @@ export type StoredOutcome = AnswerOutcome | 'amendment';
 export interface StoredResponse extends PromptAnswer {
   ask_id: string;
   outcome: StoredOutcome;
+  /** Of the seat where it was given (seats.ts); null for whatever allows nothing. */
+  signature: string | null;
 }
 
 export interface PromptReads extends PrunableReads {

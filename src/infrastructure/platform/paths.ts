@@ -1,6 +1,6 @@
 /** Paths and names on this platform: the state directory, the store, the human's file, the seat, Codex' socket. */
 import { homedir, hostname, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,6 +23,11 @@ export function trustFile(env: Environment, platform: NodeJS.Platform = process.
       ? stateDirectory(env, platform)
       : join(xdg?.startsWith('/') === true ? xdg : join(home, '.config'), 'hive');
   return join(folder, 'trust.json');
+}
+
+/** The secret key of the person's seat (seat-file.ts, hive-seat.el). */
+export function seatKeyFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  return join(dirname(trustFile(env, platform)), 'seat.key');
 }
 
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */

@@ -201,11 +201,11 @@ const ESCALATE = statement(
   `UPDATE prompts SET escalated_at = $2, checksum = $3 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
 const ADD_RESPONSE = statement(
-  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 const RESPONSE = statement(
-  `SELECT response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome FROM responses WHERE response_id = $1`,
+  `SELECT response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature FROM responses WHERE response_id = $1`,
 );
 
 const SET_ORPHANED = statement(
@@ -286,7 +286,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
     async addResponse(given) {
       const { response_id, ask_id, decision, selected, comment, by, via, attested } = given;
-      const { responded_at, outcome } = given;
+      const { responded_at, outcome, signature } = given;
       await sql.run(ADD_RESPONSE, [
         response_id,
         ask_id,
@@ -298,6 +298,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
         attested ? 1 : 0,
         responded_at,
         outcome,
+        signature,
       ]);
     },
 
@@ -355,6 +356,7 @@ function toResponse(row: Row): StoredResponse {
     attested: row['attested'] === 1,
     responded_at: String(row['responded_at']),
     outcome: String(row['outcome']) as StoredOutcome,
+    signature: row['signature'] === null ? null : String(row['signature']),
   };
 }
 

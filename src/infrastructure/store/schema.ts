@@ -17,6 +17,7 @@ export const MIGRATION_NAMES = [
   'token_projects',
   'attested',
   'runs',
+  'signatures',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */

@@ -2,9 +2,10 @@
 import { realpathSync } from 'node:fs';
 import { inject, onTestFinished } from 'vitest';
 import { agentAuthor } from '../../../src/domain/messages.ts';
+import { addSeat } from '../../../src/infrastructure/platform/seat-file.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
-import { eventsOf, introduce } from '../../support/hive.ts';
+import { eventsOf, introduce, SEAT, SEAT_SECRET } from '../../support/hive.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
 
@@ -23,8 +24,12 @@ export async function openWorld(store: string = tempStore()): Promise<World> {
   if (clients === null) throw new Error('The real agents are not installed.');
   const hive = await openHive({ store, env: {} });
   onTestFinished(() => hive.close());
+  hive.seats.hold(SEAT_SECRET);
   // The clients know their project by its real path.
-  return { clients, store, folder: realpathSync(tempFolder()), hive };
+  const folder = realpathSync(tempFolder());
+  // Their person has registered the seat at which this hive answers.
+  addSeat({ HOME: folder }, SEAT);
+  return { clients, store, folder, hive };
 }
 
 /** In the environment of every client: what is not on this machine cannot be reached. */

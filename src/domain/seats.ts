@@ -1,0 +1,105 @@
+/**
+ * Seats: where a human answers, each with a key (Ed25519). An answer that may allow something is signed with the key of
+ * its seat, and whatever prints the `allow` looks for a registered seat that signed it. The public keys are in the
+ * human's file (trust.ts). The store holds signatures only, so nobody who can write the store can allow anything.
+ */
+import type { PromptAnswer } from './prompts.ts';
+
+/** A registered seat, as it is in the human's file. */
+export interface Seat {
+  /** Whose it is, usually user@machine. Several seats may have one name. */
+  name: string;
+  /** Its public key: 32 bytes, base64url. */
+  key: string;
+}
+
+/** The key of the seat in this process. */
+export interface SeatKey {
+  /** Its public part, as in `Seat`. */
+  readonly key: string;
+  sign(text: string): string;
+}
+
+/** What a signature says: this person was shown this, and gave this answer then. */
+export interface SignedAnswer {
+  store_id: string;
+  ask_id: string;
+  /** Of the permission as it was displayed (permissions.ts). */
+  displayed_digest: string;
+  answer: PromptAnswer;
+}
+
+/** A secret key: 32 bytes, in hexadecimal digits. */
+export const SECRET_KEY: RegExp = /^[0-9a-f]{64}$/;
+const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
+const LONGEST_NAME = 400;
+/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+const PKCS8 = '302e020100300506032b657004220420';
+
+/** The key that this secret is. @throws TypeError for anything else than 64 hexadecimal digits. */
+export function seatKeyFrom(secret: string): SeatKey {
+  if (!SECRET_KEY.test(secret)) throw new TypeError('The key of a seat is 64 hexadecimal digits.');
+  const { createPrivateKey, createPublicKey, sign } = crypto();
+  const der = Buffer.from(PKCS8 + secret, 'hex');
+  const secretKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  const { x } = createPublicKey(secretKey).export({ format: 'jwk' });
+  return {
+    key: String(x),
+    sign: (text) => sign(null, Buffer.from(text), secretKey).toString('base64url'),
+  };
+}
+
+/** The signature of an answer. */
+export function signAnswer(seat: SeatKey, signed: SignedAnswer): string {
+  return seat.sign(textOf(signed));
+}
+
+/** The seat among these that signed this answer; null when none did. */
+export function seatThatSigned(
+  seats: readonly Seat[],
+  signed: SignedAnswer,
+  signature: string | null,
+): Seat | null {
+  if (signature === null || seats.length === 0) return null;
+  const { createPublicKey, verify } = crypto();
+  const text = Buffer.from(textOf(signed));
+  const bytes = Buffer.from(signature, 'base64url');
+  const didSign = ({ key: x }: Seat): boolean => {
+    try {
+      const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+      return verify(null, text, key, bytes);
+    } catch {
+      // Not every text of the right length is a key.
+      return false;
+    }
+  };
+  return seats.find(didSign) ?? null;
+}
+
+/** The seats in the human's file. `problems` say what is not understood. */
+export function readSeats(value: unknown, file: string): { seats: Seat[]; problems: string[] } {
+  if (!Array.isArray(value)) return { seats: [], problems: [`seats in ${file} is not a list.`] };
+  const seats: Seat[] = [];
+  const problems: string[] = [];
+  for (const [index, item] of value.entries()) {
+    const { name, key, ...rest } = (item ?? {}) as Record<string, unknown>;
+    const isNamed = typeof name === 'string' && name !== '' && name.length <= LONGEST_NAME;
+    const isKey = typeof key === 'string' && PUBLIC_KEY.test(key);
+    if (isNamed && isKey && Object.keys(rest).length === 0) seats.push({ name, key });
+    else
+      problems.push(`Seat ${index + 1} in ${file} is not {"name": …, "key": …} with a public key of Hive.`);
+  }
+  return { seats, problems };
+}
+
+/** One text for each meaning: the fields in a fixed order, as JSON, after what this is a signature of. */
+function textOf({ store_id, ask_id, displayed_digest, answer }: SignedAnswer): string {
+  const { decision, selected, comment, by, via, attested, response_id, responded_at } = answer;
+  const said = [decision, selected, comment, by, via, attested, response_id, responded_at];
+  return JSON.stringify(['hive answer 1', store_id, ask_id, displayed_digest, said]);
+}
+
+/** Few processes sign or check, and loading it takes a fifth of a bare start. */
+function crypto(): typeof import('node:crypto') {
+  return process.getBuiltinModule('node:crypto');
+}

@@ -1,0 +1,82 @@
+/** The key of a person's seat, and its entry in their file of trust (domain/seats.ts). Both are readable to them alone. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { HiveError } from '../../domain/errors.ts';
+import { SECRET_KEY, type Seat } from '../../domain/seats.ts';
+import { readPrivately } from './human-file.ts';
+import { seatKeyFile, trustFile } from './paths.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The secret key of the person's seat, made when there is none. Emacs reads and makes the same file (hive-seat.el).
+ * @throws HiveError `not_allowed` for a file that others could have read or written.
+ */
+export function seatSecret(env: Environment): string {
+  const path = seatKeyFile(env);
+  if (!existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    try {
+      writeDurably(path, randomBytes(32).toString('hex'), 'wx');
+    } catch (error) {
+      // Another process has made it meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  const { text, problems } = readPrivately(path);
+  const [problem] = problems;
+  if (problem !== undefined) throw new HiveError('not_allowed', problem);
+  if (text === null || !SECRET_KEY.test(text))
+    throw new HiveError(
+      'not_allowed',
+      `${path} is not the key of a seat: put it aside, and Hive makes a new one.`,
+    );
+  return text;
+}
+
+/** Adds a seat to the person's file, which is understood or not there yet. What they wrote stays as it is. */
+export function addSeat(env: Environment, seat: Seat): void {
+  const given = trustFile(env);
+  const path = existsSync(given) ? realpathSync.native(given) : given;
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const beside = join(dirname(path), `.trust-${randomUUID()}`);
+  try {
+    writeDurably(beside, withSeat(before, seat), 'wx');
+    renameSync(beside, path);
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+/** The text of the file with one more seat. A first seat is put at its end; the person has formatted the rest. */
+function withSeat(text: string, seat: Seat): string {
+  const content = JSON.parse(text) as Record<string, unknown>;
+  const { seats } = content;
+  if (Array.isArray(seats)) return `${JSON.stringify({ ...content, seats: [...seats, seat] }, null, 2)}\n`;
+  const rest = text.slice(0, text.lastIndexOf('}')).trimEnd();
+  const comma = Object.keys(content).length === 0 ? '' : ',';
+  return `${rest}${comma}\n  "seats": [\n    ${JSON.stringify(seat)}\n  ]\n}\n`;
+}
+
+function writeDurably(path: string, text: string, flag: 'wx'): void {
+  const file = openSync(path, flag, 0o600);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,72 @@
+/** A permission that a person allows in a real Emacs is signed with the key of their seat, and the hook lets it through. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
+import { childEnvironment, spawnHive } from '../support/children.ts';
+import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { recordedEvent, said } from '../support/hooks.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+let home: EmptyHome;
+beforeEach(async () => {
+  home = await openEmptyHome();
+});
+afterEach(() => home.close());
+
+/** What an agent's `hive hook` prints, once the person has allowed this in Emacs. */
+async function allowed(emacs: Terminal, command: string): Promise<unknown> {
+  const hook = spawnHive(
+    ['hook', '--client', 'claude-code'],
+    childEnvironment(home.store, { HOME: home.folder }),
+  );
+  let out = '';
+  hook.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  const { permission_suggestions: _, ...event } = recordedEvent(
+    'claude-code/PermissionRequest-Bash-addRules.json',
+  );
+  hook.process.stdin.end(JSON.stringify({ ...event, session_id: command, tool_input: { command } }));
+  await emacs.until(/hive 1!/);
+  await emacs.keys('M-x');
+  await emacs.type('hive-next');
+  await emacs.keys('Enter');
+  await emacs.until(new RegExp(command));
+  await emacs.answer(/TAB skip/, '1');
+  await emacs.answer(/RET or y gives/, 'y');
+  await hook.exited;
+  return said(out)?.hookSpecificOutput;
+}
+
+const config = (name: string): string => join(home.folder, '.config/hive', name);
+
+test('Emacs makes its key, registers it and says so; what is allowed there is allowed until the human removes it', async () => {
+  const emacs = await home.emacs();
+  await emacs.until(/Registered this seat/);
+  for (const name of ['seat.key', 'trust.json']) expect(statSync(config(name)).mode & 0o777).toBe(0o600);
+  const { seats } = JSON.parse(readFileSync(config('trust.json'), 'utf8')) as { seats: unknown[] };
+  expect(seats).toEqual([{ name: thisSeat(), key: expect.stringMatching(/^[\w-]{43}$/) }]);
+  expect(await allowed(emacs, 'make first')).toMatchObject({ decision: { behavior: 'allow' } });
+  writeFileSync(config('trust.json'), '{}');
+  expect(await allowed(emacs, 'make second')).toMatchObject({ decision: { behavior: 'deny' } });
+  await emacs.until(/allowed nothing: no seat/);
+});
+
+test('another key of the seat counts once the human has confirmed it', async () => {
+  const first = await home.emacs();
+  await first.until(/Registered this seat/);
+  await first.close();
+  writeFileSync(config('seat.key'), '0'.repeat(64));
+  const emacs = await home.emacs();
+  await emacs.until(/has another key of/);
+  expect(await allowed(emacs, 'make first')).toMatchObject({ decision: { behavior: 'deny' } });
+  await emacs.keys('M-x');
+  await emacs.type('hive-register-seat');
+  await emacs.keys('Enter');
+  await emacs.until(/Let this Emacs allow/);
+  await emacs.type('yes');
+  await emacs.keys('Enter');
+  await emacs.until(/Registered this seat/);
+  expect(await allowed(emacs, 'make second')).toMatchObject({ decision: { behavior: 'allow' } });
+});

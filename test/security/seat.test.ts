@@ -1,0 +1,387 @@
+/** A signed seat: only an answer that a registered seat has signed allows anything, on either engine. */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { HookSettings } from '../../src/application/hook-context.ts';
+import { permissionDigest } from '../../src/domain/permissions.ts';
+import { type SignedAnswer, seatKeyFrom, seatThatSigned, signAnswer } from '../../src/domain/seats.ts';
+import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
+import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
+import { addSeat, seatSecret } from '../../src/infrastructure/platform/seat-file.ts';
+import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
+import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { childEnvironment, spawnHive } from '../support/children.ts';
+import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
+import {
+  eventsOf,
+  introduction,
+  noticesOf,
+  openTestHive,
+  recordingLog,
+  SEAT,
+  SEAT_SECRET,
+} from '../support/hive.ts';
+import { recordedEvent, said } from '../support/hooks.ts';
+import { trustFileOf, trusting } from '../support/human-file.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+const BASH = { ...recordedEvent('claude-code/PermissionRequest-Bash-addRules.json') };
+
+let server: PostgresServer;
+let stores = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+}, 60_000);
+afterAll(() => server.stop());
+
+const ENGINES = {
+  SQLite: { address: async () => tempStore(), driver: (address: string): Driver => openSqlite(address) },
+  PostgreSQL: {
+    address: async () => {
+      stores += 1;
+      return server.address(`seat_${stores}`);
+    },
+    driver: (address: string): Driver => openPostgresAt(address, {}),
+  },
+};
+
+type Columns = Record<string, string | number | null>;
+
+/** Changes the row of a prompt, in one transaction, as somebody would who can write the store and knows its checksums. */
+async function forge(driver: Driver, ask_id: string, columns: Columns): Promise<void> {
+  const set = Object.keys(columns).map((name, n) => `"${name}" = $${n + 2}`);
+  await driver.write(async (sql) => {
+    const update = statement(`UPDATE prompts SET ${set.join(', ')} WHERE ask_id = $1`);
+    await sql.run(update, [ask_id, ...Object.values(columns)]);
+    const [row = {}] = await sql.all(statement('SELECT * FROM prompts WHERE ask_id = $1'), [ask_id]);
+    const seal = statement('UPDATE prompts SET checksum = $2 WHERE ask_id = $1');
+    await sql.run(seal, [ask_id, checksumOfPrompt(row)]);
+  });
+}
+
+/** A permission that waits at a desk, and somebody else's door to its store. */
+async function waiting(engine: keyof typeof ENGINES, settings: Partial<HookSettings> = {}) {
+  const address = await ENGINES[engine].address();
+  const hive = await openTestHive(address);
+  await openDesk(hive);
+  const { prompts, printed } = await fireDialog(hive, BASH, { settings });
+  const driver = ENGINES[engine].driver(address);
+  onTestFinished(() => driver.close());
+  return { hive, ask_id: prompts[0]?.ask_id ?? '', printed, driver };
+}
+
+/** A row as an answer leaves it. */
+const YES: Columns = {
+  status: 'responded',
+  decision: 'Allow',
+  selected: '["Allow"]',
+  by: 'ada',
+  via: 'emacs',
+  attested: 1,
+  response_id: 'response-forged',
+  responded_at: '2026-01-01T00:00:00.000Z',
+  settled_at: '2026-01-01T00:00:00.000Z',
+};
+
+const ADD = `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature)
+  VALUES ($1, $2, 'Allow', '["Allow"]', NULL, 'ada', 'emacs', 1, $3, 'accepted', $4)`;
+
+async function expectDenied(printed: Promise<string>): Promise<void> {
+  expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+    decision: { behavior: 'deny', message: expect.stringContaining('no seat that the human has registered') },
+  });
+}
+
+/** Whoever waits looks again. */
+const ringBell = (hive: OpenedHive): Promise<unknown> =>
+  hive.sessions.introduce(introduction({ session_id: 'x' }));
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
+  test('an answer that the registered seat signed allows', async () => {
+    const { hive, ask_id, printed } = await waiting(engine);
+    await answerDialog(hive, ask_id, 'Allow');
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+  });
+
+  test('a forged row allows nothing, and the human is told how to repair it', async () => {
+    const { hive, ask_id, printed, driver } = await waiting(engine);
+    await forge(driver, ask_id, YES);
+    await ringBell(hive);
+    await expectDenied(printed);
+    expect(await noticesOf(hive)).toEqual([expect.stringMatching(/allowed nothing.*hive-register-seat/)]);
+  });
+
+  test('a forged row with the signature of another key allows nothing', async () => {
+    const { hive, ask_id, printed, driver } = await waiting(engine);
+    const prompt = await hive.prompts.get(ask_id);
+    const signed: SignedAnswer = {
+      store_id: hive.store_id,
+      ask_id,
+      displayed_digest: permissionDigest(prompt),
+      answer: {
+        decision: 'Allow',
+        selected: ['Allow'],
+        comment: null,
+        by: 'ada',
+        via: 'emacs',
+        attested: true,
+        response_id: String(YES['response_id']),
+        responded_at: String(YES['responded_at']),
+      },
+    };
+    const stranger = seatKeyFrom(randomBytes(32).toString('hex'));
+    const { response_id = '', responded_at = '' } = YES;
+    await driver.write((sql) =>
+      sql.run(statement(ADD), [response_id, ask_id, responded_at, signAnswer(stranger, signed)]),
+    );
+    await forge(driver, ask_id, YES);
+    await ringBell(hive);
+    await expectDenied(printed);
+  });
+
+  test('a signature for another permission allows nothing, not even for the same command', async () => {
+    const { hive, ask_id, printed, driver } = await waiting(engine);
+    await answerDialog(hive, ask_id, 'Allow');
+    await printed;
+    const second = await fireDialog(hive, BASH);
+    const { by, response_id, responded_at } = await hive.prompts.get(ask_id);
+    await forge(driver, second.prompts[0]?.ask_id ?? '', { ...YES, by, response_id, responded_at });
+    await ringBell(hive);
+    await expectDenied(second.printed);
+  });
+
+  test.each<[string, Columns]>([
+    ['decision', { decision: 'Allow always', selected: '["Allow always"]' }],
+    ['time', { responded_at: '2026-01-01T00:00:00.000Z' }],
+    ['author', { by: 'root' }],
+    ['comment', { comment: 'and push' }],
+  ])('a signed answer whose %s was altered allows nothing', async (_what, columns) => {
+    // Altered after the answer and before the hook reads it.
+    const settings: Partial<HookSettings> = {
+      withoutTimeLimit: async (work) => {
+        const done = await work();
+        await forge(driver, ask_id, columns);
+        return done;
+      },
+    };
+    const { hive, ask_id, printed, driver } = await waiting(engine, settings);
+    await answerDialog(hive, ask_id, 'Allow');
+    await expectDenied(printed);
+  });
+});
+
+test('a signature counts for its store, ask, digest, decision and time only', () => {
+  const key = seatKeyFrom(SEAT_SECRET);
+  const signed: SignedAnswer = {
+    store_id: 'store-1',
+    ask_id: 'ask-1',
+    displayed_digest: 'abc',
+    answer: {
+      decision: 'Allow',
+      selected: ['Allow'],
+      comment: null,
+      by: 'ada',
+      via: 'emacs',
+      attested: true,
+      response_id: 'r-1',
+      responded_at: '2026-01-01T00:00:00.000Z',
+    },
+  };
+  const signature = signAnswer(key, signed);
+  expect(seatThatSigned([SEAT], signed, signature)).toEqual(SEAT);
+  for (const [name, value] of Object.entries({
+    store_id: 'store-2',
+    ask_id: 'ask-2',
+    displayed_digest: 'abd',
+  }))
+    expect(seatThatSigned([SEAT], { ...signed, [name]: value }, signature), name).toBeNull();
+  for (const [name, value] of Object.entries({
+    decision: 'Allow always',
+    selected: ['Allow', 'x'],
+    comment: '',
+    by: 'root',
+    via: 'cli',
+    attested: false,
+    response_id: 'r-2',
+    responded_at: '2026-01-01T00:00:00.001Z',
+  })) {
+    const other = { ...signed, answer: { ...signed.answer, [name]: value } };
+    expect(seatThatSigned([SEAT], other, signature), name).toBeNull();
+  }
+  for (const wrong of [null, '', 'x', signature.slice(1), signature.toUpperCase()])
+    expect(seatThatSigned([SEAT], signed, wrong)).toBeNull();
+  expect(seatThatSigned([], signed, signature)).toBeNull();
+});
+
+test('a key that the human removes from trust.json allows nothing from then on', async () => {
+  const hive = await openTestHive();
+  await openDesk(hive);
+  let seats = [SEAT];
+  const { prompts, printed } = await fireDialog(hive, BASH, { settings: { seats: () => seats } });
+  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+  expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+  const second = await fireDialog(hive, BASH, { settings: { seats: () => seats } });
+  seats = [];
+  await answerDialog(hive, second.prompts[0]?.ask_id ?? '', 'Allow');
+  await expectDenied(second.printed);
+});
+
+test('a plan is approved by a signed answer only', async () => {
+  const hive = await openTestHive();
+  await openDesk(hive);
+  const plan = { ...BASH, tool_name: 'ExitPlanMode', tool_input: { plan: 'Delete everything.' } };
+  const { prompts, printed } = await fireDialog(hive, plan, { settings: { seats: () => [] } });
+  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Approve');
+  await expectDenied(printed);
+});
+
+describe('a hook and a sidecar of their own', () => {
+  const HELLO = { ...INITIALIZE, seat_key: SEAT_SECRET };
+
+  async function start(env: Record<string, string>) {
+    const store = tempStore();
+    const sidecar = await startSidecar(store, { env, handshake: false });
+    const hello = await sidecar.request('initialize', HELLO);
+    sidecar.notify('initialized', {});
+    return { store, sidecar, hello };
+  }
+
+  /** What `hive hook` prints, once Emacs has answered its permission with this. */
+  async function answered(
+    { store, sidecar }: Pick<Awaited<ReturnType<typeof start>>, 'store' | 'sidecar'>,
+    env: Record<string, string>,
+  ): Promise<ReturnType<typeof said>> {
+    const hook = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(store, env));
+    let out = '';
+    hook.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    hook.process.stdin.end(JSON.stringify({ ...BASH, session_id: `s-${hook.pid}` }));
+    const seen = sidecar.frames.length;
+    let asked: { ask_id: string } | undefined;
+    await eventually(() => {
+      asked = sidecar.frames.slice(seen).find(({ method }) => method === 'hivemind-ask')?.params;
+      return asked !== undefined;
+    }, 10_000);
+    if (asked === undefined) throw new Error('Nothing was asked.');
+    const { ask_id } = asked;
+    const { digest: displayed_digest } = (await sidecar.request('prompt/get', { ask_id })).prompt;
+    await sidecar.request('hivemind-response', { ask_id, decision: 'Allow', displayed_digest });
+    await hook.exited;
+    return said(out);
+  }
+
+  test('the first key of a seat is registered, which is an event and a notice, and what it signs allows', async () => {
+    const env = { XDG_CONFIG_HOME: tempFolder() };
+    const { store, sidecar, hello } = await start(env);
+    expect(hello.seat).toMatchObject({
+      registered: true,
+      is_new: true,
+      text: expect.stringContaining('Registered this seat'),
+    });
+    const file = trustFileOf(env.XDG_CONFIG_HOME);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ seats: [{ name: thisSeat(), key: SEAT.key }] });
+    const hive = await openTestHive(store);
+    expect((await eventsOf(hive, 'seat/registered')).map(({ data }) => data)).toMatchObject([
+      { seat: thisSeat(), key: SEAT.key, via: 'emacs' },
+    ]);
+    expect(await noticesOf(hive)).toEqual([expect.stringContaining('Registered this seat')]);
+    expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'allow' },
+    });
+  });
+
+  test('without a key, or with one that is not registered, Emacs allows nothing', async () => {
+    const env = { XDG_CONFIG_HOME: tempFolder() };
+    const store = tempStore();
+    const keyless = await startSidecar(store, { env });
+    expect(keyless.hello.seat).toBeNull();
+    const denied = { decision: { behavior: 'deny' } };
+    expect((await answered({ store, sidecar: keyless }, env))?.hookSpecificOutput).toMatchObject(denied);
+    await expect(keyless.request('seat/register')).resolves.toMatchObject({ registered: false });
+    await keyless.end();
+    // Somebody else's key is registered for this seat.
+    addSeat(env, { name: thisSeat(), key: seatKeyFrom('00'.repeat(32)).key });
+    const second = await startSidecar(store, { env, handshake: false });
+    const hello = await second.request('initialize', HELLO);
+    second.notify('initialized', {});
+    expect(hello.seat).toMatchObject({
+      registered: false,
+      text: expect.stringContaining('hive-register-seat'),
+    });
+    expect((await answered({ store, sidecar: second }, env))?.hookSpecificOutput).toMatchObject(denied);
+    expect(await second.request('seat/register')).toMatchObject({ registered: true, is_new: true });
+    expect((await answered({ store, sidecar: second }, env))?.hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'allow' },
+    });
+  });
+
+  test('a file that does not count registers no seat', async () => {
+    const broken = trusting('{"popup_permissions": true,}');
+    expect((await start(broken)).hello.seat).toMatchObject({
+      registered: false,
+      text: expect.stringContaining('is not valid JSON'),
+    });
+  });
+});
+
+/** Why this process registers no seat. */
+async function refusal(env: Record<string, string>): Promise<string | null> {
+  const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
+  onTestFinished(() => hive.close());
+  await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.ppid }));
+  hive.seats.hold(SEAT_SECRET);
+  for (const confirmed of [false, true]) {
+    const state = await hive.seats.register({ pid: process.pid, via: 'emacs', confirmed });
+    expect(state).toMatchObject({ registered: false, is_new: false });
+    if (confirmed) return state.text;
+  }
+  return null;
+}
+
+test('an agent registers no seat: its variables and its process show it, and a yes changes nothing', async () => {
+  const env = { XDG_CONFIG_HOME: tempFolder() };
+  expect(await refusal({ ...env, CLAUDECODE: '1' })).toContain('CLAUDECODE is set');
+  expect(await refusal(env)).toContain('started this process');
+  expect(humanTrust(env)).toMatchObject({ seats: [], digest: null });
+});
+
+describe('registering', () => {
+  test('leaves what the human wrote in place', async () => {
+    const text = '{\n  "permission_rules": [],\n\n  "popup_permissions": true\n}\n';
+    const env = trusting(text);
+    addSeat(env, SEAT);
+    const after = readFileSync(trustFileOf(env['XDG_CONFIG_HOME']), 'utf8');
+    expect(after.startsWith(text.slice(0, text.indexOf('true') + 4))).toBe(true);
+    expect(humanTrust(env)).toMatchObject({ problems: [], popup_permissions: true, seats: [SEAT] });
+    addSeat(env, { name: 'b', key: seatKeyFrom('00'.repeat(32)).key });
+    expect(humanTrust(env)).toMatchObject({
+      problems: [],
+      popup_permissions: true,
+      seats: [SEAT, { name: 'b' }],
+    });
+    const bare = { XDG_CONFIG_HOME: tempFolder() };
+    addSeat(bare, SEAT);
+    expect(humanTrust(bare)).toMatchObject({ problems: [], seats: [SEAT] });
+  });
+
+  test('the key file is private, and one that others can read is refused', () => {
+    const env = { XDG_CONFIG_HOME: tempFolder() };
+    const secret = seatSecret(env);
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(seatSecret(env)).toBe(secret);
+    const file = join(env.XDG_CONFIG_HOME, 'hive/seat.key');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    chmodSync(file, 0o644);
+    expect(() => seatSecret(env)).toThrow(/open to other users/);
+  });
+});
