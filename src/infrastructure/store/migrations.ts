@@ -18,7 +18,7 @@ import plainNames from '../../../sql/migrations/22_plain_names.sql';
 import tokenProjects from '../../../sql/migrations/23_token_projects.sql';
 import attested from '../../../sql/migrations/24_attested.sql';
 import runsTable from '../../../sql/migrations/25_runs.sql';
-import signatures from '../../../sql/migrations/28_signatures.sql';
+import signatures from '../../../sql/migrations/26_signatures.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
