@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Random, randomOf } from '../chaos/random.ts';
 import { type Child, ROOT, spawnChild } from './children.ts';
-import { type Home, lisp, openHome, sidecarOf } from './emacs.ts';
+import { type EmptyHome, lisp, openEmptyHome, sidecarOf } from './emacs.ts';
 import { ask, openTestHive } from './hive.ts';
 import { eventually, sleep } from './wait.ts';
 
@@ -33,7 +33,8 @@ interface Books {
 }
 
 export async function emacsCrashRounds(rounds: number, seed: number): Promise<void> {
-  const home = await openHome();
+  // A home without an agent: what an agent's process started is no desk.
+  const home = await openEmptyHome();
   const hive = await openTestHive(home.store);
   const books: Books = { queued: new Set(), stored: new Set(), adopted: 0 };
   const random = randomOf(seed, 'emacs');
@@ -51,13 +52,13 @@ export async function emacsCrashRounds(rounds: number, seed: number): Promise<vo
   }
 }
 
-function startEmacs(home: Home, lispForm: string): { emacs: Child; connected: string } {
+function startEmacs(home: EmptyHome, lispForm: string): { emacs: Child; connected: string } {
   const { args, env, connected } = home.arguments("(require 'hive-answer-on)");
   const load = ['-L', join(ROOT, 'test/emacs'), ...args, '--eval', lispForm];
   return { emacs: spawnChild('emacs', ['-Q', '--batch', ...load], env), connected };
 }
 
-async function oneRound(home: Home, round: number, random: Random, books: Books): Promise<void> {
+async function oneRound(home: EmptyHome, round: number, random: Random, books: Books): Promise<void> {
   const { emacs } = startEmacs(home, `(hive-answer-on ${lisp(`round ${round}`)})`);
   const queued = (): number => heard(emacs).queued.length;
   const more = async (): Promise<void> => {
@@ -99,7 +100,7 @@ function heard(emacs: Child): { queued: string[]; stored: string[] } {
 }
 
 /** The answers in the files of the outbox, by their texts. */
-function outbox({ outbox: folder }: Home): { pending: string[]; rejected: string[] } {
+function outbox({ outbox: folder }: EmptyHome): { pending: string[]; rejected: string[] } {
   const answers = new Map<string, { decision: string; rejected: boolean }>();
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : [];
   for (const line of files.flatMap((name) => read(join(folder, name)).split('\n'))) {
@@ -162,7 +163,7 @@ function askOn(hive: OpenedHive): { stop(): Promise<void> } {
   };
 }
 
-function checkBooks(home: Home, rounds: number, { queued, stored, adopted }: Books): void {
+function checkBooks(home: EmptyHome, rounds: number, { queued, stored, adopted }: Books): void {
   const database = new DatabaseSync(home.store, { readOnly: true, timeout: 5_000 });
   const rows = database.prepare('SELECT decision, ask_id, outcome FROM responses').all();
   database.close();
