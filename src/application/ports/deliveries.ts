@@ -13,7 +13,7 @@ export interface DeliveryRecords extends DeliveryReads {
   put(delivery: Delivery): Promise<void>;
   /** Releases what this carrier has handed over without proof that it was read, so that it is handed over again. */
   release(carrier: string): Promise<void>;
-  /** Moves the unread prompts and reports of a session to another one; `carrier` has not handed them over. */
+  /** Moves the unread prompts and reports of a session to another one, and releases those that `carrier` handed over. */
   move(from: string, to: string, carrier: string): Promise<void>;
 }
 
