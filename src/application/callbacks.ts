@@ -1,7 +1,7 @@
 /**
- * Callbacks: a program is notified once when its question is settled, by whomever and in whichever process. One watcher
- * serves all callbacks, and only while there are any. A callback that fails does not prove that the answer was read
- * (invariant 6): the answer stays uncollected, and the next process that asks gets it again.
+ * Callbacks: a program is notified once when its question is settled, by anyone in any process. One watcher serves all
+ * callbacks, and runs only while there are any. A callback that fails does not prove that the answer was read
+ * (invariant 6): the answer stays uncollected, and the next process that asks for it gets it again.
  */
 import { HiveError } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -16,7 +16,7 @@ export type ResponseCallback = (prompt: Prompt) => void | Promise<void>;
 
 export interface Callbacks {
   /**
-   * Calls `callback` once when the prompt is settled, at once when it is already. Calling the returned function
+   * Calls `callback` once when the prompt is settled, or at once if it already is. Calling the returned function
    * cancels the registration. @throws HiveError `prompt_not_found`.
    */
   onResponse(ask_id: string, callback: ResponseCallback): Promise<() => void>;
@@ -62,7 +62,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   async function unwatch(): Promise<void> {
     const stopping = watcher;
     watcher = null;
-    // A watcher that could not start has rejected for whoever waited for it.
+    // If the watcher could not start, everyone who waited for it has had the rejection.
     await stopping?.then((stop) => stop()).catch(() => undefined);
   }
 
@@ -111,7 +111,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
 
   return {
     async onResponse(ask_id, callback) {
-      // Each registration counts by itself, even of the same function.
+      // Each registration counts separately, even of the same function.
       const once: ResponseCallback = (prompt) => callback(prompt);
       await prompts.get(ask_id);
       waiting.set(ask_id, (waiting.get(ask_id) ?? new Set()).add(once));

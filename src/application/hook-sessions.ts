@@ -1,6 +1,6 @@
 /**
- * Which session a hook speaks for, and what its coming and going means: registered on first sight, reopened
- * by a resume, ended by SessionEnd, continued by the next one after /clear. As recorded from the real clients.
+ * Which session a hook speaks for, and when that session begins and ends: it is registered when first seen, reopened by a
+ * resume, ended by SessionEnd, and continued by the next one after /clear. All as recorded from the real clients.
  */
 import { HiveError } from '../domain/errors.ts';
 import type { HookEvent } from '../domain/hooks.ts';
@@ -13,7 +13,7 @@ import { moveMentions } from './mentions.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
 
-/** The session of an event, updated in the store, with what it takes over from the session that it continues. */
+/** The session of an event, updated in the store, with what it inherits from the session that it continues. */
 export async function sessionOfHook(
   tx: WriteTx,
   event: HookEvent,
@@ -21,7 +21,7 @@ export async function sessionOfHook(
   speaker: Speaker,
   processes: Processes,
 ): Promise<Session> {
-  // The server has made the id of a remote agent from its token and what its client reported.
+  // The server has derived the id of a remote agent from its token and its client's report.
   if (!isRemote(settings.machine)) reportedId(event.session_id);
   const root =
     (await knownRoot(tx, event, settings, speaker, processes)) ??
@@ -35,7 +35,7 @@ export async function sessionOfHook(
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
 }
 
-/** The event without a client process that its hook has not proved: nothing is taken over, or signalled, because of it. */
+/** The event, without a client process that its hook has not proved: such a process inherits nothing and gets no signal. */
 export async function provenEvent(
   tx: WriteTx,
   event: HookEvent,
@@ -46,7 +46,7 @@ export async function provenEvent(
   return pid === event.pid ? event : { ...event, pid };
 }
 
-/** The hook as one who speaks for a session. */
+/** The hook as a `Speaker` for its session. */
 export function speakerOf({ machine, pid, above }: HookSettings, processes: Processes): Speaker {
   if (isRemote(machine)) return { machine, pid: null, above: [] };
   return { machine, pid, above: above ?? processes.ancestors(pid) };
@@ -56,8 +56,8 @@ export function speakerOf({ machine, pid, above }: HookSettings, processes: Proc
 const TOUCH_MS = 5_000;
 
 /**
- * Whether a tool call tells nothing new about a session that was seen a moment ago. Most hooks are like this, and a
- * transaction that changes nothing does not wait for the disk.
+ * Whether a tool call says nothing new about a session that was seen a moment ago. Most hooks do not, and a transaction
+ * that changes nothing does not wait for the disk.
  */
 function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): boolean {
   return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
@@ -83,7 +83,7 @@ async function knownRoot(
   return session;
 }
 
-/** A new run is where it says it is. While it continues, nothing that is known about it is dropped. */
+/** A new run is where its event says it is. While the run continues, nothing that is known about it is dropped. */
 const BEGINS: ReadonlySet<string | null> = new Set(['startup', 'resume', 'fork']);
 
 function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session['source'] {
@@ -114,7 +114,7 @@ async function newRoot(
     parent_session_id: before?.parent_session_id ?? env['HIVE_PARENT'] ?? null,
     ...settings.findProject(),
   };
-  // What goes on from another has its parent; the client's own process may still carry the other's name.
+  // A session that continues another has the same parent; the client's process may still have the other's name.
   const at = pid === null ? -1 : speaker.above.indexOf(pid);
   const above = before === undefined ? speaker.above.slice(at + 1) : [];
   const introduced = await newSession(tx, await withParent(tx, introduction, above), before);
@@ -168,8 +168,8 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
 }
 
 /**
- * A subagent that was told to run in the background; its own hooks do not say so. The client tells before the
- * subagent's first hook (recorded), so it may be unknown yet.
+ * A subagent that was started in the background; its own hooks do not say so. The client reports it before the
+ * subagent's first hook (recorded), so the subagent may not be known yet.
  */
 async function becomeBackground(tx: WriteTx, agent_id: string, root: Session): Promise<void> {
   const known = await tx.sessions.get(subagentId(root.session_id, agent_id));
@@ -202,7 +202,7 @@ export const settleSession: HookHandler = async ({ tx, event, session, verdict }
   if (state === 'ended') {
     await endSession(tx, session);
     const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
-    // The answers to a subagent's questions go to its parent: nobody else is left to read them.
+    // The answers to a subagent's questions go to its parent: nobody else can read them any more.
     if (parent !== undefined) await takeOver(tx, session, parent);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });

@@ -1,6 +1,6 @@
 /**
  * What happens when an agent's hook fires: one transaction that passes the event through every handler, in a fixed order.
- * A handler sees what the earlier ones returned, writes what it must and returns its verdict.
+ * A handler sees what the earlier ones returned, writes its changes and returns its verdict.
  */
 import { dialogOf } from '../domain/dialogs.ts';
 import {
@@ -32,7 +32,7 @@ import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
 
-/** What to print, and the id to report when it is printed; null if nothing depends on that. */
+/** What to print, and the id to report once it is printed; null if nothing depends on that. */
 interface Handled extends Verdict {
   output_id: string | null;
 }
@@ -49,11 +49,11 @@ interface HookParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
-  /** What a hook needs to wait for the human; loaded only by the few hooks that wait. */
+  /** What a hook needs in order to wait for the human; loaded only by the few hooks that wait. */
   waiting: () => Promise<{ feed: Pick<Feed, 'until'>; prompts: Pick<PromptService, 'expireDue'> }>;
 }
 
-/** How long a client may take to write how a turn ended, once an event of the next one has come. */
+/** How long a client may take to write how a turn ended, once an event of the next turn has arrived. */
 const TRANSCRIPT_LAG_MS = 500;
 const TRANSCRIPT_LOOK_MS = 20;
 const LOOK_AGAIN = Symbol('the transcript is behind');
@@ -156,10 +156,10 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 
 // ---- The handlers, in their order ----
 
-/** A handler that few events concern; a process that handles one event loads it only for those. */
+/** A handler for only a few events; a process that handles one event loads it only for those. */
 interface LazyHookHandler {
   concerns(event: HookEvent, settings: HookSettings): boolean;
-  /** Called before the transaction, so that what takes long holds nobody up. */
+  /** Called before the transaction, so that slow work blocks nobody. */
   load(event: HookEvent, settings: HookSettings): Promise<HookHandler>;
 }
 
@@ -208,7 +208,7 @@ async function handlersFor(event: HookEvent, settings: HookSettings): Promise<Ho
 }
 
 // ---- When a hook has waited long enough ----
-// Checked again and again during the wait, so it reads little and writes nothing.
+// This is checked repeatedly during the wait, so it reads little and writes nothing.
 
 async function isOver(tx: ReadTx, wait: HookWait, turn_id: string | null): Promise<boolean> {
   const { ask_ids, all = false, needs_desk = false } = wait;

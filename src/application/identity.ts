@@ -39,8 +39,8 @@ const ADVICE =
   'Your client reports no session, so this connection has one of its own: you can poll answers by their ask_id, but they reach you in no other way. For a lasting identity, set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
 
 /**
- * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. This is the
- * one list that every command checks before it lets somebody act as the human, the sidecar of an Emacs included.
+ * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. Every
+ * command checks this one list before it lets somebody act as the human, and so does the sidecar of an Emacs.
  */
 export const AGENT_VARIABLES: readonly string[] = [
   'HIVE_AGENT',
@@ -60,12 +60,12 @@ export const AGENT_VARIABLES: readonly string[] = [
   'AI_AGENT',
 ];
 
-/** The name of a variable that shows that an agent is at work; null in a person's environment. */
+/** The name of a variable that shows that an agent started us; null in a person's environment. */
 export function agentVariable(env: CallerEvidence['env']): string | null {
   return AGENT_VARIABLES.find((name) => text(env[name]) !== null) ?? null;
 }
 
-/** The sessions that a shell's environment names, likeliest first: agents started by agents leave several. */
+/** The sessions that a shell's environment names, most likely first: agents started by agents leave several. */
 export function sessionsInEnvironment(env: CallerEvidence['env']): NamedSession[] {
   const named: NamedSession[] = [];
   const name = reported(env['HIVE_AGENT']);
@@ -94,7 +94,7 @@ function text(value: unknown): string | null {
   return typeof value === 'string' ? cleanOptional(value) : null;
 }
 
-/** An id as a client reports it. @throws HiveError `not_allowed` for one that only Hive makes. */
+/** An id as a client reports it. @throws HiveError `not_allowed` for an id that only Hive may make. */
 function reported(value: unknown): string | null {
   const id = text(value);
   return id === null ? null : reportedId(id);
@@ -150,7 +150,7 @@ function known(introduction: SessionIntroduction): Identity {
   return { introduction, advice: null };
 }
 
-/** The source that the connection was given by option or variable; main when it was given none. */
+/** The source that an option or variable set for the connection; main if none was set. */
 export function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'source'>): Source {
   return decideSource({ option: source, variable: env['HIVE_SOURCE'] });
 }
@@ -166,7 +166,7 @@ export function toolUseKey(machine: string, use_id: string): string {
   return isRemote(machine) ? remoteId(machine, use_id) : use_id;
 }
 
-/** What an MCP call says about its turn. */
+/** What an MCP call reports about its turn. */
 export interface CallTrace {
   client_turn_id: string | null;
   tool_use_id: string | null;
@@ -218,7 +218,7 @@ export async function withParent(
 // What a hook, an MCP server or a shell says about itself is a claim: any process of this user can start `hive hook`
 // with any event and any variable. The process tree cannot be changed as easily, so it decides.
 
-/** Every process descends from this one; it is nobody's client. */
+/** Every process descends from this one; it is never a client. */
 const INIT = 1;
 
 /** A process that claims to belong to a session. */
@@ -233,7 +233,7 @@ export interface Speaker {
 /** The clock of the store and that of this machine may differ by this much. */
 const CLOCKS_MS = 1_000;
 
-/** Whether the process that a session was registered with still runs. A later process may have been given its number. */
+/** Whether the process that a session was registered with is still running. A later process may have its pid. */
 function runsStill({ pid, state, last_seen_at }: Session, processes: Processes): boolean {
   if (pid === null || state === 'ended' || !processes.alive(pid)) return false;
   const started = processes.startedMs(pid);
@@ -252,7 +252,7 @@ export async function provenClient(
   processes: Processes,
 ): Promise<number | null> {
   if (pid === null || pid <= INIT) return null;
-  // Its process runs elsewhere; the token keeps it among its own sessions.
+  // Its process runs elsewhere; the token limits it to its own sessions.
   if (isRemote(speaker.machine)) return pid;
   const at = speaker.above.indexOf(pid);
   if (at === -1) return isAbove(speaker, pid, processes) ? pid : null;
@@ -261,9 +261,9 @@ export async function provenClient(
 }
 
 /**
- * Why this process may not speak for this session, as a sentence; null when it may. A session whose client process
- * runs is spoken for only by what that process started, and not by another agent that it started. Nothing can be
- * known about a session without a running process, so anybody may resume it.
+ * Why this process may not speak for this session, as a sentence; null when it may. While a session's client process
+ * runs, only what that process started may speak for it, and not another agent that it started. Nothing can be known
+ * about a session without a running process, so anybody may resume it.
  */
 export async function refusalToSpeak(
   tx: ReadTx,
@@ -282,7 +282,7 @@ export async function refusalToSpeak(
   const other = await otherClient(tx, pid, speaker, nearer, processes);
   if (other === undefined && (at !== -1 || !isProven(session) || isAbove(speaker, pid, processes)))
     return null;
-  // Unless hooks have proved more, what an agent started with a name of its own stays in its hands.
+  // Unless hooks have proved more, a session that an agent started under a name of its own belongs to that agent.
   if (other !== undefined && !isProven(session) && other.session_id === session.parent_session_id)
     return null;
   const whose =

@@ -1,7 +1,7 @@
 /**
  * Interrupts: stopping a turn, and waiting until it has stopped. The request is stored before anything else happens, so
  * any number of askers in any number of processes wait for the same rows, and the end of the turn answers them all in
- * its own transaction. Also what speeds a stop up (Codex' socket, a signal), and the hook handlers that deliver it.
+ * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it.
  */
 import { type Actor, refuse } from '../domain/actors.ts';
 import { collect } from '../domain/delivery.ts';
@@ -45,17 +45,17 @@ export type OneOfAll =
 export interface InterruptService {
   /** @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`; `cancelled` when withdrawn. */
   interrupt(request: InterruptRequest): Promise<InterruptOutcome>;
-  /** Interrupts every running turn, except subagents that stop with their parent. Resolves when all have answered. */
+  /** Interrupts every running turn, except those of subagents that stop with their parent. Resolves when all have answered. */
   interruptAll(
     request: Pick<InterruptRequest, 'note' | 'timeout_ms' | 'actor' | 'signal'>,
   ): Promise<OneOfAll[]>;
   /** Withdraws pending requests: one, or all for a turn. Their askers get `cancelled`. */
   cancel(which: Withdrawal): Promise<Interrupt[]>;
-  /** The order to stop this turn; null when there is none. */
+  /** The request to stop this turn; null when there is none. */
   orderFor(turn_id: string): Promise<StopOrder | null>;
   /** Resolves when somebody wants this turn stopped; with null when `signal` fires first. */
   untilInterrupted(turn_id: string, signal: AbortSignal): Promise<StopOrder | null>;
-  /** Rejects everything that waits with `cancelled`. */
+  /** Rejects all waits with `cancelled`. */
   close(): void;
 }
 
@@ -65,7 +65,7 @@ interface InterruptParts extends TurnWatchParts, PushParts {
 }
 
 const ALL_LIMIT = 1_000;
-/** Node's timers hold at most 24 days, so longer waits are done in pieces. */
+/** Node's timers last at most 24 days, so longer waits are split. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
 export function createInterrupts(parts: InterruptParts): InterruptService {
@@ -188,19 +188,19 @@ function waitEnded({ turn_id }: Interrupt): HiveError {
 export interface InterruptRequest {
   /** Handle or id. */
   session: string;
-  /** Missing: the turn that runs at this moment. */
+  /** Missing: the turn that is running now. */
   turn_id?: string | null | undefined;
   note?: string | null | undefined;
   /** How long to wait; then the answer is `unconfirmed`, and the request stays in force. Default 10 minutes. */
   timeout_ms?: number | null | undefined;
-  /** The same id again, after a restart, is the same request. */
+  /** A request with the same id, as after a restart, is the same request. */
   interrupt_id?: string | null | undefined;
   actor: Actor;
   /** Aborted when the asker goes away: it ends the wait, not the interrupt. */
   signal?: AbortSignal | undefined;
 }
 
-/** A stored request with its turn; no interrupt when that turn was interrupted already. */
+/** A stored request with its turn; without an interrupt if that turn was interrupted already. */
 interface Taken {
   interrupt: Interrupt | null;
   turn: Turn;
@@ -251,7 +251,7 @@ async function ask(tx: WriteTx, request: InterruptRequest, turn: Turn, ids: Ids)
   return interrupt;
 }
 
-/** Reads once more and records `unconfirmed` in one transaction, so that no end falls between the two. */
+/** Reads once more and records `unconfirmed` in one transaction, so that the turn cannot end in between. */
 async function giveUp(tx: WriteTx, interrupt_id: string): Promise<SettledInterrupt> {
   const interrupt = await tx.turns.interrupt(interrupt_id);
   const turn = interrupt === undefined ? undefined : await tx.turns.get(interrupt.turn_id);
@@ -350,7 +350,7 @@ function notCurrent(
 
 // ---- Watching a turn that no hook reports on ----
 // Esc at the terminal fires no hook, and neither does a client that was killed. The transcript and the process show
-// both, so they are checked once a second while anybody in this process waits, however many wait.
+// both, so they are checked once a second while anybody in this process waits: one check for all of them.
 
 interface TurnWatchParts {
   store: Store;
@@ -429,8 +429,8 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
 }
 
 // ---- Pushing an interrupt ----
-// What an asker can do beyond waiting for the next hook: tell Codex through its control socket and, where the person
-// has enabled it, send a signal to a run that nobody attends. The asking process does it, once per turn; if it fails
+// What an asker can do besides waiting for the next hook: stop Codex through its control socket and, if the person
+// has enabled it, send a signal to an unattended run. The asking process does it, once per turn; if it fails
 // or dies, the hooks still deliver.
 
 interface PushParts {
@@ -438,7 +438,7 @@ interface PushParts {
   processes: Processes;
   codex: CodexControl;
   machine: string;
-  /** How long the hooks have before a signal is sent; null: none is, by the person's choice. */
+  /** How long the hooks have before a signal is sent; null: the person wants no signal. */
   escalateAfter: () => Promise<number | null>;
   log: Logger;
 }
@@ -446,12 +446,12 @@ interface PushParts {
 /** Pushes until the returned function is called. */
 type Push = (interrupt: Interrupt, turn: Turn, session: Session) => () => void;
 
-/** After `closing` the store is gone, so a late answer of Codex is left to the hooks. */
+/** After `closing` the store is gone, so a late answer from Codex is left to the hooks. */
 function createPush(
   { store, processes, codex, machine, escalateAfter, log }: PushParts,
   closing: AbortSignal,
 ): Push {
-  /** The first to push records it beforehand: an end of the turn after that is due to this interrupt, not to the terminal. */
+  /** The first to push records it beforehand: if the turn ends after that, this interrupt ended it, not the terminal. */
   async function claim({ interrupt_id, turn_id }: Interrupt, through: string): Promise<boolean> {
     return store.write(async (tx) => {
       const pending = await tx.turns.pendingInterrupts(turn_id);
@@ -482,7 +482,7 @@ function createPush(
     const stopped = await codex.interrupt({ thread_id, client_turn_id });
     if (closing.aborted) return;
     if (!stopped) return release(interrupt);
-    // Its Interrupt hook may have reported the end already: then nothing is left to do.
+    // Its Interrupt hook may have reported the end already: then there is nothing left to do.
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       if (turn !== undefined) await closeTurn(tx, turn, interruptedBy(interrupt));
@@ -518,8 +518,8 @@ function createPush(
 }
 
 // ---- Hook handlers ----
-// How an interrupt reaches a client through its hooks, and how the session is notified afterwards. What each client
-// accepts, and what it does with it, was tried: docs/turns.md.
+// How an interrupt reaches a client through its hooks, and how the session is notified afterwards. docs/turns.md has
+// what each client was observed to accept, and what it does with it.
 
 /** Runs before the gates: a turn that must stop does nothing else. */
 export const deliverInterrupts: HookHandler = async (context) => {
@@ -550,7 +550,7 @@ function stopVerdict(name: string, asked: Pick<Interrupt, 'by' | 'note'>): Parti
   return name === 'PreToolUse' ? { deny: pleaseStop(asked), end_turn } : { end_turn };
 }
 
-/** The first request for this turn, or for the one that a subagent works for. */
+/** The first request for this turn, or for the turn that a subagent works for. */
 async function askedFor({ tx, event, session }: HookContext, turn: Turn): Promise<Interrupt | null> {
   const [own] = await tx.turns.pendingInterrupts(turn.turn_id);
   if (own !== undefined) return own;
@@ -584,7 +584,7 @@ async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promi
 
 const NOTICES_AT_ONCE = 5;
 
-/** With the next prompt, or a new start, the session hears once what became of its last turn. */
+/** At the next prompt, or a new start, the session is notified once of what happened to its last turn. */
 export const notifyAborted: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
   if (!takesNotices(event.name) || event.agent_id !== null || verdict.block !== null) return null;
@@ -610,7 +610,7 @@ function takesNotices(name: string): boolean {
   return name === 'SessionStart' || name === 'UserPromptSubmit';
 }
 
-/** A turn that did nothing, and that nobody stopped, left nothing half done. */
+/** A turn that did nothing, and that nobody stopped, left nothing unfinished. */
 function isWorthANotice({ abort_reason, steps }: Turn): boolean {
   return (abort_reason !== 'unknown' && abort_reason !== 'replaced') || steps > 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Agents' servers that died. A client that sends its hooks over the connection then goes on without them. The next server
- * of that client, or its next hook that is a process, notices this and says so once.
+ * Agents' MCP servers that died. A client that sends its hooks over the connection then continues without them. The next
+ * server of that client, or its next hook that runs as a process, notices this and reports it once.
  */
 import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
@@ -15,7 +15,7 @@ export async function closeDead(tx: WriteTx, machine: string, processes: Process
   }
 }
 
-/** The handler of the few events that can come as a process although the connection is gone. */
+/** The handler of the few events that can arrive from a process although the connection is gone. */
 export const noticeLostServer: HookHandler = async ({ tx, event, session, settings, processes }) => {
   if (!BY_PROCESS.has(event.name)) return null;
   for (const connection of await tx.sessions.connections(settings.machine)) {
@@ -31,7 +31,7 @@ function isServerOf({ session_id, parent_pid }: Connection, session: Session): b
   return session_id === session.session_id || (parent_pid !== null && parent_pid === session.pid);
 }
 
-/** If the client is gone as well, it has lost nothing, so nothing is said. */
+/** If the client is gone as well, it has lost nothing, so nothing is reported. */
 async function closeLost(tx: WriteTx, connection: Connection, processes: Processes): Promise<void> {
   const { connection_id, machine, parent_pid, session_id } = connection;
   await tx.sessions.closeConnection(connection_id);

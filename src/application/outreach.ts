@@ -1,7 +1,7 @@
 /**
- * Outreach: what agents send unasked. Each method is one transaction that checks the rules, charges the budget and writes
- * the row, so that only one of many processes gets the last credit. Others show it: the sidecar in Emacs, popups on the
- * desktop, and the first of them settles it.
+ * Outreach: what agents send on their own initiative. Each method is one transaction that checks the rules, charges the budget and writes
+ * the row, so that only one of many processes gets the last credit. The sidecar shows it in Emacs, and popups show it
+ * on the desktop; the first to show it settles it.
  */
 import { HiveError } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
@@ -63,7 +63,7 @@ export interface OutreachService {
   report(request: ReportRequest, session: Session): Promise<Reported>;
   get(outreach_id: string): Promise<Outreach | undefined>;
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
-  /** The oldest pings and cards that are kept for a human who was away. */
+  /** The oldest pings and cards kept for a human who was away. */
   unseen(limit: number): Promise<Outreach[]>;
   /** Records what happened to a ping or card; false if that was already settled. */
   settle(outreach_id: string, where: Whereto): Promise<boolean>;
@@ -97,7 +97,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         );
         const settings = await settingsOf(tx, session);
         const bucket = await bucketOf(tx, session, settings);
-        // A desk that was opened in the meantime shows it.
+        // A desk that has opened since then shows it.
         const absence = (await tx.desks.online(tx.now)).length > 0 ? null : missing;
         const opinion = askRules({
           kind,
@@ -248,7 +248,7 @@ export async function settingsOf(tx: ReadTx, session: Session): Promise<Outreach
   return outreachSettings(await settingsEverywhere(tx), session.outreach);
 }
 
-/** The bucket that pays for a session: its own if it has its own budget. */
+/** The bucket that a session is charged to: its own if it has its own budget. */
 async function bucketOf(tx: ReadTx, session: Session, settings: OutreachSettings): Promise<Bucket> {
   const { budget_capacity, budget_refill_minutes } = session.outreach;
   const own = budget_capacity !== undefined || budget_refill_minutes !== undefined;
@@ -256,15 +256,15 @@ async function bucketOf(tx: ReadTx, session: Session, settings: OutreachSettings
   return (await tx.outreach.bucket(name)) ?? fullBucket(name, budgetSize(settings), tx.now);
 }
 
-/** What finally happened to a ping or card. */
+/** The final outcome of a ping or card. */
 type Whereto =
   | { status: 'shown'; shown_via: NonNullable<Outreach['shown_via']> }
   /** Nobody could see it, so it is kept. */
   | { status: 'unseen'; reason: string };
 
 /**
- * Settles a ping or card; one that was not shown is not charged. The first to settle it wins, but an unseen one can still
- * be shown.
+ * Settles a ping or card; one that was not shown is not charged. The first to settle it wins, but one marked unseen can
+ * still be shown.
  */
 export async function settleOutreach(tx: WriteTx, outreach_id: string, where: Whereto): Promise<boolean> {
   const item = await tx.outreach.get(outreach_id);
@@ -288,7 +288,7 @@ async function refund(tx: WriteTx, { session_id }: Outreach, name: string): Prom
   await tx.outreach.putBucket(refundCredit(bucket, budgetSize(settings), tx.now));
 }
 
-/** How much time there is to show what was sent. */
+/** How long there is to show what was sent. */
 const SHOW_WITHIN_MS = 60_000;
 
 /** Marks what nobody has shown in time as unseen: the process that would show it is gone, or there is no screen. */

@@ -1,6 +1,6 @@
 /**
- * The board: what this process has on the human's desktop, of one kind of popup. It shows what was leased, gathers a
- * storm into one popup, makes room for the storm of another process, takes down what is settled, and passes a click on.
+ * The board: the popups of one kind that this process has on the human's desktop. It shows what was leased, gathers a
+ * storm into one popup, makes room for the storm of another process, takes down what is settled, and passes on clicks.
  */
 import type { Popup } from '../domain/popups.ts';
 import { STORM } from '../domain/popups.ts';
@@ -11,31 +11,31 @@ import type { PopupEnd, ShownPopup } from './ports.ts';
 export interface PopupBoard<T> {
   /** Shows what was leased together; `storm`: this process holds the storm it belongs to. Returns before it is on the screen. */
   show(items: readonly T[], storm: boolean): void;
-  /** Another process shows the storm of the seat: the popups of what is in it go here. */
+  /** Another process shows the seat's storm: takes down the popups here that are part of it. */
   giveWay(): void;
-  /** The subject is settled: its popup goes. */
+  /** The subject is settled: takes down its popup. */
   takeDown(id: string): void;
   /** Takes everything down and shows nothing more. */
   clear(): void;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no work is in progress any more. */
   drained(): Promise<void>;
 }
 
 /**
- * Settles leases; resolves with how many of them nobody had settled before. What one storm's popup stands for is
- * announced to the other processes of the seat.
+ * Settles leases; resolves with how many of them nobody had settled before. The other processes of the seat are notified
+ * of the leases that a storm's popup covers.
  */
 export type SettlePopups<T> = (items: readonly T[], result: PopupResult) => Promise<number>;
 
-/** One popup on the screen, and what of it is not settled. */
+/** One popup on the screen, and the items in it that are not settled. */
 interface Card<T> {
   waiting: Map<string, T>;
   shown: Promise<ShownPopup>;
 }
 
-/** A storm is shown when nothing more has come for so long. */
+/** A storm is shown when nothing more has arrived for this long. */
 const STORM_QUIET_MS = 300;
-/** Each popup that can be clicked is a process that waits: beyond so many the oldest goes. */
+/** Each popup that can be clicked is a waiting process: beyond this many, the oldest is taken down. */
 const MAX_CARDS = 20;
 /** Why leased popups were not shown. */
 const ENDED = 'The process that was to show it has ended.';
@@ -96,11 +96,11 @@ export function createPopupBoard<T>(
   async function showOne(item: T): Promise<void> {
     const { card, failure } = await put([item]);
     const settled = await settle([item], resultOf(failure));
-    // Meanwhile a storm has taken it up, here or elsewhere: that is its popup.
+    // By now a storm, here or in another process, has included it in its own popup.
     if (settled === 0) remove(card);
   }
 
-  /** Everything of the seat's storm that still waits becomes one popup, also what other processes have leased. */
+  /** Shows everything pending in the seat's storm as one popup, including what other processes have leased. */
   async function showStorm(): Promise<void> {
     flush = null;
     const arrived = gathered;
@@ -113,7 +113,7 @@ export function createPopupBoard<T>(
       );
       return { storm, found };
     });
-    // Lost to another process, which found this one hanging and counts what was gathered here.
+    // Another process found this one hanging and took over the storm, with what was gathered here.
     if (storm?.held_by !== name) return;
     const pending = found.flatMap(({ item }) => item ?? []);
     const unshown = found.flatMap(({ item, outcome }) => (item && outcome === 'leased' ? [item] : []));
@@ -124,7 +124,7 @@ export function createPopupBoard<T>(
     if (first === undefined || unshown.length === 0) return;
     removeAll(waits);
     const { failure } = await put([first, ...more]);
-    // Of what others have leased no failure is recorded: it may be on the screen.
+    // No failure is recorded for what others have leased: it may be on the screen.
     await settle(failure === null ? unshown : arrived, { ...resultOf(failure), count: pending.length });
     await makeRoom();
   }
@@ -186,7 +186,7 @@ export function createPopupBoard<T>(
         clearTimeout(flush);
         run(settle(gathered, resultOf(ENDED)).then(() => undefined));
       }
-      // What is on its way to the screen is taken down as soon as it is there.
+      // A popup that is about to appear is taken down as soon as it has appeared.
       for (const card of cards) remove(card);
     },
 

@@ -1,6 +1,6 @@
 /**
- * What can pop up: questions and permissions, pings and cards, mentions of the human. For each kind, which events make
- * a popup due, how it looks, what its buttons do, and what is recorded of it. The engine (popups.ts) does the rest.
+ * What can pop up: questions and permissions, pings and cards, mentions of the human. For each kind: which events make
+ * a popup due, how it looks, what its buttons do, and what is recorded about it. The engine (popups.ts) does the rest.
  */
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { isTransient } from '../domain/errors.ts';
@@ -40,7 +40,7 @@ import type { TrustService } from './trust.ts';
 export interface PopupParty {
   /** Machine and user. */
   seat: string;
-  /** What the human of the seat is called; default: as they have logged in. */
+  /** The name of the seat's human; default: their login name. */
   human?: string | undefined;
   /** Who takes the leases: a desk, or a connection of an agent. */
   name: string;
@@ -49,11 +49,11 @@ export interface PopupParty {
   /** Opens a prompt where the human sits; null when this process has no such place. */
   open: ((ask_id: string) => Promise<void>) | null;
   /**
-   * Called before a click counts as an answer: throws where the human did not start this process after all. Missing: its
-   * popups only inform, as those of an agent's process do, whose desktop programs the agent chooses.
+   * Called before a click counts as an answer: throws if it turns out that the human did not start this process. Missing:
+   * its popups only inform. That is so for an agent's process, because the agent chooses its desktop programs.
    */
   answers?: (() => Promise<void>) | undefined;
-  /** Where to begin in the feed; the head of now when missing. */
+  /** Where to begin in the feed; missing: its current head. */
   cursor?: number | undefined;
 }
 
@@ -80,22 +80,22 @@ export interface PopupDescriptor<T> {
   readonly kind: PopupKind;
   /** The id of what an event makes due; null for any other event. */
   due(event: HiveEvent): string | null;
-  /** The id of what an event settles, whose popup goes. Null as a whole: nothing settles what is of this kind. */
+  /** The id of what an event settles, so that its popup is taken down. Null instead of a function: this kind is never settled. */
   readonly settled: ((event: HiveEvent) => string | null) | null;
   /** The subject, as long as this seat wants a popup of it. */
   find(tx: ReadTx, id: string): Promise<T | undefined>;
   subjectOf(item: T): PopupSubject;
   /** One popup for one or many. */
   look(items: readonly [T, ...T[]], preferences: PopupPreferences): Promise<Popup>;
-  /** Records what became of a popup; called once for each lease. */
+  /** Records what happened to a popup; called once for each lease. */
   record(tx: WriteTx, item: T, result: PopupResult): Promise<void>;
   /** A click on the body. */
   open?(item: T): Promise<void>;
-  /** A click on a button; resolves when the person has been told all there is to say. */
+  /** A click on a button; resolves once the person has been notified of the result. */
   press?(item: T, label: string, stopping: AbortSignal): Promise<void>;
 }
 
-/** The preferences that hold at a seat now, and what the human lets happen in this process. */
+/** The preferences that hold at a seat now, and what the human's trust file permits in this process. */
 export async function readPreferences(
   { store, trust }: Pick<PopupParts, 'store' | 'trust'>,
   seat: string,
@@ -126,7 +126,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
     async find(tx, ask_id) {
       const prompt = await tx.prompts.get(ask_id);
       if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) return undefined;
-      // Another person's question pops up there, and here once it is escalated.
+      // Another person's question pops up at their seat, and here once it is escalated.
       return concerns(prompt, names, tx.now) ? prompt : undefined;
     },
     subjectOf: promptSubject,
@@ -164,7 +164,7 @@ function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
 const ANSWER_TRIES = 10;
 const ANSWER_RETRY_MS = 1_000;
 
-/** A click on a button is an answer like any other. If it did not become the answer, the person is notified. */
+/** A click on a button is an answer like any other. If it is not accepted, the person is notified. */
 function answerFromPopups(
   { store, prompts: service, notifier, log, trust }: PopupParts,
   party: PopupParty,
@@ -197,7 +197,7 @@ function answerFromPopups(
     return null;
   }
 
-  /** The person has clicked and believes it is done: a busy store is tried again, and any other failure is reported. */
+  /** The person has clicked and assumes that it worked: a busy store is tried again, and any other failure is reported. */
   async function respondOrExplain(
     prompt: Prompt,
     label: string,
@@ -255,7 +255,7 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
     settled: null,
     async find(tx, outreach_id) {
       const item = await tx.outreach.get(outreach_id);
-      // Emacs may have shown it already; the popup is additional.
+      // Emacs may have shown it already; the popup comes in addition.
       return item?.status === 'suppressed' || item?.status === 'delivered' ? undefined : item;
     },
     subjectOf: outreachSubject,

@@ -1,9 +1,9 @@
 /**
- * The popup engine: which process of a seat shows what. Every process of the seat follows the feed and waits its turn:
- * the focused desk not at all, other desks a little, an agent's own process longer. Then a lease in the store, one for
- * each subject and seat, gives the popup to one of them. Storms are counted over these leases, so it does not matter
- * how many processes serve a seat, nor which of them dies. What can pop up is in popup-kinds.ts, what is on the screen
- * in popup-board.ts.
+ * The popup engine: which process of a seat shows what. Every process of the seat follows the feed and waits before it
+ * acts: the focused desk not at all, other desks a little, an agent's own process longer. Then a lease in the store, one
+ * for each subject and seat, gives the popup to one of them. Storms are counted over these leases, so it does not matter
+ * how many processes serve a seat, or which of them dies. popup-kinds.ts has what can pop up, popup-board.ts what is on
+ * the screen.
  */
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
@@ -38,7 +38,7 @@ import { createRetries } from './retries.ts';
 export const OTHER_DESK_MS = 300;
 /** How long a process without a desk lets the desks go first. */
 export const NO_DESK_MS = 2_000;
-/** How long a process whose popup has no buttons leaves a question to a desk that lives. */
+/** How long a process whose popup has no buttons leaves a question to a live desk. */
 export const HUNG_DESK_MS = 6_000;
 /** After this time without an outcome, the process that held the lease counts as dead. */
 export const LOST_LEASE_MS = 10_000;
@@ -71,7 +71,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
         const at = isDue ? Date.now() + (await patienceOf(store, party)) : 0;
         for (const queue of queues) queue.take(events, at);
       },
-      // What was missed is in the list; a popup now would come too late.
+      // Missed events are in the list; a popup for them would come too late.
       onResync: async () => undefined,
     });
   })();
@@ -89,7 +89,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
   };
 }
 
-/** The popups of one kind: what is due and not leased yet. */
+/** The popups of one kind that are due and not leased yet. */
 interface PopupQueue {
   isDue(event: HiveEvent): boolean;
   /** Processes events; what they make due may be leased from `at` on (milliseconds since the epoch). */
@@ -114,7 +114,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   let stopped = false;
 
   async function settleAll(items: readonly T[], result: PopupResult): Promise<number> {
-    // A storm of thousands must not keep everybody else from the store for its whole length.
+    // A storm of thousands must not block the store for everybody else until it is over.
     let settled = 0;
     for (let from = 0; from < items.length; from += BATCH) {
       settled += await store.write(async (tx) => {
@@ -161,7 +161,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
       .filter(([, at]) => at <= now)
       .map(([id]) => id)
       .slice(0, BATCH);
-    // A look costs no lock: most processes of a seat find that another was first, or that it is settled.
+    // Reading takes no lock: most processes of a seat find that another was first, or that the subject is settled.
     const open = await store.read(async (tx) =>
       Promise.all(
         ids.map(async (id) => {
@@ -214,9 +214,9 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
 }
 
 // ---- Leases ----
-// In one transaction a process of a seat gets what it has to show, and learns whether that is a storm.
+// In one transaction a process leases what it has to show, and finds out whether that belongs to a storm.
 
-/** What one look at the store gave this process. */
+/** The result of one attempt to lease popups. */
 interface Leases<T> {
   /** Leased now, to be shown. */
   shown: readonly T[];
@@ -249,7 +249,7 @@ async function leasePopups<T>(
   for (const id of ids) {
     const item = await descriptor.find(tx, id);
     if (item === undefined) continue;
-    // While a desk lives, whose popup has buttons, it is left to that; one that hangs is not waited for.
+    // While a desk is alive, the popup is left to it, because its popup has buttons; a hanging desk is not waited for.
     if (givesWay && descriptor.subjectOf(item).created_at > before(tx, HUNG_DESK_MS)) {
       const outcome = await tx.popups.outcome(id, seat);
       if (outcome === undefined) again.set(id, Date.now() + NO_DESK_MS);
@@ -261,7 +261,7 @@ async function leasePopups<T>(
       (await tx.popups.lease(lease, tx.now)) ||
       (await tx.popups.takeOver(lease, tx.now, before(tx, LOST_LEASE_MS)));
     if (!isLeased) {
-      // Whoever has it may die before it is on the screen.
+      // The process that holds it may die before it is on the screen.
       if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
       continue;
     }
@@ -274,7 +274,7 @@ async function leasePopups<T>(
   return { shown, again, storm: await joinStorm(tx, subjects, { descriptor, seat, standing }) };
 }
 
-/** Whether a popup is shown; what breaks the human's quiet is charged for it. */
+/** Whether a popup is shown; one that breaks through do-not-disturb or quiet hours is charged. */
 async function verdictFor(
   tx: WriteTx,
   subject: PopupSubject,
@@ -304,7 +304,7 @@ async function joinStorm<T>(
   const arrival = { newest, now: tx.now };
   const { count, first } = await tx.popups.recent(scope, before(tx, STORM.window_ms));
   if (!isStormy(standing, count, arrival)) return false;
-  // The popup of a storm that is over stays on the screen while something in it is unsettled, and grows into the new storm.
+  // The popup of a past storm stays on the screen while something in it is unsettled, and becomes part of the new storm.
   // Kinds that are never settled start a new storm.
   const grows =
     standing !== null &&

@@ -1,5 +1,5 @@
 /**
- * What the application needs from outside, as plain interfaces. `infrastructure/` implements them and `open-hive.ts` chooses
+ * What the application needs from the outside world, as plain interfaces. `infrastructure/` implements them and `open-hive.ts` chooses
  * the implementations; nothing here knows of files, sockets or SQL. Reads are separate from records, which write.
  */
 import type {
@@ -52,7 +52,7 @@ export type * from './ports/sessions.ts';
 export type * from './ports/turns.ts';
 export type * from './ports/world.ts';
 
-/** The one door to what is stored. */
+/** The only access to stored data. */
 export interface Store {
   /** Never changes; an answer that names another store's id is refused. */
   readonly store_id: string;
@@ -65,7 +65,7 @@ export interface Store {
   /**
    * A write that acknowledges nothing: a receipt (invariant 6). It is visible to all and survives the death of any
    * process like any other write, but it does not wait for the disk if the engine allows that. If the machine loses power,
-   * it may be lost, and what was handed over is handed over again. `tells` says after the commit whether the write
+   * it may be lost, and what was handed over is handed over again. `tells` returns after the commit whether the write
    * acknowledges something after all (`announced`: an event was appended); then it waits for the disk before it resolves.
    */
   writeReceipt<T>(
@@ -78,8 +78,8 @@ export interface Store {
   watch(listener: () => void): () => void;
   close(): Promise<void>;
   /**
-   * For a process that has handled one event and ends now: closes the store only if that is due, and otherwise leaves it
-   * as a kill would. With SQLite, closing last means copying the log into the file and waiting for the disk. Without it the
+   * For a process that has handled one event and is about to end: closes the store only if that is due, and otherwise
+   * leaves it as a kill would. With SQLite, closing last means copying the log into the file and waiting for the disk. Without it the
    * log would grow, and the next process to open the store would have to read it back.
    */
   leave(): Promise<void>;

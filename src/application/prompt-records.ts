@@ -1,4 +1,4 @@
-/** Changes of prompts that services and hooks share, inside their own transaction, with the event of each. */
+/** Changes to prompts that services and hooks share. Each runs inside the caller's transaction and appends its event. */
 
 import type { Via } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
@@ -95,7 +95,7 @@ export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt>
   return expired;
 }
 
-/** From now on the outcome is owed to its asker. A late answer replaces what was owed before. */
+/** From now on the outcome must be delivered to its asker. A late answer replaces an earlier outcome. */
 async function owe(tx: WriteTx, prompt: Prompt): Promise<void> {
   if (isUncollected(prompt)) await tx.deliveries.put(deliveryOf(prompt));
 }

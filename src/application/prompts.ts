@@ -1,5 +1,5 @@
 /**
- * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition of
+ * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition from
  * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1).
  */
 import { type Actor, isAttested, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
@@ -52,7 +52,7 @@ export interface Asked {
   prompt: Prompt;
   /** This idempotency key was used before; this is that prompt, in its current state. */
   existing: boolean;
-  /** How many desks of the humans whom it concerns are open. */
+  /** How many desks of the humans it is addressed to are open. */
   desks_online: number;
 }
 
@@ -60,7 +60,7 @@ export interface Asked {
 export interface Answered {
   /** `accepted`: it settled the prompt. `late`: kept with a prompt that was closed without one. `lost`: another answer was first. */
   outcome: AnswerOutcome;
-  /** With the answer that counts. */
+  /** The prompt, with the answer that counts. */
   prompt: Prompt;
 }
 
@@ -71,7 +71,7 @@ export interface AnswerCommand extends AnswerRequest {
   response_id?: string | null | undefined;
   /** The store this answer was written for; another store refuses it. */
   store_id?: string | null | undefined;
-  /** The digest of the permission as it was displayed in full; what may allow something needs it. */
+  /** The digest of the permission as it was displayed in full; an answer that may allow something needs it. */
   displayed_digest?: string | null | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface AnswerCommand extends AnswerRequest {
 export interface Open {
   /** At most OPEN_LIMIT of them. */
   prompts: Prompt[];
-  /** How many have settled and how many are pending, in all. */
+  /** The totals of settled and of pending prompts. */
   settled: number;
   pending: number;
 }
@@ -116,13 +116,13 @@ export interface PromptService {
   amend(command: AnswerCommand): Promise<Prompt>;
   /** @throws HiveError `prompt_not_found`, `not_allowed`. */
   cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Expires prompts that are due. Every live process does this, and the compare-and-set lets one win. Returns how many it expired. */
+  /** Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many this one expired. */
   expireDue(): Promise<number>;
   /** The same for prompts that are due to be escalated. */
   escalateDue(): Promise<number>;
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
-  /** Waits until one of the prompts is settled or the time is up; returns their current state. */
+  /** Waits until one of the prompts is settled or the time has run out; returns their current state. */
   wait(ask_ids: readonly string[], options: WaitOptions): Promise<Prompt[]>;
   /** The same for all open prompts of a session. */
   waitForOpen(session_id: string, options: WaitOptions): Promise<Open>;
@@ -152,13 +152,13 @@ export function createPrompts(
     });
   }
 
-  /** Records what is due before anybody reads it. */
+  /** Records due expiries and escalations before anybody reads the prompts. */
   async function settleDue(): Promise<void> {
     await service.expireDue();
     await service.escalateDue();
   }
 
-  /** One transaction per batch, so that other writers get in between. */
+  /** One transaction per batch, so that other writers can write in between. */
   async function writeDue(
     due: (tx: ReadTx, limit: number) => Promise<Prompt[]>,
     record: (tx: WriteTx, prompt: Prompt) => Promise<Prompt>,
@@ -200,7 +200,7 @@ export function createPrompts(
           if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
           return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
         }
-        // Asked a moment sooner, it would have been cancelled with its turn; so it is not asked at all.
+        // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
         if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
         if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
         const refusal = await chargeQuotas(tx, session, demandOf([prompt]));
@@ -314,13 +314,13 @@ function createAnswering(
   ids: Ids,
   seatKey: () => SeatKey | null,
 ): Pick<PromptService, 'respond' | 'amend'> {
-  /** An answer for another store would meet another prompt here, or none. */
+  /** In this store, an answer for another store would find a different prompt, or none. */
   function refuseForeign({ store_id }: AnswerCommand): void {
     if (store_id === undefined || store_id === null || store_id === store.store_id) return;
     throw wrongStore(store_id, store.store_id);
   }
 
-  /** A person allows only what was displayed to them in full. A program that answers through the library displays nothing. */
+  /** A person may allow only what was displayed to them in full. A program that answers through the library displays nothing. */
   function refuseUnseen(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): void {
     const { actor, displayed_digest } = command;
     if (actor.kind !== 'human' || actor.via === 'library') return;
@@ -456,7 +456,7 @@ function createLooking(
       const first = await readOpen(session_id);
       const isDone = ({ settled, pending }: Open): boolean => settled > 0 || pending === 0;
       if (isDone(first) || options.wait_ms <= 0) return first;
-      // Prompts beyond the list may be answered too; then every event is a reason to read again.
+      // Prompts beyond the list may be answered too, so with more of them every event is a reason to read again.
       const listed = first.prompts.length === first.pending;
       const subjects = listed ? first.prompts.map(({ ask_id }) => ask_id) : undefined;
       const done = await feed.until(
@@ -500,7 +500,7 @@ export function createClaims(store: Store): ClaimService {
           await appendPrompt(tx, 'prompt/claimed', claimed, { by, desk_id });
         }
         const accepted = claimed.status === 'pending' && claimed.claimed_by === by;
-        // The same human at another desk takes the claim along.
+        // The same human may take the claim to another desk.
         if (accepted && holder !== desk_id) await tx.claims.put(ask_id, desk_id);
         return { accepted, prompt: claimed };
       }),

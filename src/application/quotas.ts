@@ -1,4 +1,4 @@
-/** Charges the quotas of a session inside the transaction of what it sends (domain/quotas.ts). */
+/** Charges the quotas of a session, inside the transaction that stores what it sends (domain/quotas.ts). */
 import { EVERY_SEAT } from '../domain/humans.ts';
 import { type Bucket, fullBucket, type Outreach, takeCredit } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -21,7 +21,7 @@ import { quotasFrom } from '../domain/settings.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
 
-/** What these questions take. */
+/** How much of each quota these questions take. */
 export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]): Demand {
   return {
     quota_pending: prompts.length,
@@ -31,7 +31,7 @@ export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]
   };
 }
 
-/** What a ping or card takes: the buttons of a card are a question. */
+/** How much a ping or card takes: the buttons of a card are a question. */
 export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical' | 'actions'>): Demand {
   const questions = actions.length > 0 ? 1 : 0;
   return { quota_pending: questions, quota_questions: questions, quota_criticals: critical ? 1 : 0 };
@@ -40,8 +40,8 @@ export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical
 type Payer = Pick<Session, 'session_id' | 'parent_session_id' | 'machine' | 'handle'>;
 
 /**
- * Takes what a call demands, or returns why not. The caller then stores nothing else and lets the transaction commit:
- * the human gets a notice of it.
+ * Charges what a call demands, or returns the refusal. After a refusal the caller stores nothing else and lets the
+ * transaction commit, because it contains a notice for the human.
  */
 export async function chargeQuotas(
   tx: WriteTx,
@@ -72,7 +72,7 @@ async function stateOf(tx: ReadTx, holder: QuotaHolder, demand: Demand, quotas: 
   return { holder, pending, buckets };
 }
 
-/** The human learns that something was kept from them, once an hour: the notices must not drown them either. */
+/** Notifies the human of refused calls, at most once an hour, because too many notices would be a flood as well. */
 async function noticeOnce(tx: WriteTx, session: Payer, refusal: QuotaRefusal, quotas: Quotas): Promise<void> {
   const name = quotaBucket('notice', refusal.holder);
   const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_SIZE, tx.now);

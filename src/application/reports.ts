@@ -1,6 +1,6 @@
 /**
- * Delivering reports: the hooks of the reader's session carry them, at most ten at once. Like everything that is delivered
- * (delivery.ts), a report arrives at least once.
+ * Delivering reports: the hooks of the reader's session deliver them, at most ten at once. Like everything that is
+ * delivered (delivery.ts), a report arrives at least once.
  */
 import { owed } from '../domain/delivery.ts';
 import { isRefused, takesContext } from '../domain/hooks.ts';
@@ -11,7 +11,7 @@ import type { HookContext, HookHandler } from './hook-context.ts';
 import { settingsOf, tell } from './outreach.ts';
 import type { ReportReader } from './ports.ts';
 
-/** The hook handler of reports. It comes after that of answers, because the human's words go first if there is not room for all. */
+/** The hook handler of reports. It runs after that of answers, because the human's answers go first if there is not room for all. */
 export const deliverReports: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
   const carrier = hookCarrier(session.session_id);
@@ -40,7 +40,7 @@ function readerOf({ event, session }: HookContext, carrier: string): ReportReade
 }
 
 // ---- Reminding of reports ----
-// For background sessions whose human only wants a reminder.
+// For background sessions that are only reminded to report, by the human's setting.
 
 /** Reminds the agent once, after each message to the human, to send a report. */
 export const remindOfReports: HookHandler = async ({ tx, event, session }) => {

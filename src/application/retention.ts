@@ -1,6 +1,6 @@
 /**
- * Retention: what is settled goes after the days that the setting `retention_days` says, with everything that hangs on it, in small
- * batches, so that no writer waits long. What is not settled stays, however old, and its events with it.
+ * Retention: settled records are removed after `retention_days` (a setting), with everything that depends on them. This
+ * happens in small batches, so that no writer waits long. Unsettled records stay, however old, and so do their events.
  */
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
@@ -9,8 +9,8 @@ import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, storeSettings } from './settings.ts';
 
 /**
- * Every kind of record that ages, in the order of removal: records that refer to others go before those. A new
- * capability adds its records here.
+ * Every kind of record that is removed with age, in the order of removal: a record goes before those that it refers to. A
+ * new capability adds its records here.
  */
 const KINDS = [
   'prompts',
@@ -25,13 +25,13 @@ const KINDS = [
 ] as const satisfies readonly (keyof WriteTx)[];
 
 export interface RetentionService {
-  /** How many days settled records are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is nonsense. */
+  /** How many days settled records are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is not a valid number. */
   days(): Promise<number>;
   /** How many records of each kind a sweep would remove now. */
   preview(days: number): Promise<PruneCounts>;
   /** Removes them, batch by batch; returns how many of each kind. */
   sweep(days: number): Promise<PruneCounts>;
-  /** How many mentions are that old, processed or not, with the records that refer to them; 0 days: all. */
+  /** How many mentions are at least that old, processed or not, with the records that refer to them; 0 days: all. */
   previewMentions(days: number): Promise<PruneCounts>;
   /** Removes those mentions and appends one event that says who did it. Their messages stay. */
   clearMentions(days: number, actor: HumanActor): Promise<PruneCounts>;
@@ -69,7 +69,7 @@ export function createRetention(store: Store, env: Environment): RetentionServic
       const counts = await store.write(prune);
       if (sum(counts) === 0) return total;
       total = add(total, counts);
-      // Lets everybody else go between two batches.
+      // Lets everybody else write between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -77,7 +77,7 @@ export function createRetention(store: Store, env: Environment): RetentionServic
   return {
     async days() {
       const given = env['HIVE_RETENTION_DAYS'];
-      // What is removed does not come back: a variable that makes no sense is refused, not ignored.
+      // Removed records cannot be restored, so an invalid variable is refused, not ignored.
       if (given !== undefined && given !== '') return parseRetentionDays('HIVE_RETENTION_DAYS', given);
       return (await store.read((tx) => storeSettings(tx, env))).retention_days;
     },
@@ -90,7 +90,7 @@ export function createRetention(store: Store, env: Environment): RetentionServic
     },
     previewMentions: (days) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
     async clearMentions(days, { by, via }) {
-      // Fixed, so that this ends even while others keep mentioning.
+      // Fixed, so that this ends even while new mentions keep arriving.
       const before = await store.read(async (tx) => cutoff(tx, days));
       const held = await store.read((tx) => tx.mentions.unprocessedBySession());
       const total = await inBatches((tx) => tx.mentions.prune(before, BATCH));
@@ -113,7 +113,7 @@ export function startRetention(retention: RetentionService, log: Logger): () => 
   async function sweep(): Promise<void> {
     try {
       const days = await retention.days();
-      // Looking first takes no lock: mostly there is nothing.
+      // Reading first takes no lock: usually there is nothing to remove.
       if (sum(await retention.preview(days)) === 0) return;
       log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });
     } catch (error) {

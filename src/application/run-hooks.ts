@@ -22,7 +22,7 @@ import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { insertPrompt, recordCancel } from './prompt-records.ts';
 
-/** A client that does not defer a call asks for it instead, and lets that hook wait ten minutes; the rest is for printing. */
+/** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
 const WAITING_MS = 590_000;
 
 const STALE =
@@ -51,7 +51,7 @@ export async function runHandler(
   };
 }
 
-/** What the human is asked in this event. A subagent's call cannot be deferred: the client asks for it as always. */
+/** What the human is asked in this event. A subagent's call cannot be deferred: the client asks as usual. */
 function permissionIn(event: HookEvent, { env }: HookSettings): Dialog | null {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null) return null;
@@ -70,11 +70,11 @@ const CALL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFa
 async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   const { name, tool } = event;
   const goesOn = GOES_ON.has(name);
-  // Only a call shows that the conversation exists and can be resumed. What died before its first call has done nothing.
+  // Only a call shows that the conversation exists and can be resumed. An agent that died before its first call did nothing.
   const isNew = run.heard !== run.start && name === 'PreToolUse';
   const over = CALL_IS_OVER.has(name) ? (tool?.use_id ?? null) : null;
   const isOver = over !== null && run.calls.some(({ call_id }) => call_id === over);
-  // At a Stop the agent has done its work, unless a guard sends it on; nobody else may see how it ends.
+  // At a Stop the agent has done its work, unless a guard blocks the Stop; nobody else may see how it ends.
   const exit_code = name === 'Stop' ? 0 : goesOn ? null : run.exit_code;
   if (!isNew && !isOver && exit_code === run.exit_code) return run;
   const calls = run.calls.filter(({ call_id }) => call_id !== over);
@@ -95,12 +95,12 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
     await putCall(hook, run, { ...call, call_id, deferred: false }, call.call_id);
     return waitFor(prompt, isAsked ? WAITING_MS : run.patience_ms);
   }
-  // Without an id no later call could be recognized; the client's own question waits as outside of runs.
+  // Without an id no later call could be recognized; the client's own question waits as it does outside runs.
   if (use_id === null) return (await dialogHandler(event, hook.settings))(hook);
   const warning = (await mayHaveRun(hook, run, dialog)) ? MAY_HAVE_RUN : null;
   const [asked] = await askFor(hook, dialog, null, warning);
   if (asked === undefined) return null;
-  // It outlives the turn whose agent died: the next agent makes the same call again.
+  // The prompt outlives the turn of the agent that died: the next agent repeats the same call.
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
   await putCall(hook, run, { call_id: use_id, ask_id: asked.ask_id, deferred: false, given: false }, use_id);
   return waitFor(asked, run.patience_ms);
@@ -152,7 +152,7 @@ async function putCall({ tx }: HookContext, run: Run, call: RunCall, instead_of:
   await tx.runs.put({ ...run, calls: [...others, call], changed_at: tx.now });
 }
 
-/** The client did not end, because the step has several calls: none of them could be made again alone. */
+/** The client did not end, because the step has several calls and no single one of them could be repeated. */
 async function sayThatItWaits({ tx, session }: HookContext, { ask_id }: Prompt): Promise<void> {
   await giveNotice(tx, {
     severity: 'info',
@@ -176,7 +176,7 @@ async function conclude(
     await recordCancel(tx, prompt, { by: 'interrupt', via: 'hook', reason: 'interrupted' });
     return null;
   }
-  // The agent is about to die: whoever makes this call next gets the answer.
+  // The agent is about to end: the next one to make this call gets the answer.
   if (abandoned) return null;
   if (prompt.status === 'responded') {
     const warned = prompt.context?.startsWith(MAY_HAVE_RUN) === true ? MAY_HAVE_RUN : null;
@@ -187,12 +187,12 @@ async function conclude(
   if (prompt.status !== 'pending')
     return { decision: { kind: 'deny', message: noAnswer(prompt), interrupt: false } };
   if (event.name !== 'PreToolUse') {
-    // Now the client denies the call by itself.
+    // From here on the client denies the call by itself.
     await recordCancel(tx, prompt, { by: session.handle, via: 'clock', reason: 'withdrawn' });
     await tx.runs.put({ ...run, calls: run.calls.filter((one) => one !== call), changed_at: tx.now });
     return null;
   }
-  // The client asks for the call now, and that hook waits on.
+  // The client now asks for permission, and that hook continues the wait.
   const { transcript_path } = event;
   const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
   if (!isOnlyCall(tail, call.call_id)) return null;

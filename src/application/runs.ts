@@ -1,6 +1,6 @@
 /**
  * Runs: headless agents that end while their human thinks (domain/runs.ts). Any process of the same person resumes them, each
- * start exactly once: whoever changes the run's record first starts the agent.
+ * start exactly once: the process that changes the run's record first starts the agent.
  */
 import { HiveError } from '../domain/errors.ts';
 import {
@@ -32,15 +32,15 @@ export interface NewRun {
 }
 
 export interface RunService {
-  /** Keeps what is to be started, starts the agent, and waits until it has ended or sleeps. */
+  /** Stores what to start, starts the agent, and waits until the run has ended or sleeps. */
   begin(run: NewRun): Promise<Run>;
-  /** Those of this person, the oldest first; all of them, or those that are not over. */
+  /** This person's runs, the oldest first; all of them, or only those that are not over. */
   list(options: { all: boolean }): Promise<Run[]>;
   /** Ends a run: its agent is stopped and not started again. @throws HiveError `invalid_input`. */
   stop(run_id: string): Promise<Run>;
-  /** Where the output of a run is. */
+  /** The path of a run's output. */
   output(run_id: string): string;
-  /** Resumes what can be resumed until the returned function is called. `jobs` bounds the agents at a time. */
+  /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
   watch(options: { jobs: number }): () => Promise<void>;
 }
 
@@ -49,7 +49,7 @@ interface RunParts {
   ids: Ids;
   processes: Processes;
   files: RunFiles;
-  /** Makes the id of a conversation, as the client wants it. */
+  /** Makes the id of a conversation, in the client's format. */
   conversationId: () => string;
   seat: string;
   machine: string;
@@ -94,7 +94,7 @@ export function createRuns(parts: RunParts): RunService {
     return ended;
   }
 
-  /** Changes a run if its agent is still that of the same start. */
+  /** Changes a run if its agent is still the one of the same start. */
   async function change(
     { run_id, start }: Run,
     how: (run: Run, now: string) => Run,
@@ -132,7 +132,7 @@ export function createRuns(parts: RunParts): RunService {
         await tx.runs.put(run);
       }
       if (run.status !== 'sleeping' || !(await isAnswered(tx, run))) return null;
-      // The conversation was never begun, so its id may be in use or not: another one is certainly not.
+      // The agent made no call, so the old id may or may not be in use: a new one certainly is not.
       const session_id = run.heard === 0 ? parts.conversationId() : run.session_id;
       const next = nextStart({ ...run, session_id }, me, tx.now);
       await tx.runs.put(next);
@@ -266,7 +266,7 @@ export function createRuns(parts: RunParts): RunService {
   };
 }
 
-/** Whether nothing of a sleeping run waits for its human any more. */
+/** Whether no call of a sleeping run waits for its human any more. */
 async function isAnswered(tx: ReadTx, { calls }: Run): Promise<boolean> {
   const prompts = await Promise.all(calls.map(({ ask_id }) => tx.prompts.get(ask_id)));
   return prompts.every((prompt) => prompt?.status !== 'pending');

@@ -1,4 +1,4 @@
-/** Sessions: who the agents are. Registered by whatever sees them first; a handle is given once. */
+/** Sessions: who the agents are. The first hook or call registers a session; a handle is given only once. */
 import { type Actor, type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
@@ -45,8 +45,8 @@ import { closeTurn, turnOfCall } from './turns.ts';
 
 export interface SessionService {
   /**
-   * The session of this introduction: registered when first seen, reopened when it had ended. The parent of a new one
-   * is searched among the processes above `pid`: the client's own, unless the caller passes another.
+   * The session of this introduction: registered when first seen, reopened if it had ended. The parent of a new one is
+   * looked up among the processes above `pid`: the client's own, unless the caller passes another.
    */
   introduce(introduction: SessionIntroduction, pid?: number | null): Promise<Session>;
   /** Why this process may not speak for the session with this id, as a sentence; null when it may (identity.ts). */
@@ -57,8 +57,8 @@ export interface SessionService {
   /** By handle or by id. @throws HiveError `session_not_found`. */
   find(handle_or_id: string): Promise<Session>;
   /**
-   * The session with this id while it is alive; undefined when it has ended or never existed. Records, at most once an
-   * hour, that it is still in use: a session that is silent for long counts as gone.
+   * The session with this id while it is alive; undefined if it has ended or never existed. Records, at most once an
+   * hour, that it is still in use, because a session that is silent for long counts as gone.
    */
   returning(session_id: string): Promise<Session | undefined>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
@@ -66,13 +66,13 @@ export interface SessionService {
   resolveCaller(evidence: CallerEvidence): Promise<Caller>;
   /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
   configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
-  /** Ends the sessions of this machine whose process is gone, and those that have been silent for long; returns them. */
+  /** Ends the sessions of this machine whose process is gone, and those that have been silent for too long; returns them. */
   sweep(machine: string): Promise<Session[]>;
   /** Records an open MCP connection, and closes those of this machine whose process is gone. */
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
   closeConnections(connection_ids: readonly string[]): Promise<void>;
   /**
-   * The session as one who acts, with every session that it descends from, nearest first. No agent becomes an actor
+   * The session as an `Actor`, with every session that it descends from, nearest first. No agent becomes an `Actor`
    * anywhere else. `above`: further sessions that are known to have started it.
    */
   actor(
@@ -82,7 +82,7 @@ export interface SessionService {
   ): Promise<AgentActor>;
 }
 
-/** The session behind a call, with what else is known of the call. */
+/** The session behind a call, with what else is known about the call. */
 export interface Caller {
   session: Session;
   /** How the caller can get an identity; null when it has one. */
@@ -91,7 +91,7 @@ export interface Caller {
   turn: Turn | undefined;
 }
 
-/** A session of another machine, or without a process, counts as gone after this silence. */
+/** A session on another machine, or without a process, counts as gone after this much silence. */
 const SILENCE_MS = 24 * 60 * 60 * 1000;
 
 /** A longer parent chain is an error in the data. */
@@ -108,7 +108,7 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
   return chain;
 }
 
-/** A script that comes back again and again need not write each time to be known as alive. */
+/** A script that calls repeatedly need not write each time to count as alive. */
 const TOUCH_MS = 60 * 60 * 1000;
 
 export function createSessions(store: Store, processes: Processes): SessionService {
@@ -181,12 +181,12 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
-        // A hook on another machine may record any id: it vouches only for calls of its own machine.
+        // A hook on another machine may record any id, so it proves something only about calls of its own machine.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
         const known = own ?? (await byProcess(tx, evidence));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
         const claimed = known ?? introduced;
-        // The client that started us is the session's own: nothing can be nearer, which most calls find at once.
+        // If the client that started us is the session's own, nothing can be nearer. Most calls are decided here.
         if (claimed !== undefined && (claimed.pid !== evidence.parent_pid || claimed.pid === null))
           refuse(await refusalToSpeak(tx, claimed, speakerOf(evidence), processes));
         const { session_id: caller } = known ?? introduced ?? introduction;
@@ -246,7 +246,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const ended: Session[] = [];
         for (const { session_id, last_seen_at } of gone) {
           const session = await tx.sessions.get(session_id);
-          // Something came from it in between: another process has its pid now, or it was resumed.
+          // The session was active since then: another process has its pid now, or it was resumed.
           if (session === undefined || session.last_seen_at !== last_seen_at) continue;
           ended.push(await endSession(tx, session));
         }
@@ -361,7 +361,7 @@ export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
 
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
 
-/** Stores a session and appends the event; `trail` is what the event says beside the session. */
+/** Stores a session and appends the event; `trail` is what the event contains besides the session. */
 export async function recordSession(
   tx: WriteTx,
   type: SessionEvent,
@@ -399,8 +399,8 @@ async function ownHandle(
 type Named = Pick<SessionIntroduction, 'session_id' | 'parent_session_id' | 'name'>;
 
 /**
- * The handle for the name that a session was given; null when it gets one made from its id. An ended session gives its
- * name up and gets a handle from its id: nobody can be reached by it, and its messages stay its own.
+ * The handle for the name that a session was given; null when it gets one made from its id. An ended session gives up
+ * its name and gets a handle made from its id: nobody can be reached under that, and its messages stay its own.
  * @throws HiveError `invalid_input` for a session that has only a name, when the name is reserved.
  */
 async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<string | null> {

@@ -1,4 +1,4 @@
-/** Settings as a human looks at them and sets them (domain/settings.ts), and what every way to set them shares. */
+/** Settings as a human reads and sets them (domain/settings.ts), and what all ways of setting them share. */
 import { EVERY_SEAT } from '../domain/humans.ts';
 import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import {
@@ -17,13 +17,13 @@ import {
 } from '../domain/settings.ts';
 import type { Check, ReadTx, Store, WriteTx } from './ports.ts';
 
-/** A setting with what holds of it at a seat. */
+/** A setting with its value at a seat. */
 export interface StoredSetting extends Setting {
   value: unknown;
   origin: Origin;
 }
 
-/** What this process's environment says: an old variable wins over what is stored. */
+/** This process's environment: one of the old variables wins over a stored value. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Who changes a setting, and from where; the event log keeps it. */
@@ -35,17 +35,17 @@ export interface Setter {
   from: string | null;
 }
 
-/** What the event log says where nobody is named. */
+/** What the event log records when nobody is named. */
 export const NOBODY = { by: null, pid: null, from: null } as const;
 
 export interface SettingsService {
-  /** Every setting, as it holds at a seat. */
+  /** Every setting, with its value at a seat. */
   list(seat: string): Promise<StoredSetting[]>;
-  /** Sets one; null goes back to the default. Returns it as it then holds. */
+  /** Sets one; null restores the default. Returns it with its new value. */
   set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;
-  /** What holds at a seat. */
+  /** The values that hold at a seat. */
   preferences(seat: string): Promise<Preferences>;
-  /** What holds for the whole store. */
+  /** The values that hold for the whole store. */
   ofStore(): Promise<StoreSettings>;
 }
 
@@ -69,7 +69,7 @@ export function createSettings(store: Store, env: Environment): SettingsService 
   };
 }
 
-/** What holds at a seat; without one, what the environment says and the defaults. One statement. */
+/** The preferences of a seat; without a seat, those of the environment and the defaults. One statement. */
 export async function preferencesAt(
   tx: ReadTx,
   seat: string | undefined,
@@ -92,7 +92,7 @@ export async function storeSettings(tx: ReadTx, env: Environment): Promise<Store
   };
 }
 
-/** What the doctor says of the settings: those that are not the default, and each old variable that is set. */
+/** The doctor's findings on the settings: those that differ from the default, and each old variable that is set. */
 export async function examineSettings(store: Store, seat: string, env: Environment): Promise<Check[]> {
   const all = await createSettings(store, env).list(seat);
   const changed = all
@@ -134,7 +134,7 @@ async function settingAt(
   return { ...setting, value: stored[setting.key] ?? setting.default, origin: originOf(stored, setting.key) };
 }
 
-/** Stores what changed of a seat, or of all of them; an event tells every desk, if anything did. Returns what is stored. */
+/** Stores changes to a seat, or to all seats; if anything changed, an event notifies every desk. Returns what is stored. */
 export async function storePreferences(
   tx: WriteTx,
   seat: string,

@@ -1,6 +1,6 @@
 /**
- * The Stop guard as a hook handler: what a session owes, whether to hold it, and when to let it go. The rule itself is in
- * domain/stop-guard.ts. An error here rolls back the transaction, and the hook fails open.
+ * The Stop guard as a hook handler: what a session still has to do, whether to block its Stop, and when to let it stop.
+ * The rule itself is in domain/stop-guard.ts. An error here rolls back the transaction, and the hook fails open.
  */
 import type { HookWait, Verdict } from '../domain/hooks.ts';
 import { describeMentions } from '../domain/mention-gate.ts';
@@ -25,12 +25,12 @@ import { deliverMentions } from './mentions.ts';
 import { letGo, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
 
-/** Holds a Stop while the session owes something. */
+/** Blocks a Stop while the session still has something to do. */
 export const guardStop: HookHandler = async (hook) => {
   const { event, session, verdict } = hook;
   const stops =
     event.name === 'Stop' || (event.name === 'SubagentStop' && session.session_id !== event.session_id);
-  // An interrupted session stops, whatever it owes.
+  // An interrupted session stops, whatever it still has to do.
   if (!stops || verdict.let_go || verdict.end_turn !== null || verdict.block !== null) return null;
   return judge(hook);
 };
@@ -69,7 +69,7 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
   }
 }
 
-/** Answers are handed over with the reason, and only if it is really printed. */
+/** Answers are handed over with the reason, and only if the reason is actually printed. */
 async function owedAnswers(
   hook: HookContext,
   settings: OutreachSettings,
@@ -114,8 +114,8 @@ async function owedReport(
 }
 
 /**
- * With `stop_wait`, an unattended session that would stop with an open question waits for its human instead. In a terminal
- * this would hold back what the person types.
+ * With `stop_wait`, an unattended session that would stop with an open question waits for its human instead. In a
+ * terminal, this would delay what the person types.
  */
 async function waitForHuman(
   { tx, event, session, preferences, waited }: HookContext,
@@ -131,7 +131,7 @@ async function waitForHuman(
     : { wait: { ask_ids: pending.map(({ ask_id }) => ask_id), wait_ms: seconds * 1_000 } };
 }
 
-/** The turn that wants to stop: the running one, else the one that the client names. */
+/** The turn that is about to stop: the running one, else the one that the client names. */
 async function turnOf({ tx, event, session: { session_id } }: HookContext): Promise<Turn | undefined> {
   const { client_turn_id } = event;
   const named = client_turn_id === null ? undefined : await tx.turns.byClientTurn(session_id, client_turn_id);
@@ -145,7 +145,7 @@ async function chainStart(tx: ReadTx, turn: Turn | undefined): Promise<string | 
   return (first ?? turn).started_at;
 }
 
-/** Most sessions never owe anything when they stop, so they need no row. */
+/** Most sessions have nothing left to do when they stop, so they need no row. */
 async function put({ tx }: HookContext, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
   const { blocks, let_go_at, stop_hook_active } = before;
   const same =

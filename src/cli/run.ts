@@ -109,7 +109,7 @@ async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promi
   return EXIT.done;
 }
 
-/** Without what concerns only the processes that keep it. */
+/** Without the fields that concern only the processes that look after the run. */
 function shown(hive: Hive, { keeper: _, agent: _agent, digest: _digest, ...run }: Run): object {
   return { ...run, output: hive.runs.output(run.run_id) };
 }

@@ -1,6 +1,6 @@
-/** Long text at a terminal, a screen at a time: what scrolls past unread was not displayed. */
+/** Long text at a terminal, one screen at a time: text that scrolls past unread does not count as displayed. */
 
-/** Lines as screens of a terminal of this size. A terminal that does not know its size is taken for a small one. */
+/** Lines as screens of a terminal of this size. A terminal of unknown size is assumed to be small. */
 export function screensOf(
   lines: readonly string[],
   { columns, rows }: { columns: number | undefined; rows: number | undefined },
@@ -15,7 +15,7 @@ export function screensOf(
 
 function wrap(text: string, columns: number): string[] {
   const characters = Array.from(text.replaceAll('\t', '        '));
-  // Half as many characters as columns fit, however wide they are.
+  // Half as many characters as there are columns always fit, however wide the characters are.
   const length = characters.some((character) => character > '\u02ff') ? Math.floor(columns / 2) : columns;
   const parts: string[] = [];
   for (let start = 0; start < characters.length; start += length)

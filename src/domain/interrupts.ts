@@ -1,6 +1,6 @@
 /**
  * Interrupts: somebody wants a turn stopped. A request is bound to one turn and answered once, by that turn's end,
- * whoever waits for it. A time limit ends the waiting, not the request. Pure: no clock, no ids, no I/O.
+ * no matter who waits for it. A time limit ends the waiting, not the request. Pure: no clock, no ids, no I/O.
  *
  *     pending ──▶ answered | withdrawn
  */
@@ -23,9 +23,9 @@ export interface Interrupt {
   outcome: 'aborted' | 'completed' | null;
   settled_at: string | null;
   withdrawn_by: string | null;
-  /** When its asker stopped waiting while the turn still ran. */
+  /** When its asker stopped waiting while the turn was still running. */
   unconfirmed_at: string | null;
-  /** When the client itself was stopped through its socket or by a signal: an end of the turn after that is our doing. */
+  /** When the client itself was stopped through its socket or by a signal: if the turn ends after that, Hive ended it. */
   pushed_at: string | null;
 }
 
@@ -63,7 +63,7 @@ export function answerInterrupt(interrupt: Interrupt, turn: Turn, now: string): 
   return { ...interrupt, state: 'answered', outcome: turn.state, settled_at: now };
 }
 
-/** How a turn ends that is stopped for this request. */
+/** How a turn ends when it is stopped because of this request. */
 export function interruptedBy({ by, via, note }: Pick<Interrupt, 'by' | 'via' | 'note'>): TurnEnd {
   return { state: 'aborted', abort_reason: 'interrupted', by, via, note };
 }
@@ -103,7 +103,7 @@ type InterruptMatch =
   | { kind: 'interrupted'; turn: Turn }
   /** Nothing runs, and no turn was named. */
   | { kind: 'no_turn' }
-  /** The request names another turn than the running one. */
+  /** The request names a turn other than the running one. */
   | { kind: 'not_current' };
 
 /** Matches a request to the turns of its session; `named` is the turn it names, if it exists. */

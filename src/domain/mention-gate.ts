@@ -20,7 +20,7 @@ export interface GateRecord {
   denials: number;
   /** The gate gave up and only reminds until a mention is processed. */
   gave_up: boolean;
-  /** Calls were blocked, and the session has not been notified yet that they pass again. */
+  /** Calls were blocked, and the session has not yet been notified that they pass again. */
   held: boolean;
   /** When the first call was blocked since the session last made progress; null when none is blocked. */
   held_since: string | null;
@@ -37,13 +37,13 @@ type GateOpinion = 'pass' | 'remind' | 'deny';
 interface GateDecision {
   opinion: GateOpinion;
   record: GateRecord;
-  /** The gate gave up with this call: the human must be notified. */
+  /** The gate gave up at this call: the human must be notified. */
   gave_up_now: boolean;
 }
 
 /** The gate gives up after blocking this many steps in a row. */
 export const GATE_STEPS = 5;
-/** Where no event closes a batch, denials within this time are one step: six parallel calls fired within 47 ms (measured). */
+/** If no event closes a batch, denials within this time are one step: six parallel calls came within 47 ms (measured). */
 const STEP_MS = 2_000;
 
 /** The state of a gate that has not blocked anything yet. */
@@ -99,7 +99,7 @@ export function decideGate(
 interface PromptDecision {
   refused: boolean;
   record: GateRecord;
-  /** The gate gave up with this prompt: the human is notified. */
+  /** The gate gave up at this prompt: the human is notified. */
   gave_up_now: boolean;
 }
 
@@ -124,12 +124,12 @@ const CLEARING_COMMAND = /^\s*\/(?:hive:)?(?:check-mentions|post)(?!\S)/;
 /** Some clients report the expanded command instead of what was typed; the expansion names the tool. */
 const CLEARING_TOOL = /\bhivemind_(?:(?:has|get)_unprocessed_mentions|process_mentions|post)\b/;
 
-/** Whether this prompt has the agent deal with its mentions. The gate never refuses such a prompt (invariant 11). */
+/** Whether this prompt asks the agent to process its mentions. The gate never refuses such a prompt (invariant 11). */
 export function clearsMentions(prompt: string): boolean {
   return CLEARING_COMMAND.test(prompt) || CLEARING_TOOL.test(prompt) || MENTIONS_COMMAND.test(prompt);
 }
 
-/** The batch of calls is closed: the model reads now, so the next denial is another step. */
+/** The batch of calls is closed: the model reads the results now, so the next denial is another step. */
 export function closeStep(record: GateRecord): GateRecord {
   return record.step_until === null ? record : { ...record, step_until: null };
 }
@@ -172,7 +172,7 @@ export function describeMentions(mentions: readonly MentionInFull[], count: numb
   return lines.join('\n');
 }
 
-/** The mentions that `describeMentions` shows in full. Those it shortened or only counted are still to be read. */
+/** The mentions that `describeMentions` shows in full. The shortened and the counted ones have not been read yet. */
 export function shownInFull(mentions: readonly MentionInFull[]): MentionInFull[] {
   const [first, ...rest] = mentions;
   const short = rest.slice(0, IN_SHORT).filter(({ body }) => excerpt(body, EXCERPT) === body);
@@ -190,7 +190,7 @@ export function denialReason(mentions: readonly MentionInFull[], count: number):
   ].join('\n\n');
 }
 
-/** The same as a reminder of `count` mentions, the first of which are given, when nothing is blocked. */
+/** The text of a reminder of `count` mentions, the first of which are given, when nothing is blocked. */
 export function reminder(mentions: readonly MentionInFull[], count: number): string {
   return `${describeMentions(mentions, count)}\n\nWhen you have dealt with this, call hivemind_process_mentions {"mention_ids": [${mentions
     .slice(0, SHOWN)
@@ -198,10 +198,10 @@ export function reminder(mentions: readonly MentionInFull[], count: number): str
     .join(', ')}]}.`;
 }
 
-/** A command that only looks at and clears mentions, with nothing else a shell would run. */
+/** A command that only reads and clears mentions, with nothing else that a shell would run. */
 const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
 
-/** Calls the gate never blocks: our own tools, the search that may hide them, and the shell command that clears the gate. */
+/** Calls the gate never blocks: our own tools, the search tool that loads them, and the shell command that clears the gate. */
 export function isExempt(tool: { name: string; own: string | null; input: unknown }): boolean {
   if (tool.own !== null || tool.name === 'ToolSearch') return !globalThis.SABOTAGE?.('own-call-held');
   if (tool.name !== 'Bash') return false;
@@ -221,7 +221,7 @@ export interface HeldAgent {
   since: string;
 }
 
-/** When to notify a seat of a blocked agent; null when never, or when it was notified already. */
+/** When to notify a seat of a blocked agent; null: never, or it was notified already. */
 export function heldNoticeAt(
   { held_since, held_notified }: Pick<GateRecord, 'held_since' | 'held_notified'>,
   seat: string,
@@ -254,7 +254,7 @@ export function heldSentence(agents: readonly HeldAgent[], clock: (time: string)
 
 // ---- The loop guard (docs/mentions.md) ----
 // Agents that keep answering each other without a human message in between are still delivered to each other, but
-// no longer block each other. The counts are given; the decision comes back.
+// no longer block each other. The caller passes the counts and gets the decision.
 
 /** A reply chain longer than this, counted since the last human message, is a loop. */
 export const MOST_HOPS = 8;
@@ -262,7 +262,7 @@ export const MOST_HOPS = 8;
 export const MOST_MENTIONS = 6;
 const PAIR_WINDOW_MS = 5 * 60 * 1000;
 
-/** Two sessions, in the one order that makes (a, b) and (b, a) the same pair. */
+/** Two sessions, in a fixed order, so that (a, b) and (b, a) are the same pair. */
 export interface Pair {
   first_session_id: string;
   second_session_id: string;
@@ -277,14 +277,14 @@ export interface Loop extends Pair {
   reason: string;
 }
 
-/** The pair of two sessions, in its one order. */
+/** The pair of two sessions, in its fixed order. */
 export function pairOf(a: string, b: string): Pair {
   return a < b
     ? { first_session_id: a, second_session_id: b }
     : { first_session_id: b, second_session_id: a };
 }
 
-/** The hop count of an agent's answer to `parent`. It starts again once a human has posted; `spoke` is the newest `seq` at that time. */
+/** The hop count of an agent's answer to `parent`. It restarts once a human has posted; `spoke` is the newest `seq` at that time. */
 export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
   if (parent === null) return 0;
   return spoke >= parent.seq ? 1 : parent.hops + 1;

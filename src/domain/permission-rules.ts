@@ -1,8 +1,8 @@
 /**
  * Permission rules: what the human has decided to allow or deny without being asked. Rules answer permissions only,
- * never questions or plans; each use is an event. Their input comes from an agent. A rule that allows
- * is therefore read narrowly: word by word, in the one argument that it is about, and what is not understood is not
- * allowed. A rule that denies is read widely. Pure: the caller resolves paths.
+ * never questions or plans; each use is an event. Their input comes from an agent. An
+ * allowing rule is therefore matched narrowly: word by word, in the one argument that it is about, and what is not
+ * understood is not allowed. A denying rule is matched broadly. Pure: the caller resolves paths.
  */
 import { objectIn, objectsIn, textIn } from './dialogs.ts';
 import type { HookTool } from './hooks.ts';
@@ -17,9 +17,9 @@ export interface PermissionRule {
   decision: 'allow' | 'deny';
   /** A tool's name; `*` stands for any characters. */
   tool: string;
-  /** What the command, the file or the address must match; null: anything that Hive knows the tool to take. */
+  /** What the command, the file or the address must match; null: any arguments that Hive understands for this tool. */
   input: string | null;
-  /** The directory of the project; a rule that denies may also give its short name. */
+  /** The directory of the project; a denying rule may also give its short name. */
   project: string | null;
   source: Source | null;
   /** Which other machines it covers, `token:NAME` with stars. Null: none for an allowing rule, all for a denying one. */
@@ -58,7 +58,7 @@ export function readRules(value: unknown, where: string): { rules: PermissionRul
 
 const FIELDS = new Set(['name', 'decision', 'tool', 'input', 'project', 'source', 'machine', 'note']);
 
-/** What is wrong with a rule; null when nothing is. A rule that is only partly understood might mean less than intended. */
+/** What is wrong with a rule; null if nothing is. A rule that is only partly understood might do less than intended. */
 function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (raw['decision'] !== 'allow' && raw['decision'] !== 'deny') return 'says neither allow nor deny';
   if (textIn(raw, 'tool') === null) return 'names no tool';
@@ -73,7 +73,7 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   return raw['decision'] === 'allow' ? whyNeverAllowing(raw) : null;
 }
 
-/** Why a rule could never allow what its writer meant; null when it can. */
+/** Why a rule could never allow what its author meant; null when it can. */
 function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null {
   const project = textIn(raw, 'project');
   if (project !== null && !/^(?:\/|[A-Za-z]:[\\/])/.test(project))
@@ -89,23 +89,23 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
 }
 
 // ---- Which rule decides ----
-// What a tool is about to do is compared before any transaction, the session within one.
+// The tool's call is compared before any transaction, the session inside one.
 
-/** What a rule looks at in a session. */
+/** The fields of a session that a rule checks. */
 type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
 
 /** Where a tool runs. */
 export interface Place {
-  /** The directory in which the agent works, without links; null where that cannot be known. */
+  /** The directory in which the agent works, without links; null if that cannot be known. */
   cwd: string | null;
-  /** Where a path really leads, from `cwd`; null where that cannot be known. */
+  /** Where a path really leads, from `cwd`; null if that cannot be known. */
   resolve: (path: string) => string | null;
 }
 
 /** Another machine's files cannot be examined, so a star allows nothing there. */
 export const NOWHERE: Place = { cwd: null, resolve: () => null };
 
-/** The rules that match what a tool is about to do, whoever does it. */
+/** The rules that match what a tool is about to do, in any session. */
 export function rulesForTool(
   rules: readonly PermissionRule[],
   tool: HookTool,
@@ -140,11 +140,11 @@ function isForSession(
   if (project === null) return true;
   const { project_dir } = session;
   if (project === project_dir || `${project.replace(/\/$/, '')}/.git` === project_dir) return true;
-  // A project that takes the name of another is still denied by its rules, but allowed nothing.
+  // A project that uses another one's name is denied by the other's rules too, but they allow it nothing.
   return decision === 'deny' && project === session.project;
 }
 
-/** Another machine reports its projects itself, so a rule that allows something there must name the machine. */
+/** Another machine reports its projects itself, so an allowing rule must name the machine. */
 function isForMachine(wanted: string | null, decision: PermissionRule['decision'], machine: string): boolean {
   const remote = isRemote(machine);
   if (wanted !== null) return remote && fits(wanted, machine);
@@ -177,7 +177,7 @@ function fill(pieces: readonly string[], text: string): string[] | null {
 
 // ---- What a rule allows ----
 
-/** A tool whose arguments Hive understands: the one that a rule's `input` is about, and those that change nothing of it. */
+/** A tool whose arguments Hive understands: the one that a rule's `input` is about, and those that do not affect it. */
 interface KnownTool {
   kind: 'command' | 'path' | 'url' | 'text';
   field: string;
@@ -201,7 +201,7 @@ const TOOLS: ReadonlyMap<string, KnownTool> = new Map(
   } as const),
 );
 
-/** Nobody approves anything longer in advance. */
+/** Nobody approves anything longer than this in advance. */
 const LONGEST_ALLOWED = 2_000;
 
 function isAllowed(
@@ -241,7 +241,7 @@ function isToolAllowed(pattern: string, name: string): boolean {
 // ---- Commands ----
 
 function isCommandAllowed(pattern: string, command: string, place: Place): boolean {
-  // A command that is spelled out in full is allowed as written, whatever a shell makes of it.
+  // A command that the rule spells out in full is allowed as written, however a shell reads it.
   if (pattern === command && !pattern.includes('*')) return true;
   const wanted = shellParts(pattern, { stars: true });
   const given = shellParts(command);
@@ -286,16 +286,16 @@ function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): b
   if (filled === null) return false;
   if (place.isCommand) return isProgramAllowed(pieces, text);
   if (first === '' && /^\s*-/.test(text)) return false;
-  // If the star matches nothing, the rule spells the word out.
+  // If the star matches nothing, the rule spells out the whole word.
   if (text !== '' && filled.every((part) => part === '')) return true;
-  // `git log*` is the word `log`, and what the command takes after it: not `logs`, and not `log-evil`.
+  // `git log*` is the word `log` and what follows it: not `logs`, and not `log-evil`.
   const [more = ''] = filled;
   if (!first.includes('=') && ENDS_A_NAME.test(first) && /^[\p{L}\p{N}_-]/u.test(more)) return false;
   if (/^-.*=/.test(first)) return isPlainArgument(filled.join(' '), filled, place);
   return isPlainArgument(text, filled, place, first.startsWith('-'));
 }
 
-/** A star never stands for the path of a program; after a program's name it means what follows. */
+/** A star never matches the path of a program; after a program's name it matches what follows. */
 function isProgramAllowed(pieces: readonly string[], text: string): boolean {
   return (
     pieces.length === 2 &&
@@ -311,7 +311,7 @@ const MOST_PARTS = 32;
 
 /**
  * Whether a star may match a word: not an option, and nothing that leads out of the directory in which the agent works or
- * to a hidden file there, however a program may take the word apart.
+ * to a hidden file there, however a program may split the word.
  */
 function isPlainArgument(
   text: string,
@@ -321,7 +321,7 @@ function isPlainArgument(
 ): boolean {
   // Nothing leads out of the root directory, so there a star matches no path.
   if (text === '' || cwd === null || cwd === '/' || (/^\s*-/.test(text) && !isOption)) return false;
-  // If the rule leaves an option open, it is unknown where its value begins.
+  // If the rule leaves an option open, nobody knows where the option's value begins.
   if (isOption && text.includes('..')) return false;
   const value = isOption && text.includes('/') ? [text.slice(text.indexOf('/'))] : [];
   const parts = new Set([...text.split(/[=:,@]/), ...filled, ...value, text]);
@@ -353,10 +353,10 @@ function isPathAllowed(pieces: readonly string[], text: string, { cwd, resolve }
   );
 }
 
-/** No path contains it. */
+/** Marks a star: no path contains this character. */
 const STAR = '\0';
 
-/** The parts of a path that a rule names, from the root; null when it has none that could be known. */
+/** The parts of a path that a rule names, from the root; null if they cannot be known. */
 function absolute(path: string, cwd: string | null): string[] | null {
   if (!path.startsWith('/') && cwd === null) return null;
   const parts: string[] = [];
@@ -367,7 +367,7 @@ function absolute(path: string, cwd: string | null): string[] | null {
   return path.endsWith('/') ? null : parts;
 }
 
-/** A star matches no name that begins with a dot: hooks of git and settings of agents are among those. */
+/** A star matches no name that begins with a dot: git's hooks and agents' settings have such names. */
 function isNameAllowed(pieces: readonly string[], name: string): boolean {
   const filled = fill(pieces, name);
   if (filled === null) return false;
@@ -379,16 +379,16 @@ function isNameAllowed(pieces: readonly string[], name: string): boolean {
 
 const ADDRESS = /^(https?:\/\/)([^/?#]*)(.*)$/s;
 
-/** In a host name a star means whole labels at its beginning; after the host, anything without `..`. */
+/** In a host name a star matches whole labels at its beginning; after the host, anything without `..`. */
 function isUrlAllowed(pattern: string, url: string): boolean {
   if (pattern === url) return true;
   const [, scheme, host = '', rest = ''] = ADDRESS.exec(pattern) ?? [];
   const [, otherScheme, otherHost = '', otherRest = ''] = ADDRESS.exec(url) ?? [];
   if (scheme === undefined || scheme !== otherScheme) return false;
-  // Neither a name and password nor anything that programs read differently.
+  // No name and password, and nothing that programs parse differently.
   if (!/^[A-Za-z0-9.-]+(?::\d+)?$/.test(otherHost) || !/^[\x21-\x7e]*$/.test(otherRest)) return false;
   if (/\\|%(?:2e|2f|5c|00)|(?:^|\/)\.\.?(?:[/?#;]|$)/i.test(otherRest)) return false;
-  // `https://example.org*` is that host, with anything after it.
+  // `https://example.org*` matches that host, with anything after it.
   const [plain, tail] =
     host.endsWith('*') && host !== '*' && rest === '' ? [host.slice(0, -1), '*'] : [host, rest];
   if (tail === '*' && otherRest !== '' && !/^[/?#]/.test(otherRest)) return false;
@@ -403,7 +403,7 @@ function isHostAllowed(pattern: string, host: string): boolean {
 }
 
 // ---- What a rule denies ----
-// A denying rule is compared with everything in the agent's input that could be meant.
+// A denying rule is compared with everything in the agent's input that it could mean.
 
 /** The texts of an input that a denying rule is compared with. */
 function deniableTexts({ input }: HookTool, { resolve }: Place): string[] {

@@ -17,7 +17,7 @@ export function mayAllow(
   return selected.length === 0 ? !dialog : !selected.every((label) => REFUSALS.includes(label));
 }
 
-/** All that a person must have read before they allow it, in lines. */
+/** The lines that a person must have read before they allow it. */
 export function permissionLines({
   question,
   context,
@@ -33,7 +33,7 @@ export function permissionLines({
   );
 }
 
-/** The digest of what a permission displays, and of the tool's input, which `fingerprint` stands for. */
+/** The digest of what a permission displays, and of the tool's input, which `fingerprint` represents. */
 export function permissionDigest(
   prompt: Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>,
 ): string {
@@ -41,7 +41,7 @@ export function permissionDigest(
   return digestOf([kind, question, context, options, notes.map(({ text }) => text), fingerprint]);
 }
 
-/** Why this answer is not accepted, as a sentence; null when it is. */
+/** Why this answer is not accepted, as a sentence; null when it is accepted. */
 export function refusalOfUnseen(
   prompt: Prompt,
   answer: Pick<PromptAnswer, 'selected' | 'decision'>,

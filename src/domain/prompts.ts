@@ -1,6 +1,6 @@
 /**
- * Prompts: a question for the human and its life (docs/concepts.md). Also how one is created, claimed, answered and
- * described. Pure: no clock, no ids, no I/O.
+ * Prompts: a question for the human and its life cycle (docs/concepts.md). Also how one is created, claimed, answered
+ * and described. Pure: no clock, no ids, no I/O.
  *
  *     pending ──▶ responded | expired | cancelled
  *
@@ -31,7 +31,7 @@ export type CancelReason =
   | 'replaced'
   | 'unknown';
 
-/** What an aborted turn does to a question that was asked in it. A turn that ends normally cancels nothing. */
+/** What happens to a question when the turn it was asked in is aborted. A turn that ends normally cancels nothing. */
 export const WHEN_TURN_ABORTED = ['stays', 'cancelled_if_interrupted', 'cancelled'] as const;
 export type WhenTurnAborted = (typeof WHEN_TURN_ABORTED)[number];
 
@@ -39,11 +39,11 @@ export type WhenTurnAborted = (typeof WHEN_TURN_ABORTED)[number];
 export interface PromptOption {
   /** What is chosen, and the decision; at most 500 characters. */
   label: string;
-  /** What it means; at most 2,000 characters. */
+  /** What choosing it means; at most 2,000 characters. */
   description: string | null;
 }
 
-/** What its asker has learned since it asked, and the human should know before answering. */
+/** What the asker has learned since it asked, and what the human should know before answering. */
 export interface PromptNote {
   /** At most 2,000 characters. */
   text: string;
@@ -61,11 +61,11 @@ export interface PromptAnswer {
   comment: string | null;
   /** Who answered. */
   by: string;
-  /** Through what. */
+  /** The channel it came through. */
   via: Via;
   /** Hive saw a person give it (in Emacs, on a popup's button, or by typing at a terminal), or a person's rule gave it. */
   attested: boolean;
-  /** The same answer sent twice under this id counts once. */
+  /** An answer that is sent twice under this id counts once. */
   response_id: string;
   /** When. */
   responded_at: string;
@@ -81,26 +81,26 @@ export interface Prompt {
   /** Short name of the project, for people; `project_dir` is the identity. */
   project: string;
   /** The git common directory, else the directory of the project. */ project_dir: string;
-  /** The turn it was asked in; null where none was known. */ turn_id: string | null;
+  /** The turn it was asked in; null if none was known. */ turn_id: string | null;
   /** What sort of question. */ kind: PromptKind;
   /** A few words for the list. */ header: string | null;
   /** What is asked. */ question: string;
   /** Markdown: what the human needs to know to decide. */ context: string | null;
-  /** The answers to choose from; empty where only free text is asked for. */ options: PromptOption[];
+  /** The answers to choose from; empty if it asks for free text only. */ options: PromptOption[];
   /** What the asker has added since, oldest first; at most 10. */ notes: PromptNote[];
   /** Several options may be chosen. */ multi_select: boolean;
   /** The human may write instead of choosing. */ allow_free_text: boolean;
   /** How it is announced. */ urgency: Urgency;
   /** The asker's own name for it. */ label: string | null;
   /** Shared by the questions of one form. */ group_id: string | null;
-  /** `cancelled_if_interrupted`: by an interrupt alone; `cancelled`: also when its turn is replaced, or ends nobody knows how. */
+  /** `cancelled_if_interrupted`: by an interrupt alone; `cancelled`: also when its turn is replaced, or ends for an unknown reason. */
   when_turn_aborted: WhenTurnAborted;
-  /** It is a dialog of the agent's own client, which receives the answer: the model did not ask. */
+  /** It is a dialog of the agent's own client: the client receives the answer, and the model did not ask. */
   dialog: boolean;
   /** The key it was asked under. */ idempotency_key: string | null;
   /**
-   * What an idempotency key is bound to: the same key with another fingerprint is a conflict. For the permission of a
-   * dialog, the digest of the tool with its input. Empty for all others.
+   * What an idempotency key is bound to: the same key with a different fingerprint is a conflict. For the permission of
+   * a dialog, it is the digest of the tool and its input. Empty for all others.
    */
   fingerprint: string;
   /** When it was asked. */ created_at: string;
@@ -118,13 +118,13 @@ export interface Prompt {
   /** Labels of the options chosen. */ selected: string[];
   /** A comment on the decision. */ comment: string | null;
   /** Who settled it. */ by: string | null;
-  /** Through what it was settled. */ via: Via | null;
+  /** The channel that settled it. */ via: Via | null;
   /** Whether Hive saw a person give the answer (PromptAnswer); false while there is none. */ attested: boolean;
   /** Id of the current answer. */ response_id: string | null;
-  /** Why it was cancelled; null for any other. */ cancel_reason: CancelReason | null;
+  /** Why it was cancelled; null if it was not. */ cancel_reason: CancelReason | null;
   /** An answer that came after the prompt had expired or was cancelled. */ late_response: PromptAnswer | null;
   /** Its answer was corrected. */ amended: boolean;
-  /** Its session is gone; still answerable. */
+  /** Its session is gone; it can still be answered. */
   orphaned: boolean;
   /** Hidden until then. */ snoozed_until: string | null;
   /** Who has claimed it. */ claimed_by: string | null;
@@ -133,8 +133,8 @@ export interface Prompt {
   /** When a human opened it. */ seen_at: string | null;
   /** When the answer was given. */ responded_at: string | null;
   /** When the answer was returned or printed to the agent. */ handed_at: string | null;
-  /** When it was proved that the agent read it. */ collected_at: string | null;
-  /** What delivered the answer to the agent (one MCP connection or one hook): only that can prove that it arrived. */
+  /** When there was proof that the agent had read it. */ collected_at: string | null;
+  /** What delivered the answer to the agent (one MCP connection or one hook). Only that can prove that it arrived. */
   carrier: string | null;
 }
 
@@ -143,12 +143,12 @@ export function isExpired(prompt: Prompt, now: string): boolean {
   return prompt.status === 'pending' && prompt.expires_at !== null && prompt.expires_at <= now;
 }
 
-/** What became of an answer. `accepted`: it settled the prompt. `late`: kept beside a prompt that had no answer. `lost`: another answer won. */
+/** What happened to an answer. `accepted`: it settled the prompt. `late`: kept beside a prompt that had no answer. `lost`: another answer won. */
 export type AnswerOutcome = 'accepted' | 'late' | 'lost';
 
 /**
  * Applies an answer to a prompt. The caller applies expiry first (`isExpired`), in the same transaction.
- * A late answer clears the delivery receipts: the agent may have read "expired", and now has to read the answer.
+ * A late answer clears the delivery receipts, because the agent may have read "expired" and must now read the answer.
  */
 export function respondPrompt(
   prompt: Prompt,
@@ -236,9 +236,9 @@ function notAmendable(prompt: Prompt, why: string): HiveError {
 }
 
 /**
- * Adds a note to a prompt. Only its asker may, while it is pending; a settled prompt is returned unchanged, and so is one
- * that has this note already, because the call may have been repeated. A permission takes none: what is approved must be
- * what was displayed.
+ * Adds a note to a prompt. Only its asker may, and only while it is pending. A settled prompt is returned unchanged, and
+ * so is one that already has this note, because the call may have been repeated. A permission takes no notes: what is
+ * approved must be what was displayed.
  * @throws HiveError `not_allowed`, `invalid_input`.
  */
 export function notePrompt(
@@ -271,8 +271,8 @@ export function notePrompt(
 }
 
 /**
- * The notes that whoever answered may not have read. A claim says when that human opened the question, with the notes
- * that it had then. A popup or a command line says nothing of the kind.
+ * The notes that the person who answered may not have read. A claim records when they opened the question, with the notes
+ * that it had then. A popup or a command line records no such time.
  */
 function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): PromptNote[] {
   if (status !== 'responded') return [];
@@ -297,7 +297,7 @@ export function isReceiver(prompt: Prompt, session_id: string): boolean {
   return (
     asker === session_id ||
     asker.startsWith(`${session_id}:`) ||
-    // A caller without identity is a new session with each connection: all it has of its own is the id.
+    // A caller without an identity is a new session with each connection: the id is all it has.
     asker.startsWith('connection-') ||
     prompt.orphaned
   );
@@ -308,18 +308,18 @@ export function isUncollected(prompt: Prompt): boolean {
   return prompt.status !== 'pending' && prompt.collected_at === null && concernsAgent(prompt);
 }
 
-/** A dialog that ended without an answer concerns the client alone, and a late permission helps nobody. */
+/** A dialog that ended without an answer concerns only the client, and a late permission is of no use. */
 function concernsAgent({ dialog, status, kind, late_response }: Prompt): boolean {
   return !dialog || status === 'responded' || (late_response !== null && kind === 'question');
 }
 
 // ---- Claims ----
-// Who is about to answer a prompt, so that others need not. A claim is a courtesy: it never keeps an answer from
+// Who is about to answer a prompt, so that others need not. A claim is advisory: it never keeps an answer from
 // settling the prompt, and it lapses with the desk that holds it.
 
 /**
- * The prompt claimed by `by`. The first claim wins: while `holder`, the living desk that holds it, is another one,
- * the claim stays theirs. A settled prompt is returned unchanged.
+ * The prompt claimed by `by`. The first claim wins: while `holder`, the live desk that holds it, is another one,
+ * the claim does not change. A settled prompt is returned unchanged.
  */
 export function claimPrompt(prompt: Prompt, by: string, holder: string | null, now: string): Prompt {
   if (prompt.status !== 'pending' || prompt.claimed_by === by) return prompt;
@@ -335,9 +335,9 @@ export function releasePrompt(prompt: Prompt): Prompt {
 }
 
 // ---- Limits ----
-// How long a prompt and its answer may be, and how long anybody may wait.
+// How long a prompt and its answer may be, and how long a caller may wait.
 
-/** Bounds of what comes in, in characters unless the name says bytes or ms; the zod shapes use the same numbers. */
+/** Limits on input, in characters unless the name says bytes or ms; the zod shapes use the same numbers. */
 export const PROMPT_LIMITS: Readonly<
   Record<
     | 'question'
@@ -400,7 +400,7 @@ export function timeAfter(field: string, ms: number, now: string): string {
 }
 
 // ---- Sentences for the asker ----
-// What became of a question, in the same words in a hook's context and in a guard's reason.
+// What happened to a question, in the same words in a hook's context and in a guard's reason.
 
 /** Longer answers are cut here; hivemind_poll returns the whole. */
 const SHOWN_ANSWER = 2_000;
@@ -424,7 +424,7 @@ export function describeSettlement(prompt: Prompt, repeated: boolean): string {
   }
 }
 
-/** What the asker must know of an answer that may have been given without its notes; begins with a space. */
+/** What the asker must know about an answer that may have been given without its notes; begins with a space. */
 export function againstNotes(prompt: Prompt): string {
   const [first] = unreadNotes(prompt);
   return first === undefined
@@ -439,7 +439,7 @@ const WAS: Readonly<Record<Prompt['status'], string>> = {
   cancelled: 'been cancelled',
 };
 
-/** Who answered what, through what, and when; shared by an answer in time and a late one. */
+/** Who answered what, through which channel, and when; shared by an answer in time and a late one. */
 function describeDecision({
   decision,
   comment,
@@ -456,13 +456,13 @@ function describeDecision({
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${UNATTESTED}`}`;
 }
 
-/** What an agent reads beside an answer that nobody was seen to give. */
+/** What an agent reads with an answer that Hive did not see a person give. */
 export const UNATTESTED = 'Unattested: Hive did not see a person give this answer.';
 
 // ---- Creating a prompt ----
-// What an asker gives, checked and completed.
+// The asker's request, checked and completed.
 
-/** What an asker gives. Options may be plain strings. `timeout_ms` missing: wait for ever (invariant 3). */
+/** What an asker sends. Options may be plain strings. Without `timeout_ms` it waits for ever (invariant 3). */
 export interface AskRequest {
   /** 1 to 8,000 characters. */
   question: string;
@@ -496,7 +496,7 @@ export interface AskRequest {
   escalate_after_ms?: number | null | undefined;
 }
 
-/** Who asks, from where. The application resolves it; it is never taken from the request. */
+/** Who asks, and from where. The application resolves it; it is never taken from the request. */
 export interface Asker {
   session_id: string;
   agent: string;
@@ -526,7 +526,7 @@ function normalizeOptions(given: AskRequest['options']): PromptOption[] {
   return options;
 }
 
-/** A person who sees two options alike cannot choose between them. */
+/** A person cannot choose between two options that look the same. */
 function refuseLookAlikes(options: readonly PromptOption[]): void {
   const seen = new Map<string, string>();
   for (const { label } of options) {
@@ -541,7 +541,7 @@ function refuseLookAlikes(options: readonly PromptOption[]): void {
 }
 
 /**
- * A new pending prompt. `address` is what the application resolved `to` into.
+ * A new pending prompt. `address` is what the application resolved `to` to.
  * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
  */
 export function createPrompt(
@@ -632,7 +632,7 @@ function fingerprintOf(prompt: Prompt): string {
 }
 
 // ---- Resolving an answer ----
-// What was chosen, checked against what was offered.
+// The choice, checked against the options.
 
 /** What a human, a popup or a rule answers. `selected` wins over `decision` when both are given. */
 export interface AnswerRequest {
@@ -674,12 +674,12 @@ export function resolveAnswer(
   return { decision, selected: [], comment, ...stamp };
 }
 
-/** The label that is meant. Labels were trimmed when they were asked, so white space around the answer is ignored. An answer that matches none is returned as given. */
+/** The label that is meant. Labels are trimmed when a question is asked, so white space around the answer is ignored. An answer that matches none is returned as given. */
 function matching(labels: readonly string[], given: string): string {
   return labels.includes(given) ? given : (labels.find((label) => label === given.trim()) ?? given);
 }
 
-/** How many characters of a refused answer, or of an offered label, an error repeats. */
+/** How many characters of a refused answer, or of an offered label, an error message quotes. */
 const SHOWN = 100;
 
 function invalidAnswer(prompt: Prompt, why: string): HiveError {

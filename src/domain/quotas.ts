@@ -1,12 +1,12 @@
 /**
  * Quotas: how much one session, or all sessions of one token, may ask of the human. They stop a loop or an attack, not
- * work: no honest agent meets the defaults. The human changes them (`hive config`); an agent cannot. Pure.
+ * work: no honest agent reaches the defaults. The human changes them (`hive config`); an agent cannot. Pure.
  */
 import { HiveError } from './errors.ts';
 import { type Bucket, type BudgetSize, fullBucket, nextCreditAt, takeCredit } from './outreach.ts';
 import { hostOf, isRemote, type Session } from './sessions.ts';
 
-/** The settings; 0 is no limit. */
+/** The settings; 0 means no limit. */
 export interface Quotas {
   /** Questions that are pending at once. */
   quota_pending: number;
@@ -22,7 +22,7 @@ export interface Quotas {
 
 type Quota = keyof Quotas;
 
-/** More than any recorded agent asks, by far; and a person could not keep up with it for a minute. */
+/** Far more than any recorded agent asks, and more than a person could keep up with for a minute. */
 export const DEFAULT_QUOTAS: Quotas = {
   quota_pending: 200,
   quota_questions: 120,
@@ -31,10 +31,10 @@ export const DEFAULT_QUOTAS: Quotas = {
   quota_context: 16_384,
 };
 
-/** What one call takes of each quota. */
+/** How much of each quota one call takes. */
 export type Demand = { [Key in Quota]?: number };
 
-/** What is pending has no rate: it is counted. */
+/** Pending questions have no rate: they are counted. */
 type Rate = Exclude<Quota, 'quota_pending'>;
 
 const MINUTE_MS = 60_000;
@@ -53,7 +53,7 @@ export interface QuotaHolder {
   kind: 'session' | 'token';
 }
 
-/** A token is for a machine on which several agents may run. */
+/** A token belongs to a machine, on which several agents may run. */
 const TOKEN_FACTOR = 5;
 
 /** Who pays for what a session does. A remote agent names its own sessions, so its token pays as well. */
@@ -69,7 +69,7 @@ export function limitOf(quotas: Quotas, quota: Quota, { kind }: QuotaHolder): nu
   return quotas[quota] * (kind === 'token' ? TOKEN_FACTOR : 1);
 }
 
-/** The name of the bucket of this holder. No session is called so, and no seat. */
+/** The name of this holder's bucket. No session and no seat can have this name. */
 export function quotaBucket(quota: Rate | 'notice', { id }: QuotaHolder): string {
   return `${QUOTA_BUCKETS}${quota}:${id}`;
 }
@@ -80,7 +80,7 @@ export function ratesIn(demand: Demand, quotas: Quotas): Rate[] {
   return RATES.filter((rate) => (demand[rate] ?? 0) > 0 && quotas[rate] > 0);
 }
 
-/** What is known of one holder: what it has pending, and its buckets by name. A missing bucket is full. */
+/** The state of one holder: how many questions are pending, and its buckets by name. A missing bucket is full. */
 export interface QuotaState {
   holder: QuotaHolder;
   pending: number;
@@ -95,7 +95,7 @@ export interface QuotaRefusal {
   retry_after_s: number;
 }
 
-/** Nobody knows when the human answers. */
+/** Nobody knows when the human will answer. */
 const PENDING_RETRY_S = 60;
 
 /** Whether a call is within every quota of every holder; if it is, the buckets after it. */
@@ -117,7 +117,7 @@ export function askQuotas(
       const name = quotaBucket(rate, holder);
       const size = sizeOf(rate, quotas, holder);
       const bucket = buckets.get(name) ?? fullBucket(name, size, now);
-      // What is larger than the whole quota passes when all of it is left, or it never would.
+      // A demand larger than the whole quota passes when the quota is untouched; otherwise it never would.
       const wanted = Math.min(demand[rate] ?? 0, size.capacity);
       const left = takeCredit(bucket, size, now, wanted);
       if (left === null) return refuse(rate, secondsUntil(nextCreditAt(bucket, size, now, wanted), now));
@@ -185,7 +185,7 @@ export function tooMany({ sentence, quota, retry_after_s }: QuotaRefusal): HiveE
   return new HiveError('too_many', sentence, { quota, retry_after_s });
 }
 
-/** The KB of a question's context that count. */
+/** The size of a question's context in KB, as the quota counts it. */
 export function contextKb(context: string | null | undefined): number {
   return context === null || context === undefined ? 0 : Math.floor(Buffer.byteLength(context) / 1024);
 }

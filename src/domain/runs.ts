@@ -1,16 +1,16 @@
 /**
  * Runs: headless agents that Hive starts, ends while their human thinks, and starts again with the answer. Pure: no
- * clock, no ids, no I/O. What a start executes is not here: it is in a file of the human's (infrastructure/platform/runs.ts).
+ * clock, no ids, no I/O. What a start executes is kept in a file of the human's (infrastructure/platform/runs.ts).
  */
 import { invalidInput } from './errors.ts';
 import type { HookTool } from './hooks.ts';
 
 /** A call of the agent's that needs the human, until the client reports that the call is over. */
 export interface RunCall {
-  /** The client's id of the call, which is the same when the call is made again after a resume. */
+  /** The client's id of the call; a call that is repeated after a resume has the same id. */
   call_id: string;
   ask_id: string;
-  /** The client was asked to end, and to make this call again when it is resumed. */
+  /** The client was asked to end, and to repeat this call when it is resumed. */
   deferred: boolean;
   /** The answer was given to this call. If its agent died after that, the call may have run. */
   given: boolean;
@@ -33,7 +33,7 @@ export interface Run {
   /** Whose run it is: only this person's processes resume it. */
   seat: string;
   machine: string;
-  /** Of the file that says what to start. */
+  /** The digest of the file that says what to start. */
   digest: string;
   /** How long a call waits for its human before it is deferred. */
   patience_ms: number;
@@ -48,33 +48,33 @@ export interface Run {
   calls: readonly RunCall[];
   /** How the agent ended; null while the run lasts, or if nobody saw it. */
   exit_code: number | null;
-  /** Why a run ended that could have gone on. */
+  /** Why a run ended although it could have continued. */
   problem: string | null;
   created_at: string;
   changed_at: string;
 }
 
-/** An agent that dies this often without a word is not started again. */
+/** An agent that dies this often without an explanation is not started again. */
 export const MOST_CRASHES = 10;
 
 const SIGNALLED = 128;
 
-/** Whether a call of the run was deferred, so that the client makes it again by itself. */
+/** Whether a call of the run was deferred, so that the client repeats it by itself. */
 export function isDeferred({ calls }: Pick<Run, 'calls'>): boolean {
   return calls.some(({ deferred }) => deferred);
 }
 
-/** The run once its agent is gone, and what that means. `code` is null if a signal ended it, or if nobody saw the end. */
+/** The run after its agent has ended. `exit_code` is null if a signal ended it, or if nobody saw the end. */
 export function agentEnded(run: Run, exit_code: number | null, now: string): Run {
   if (run.status !== 'working') return run;
-  // A program that was stopped by a signal may say so with its exit code.
+  // A program that a signal stopped may report that with its exit code.
   const code = exit_code === null || exit_code >= SIGNALLED ? run.exit_code : exit_code;
   const over: Run = { ...run, keeper: null, agent: null, exit_code: code, changed_at: now };
   if (code === 0 && !isDeferred(run)) return { ...over, status: 'ended' };
   if (isDeferred(run) && run.heard === run.start) return { ...over, status: 'sleeping', exit_code: null };
-  // It was to make a deferred call again and could not: the conversation does not hold that call.
+  // It should have repeated a deferred call and could not: the conversation does not contain that call.
   const calls = run.calls.map((call) => ({ ...call, deferred: false }));
-  // A first start that fails has failed for good; a later one may not have found its conversation.
+  // A failed first start is final; a later one may not have found its conversation.
   const isFinal = run.start === 1 || run.heard === run.start;
   if (code !== null && !isDeferred(run) && isFinal) return { ...over, status: 'ended' };
   const crashes = run.crashes + 1;
@@ -90,7 +90,7 @@ export function nextStart(run: Run, keeper: RunKeeper, now: string): Run {
 }
 
 // ---- Which start an agent belongs to ----
-// In the environment of the agent, which its hooks inherit. It permits nothing.
+// These are in the agent's environment, which its hooks inherit. They permit nothing.
 
 export const RUN_VARIABLE = 'HIVE_RUN';
 /** What the command line of the run allows, one entry a line. */
@@ -105,7 +105,7 @@ export function writeStart({ run_id, start }: RunStart): string {
   return `${run_id}:${start}`;
 }
 
-/** Null where there is no run, or one that is written in no way that we write. */
+/** Null if there is no run, or if its text is not in our format. */
 export function readStart(text: string | undefined): RunStart | null {
   const found = /^(run-[0-9a-z]+):(\d{1,9})$/.exec(text ?? '');
   return found === null ? null : { run_id: found[1] ?? '', start: Number(found[2]) };
@@ -113,7 +113,7 @@ export function readStart(text: string | undefined): RunStart | null {
 
 // ---- The command line of Claude Code ----
 
-/** What a start executes, and with what. */
+/** The program that a start executes, and its arguments. */
 export interface RunCommand {
   program: string;
   /** Without the prompt, the session, and `-p`. */
@@ -122,7 +122,7 @@ export interface RunCommand {
 }
 
 const PRINT = new Set(['-p', '--print']);
-/** They choose the conversation, which is what a run does itself. */
+/** Options that choose the conversation, which the run does itself. */
 const OF_CONVERSATION =
   /^(?:-c|--continue|-r|--resume|--session-id|--fork-session|--no-session-persistence)(?:=|$)/;
 
@@ -144,7 +144,7 @@ export function readCommand(words: readonly string[]): RunCommand {
   return { program, options, prompt };
 }
 
-/** What the agent reads when it starts again without a call that it could make again by itself. */
+/** What the agent reads when it starts again without a call that it could repeat by itself. */
 const GO_ON = 'You were stopped from outside. Continue from where you left off.';
 
 /** The arguments of a start. */
@@ -156,8 +156,8 @@ export function argumentsOf({ options, prompt }: RunCommand, run: Run): string[]
 }
 
 // ---- Which calls need a human ----
-// A hook cannot know whether the client will ask for a permission, and once the client asks, a call cannot be deferred. So
-// Hive asks for whatever the command line does not plainly allow. What is not asked here, the client may still ask.
+// A hook cannot know whether the client will ask for a permission, and once the client asks, a call cannot be deferred.
+// So Hive asks for everything that the command line does not clearly allow. The client may still ask for the rest.
 
 /** Built into Claude Code and never asked about. */
 const HARMLESS: ReadonlySet<string> = new Set([
@@ -210,7 +210,7 @@ export function allowedBy(options: readonly string[]): string[] {
 
 function allowedInMode(mode: string): readonly string[] {
   if (mode === 'acceptEdits') return EDITS;
-  // In the others the client decides by itself and asks nobody.
+  // In the other modes the client decides by itself and asks nobody.
   return mode === 'default' || mode === 'manual' ? [] : [EVERYTHING];
 }
 
@@ -229,7 +229,7 @@ export function needsHuman({ name, input, own }: HookTool, allowed: readonly str
     if (inner === undefined)
       return tool === name || (tool.startsWith('mcp__') && name.startsWith(`${tool}__`));
     if (tool !== name || typeof command !== 'string') return false;
-    // Only what is one plain command: of anything else the client judges the parts.
+    // Only for a single plain command: the client judges the parts of any other command.
     if (/[;&|<>`$\n(){}]/.test(command)) return false;
     const prefix = inner.endsWith(':*') ? inner.slice(0, -2) : null;
     return prefix === null ? command === inner : command === prefix || command.startsWith(`${prefix} `);
@@ -238,12 +238,12 @@ export function needsHuman({ name, input, own }: HookTool, allowed: readonly str
 
 // ---- Whether a call is the only one of its step ----
 
-/** How much of a transcript's end is read for that. */
+/** How much of the end of a transcript is read to find out. */
 export const STEP_TAIL_BYTES = 512 * 1024;
 
 /**
  * Whether the transcript shows that this call is the only one of its step. The client ends at a deferred call, and when it is
- * resumed it makes only that call again: the others of the step would be lost.
+ * resumed it repeats only that call: the others of the step would be lost.
  */
 export function isOnlyCall(tail: string | null, call_id: string): boolean {
   const steps = new Map<string, Set<string>>();
@@ -255,7 +255,7 @@ export function isOnlyCall(tail: string | null, call_id: string): boolean {
     const calls = steps.get(message.id) ?? new Set();
     for (const id of message.calls) calls.add(id);
     steps.set(message.id, calls);
-    // Without a reason to stop the model may be about to make another call.
+    // Without a stop reason, the model may be about to make another call.
     if (message.calls.includes(call_id)) own = message.complete ? message.id : null;
   }
   return own !== null && steps.get(own)?.size === 1;

@@ -1,15 +1,15 @@
 /**
- * What a shell makes of a command line, as far as that can be known without running it: words and operators. What a
- * shell would replace by something else (variables, substitutions, file name patterns, a home directory), or what
- * shells read differently, is not understood. Takes time that grows with the length of the text. Pure.
+ * How a shell reads a command line, as far as that can be known without running it: words and operators. What a shell
+ * would replace with something else (variables, substitutions, file name patterns, a home directory), and what shells
+ * parse differently, is not understood. The time grows in proportion to the length of the text. Pure.
  */
 
-/** A word without its quotes. The pieces of a rule's word stand around its stars; any other word has one piece. */
+/** A word without its quotes. The stars of a rule's word separate its pieces; any other word has one piece. */
 export interface ShellWord {
   pieces: readonly string[];
 }
 
-/** Words that belong together, and the operator after them: `;`, `&&`, `|`, `>`, a line end. */
+/** A group of words, and the operator after them: `;`, `&&`, `|`, `>`, a line end. */
 export interface ShellPart {
   words: readonly ShellWord[];
   operator: string | null;
@@ -17,12 +17,12 @@ export interface ShellPart {
 
 /** Longest first. A number directly before a redirection is part of it. */
 const OPERATOR = /\d*(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
-/** Within a word a number is part of the word: `a2>b` writes into b what `a2` says. */
+/** Within a word a number is part of the word: `a2>b` writes the output of `a2` to b. */
 const WITHIN_WORD = /(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
 /** These read from the next lines, or from a process, and are not understood. */
 const NOT_UNDERSTOOD = /\d*<<|\d*[<>]\(/y;
 const PLAIN = /[\p{L}\p{M}\p{N}_./:@%+,=-]+/uy;
-/** Within a word and after a letter, a digit or one of themselves these mean themselves: `HEAD~1`, `main^2`. */
+/** Literal within a word, after a letter, a digit or another of these: `HEAD~1`, `main^2`. */
 const AFTER_LETTER = /(?<=[\p{L}\p{N}~^])[~^]+/uy;
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
@@ -52,7 +52,7 @@ export function shellParts(text: string, { stars = false } = {}): ShellPart[] | 
   while (at < text.length) {
     const begins = word === null;
     const character = text[at] ?? '';
-    // `=ls` and `#` mean something at the beginning of a word only.
+    // `=ls` and `#` are special only at the beginning of a word.
     if (begins && (character === '=' || character === '#')) return null;
     if (take(begins ? NOT_UNDERSTOOD : /<</y) !== null) return null;
     const operator = begins ? take(OPERATOR) : take(WITHIN_WORD);

@@ -1,13 +1,13 @@
 /**
- * What the human lets happen without being asked: the content of one file of theirs (docs/agents.md). It permits, so it
- * counts only when every word of it is understood and nobody else could have written it. Otherwise nothing in it
- * permits anything, and the rules that deny still deny. Pure: what was found out about the file is given.
+ * What the human lets happen without being asked: the content of one file of theirs (docs/agents.md). It permits things,
+ * so it counts only when every word of it is understood and nobody else could have written it. Otherwise nothing in it
+ * permits anything, and the rules that deny still deny. Pure: the caller passes in what it found out about the file.
  */
 import { objectIn } from './dialogs.ts';
 import { type PermissionRule, readRules } from './permission-rules.ts';
 import { readSeats, type Seat } from './seats.ts';
 
-/** What permits or runs something. None of it is ever read from the store. */
+/** The settings that permit or run something. None of them is ever read from the store. */
 export interface Authority {
   /** Whether a popup may answer a permission. */
   popup_permissions: boolean;
@@ -17,7 +17,7 @@ export interface Authority {
 
 /** The human's file, as far as it counts. */
 export interface Trust extends Authority {
-  /** Whether a program may answer for the human where no person types (`hive respond` in a script). */
+  /** Whether a program may answer for the human when no person is typing (`hive respond` in a script). */
   allow_scripts_to_answer: boolean;
   /** Rules that answer permissions in the human's place. */
   permission_rules: readonly PermissionRule[];
@@ -27,7 +27,7 @@ export interface Trust extends Authority {
   path: string;
   /** Why nothing in it permits anything: sentences that say what to do. Empty: all of it counts. */
   problems: readonly string[];
-  /** Changes whenever the file or what is wrong with it does; null where there is no file. */
+  /** Changes whenever the file or its problems change; null if there is no file. */
   digest: string | null;
 }
 
@@ -43,7 +43,7 @@ export interface TrustFile {
 
 export const NO_AUTHORITY: Authority = { popup_permissions: false, notify_command: null };
 
-/** What its rules are called after. */
+/** What its rules are named after. */
 const FILE = 'trust.json';
 /** A text with more characters than this is not a command line. */
 const LONGEST_COMMAND = 4_096;

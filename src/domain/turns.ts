@@ -1,11 +1,11 @@
 /**
- * Turns: one run of an agent each. How a turn begins and ends, what its end does to the questions asked in it (the
+ * Turns: a turn is one run of an agent. How a turn begins and ends, what its end does to the questions asked in it (the
  * table `CANCELS`, as in docs/turns.md), what a client's events mean for it, and what a client's transcript says
  * about its end. Pure: no clock, no ids, no I/O.
  *
  *     in_progress ──▶ completed | aborted (interrupted | replaced | ended | unknown)
  *
- * A turn ends once; whoever comes second finds that it has ended.
+ * A turn ends once; a second attempt to end it finds that it has ended.
  */
 
 import type { Via } from './actors.ts';
@@ -34,21 +34,21 @@ export interface Turn {
   number: number;
   /** Whose turn it is. */
   session_id: string;
-  /** `prompt_id` of Claude Code, `turn_id` of Codex; null where the client reports none. */
+  /** `prompt_id` of Claude Code, `turn_id` of Codex; null if the client reports none. */
   client_turn_id: string | null;
   /** The turn that this one continues, under the same client's id. */
   continues: string | null;
-  /** The first turn of that chain, itself when it continues none: blocks are counted over the whole chain. */
+  /** The first turn of that chain, or itself if it continues none: blocks are counted over the whole chain. */
   chain_id: string;
   /** Whether it is running, and how it ended. */
   state: TurnState;
   /** Why it was aborted; null when it was not. */
   abort_reason: AbortReason | null;
-  /** Who ended it; null where nobody did. */
+  /** Who ended it; null if nobody did. */
   by: string | null;
-  /** Through what it was ended; null where nobody did. */
+  /** The channel through which it was ended; null if nobody ended it. */
   via: Via | null;
-  /** The note of whoever interrupted it. */
+  /** The note of the human or agent that interrupted it. */
   note: string | null;
   /** When it began. */
   started_at: string;
@@ -58,7 +58,7 @@ export interface Turn {
   cancelled_prompts: string[];
   /** The client's own transcript of it, if the client reports one. */
   transcript_path: string | null;
-  /** The client's process, for a run that nobody attends: only such a process may be signalled. */
+  /** The client's process, for an unattended run: only such a process may be signalled. */
   client_pid: number | null;
   /** When the client's process started. */
   client_started_at: string | null;
@@ -72,9 +72,9 @@ export interface Turn {
   last_tool_at: string | null;
   /** Tool calls that have started and not returned. */
   open_tools: OpenTool[];
-  /** When a hook last told the client to stop; null: this turn was stopped by other means, or not at all. */
+  /** When a hook last asked the client to stop; null: this turn was stopped by other means, or not at all. */
   stopped_at: string | null;
-  /** How often a hook told the client to stop. */
+  /** How often a hook asked the client to stop. */
   stops: number;
   /** The last sign of the batch that was running then. */
   batch_at: string | null;
@@ -82,7 +82,7 @@ export interface Turn {
   batch_closed_at: string | null;
 }
 
-/** What is known of a turn when it begins. */
+/** What is known about a turn when it begins. */
 export interface TurnStart {
   turn_id: string;
   number: number;
@@ -162,7 +162,7 @@ export function endTurn(turn: Turn, end: TurnEnd, cancelled_prompts: string[], n
   return { ...turn, state, ...rest, ended_at: now, cancelled_prompts };
 }
 
-/** How long it has run, or ran, in milliseconds. */
+/** How long it has been running, or ran, in milliseconds. */
 export function durationMs(turn: Turn, now: string): number {
   return Math.max(0, Date.parse(turn.ended_at ?? now) - Date.parse(turn.started_at));
 }
@@ -210,8 +210,8 @@ export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string
 }
 
 /**
- * Records that the client closed a batch of calls: none of them is running any more. Where the client does not name them,
- * they are all that run, because an agent makes one batch at a time.
+ * Records that the client closed a batch of calls: none of them is running any more. If the client does not name them,
+ * they are all the running calls, because an agent makes one batch at a time.
  */
 export function batchClosed(turn: Turn, use_ids: readonly string[] | null, now: string): Turn {
   return {
@@ -232,7 +232,7 @@ function without(tools: readonly OpenTool[], use_id: string | null): OpenTool[] 
   return use_id === null ? [...tools] : tools.filter((tool) => tool.use_id !== use_id);
 }
 
-// ---- Events: what one means for the turns of its session ----
+// ---- What an event means for the turns of its session ----
 // Decided from what the store knows and what the event says, as recorded from the real clients (docs/turns.md). A
 // late event never touches the next turn.
 
@@ -244,7 +244,7 @@ export type ArrivalKind = 'prompt' | 'tool' | 'after' | 'stop';
 
 interface Arrival {
   kind: ArrivalKind;
-  /** The client's own id of the turn; null where it reports none. */
+  /** The client's own id of the turn; null if it reports none. */
   client_turn_id: string | null;
 }
 
@@ -282,14 +282,14 @@ export function meaningOf({ kind, client_turn_id }: Arrival, { current, named, l
 
 /** The event names a turn that has ended. */
 function ofEarlier(kind: ArrivalKind, named: Turn, current: Turn | null): Meaning {
-  // Typed while a Stop hook waits: it has the old id, and the run that follows has a new one.
+  // Typed while a Stop hook waits: it has the old id, and the next run has a new one.
   if (kind === 'prompt') return { kind: 'steer', turn: named };
   // Late, while the next turn runs: it must not touch that one.
   if (current !== null || kind !== 'tool') return { kind: 'about', turn: named };
   return continued(named);
 }
 
-/** A tool starts in a turn that has ended: another hook held its Stop, or woke it. A turn that was stopped stays stopped. */
+/** A tool starts in a turn that has ended: another hook blocked its Stop, or woke it. A turn that was stopped stays stopped. */
 function continued(turn: Turn): Meaning {
   return turn.stopped_at !== null ? { kind: 'about', turn } : { kind: 'continue', turn };
 }
@@ -305,13 +305,13 @@ function withoutId(kind: ArrivalKind, current: Turn | null, last: Turn | null): 
   return kind === 'tool' ? continued(last) : { kind: 'about', turn: last };
 }
 
-// ---- Transcripts: what one says about a turn's end ----
+// ---- What a transcript says about a turn's end ----
 // The client's own record of a turn whose end no hook reported.
 //
 // Claude Code: Esc in its terminal fires no hook; some 200 ms later the entry `[Request interrupted by user]` is in the
-// file. Esc before the first token leaves none, and neither does a prompt that displaces the turn ("send now" in the
+// file. Esc before the first token leaves no entry, and neither does a prompt that displaces the turn ("send now" in the
 // terminal, `priority: "now"` from a program): then the record of the turn breaks off, and the next prompt follows.
-// Codex: its rollout has a `turn_aborted` event with the reason. All as recorded from the real programs.
+// Codex: its rollout has a `turn_aborted` event with the reason. All of this was recorded from the real programs.
 
 /** How much of a transcript's end is read. */
 export const TRANSCRIPT_TAIL_BYTES: number = 64 * 1024;
@@ -346,9 +346,9 @@ export interface Displacing {
 }
 
 /**
- * Whether Claude Code's transcript of a turn breaks off where the next prompt follows: nothing was said since the
- * turn's prompt or its last tool, or what was being said was cut off. A turn that ended by itself has said something
- * last, so a lost Stop hook alone proves nothing.
+ * Whether Claude Code's transcript of a turn breaks off at the next prompt: the model wrote nothing after the turn's
+ * prompt or its last tool, or its text was cut off. A turn that ends by itself ends with the model's text, so a lost
+ * Stop hook alone proves nothing.
  */
 export function transcriptShowsReplaced(
   tail: string,
@@ -378,7 +378,7 @@ const CONVERSATION = /"type":"(?:user|assistant|system)"/;
 /** System entries written when a turn has ended by itself. */
 const ENDS: ReadonlySet<string> = new Set(['stop_hook_summary', 'turn_duration']);
 
-/** Cut off while it was being said, or only a thought, which ends no turn. */
+/** Text that was cut off, or only a thought, which does not end a turn. */
 function isUnfinished(entry: Entry): boolean {
   if (entry['isAbortedMidStream'] === true) return true;
   const message = entry['message'];
@@ -386,12 +386,12 @@ function isUnfinished(entry: Entry): boolean {
   return Array.isArray(content) && content.every((part) => isObject(part) && part['type'] === 'thinking');
 }
 
-/** The words of a person or a program, not a wake-up that the client wrote itself. */
+/** Text from a person or a program, not a wake-up that the client wrote itself. */
 function isPrompt({ origin }: Entry): boolean {
   return !isObject(origin) || origin['kind'] !== 'task-notification';
 }
 
-/** Why Codex's rollout says that this turn was aborted; null where it gives no known reason. */
+/** Why Codex's rollout says that this turn was aborted; null if it gives no known reason. */
 export function rolloutAbortReason(
   tail: string,
   turn: Pick<Turn, 'client_turn_id'>,
@@ -407,7 +407,7 @@ export function rolloutAbortReason(
   return null;
 }
 
-/** The client's own entry: one text, no origin. What a person types is a plain string, or says where it comes from. */
+/** The client's own entry: one text, no origin. What a person types is a plain string, or has an origin. */
 function isInterruption(entry: Entry): boolean {
   if (entry['type'] !== 'user' || 'origin' in entry) return false;
   const message = entry['message'];
@@ -417,7 +417,7 @@ function isInterruption(entry: Entry): boolean {
   return isObject(part) && part['type'] === 'text' && INTERRUPTIONS.has(String(part['text']));
 }
 
-/** Matched by the turn's id; by time where the client wrote none, and where a turn continues under an id that was interrupted before. */
+/** Matched by the turn's id; by time if the client wrote none, or if a turn continues under an id that was interrupted before. */
 function isOf(
   entry: Entry,
   { client_turn_id, continues, started_at }: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
@@ -433,7 +433,7 @@ function parse(line: string): Entry | null {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : null;
   } catch {
-    // The first line of a tail begins in the middle, and the last may still be being written.
+    // The first line of a tail may be incomplete, and the client may still be writing the last one.
     return null;
   }
 }

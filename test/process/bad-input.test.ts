@@ -10,7 +10,7 @@ import { tempStore } from '../support/temp.ts';
 import { timed } from '../support/wait.ts';
 
 describe('an agent', () => {
-  test('hears what was wrong with each, goes on over the same connection, and its good question is there', async () => {
+  test('is notified of each error, continues over the same connection, and its valid question is stored', async () => {
     const store = tempStore();
     const agent = await connectMcp({ store });
     const good = await agent.call('hivemind_ask_async', { question: 'Good?', urgency: 'low' });
@@ -37,7 +37,7 @@ describe('an agent', () => {
     expect(prompts).toMatchObject([{ ask_id: good['ask_id'], status: 'pending' }]);
   });
 
-  test('gets odd text back as it was sent, made storable', async () => {
+  test('gets unusual text back as it was sent, made storable', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = await connectMcp({ store });
@@ -54,7 +54,7 @@ describe('an agent', () => {
     expect(answer).toMatchObject({ question: clean, decision: 'כן', comment: '\ufffd' });
   });
 
-  test('that sends more than any message may be is cut off, and its process does not stay behind deaf', async () => {
+  test('that sends an oversized message is cut off, and its process does not stay behind without input', async () => {
     const store = tempStore();
     const agent = await connectMcp({ store });
     const absurd = agent.call('hivemind_ask_async', { question: 'x'.repeat(20 * 1024 * 1024) });
@@ -65,7 +65,7 @@ describe('an agent', () => {
 });
 
 describe('a human', () => {
-  test('hears what was wrong with an answer, and the question is still open', async () => {
+  test('is notified of what is wrong with an answer, and the question is still open', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const session = await introduce(hive);
@@ -101,7 +101,7 @@ describe('a human', () => {
   });
 });
 
-test('10,000 pending prompts: asking, looking and answering stay quick', async () => {
+test('10,000 pending prompts: asking, listing and answering stay quick', async () => {
   const store = tempStore();
   const hive = await withoutQuotas(await openTestHive(store));
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');

@@ -1,4 +1,4 @@
-/** The blocking ask: it blocks its caller alone, shows signs of life, and loses nothing when it is given up. */
+/** The blocking ask: it blocks only its caller, reports progress, and loses nothing when it is given up. */
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -23,7 +23,7 @@ test('it returns the answer when it comes', async () => {
   const agent = await connectMcp({ store });
   const asking = agent.call('hivemind_ask', { question: 'Go on?', urgency: 'low' });
   await eventually(async () => (await pendingOf(hive)).length === 1);
-  // Others are not blocked meanwhile, nor is the same connection.
+  // In the meantime neither other connections nor this one are blocked.
   expect((await timed(() => agent.call('hivemind_status'))).ms).toBeLessThan(1_000);
   const [ask_id = ''] = await pendingOf(hive);
   await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
@@ -33,7 +33,7 @@ test('it returns the answer when it comes', async () => {
   expect(next).toMatch(/^ada answered\. Act on it/);
 });
 
-test('on its time limit it says how to go on, and the question stays open', async () => {
+test('at its time limit it says how to continue, and the question stays open', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const agent = await connectMcp({ store });
@@ -85,7 +85,7 @@ test('killed while it waits, the question stays open for the next child', async 
   expect(prompts).toMatchObject([{ ask_id, decision: 'yes' }]);
 });
 
-test('every 15 s it tells a client that wants to know that it is alive', async () => {
+test('every 15 s it reports progress to a client that asked for it', async () => {
   const hive = await openTestHive();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const client = await connectInProcess(hive);
@@ -108,7 +108,7 @@ test('every 15 s it tells a client that wants to know that it is alive', async (
   expect(progress).toHaveLength(3);
 });
 
-test('its time limit is of the wait, a day at most; the schema says so', async () => {
+test('its time limit applies to the wait, a day at most; the schema says so', async () => {
   const hive = await openTestHive();
   const client = await connectInProcess(hive);
   const { tools } = await client.listTools();

@@ -4,7 +4,7 @@ import { shell } from '../support/cli.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('answering', () => {
-  it('has one winner: who comes second ends with 6 and hears who was first', async () => {
+  it('has one winner: a second answer exits with 6 and is told who was first', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     const [a, b] = await Promise.all([
@@ -39,7 +39,7 @@ describe('answering', () => {
     expect(late.json()).toMatchObject({ accepted: false, late: true, status: 'cancelled', decision: 'go' });
   });
 
-  it('refuses an answer that was not offered, or none at all', async () => {
+  it('refuses an answer that was not offered, and an empty one', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Q', '--option', 'a', '--no-free-text')).out.trim();
     expect((await person.hive('respond', ask_id, 'b')).code).toBe(1);

@@ -14,7 +14,7 @@ describe('asking', () => {
     expect(out).toMatch(/^ask-[0-9a-z]{16}\n$/);
   });
 
-  it('takes everything that a question can have', async () => {
+  it('accepts every field of a question', async () => {
     const person = shell(tempStore());
     const context = join(tempFolder(), 'context.md');
     writeFileSync(context, '# Why\n');
@@ -54,7 +54,7 @@ describe('asking', () => {
     expect((await person.hive('ask', 'Other?', '--key', 'k')).code).toBe(1);
   });
 
-  it('--wait prints the decision only, when it comes', async () => {
+  it('--wait prints only the decision, when it arrives', async () => {
     const person = shell(tempStore());
     const waiting = person.start('ask', 'Deploy?', '--option', 'yes', '--wait');
     let ask_id = '';
@@ -73,13 +73,13 @@ describe('asking', () => {
     expect((await person.hive('list', '--json')).json().prompts).toHaveLength(1);
   });
 
-  it('--wait ends with 4 when the question expires, and prints no decision', async () => {
+  it('--wait exits with 4 when the question expires, and prints no decision', async () => {
     const waited = await shell(tempStore()).hive('ask', 'Deploy?', '--timeout', '1s', '--wait');
     expect(waited).toMatchObject({ code: 4, out: '' });
     expect(waited.err).toContain('expired without an answer');
   });
 
-  it('refuses what makes no sense with 2, and stores nothing', async () => {
+  it('refuses invalid arguments with exit code 2, and stores nothing', async () => {
     const person = shell(tempStore());
     for (const args of [
       [],

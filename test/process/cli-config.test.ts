@@ -6,7 +6,7 @@ import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('hive config', () => {
-  test('lists every setting with its value, where that comes from, and what it is', async () => {
+  test('lists every setting with its value, its origin and a description', async () => {
     const person = shell(tempStore());
     await person.hive('config', 'budget_capacity', '20');
     const { out, code } = await person.hive('config');
@@ -26,7 +26,7 @@ describe('hive config', () => {
     );
   });
 
-  test('prints one value, sets it, and goes back', async () => {
+  test('prints one value, sets it, and resets it', async () => {
     const person = shell(tempStore());
     expect(await person.hive('config', 'quiet-hours')).toMatchObject({ code: 0, out: 'none\n' });
     expect(await person.hive('config', 'quiet_hours', '22:00-07:30')).toMatchObject({
@@ -42,7 +42,7 @@ describe('hive config', () => {
     });
   });
 
-  test('an old variable wins over what is stored, and both this and the doctor say what to use instead', async () => {
+  test('an old variable wins over the stored value, and both this and the doctor say what to use instead', async () => {
     const person = shell(tempStore());
     await person.hive('config', 'gate', 'remind');
     const old = person.as({ HIVE_GATE: 'off', HIVE_WAKE: 'never' });
@@ -79,7 +79,7 @@ describe('hive config', () => {
     expect(await eventsOf(await openTestHive(store), 'desk/preferences_changed')).toEqual([]);
   });
 
-  test('an agent may look, and sets nothing', async () => {
+  test('an agent may read settings, and sets none', async () => {
     const store = tempStore();
     const agent = shell(store, { HIVE_AGENT: 'agent-1' });
     expect((await agent.hive('config', 'budget_capacity')).out).toBe('120\n');
@@ -98,7 +98,7 @@ describe('hive config', () => {
 });
 
 describe('with an Emacs', () => {
-  test('what Emacs set is said to be from Emacs; the last to write has it, and the other is told', async () => {
+  test('a setting from Emacs is shown as such; the last write wins, and the other side is notified', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const desk = await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: 'disabled:' } });
@@ -117,7 +117,7 @@ describe('with an Emacs', () => {
     const again = await person.hive('config', 'allow_ping', '--unset');
     expect(again.err).toContain('with hive-allow-ping');
     expect((await desk.request('desk/preferences', {})).preferences.outreach.allow_ping).toBe(true);
-    // What Emacs sends anew at each connection and is stored already changes nothing, and says nothing.
+    // Emacs sends its values again at each connection; values that are stored already change nothing and cause no event.
     const before = (await eventsOf(hive, 'desk/preferences_changed')).length;
     await desk.request('desk/preferences', { notify_when: 'unfocused' });
     expect(await eventsOf(hive, 'desk/preferences_changed')).toHaveLength(before);

@@ -9,7 +9,7 @@ import { tempStore } from '../support/temp.ts';
 const escaped = (text: string): string => text.replace(/[[\]]/g, '\\$&');
 
 describe('looking', () => {
-  it('names agents in lists and in the history with where they run, and main ones without', async () => {
+  it('labels agents in lists and in the history with where they run, except main ones', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const sources = ['main', 'bg', 'fork'] as const;
@@ -44,7 +44,7 @@ describe('looking', () => {
     expect((await person.hive('poll', 'ask-unknown')).code).toBe(1);
   });
 
-  it('without an id shows what is open, until it was seen to be read', async () => {
+  it('without an id shows what is open, until there is proof that it was read', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     await person.hive('respond', ask_id, 'go');
@@ -53,7 +53,7 @@ describe('looking', () => {
     expect((await person.hive('poll', ask_id, '--json')).json().decision).toBe('go');
   });
 
-  it('without an id shows 200, counts the rest, and hears of an answer to any of them', async () => {
+  it('without an id shows 200, counts the rest, and notices an answer to any of them', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const person = shell(store);
@@ -82,7 +82,7 @@ describe('looking', () => {
     expect(answered.json()).not.toHaveProperty('more');
   });
 
-  it('shows an agent no more at once than its shell passes on, and hands no more over', async () => {
+  it('shows and hands over to an agent no more at once than its shell passes on', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = shell(store, { HIVE_AGENT: 'agent-1' });
@@ -121,7 +121,7 @@ describe('looking', () => {
     expect((await waiting).json().prompts).toMatchObject([{ decision: 'yes' }]);
   });
 
-  it("a person who looks at an agent's answer takes nothing from the agent", async () => {
+  it("a person who reads an agent's answer does not collect it for the agent", async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const person = shell(store);
@@ -132,7 +132,7 @@ describe('looking', () => {
     expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'stop', amended: true });
   });
 
-  it('says so when nothing matches, and does not say that nothing is there', async () => {
+  it('says that nothing matches, rather than that there is nothing', async () => {
     const person = shell(tempStore());
     await person.hive('ask', 'Deploy?');
     expect(await person.hive('list', '--agent', 'nobody')).toMatchObject({
@@ -143,7 +143,7 @@ describe('looking', () => {
     expect((await person.hive('history', 'zzz')).err).toBe('hive: Nothing in the history matches.\n');
   });
 
-  it('a value that makes no sense is 2, whatever finds it out', async () => {
+  it('an invalid value exits with 2, whichever check finds it', async () => {
     const person = shell(tempStore());
     expect(await person.hive('serve', '--port', 'abc')).toMatchObject({
       code: 2,
@@ -166,7 +166,7 @@ describe('looking', () => {
     expect((await all.done).json().prompts).toMatchObject([{ decision: '1' }, { decision: '2' }]);
   });
 
-  it('waits without an id for whatever settles next, and ends with 3 when the time is up', async () => {
+  it('waits without an id for the next prompt to settle, and exits with 3 at its time limit', async () => {
     const person = shell(tempStore());
     expect((await person.hive('poll', '--wait')).code).toBe(3);
     const ask_id = (await person.hive('ask', 'A?')).out.trim();
@@ -176,7 +176,7 @@ describe('looking', () => {
     expect(await waiting.done).toMatchObject({ code: 0 });
   });
 
-  it('lists by status, agent and project, and goes on from a cursor', async () => {
+  it('lists by status, agent and project, and continues from a cursor', async () => {
     const person = shell(tempStore());
     const agent = person.as({ HIVE_AGENT: 'builder' });
     await person.hive('ask', 'Mine?');
@@ -201,7 +201,7 @@ describe('looking', () => {
     expect((await person.hive('list', '--json')).out).not.toContain('\u202e');
   });
 
-  it('says what the state is', async () => {
+  it('reports the state', async () => {
     const person = shell(tempStore());
     await person.hive('ask', 'Deploy?', '--urgency', 'critical');
     const status = (await person.hive('status', '--json')).json();

@@ -21,7 +21,7 @@ async function shells(): Promise<Record<'person' | 'alice' | 'bob', ReturnType<t
 }
 
 describe('posting', () => {
-  test('prints the message_id, and beside it whom it reached', async () => {
+  test('prints the message_id, and next to it whom it reached', async () => {
     const { person } = await shells();
     const { code, out, err } = await person.hive('post', '@alice and @bob: hello @Human');
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe('posting', () => {
     expect(await nameOf('--by', 'Ada')).toBe('Ada');
   });
 
-  test('takes everything that a message can have, and its body from stdin', async () => {
+  test('accepts every field of a message, and its body from stdin', async () => {
     const { person, alice, bob } = await shells();
     const asked = (await alice.hive('post', '@bobby?', '--urgent', '--expects-reply', '--json')).json();
     const started = bob.start('post', '-', '--reply-to', asked.message_id, '--json');
@@ -78,7 +78,7 @@ describe('posting', () => {
     ]);
   });
 
-  test('nothing, or an answer to nothing, is refused', async () => {
+  test('an empty message, or an answer to a missing one, is refused', async () => {
     const person = shell(tempStore());
     expect(await person.hive('post', '  ')).toMatchObject({ code: 2, out: '' });
     expect(await person.hive('post', 'x', '--reply-to', 'msg-none')).toMatchObject({ code: 1, out: '' });
@@ -109,7 +109,7 @@ describe('mentions', () => {
     expect(all.mentions).toMatchObject([{ status: 'processed', processed_by: 'bobby', note: 'seen' }]);
   });
 
-  test("of somebody else are refused to an agent, unless it says outright that it does; the human's always", async () => {
+  test("of somebody else are refused to an agent unless it passes the explicit option; the human's always are", async () => {
     const { alice, bob } = await shells();
     await alice.hive('post', '@bobby @Human');
     const foreign = ['mentions', 'process', '--all', '--session', 'bobby'];
@@ -125,7 +125,7 @@ describe('mentions', () => {
     expect(mentions).toMatchObject([{ processed_by: 'alice', processed_via: 'cli' }]);
   });
 
-  test('that do not exist, and words that mean nothing, are refused', async () => {
+  test('that do not exist, and unknown words, are refused', async () => {
     const person = shell(tempStore());
     expect(await person.hive('mentions', 'process', 'mention-none')).toMatchObject({ code: 1 });
     expect(await person.hive('mentions', 'process')).toMatchObject({ code: 2 });
@@ -146,7 +146,7 @@ describe('mentions', () => {
 });
 
 describe('the shared format', () => {
-  test('is the whole buffer, and is read back as it was', async () => {
+  test('is the whole buffer, and parsing it returns the same messages', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const ada = await joinHive(hive, 'abc12-session');
@@ -172,7 +172,7 @@ describe('the shared format', () => {
   });
 });
 
-test('messages come in pages, narrowed', async () => {
+test('messages come in pages, with filters', async () => {
   const { person, alice } = await shells();
   for (const n of [1, 2, 3]) await person.hive('post', `human ${n}`);
   await alice.hive('post', 'agent');

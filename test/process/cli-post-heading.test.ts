@@ -67,7 +67,7 @@ test("a person's terminal is the human under their own heading, and nobody else"
   ]);
 });
 
-test("it is no human word: a loop stays stopped, whoever's heading it has", async () => {
+test("it does not count as a human's message: a loop stays stopped, whatever its heading", async () => {
   const store = tempStore();
   const { person, ada } = await shells(store);
   const hive = await openTestHive(store);
@@ -89,7 +89,7 @@ test('a block that was posted before is not posted again', async () => {
   expect((await person.hive('messages', '--json')).json().messages).toHaveLength(1);
 });
 
-test('a saved file is taken whole, its introduction left out', async () => {
+test('a saved file is posted whole, without its introduction', async () => {
   const { ada, person } = await shells();
   await ada.hive('post', 'kept');
   const saved = (await person.hive('messages', '--format', 'shared')).out;
@@ -114,7 +114,7 @@ test.each([
   expect((await person.hive('messages', '--json')).json().messages).toEqual([]);
 });
 
-test('--as-agent posts as the agent or not at all', async () => {
+test('--as-agent posts as the agent, or not at all', async () => {
   const { person, ada } = await shells();
   const text = `${block('Claude-abc12', 'mine')}\n${block('Claude-def34', 'not mine', 1)}`;
   const refused = await fromStdin(ada, text, '--as-agent');

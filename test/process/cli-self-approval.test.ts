@@ -40,7 +40,7 @@ describe('no self-approval (invariant 9)', () => {
     expect((await person.hive('poll', ask_id)).code).toBe(3);
   });
 
-  it('--as-agent answers in its own name, and the trail says so', async () => {
+  it('--as-agent answers in its own name, and the event log says so', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     const agent = person.as({ HIVE_AGENT: 'builder' });
@@ -57,7 +57,7 @@ describe('no self-approval (invariant 9)', () => {
     expect((await parent.hive('respond', asked, 'yes', '--as-agent')).err).toContain('its own question');
     expect((await child.hive('respond', asked, 'yes', '--as-agent')).err).toContain('descends from');
     expect((await child.hive('respond', permission, 'yes', '--as-agent')).err).toContain('by the human');
-    // What an inner agent inherits of the outer one's environment counts too.
+    // Variables that an inner agent inherits from the outer one count too.
     const inner = parent.as({ CLAUDE_CODE_SESSION_ID: 'inner' });
     expect((await inner.hive('respond', asked, 'yes', '--as-agent')).code).toBe(7);
   });
@@ -73,7 +73,7 @@ describe('no self-approval (invariant 9)', () => {
     expect(refused.err).toContain('it runs under Claude-sessi');
   });
 
-  it('an agent takes back its own prompt, and another only when it says so', async () => {
+  it('an agent cancels its own prompt, and another's only with the explicit option', async () => {
     const person = shell(tempStore());
     const agent = person.as({ HIVE_AGENT: 'builder' });
     const own = (await agent.hive('ask', 'Mine?')).out.trim();
@@ -88,7 +88,7 @@ describe('no self-approval (invariant 9)', () => {
     });
   });
 
-  it('a permission wants a terminal, and a yes that was typed there', async () => {
+  it('a permission requires a terminal, and a yes typed there', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
     expect(await person.hive('respond', ask_id, 'yes')).toMatchObject({ code: 7 });

@@ -5,7 +5,7 @@ import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 describe('the log', () => {
-  it('prints events, from where it is told and of what it is told', async () => {
+  it('prints events, from the given place and about the given subject', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     await person.hive('respond', ask_id, 'go');
@@ -21,7 +21,7 @@ describe('the log', () => {
     expect((await person.hive('log', '--after', '-1')).code).toBe(2);
   });
 
-  it('--follow goes on with what happens', async () => {
+  it('--follow continues with new events', async () => {
     const person = shell(tempStore());
     await person.hive('ask', 'Before?');
     const follower = person.start('log', '--follow', '--after', '0', '--json');
@@ -33,7 +33,7 @@ describe('the log', () => {
 });
 
 describe('retention', () => {
-  it('says what would go, removes only what is old, and refuses nonsense', async () => {
+  it('reports what would be removed, removes only old records, and refuses invalid values', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     await person.hive('cancel', ask_id);
@@ -65,7 +65,7 @@ describe('clearing mentions', () => {
   };
   const CLEAR = ['store', 'prune', '--mentions', '--days', '0'];
 
-  it('wants a yes that a person types at a terminal', async () => {
+  it('requires a yes that a person types at a terminal', async () => {
     const { person, left } = await scene();
     const no = await person.terminal(CLEAR, 'Type yes', 'no');
     expect(no.out).toContain('mentions of any age from this store (2)');
@@ -77,7 +77,7 @@ describe('clearing mentions', () => {
     expect((await person.hive('messages')).out).toContain('@builder look');
   });
 
-  it('without a terminal wants --yes, and an age', async () => {
+  it('without a terminal requires --yes, and an age', async () => {
     const { person, left } = await scene();
     const refused = await person.hive(...CLEAR);
     expect(refused.code).toBe(7);
@@ -92,7 +92,7 @@ describe('clearing mentions', () => {
     expect((await person.hive('log')).out).toContain('mention/cleared');
   });
 
-  it('is no business of an agent, as no pruning is; looking is', async () => {
+  it('is refused to an agent, like all pruning; a preview is not', async () => {
     const { agent, left } = await scene();
     for (const words of [
       [...CLEAR, '--yes'],
@@ -109,7 +109,7 @@ describe('clearing mentions', () => {
 });
 
 describe('the command line', () => {
-  it('helps, and ends with 2 for what it does not know', async () => {
+  it('prints help, and exits with 2 for unknown arguments', async () => {
     const person = shell(tempStore());
     const help = await person.hive('--help');
     expect(help.code).toBe(0);
@@ -119,7 +119,7 @@ describe('the command line', () => {
     expect((await person.hive('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it('takes --all and --timeout of poll only beside --wait', async () => {
+  it('accepts --all and --timeout of poll only together with --wait', async () => {
     const person = shell(tempStore());
     for (const words of [['--all'], ['--timeout', '1ms']]) {
       const { code, err } = await person.hive('poll', ...words);
@@ -129,13 +129,13 @@ describe('the command line', () => {
 });
 
 describe('old spellings', () => {
-  it('are in no help', async () => {
+  it('are not in the help', async () => {
     const { out } = await shell(tempStore()).hive('--help');
     expect(out).toMatch(/^ {2}poll /m);
     expect(out).not.toMatch(/^ {2}(?:wait|amend|prune|migrate|emacs-path) /m);
   });
 
-  it('do what they did', async () => {
+  it('still work', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     expect((await person.hive('wait', ask_id, '--timeout', '1ms')).code).toBe(3);

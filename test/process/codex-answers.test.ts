@@ -1,4 +1,4 @@
-/** Codex' own questions, answered at a desk in place of its dialog, through its control socket. */
+/** Codex's own questions, answered at a desk instead of in its dialog, through its control socket. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const DIALOG = (
 ).dialog;
 const [, resumed, asked, answered, resolved] = DIALOG.map(({ message }) => message);
 
-/** As recorded: who resumes the thread is shown its dialog, and an answer to it is confirmed. */
+/** As recorded: a client that resumes the thread is shown its dialog, and an answer to it is confirmed. */
 function standingDialog({ id, method }: Message): object | readonly object[] | undefined {
   if (method === 'initialize') return { result: {} };
   if (method === 'thread/resume') return [resumed, asked].filter((message) => message !== undefined);
@@ -36,7 +36,7 @@ interface Scene {
   prompts(): Promise<Prompt[]>;
 }
 
-/** A desk on this machine, whose process answers dialogs, and a daemon that speaks so. */
+/** A desk on this machine, whose process answers dialogs, and a daemon with that protocol. */
 async function scene(reply: (message: Message) => object | readonly object[] | undefined): Promise<Scene> {
   const server = await startAppServer(tempFolder(), reply);
   const hive = await openHive({ store: tempStore(), env: { CODEX_HOME: server.home }, log: recordingLog() });
@@ -58,9 +58,9 @@ async function scene(reply: (message: Message) => object | readonly object[] | u
 }
 
 describe('a question that Codex asks by itself', () => {
-  test('is a prompt beside its dialog, and is answered there from the desk', async () => {
+  test('is a prompt as well as a dialog, and the desk's answer goes into the dialog', async () => {
     const { hive, server, hook, prompts } = await scene(standingDialog);
-    // Nothing is said and nothing waits: else its terminal would show no question.
+    // The hook prints nothing and does not wait; otherwise its terminal would show no question.
     expect(await hook(ASKS)).toBe('');
     const [prompt] = await prompts();
     expect(prompt).toMatchObject({
@@ -74,7 +74,7 @@ describe('a question that Codex asks by itself', () => {
     await hive.prompts.respond({ ask_id, decision: 'Blue', actor: HUMAN });
     await eventually(() => server.messages.some(({ id }) => id === asked?.id));
     expect(server.messages.slice(2)).toEqual([DIALOG[0]?.message, answered]);
-    // The dialog has given it to the model: no hook says it again, and the end of the turn proves it.
+    // The dialog has given it to the model: no hook repeats it, and the end of the turn proves that it was read.
     expect(await hook(AFTER)).toBe('');
     expect(await hook({ ...ASKS, hook_event_name: 'Stop' })).toBe('');
     expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
@@ -92,7 +92,7 @@ describe('a question that Codex asks by itself', () => {
     });
   });
 
-  test('whose dialog is gone before the answer comes: the next hook carries the answer in', async () => {
+  test('whose dialog is gone before the answer: the next hook delivers the answer', async () => {
     const gone = { error: { code: -32600, message: 'thread not found' } };
     const { hive, server, hook, prompts } = await scene(({ method }) =>
       method === 'initialize' ? { result: {} } : gone,
@@ -109,7 +109,7 @@ describe('a question that Codex asks by itself', () => {
     expect(await hook(AFTER)).toContain(`Answer to ${ask_id}`);
   });
 
-  test('that nobody here could answer is left to the terminal', async () => {
+  test('that no desk here could answer is left to the terminal', async () => {
     const { hook, prompts } = await scene(standingDialog);
     for (const changes of [
       { codexListens: () => false },

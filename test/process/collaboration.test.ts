@@ -18,11 +18,11 @@ async function agents(store: string): Promise<[McpCaller, McpCaller, McpCaller]>
   return [await connect('abc12-1111'), await connect('def34-2222'), await connect('xyz56-3333')];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: results are of many shapes, and the assertions say which
+// biome-ignore lint/suspicious/noExplicitAny: results have many shapes, and the assertions say which
 const look = async (agent: McpCaller): Promise<any> => agent.call('hivemind_get_unprocessed_mentions');
 
 describe('two agents work together', () => {
-  test('a review is asked for, read, answered and done with', async () => {
+  test('a review is requested, read, answered and marked done', async () => {
     const [abc, def] = await agents(tempStore());
     const asked = await def.call('hivemind_post', {
       body: 'Review the security of my login function @Claude-abc12',
@@ -70,7 +70,7 @@ describe('two agents work together', () => {
     ]);
   });
 
-  test('an agent learns who is there, and what it mistyped', async () => {
+  test('an agent finds out who is there, and what it mistyped', async () => {
     const [abc] = await agents(tempStore());
     const { sessions, you } = await abc.call('hivemind_sessions');
     expect(you).toBe('Claude-abc12');
@@ -87,7 +87,7 @@ describe('two agents work together', () => {
     expect(posted['next']).toContain('Did you mean @Claude-def34?');
   });
 
-  test('progress is read from where a reader left off', async () => {
+  test('a reader continues where it left off', async () => {
     const [abc, def] = await agents(tempStore());
     await abc.call('hivemind_post', { body: '[進捗] バックエンド API の実装完了' });
     const first = await def.call('hivemind_read');
@@ -103,7 +103,7 @@ describe('two agents work together', () => {
   });
 });
 
-test('a broadcast reaches everyone but its author, and the human only by name', async () => {
+test('a broadcast reaches everyone except its author, and the human only by name', async () => {
   const store = tempStore();
   const [abc, def, xyz] = await agents(store);
   const body = 'Emergency: Found security vulnerability in auth module @All';
@@ -125,7 +125,7 @@ test('a broadcast reaches everyone but its author, and the human only by name', 
   expect((await desk.request('mention/list')).mentions).toEqual([told.params]);
 });
 
-test('the Quick Test: a mention is sent, seen, listed, marked, and work goes on', async () => {
+test('the Quick Test: a mention is sent, seen, listed and marked, and work continues', async () => {
   const store = tempStore();
   const [first, second] = await agents(store);
   await first.call('hivemind_post', { body: 'Test mention @Claude-def34' });

@@ -1,4 +1,4 @@
-/** Into a model, delivery is at least once, undisturbed exactly once, never lost (invariant 6). */
+/** Delivery to a model: at least once, exactly once if nothing fails, and never lost (invariant 6). */
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
@@ -40,7 +40,7 @@ async function trail(hive: OpenedHive, ask_id: string): Promise<string[]> {
 }
 
 describe('undisturbed', () => {
-  test('an answer is handed once, collected with the next call, and not shown again', async () => {
+  test('an answer is handed over once, collected with the next call, and not shown again', async () => {
     const at = await scene();
     const ask_id = await answered(at);
     const [first] = await open(at.agent);
@@ -53,7 +53,7 @@ describe('undisturbed', () => {
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
   });
 
-  test('a settled prompt stays pollable by its id, with all its receipts', async () => {
+  test('a settled prompt can still be polled by its id, with all its receipts', async () => {
     const at = await scene();
     const ask_id = await answered(at);
     await at.agent.call('hivemind_poll', { ask_id });
@@ -68,7 +68,7 @@ describe('undisturbed', () => {
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
   });
 
-  test('an answer that is asked for twice in one poll is handed once, and not as repeated', async () => {
+  test('an answer that is requested twice in one poll is handed over once, and not as repeated', async () => {
     const at = await scene();
     const ask_id = await answered(at);
     const { prompts } = await at.agent.call('hivemind_poll', { ask_ids: [ask_id, ask_id] });
@@ -77,14 +77,14 @@ describe('undisturbed', () => {
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed']);
   });
 
-  test('looking at what is pending hands nothing', async () => {
+  test('reading pending prompts hands over nothing', async () => {
     const at = await scene();
     const ask_id = await asked(at.agent);
     await at.agent.call('hivemind_poll', { ask_id });
     expect(await trail(at.hive, ask_id)).toEqual([]);
   });
 
-  test('a late answer is handed although the expiry had been collected', async () => {
+  test('a late answer is handed over although the expiry had been collected', async () => {
     const at = await scene();
     const ask_id = await asked(at.agent);
     await at.hive.prompts.cancel(ask_id, HUMAN, 'human');
@@ -103,7 +103,7 @@ describe('undisturbed', () => {
 });
 
 describe('disturbed', () => {
-  test('what was handed by a child that was killed is handed again by the next, once, as repeated', async () => {
+  test('what a killed child had handed over is handed over again by the next one, once, as repeated', async () => {
     const at = await scene();
     const ask_id = await answered(at);
     await open(at.agent);
@@ -114,7 +114,7 @@ describe('disturbed', () => {
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/handed', 'prompt/collected']);
   });
 
-  test('a call of the next child proves nothing of what the killed one had handed', async () => {
+  test('a call of the next child proves nothing about what the killed one had handed over', async () => {
     const at = await scene();
     const ask_id = await answered(at);
     await open(at.agent);
@@ -158,7 +158,7 @@ describe('disturbed', () => {
     return { real, ask_id, polling, call, cancel: () => controller.abort(), letGo };
   }
 
-  test('a call beside the one that hands over proves nothing; the next one does', async () => {
+  test('a call parallel to the one that hands over proves nothing; the next one does', async () => {
     const { real, ask_id, polling, call, letGo } = await midway();
     await call('hivemind_status');
     expect((await real.prompts.get(ask_id)).collected_at).toBeNull();
@@ -168,7 +168,7 @@ describe('disturbed', () => {
     expect((await real.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
-  test('an answer in the result of a call that its client has cancelled is handed again', async () => {
+  test('an answer in the result of a call that its client cancelled is handed over again', async () => {
     const { real, ask_id, polling, call, cancel, letGo } = await midway();
     cancel();
     expect(await polling).toBe('cancelled');
@@ -194,7 +194,7 @@ describe('disturbed', () => {
 });
 
 describe('another session', () => {
-  test('may read with the id, and takes nothing away', async () => {
+  test('may read with the id, and collects nothing', async () => {
     const at = await scene();
     const ask_id = await answered(at);
     const stranger = await connectMcp({ store: at.store, env: { HIVE_AGENT: 'agent-2' } });
@@ -206,7 +206,7 @@ describe('another session', () => {
     expect(await open(at.agent)).toMatchObject([{ ask_id, decision: 'yes' }]);
   });
 
-  test('gets what it asked over a connection without identity, by the id', async () => {
+  test('gets the answer to what it asked over a connection without identity, by the id', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const nameless = await connectMcp({ store, env: {} });
@@ -220,7 +220,7 @@ describe('another session', () => {
   });
 });
 
-test('an amendment is possible until the answer is handed over, and is what is handed', async () => {
+test('an answer can be amended until it is handed over, and the amended one is handed over', async () => {
   const at = await scene();
   const ask_id = await answered(at);
   await at.hive.prompts.amend({ ask_id, decision: 'no', actor: HUMAN });

@@ -1,4 +1,4 @@
-/** A full disk and a read-only store: an error the asker sees; the process lives on and works again. */
+/** A full disk and a read-only store: an error the asker sees; the process continues and works again. */
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ function ask(agent: McpCaller, question = 'Go on?'): Promise<Record<string, unkn
 }
 
 describe.skipIf(!canMountSmallDisk())('a full disk', () => {
-  test('is an error the asker sees; nothing asked before is lost; with room all works again', async () => {
+  test('is an error the asker sees; nothing asked before is lost; once there is room, everything works again', async () => {
     const folder = tempFolder();
     const disk = smallDisk(folder, '1m');
     const agent = await connectMcp({
@@ -33,7 +33,7 @@ describe.skipIf(!canMountSmallDisk())('a full disk', () => {
     const before = await ask(agent);
     const makeRoom = fillDisk(agent.pid, folder);
     const said: string[] = [];
-    // The log has some room in files that exist already; then it is full.
+    // There is some room in the log's existing files; then it is full.
     for (let n = 0; n < 50; n += 1) said.push(await failure(ask(agent, 'x'.repeat(8_000))));
     expect(said.at(-1)).toMatch(/^store_full: The disk of the store .* is full\. .* free some space there/);
     expect(await agent.call('hivemind_poll', { ask_id: before['ask_id'] })).toMatchObject({
@@ -51,7 +51,7 @@ describe.skipIf(!canMountSmallDisk())('a full disk', () => {
 });
 
 describe.skipIf(process.getuid?.() !== 0)('a read-only store', () => {
-  test('is an error the asker sees; made writable, all works again', async () => {
+  test('is an error the asker sees; once it is writable, everything works again', async () => {
     const folder = join(tempFolder(), 'store');
     mkdirSync(folder, { mode: 0o700 });
     chmodSync(dirname(folder), 0o755);
@@ -62,14 +62,14 @@ describe.skipIf(process.getuid?.() !== 0)('a read-only store', () => {
     const agent = await connectMcp({ store, wrap: asNobody });
     expect(await failure(ask(agent))).toMatch(/^store_unavailable: The store .* cannot be written/);
     expect(await failure(ask(agent))).toMatch(/^store_unavailable/);
-    // Its helper files were made as it was.
+    // Its helper files were created in the same way.
     for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
     expect(await ask(agent)).toMatchObject({ status: 'pending' });
   });
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  'a store whose folder is shut while it is open is an error the asker sees; opened, all works again',
+  'a store whose folder becomes inaccessible is an error the asker sees; once it is accessible, everything works again',
   async () => {
     const folder = join(tempFolder(), 'store');
     mkdirSync(folder, { mode: 0o700 });

@@ -15,7 +15,7 @@ interface Found {
 interface Home {
   folder: string;
   person: Shell;
-  /** What the doctor says of the agents, by name. */
+  /** What the doctor says about the agents, by name. */
   doctor(): Promise<Record<string, Found>>;
 }
 
@@ -36,14 +36,14 @@ function home(): Home {
   };
 }
 
-/** Changes what stands in a file of the home. */
+/** Changes the content of a file in the home. */
 function change({ folder }: Home, name: string, edit: (text: string) => string): void {
   const path = join(folder, name);
   writeFileSync(path, edit(readFileSync(path, 'utf8')));
 }
 
 describe('hive doctor', () => {
-  it('says how to set up what is not', async () => {
+  it('says how to set up agents that are not set up', async () => {
     const { 'Claude Code': claude, Codex: codex } = await home().doctor();
     expect(claude).toEqual({
       ok: true,
@@ -53,7 +53,7 @@ describe('hive doctor', () => {
     expect(codex).toEqual({ ok: true, text: 'not set up here (hive init codex does)', advice: null });
   });
 
-  it('finds nothing wrong with what hive init has written, having run it', async () => {
+  it('finds nothing wrong with what hive init has written, after running it', async () => {
     const at = home();
     await at.person.hive('init', 'claude', '--hooks', '--yes');
     await at.person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
@@ -96,7 +96,7 @@ describe('hive doctor', () => {
     expect((await at.doctor())['Claude Code hooks']).toMatchObject({ ok: true });
   });
 
-  it('finds hooks that are missing, doubled, or name a program that is gone', async () => {
+  it('finds hooks that are missing, duplicated, or name a program that is gone', async () => {
     const at = home();
     await at.person.hive('init', 'claude', '--hooks', '--yes');
     change(at, '.claude/settings.json', (text) => text.replace('"PreToolUse"', '"PreToolUsed"'));
@@ -136,7 +136,7 @@ describe('hive doctor', () => {
     });
   });
 
-  it('runs nothing that only a project names', async () => {
+  it('runs no program that only a project's configuration names', async () => {
     const at = home();
     const program = join(at.folder, 'evil/hive');
     mkdirSync(join(at.folder, 'evil'));

@@ -10,7 +10,7 @@ import { eventually, sleep } from '../support/wait.ts';
 
 const EXACT_MS = 250;
 
-/** The prompt as it is stored, without expiring it by looking. */
+/** The prompt as it is stored, read without expiring it. */
 async function stored(hive: OpenedHive, ask_id: string): Promise<Prompt> {
   const prompt = await hive.store.read((tx) => tx.prompts.get(ask_id));
   if (prompt === undefined) throw new Error(`no prompt ${ask_id}`);
@@ -34,11 +34,11 @@ describe('with one process alive', () => {
     expect(await lateness(hive, ask_id)).toBeLessThanOrEqual(EXACT_MS);
   });
 
-  test('a sidecar: the prompt expires on time, and Emacs is told', async () => {
+  test('a sidecar: the prompt expires on time, and Emacs is notified', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const sidecar = await startSidecar(store);
-    // The later one first, so that a nearer time has to be noticed.
+    // The later one first, so that an earlier time has to be noticed.
     const later = await ask(hive, { timeout_ms: 1_600, urgency: 'low' });
     const sooner = await ask(hive, { timeout_ms: 1_000, urgency: 'low' });
     expect(await lateness(hive, sooner.ask_id)).toBeLessThanOrEqual(EXACT_MS);
@@ -49,7 +49,7 @@ describe('with one process alive', () => {
     );
   });
 
-  test('the asker that waits for it: it is told of the end at once', async () => {
+  test('the asker that waits for it is notified at once', async () => {
     const agent = await connectMcp({ store: tempStore() });
     const { ask_id, expires_at } = await agent.call('hivemind_ask_async', {
       question: 'Soon?',
@@ -76,7 +76,7 @@ test('with several processes alive it expires once', async () => {
   }
 });
 
-test('with none alive it expires when somebody looks, however many there are', async () => {
+test('with none alive it expires when it is next read, however many prompts there are', async () => {
   const store = tempStore();
   const hive = await withoutQuotas(await openTestHive(store));
   const asked = await Promise.all(Array.from({ length: 450 }, () => ask(hive, { timeout_ms: 1_000 })));

@@ -1,4 +1,4 @@
-/** `hive hook` with what should never come: it says nothing to the client, in time, and open or closed as configured. */
+/** `hive hook` with invalid input: it prints nothing to the client, in time, and fails open or closed as configured. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -42,7 +42,7 @@ async function hook(
 
 const CLOSED = { HIVE_GATE_FAIL: 'closed' };
 
-describe('an event that is none', () => {
+describe('an invalid event', () => {
   test.each([
     ['nothing at all', ''],
     ['no JSON', 'hello'],
@@ -57,18 +57,18 @@ describe('an event that is none', () => {
     expect(ran.err).toMatch(/^hive hook: .+\.\n$/);
   });
 
-  test('wakes nobody, and stderr says why', async () => {
+  test('wakes no session, and stderr says why', async () => {
     const ran = await hook(tempStore(), 'hello', CLOSED, ['--wake']);
     expect(ran).toMatchObject({ code: 0, out: '' });
     expect(ran.err).toMatch(/^hive hook: idle agents will not be woken: .+\.\n$/);
   });
 
-  test('denies where it is to fail closed', async () => {
+  test('is a denial if the hook is to fail closed', async () => {
     expect(await hook(tempStore(), 'hello', CLOSED)).toMatchObject({ code: 2, out: '' });
   });
 });
 
-test('an event that nobody knows is no opinion', async () => {
+test('an unknown event gets no verdict', async () => {
   const ran = await hook(tempStore(), JSON.stringify({ ...EVENT, hook_event_name: 'SomethingNew' }));
   expect(ran).toEqual({ code: 0, out: '', err: '' });
 });
@@ -85,7 +85,7 @@ test('an event of five megabytes is read like any other', async () => {
   expect((await hive.sessions.get(SESSION))?.state).toBe('active');
 });
 
-test('text with NUL and lone surrogates is stored as what can be stored', async () => {
+test('text with NUL and lone surrogates is stored with replacement characters', async () => {
   const store = tempStore();
   const stdin = `{"hook_event_name":"SessionStart","source":"startup","session_id":"a\\u0000b\\ud800c","cwd":"/x"}`;
   expect((await hook(store, stdin)).code).toBe(0);
@@ -94,7 +94,7 @@ test('text with NUL and lone surrogates is stored as what can be stored', async 
 });
 
 describe('a store that cannot be used', () => {
-  test('locked by another for long: given up within 2 s, open or closed as configured', async () => {
+  test('locked by another process: given up within 2 s, open or closed as configured', async () => {
     const store = tempStore();
     await openTestHive(store);
     const holder = new DatabaseSync(store);
@@ -108,7 +108,7 @@ describe('a store that cannot be used', () => {
     holder.close();
   });
 
-  test('a file that is no store: the tool runs, and the file stays as it is', async () => {
+  test('a file that is not a store: the tool runs, and the file is not changed', async () => {
     const store = tempStore();
     writeFileSync(store, 'my notes');
     const ran = await hook(store, JSON.stringify(EVENT));

@@ -1,4 +1,4 @@
-/** Hooks over the connection: the client calls a tool that no model sees, and nothing else on the connection holds it up. */
+/** Hooks over the connection: the client calls a tool that no model sees, and nothing else on the connection delays it. */
 import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
@@ -59,7 +59,7 @@ describe('the tool of the hooks', () => {
     expect(called).toMatchObject({ isError: true });
     expect(called.content[0]?.text).toMatch(/^not_allowed: .*not for you/);
     expect(await hive.sessions.get(SESSION)).toBeUndefined();
-    // A hook's call says at most where progress goes.
+    // A hook's call contains at most where progress goes.
     expect(said(await fire(agent, bash('t-1'), { progressToken: 7 }))).toEqual({});
     expect(await hive.sessions.get(SESSION)).toMatchObject({ client: 'claude-code', source: 'main' });
   });
@@ -77,7 +77,7 @@ describe('the tool of the hooks', () => {
     });
   });
 
-  test('carries an answer in, before a tool that only reads', async () => {
+  test('delivers an answer, before a tool that only reads', async () => {
     const { hive, agent } = await claude();
     await fire(agent, { hook_event_name: 'UserPromptSubmit', prompt: 'go' });
     const { ask_id } = await ask(hive, {}, SESSION);
@@ -85,7 +85,7 @@ describe('the tool of the hooks', () => {
     const read = { ...bash('t-1'), tool_name: 'Read', tool_input: '{"file_path":"/etc/hostname"}' };
     const { hookSpecificOutput } = said(await fire(agent, read)) as { hookSpecificOutput: object };
     expect(JSON.stringify(hookSpecificOutput)).toContain('blue');
-    // It has left the process, so it is not handed again.
+    // It has left the process, so it is not handed over again.
     await eventually(async () => (await hive.store.read((tx) => tx.hookOutputs.of(SESSION))).length === 0);
     expect(said(await fire(agent, { ...read, tool_use_id: 't-2' }))).toEqual({});
   });
@@ -108,7 +108,7 @@ describe('a hook over the connection that fails', () => {
     expect(said(await fire(agent, broken))).toEqual({});
   });
 
-  test('denies it where HIVE_GATE_FAIL is closed, and never holds a Stop', async () => {
+  test('denies it if HIVE_GATE_FAIL is closed, and never blocks a Stop', async () => {
     const { agent } = await claude({ HIVE_GATE_FAIL: 'closed' });
     expect(said(await fire(agent, broken))).toMatchObject({
       hookSpecificOutput: { permissionDecision: 'deny' },
@@ -117,7 +117,7 @@ describe('a hook over the connection that fails', () => {
   });
 });
 
-test('the human is told once that the server of an agent died, by the next hook of its client', async () => {
+test('the human is notified once that an agent's server died, by the next hook of its client', async () => {
   const { hive, agent } = await claude();
   await fire(agent, { hook_event_name: 'UserPromptSubmit', prompt: 'go' });
   const { pid } = spawnSync('true');

@@ -17,7 +17,7 @@ async function sit(store: string, human: string): Promise<Sidecar> {
   return sidecar;
 }
 
-test('the name of a desk is what Emacs says, else HIVE_USER, else the login name', async () => {
+test('the name of a desk is the one from Emacs, else HIVE_USER, else the login name', async () => {
   const store = tempStore();
   const { human: _, ...silent } = INITIALIZE;
   const names: string[] = [];
@@ -33,7 +33,7 @@ test('the name of a desk is what Emacs says, else HIVE_USER, else the login name
   expect(names).toEqual(['Ada', 'Eve', userName()]);
 });
 
-test('an agent asks one of two humans; the other sees it, is not offered it, and may answer all the same', async () => {
+test('an agent asks one of two humans; the other sees it, is not offered it, and may still answer', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const [ada, bob] = [await sit(store, 'Ada'), await sit(store, 'Bob')];
@@ -70,7 +70,7 @@ test('an agent asks one of two humans; the other sees it, is not offered it, and
   expect(await ada.request('hivemind-response', answer)).toMatchObject({ accepted: true });
 });
 
-test('an agent that asks somebody unknown is told who there is', async () => {
+test('an agent that asks an unknown human is told who is known', async () => {
   const store = tempStore();
   await sit(store, 'Ada');
   const agent = await connectMcp({ store });
@@ -79,7 +79,7 @@ test('an agent that asks somebody unknown is told who there is', async () => {
   );
 });
 
-test('a popup comes up only where it concerns somebody, and everywhere once it is escalated', async () => {
+test('a popup appears only at the desks of those it concerns, and everywhere once it is escalated', async () => {
   const hive = await openTestHive();
   hive.startExpiry();
   await introduce(hive);

@@ -1,4 +1,4 @@
-/** `hive init` and `hive uninit` on the files of a home: what they write, and that they take exactly that back. */
+/** `hive init` and `hive uninit` on the files of a home: what they write, and that they remove exactly that. */
 import {
   lstatSync,
   mkdirSync,
@@ -76,7 +76,7 @@ describe('hive init', () => {
     expect(statSync(join(folder, '.claude.json')).mode & 0o777).toBe(0o640);
   });
 
-  it('and uninit leave nothing where nothing was', async () => {
+  it('and uninit leave nothing where there was nothing before', async () => {
     const { folder, person } = home();
     await init(person);
     expect(Object.keys(filesIn(folder))).toEqual([
@@ -102,12 +102,12 @@ describe('hive init', () => {
     expect(filesIn(folder)).toEqual(once);
   });
 
-  it('keeps what others write afterwards, and takes only its own back', async () => {
+  it('keeps what others write afterwards, and uninit removes only its own lines', async () => {
     const { folder, person } = home({ '.claude.json': '{}' });
     await init(person);
     const path = join(folder, '.claude.json');
     const now = readJson(readFileSync(path, 'utf8'));
-    // As Claude Code does: the whole file anew.
+    // Rewrites the whole file, as Claude Code does.
     writeFileSync(path, JSON.stringify({ ...now, numStartups: 4 }, null, 2));
     const settings = join(folder, '.claude/settings.json');
     writeFileSync(settings, readFileSync(settings, 'utf8').replace('{', '{\n  "model": "opus",'));
@@ -118,7 +118,7 @@ describe('hive init', () => {
     });
   });
 
-  it('makes coordinators, leaves them such until told otherwise, and takes it all back', async () => {
+  it('makes coordinators, keeps them until changed, and uninit removes everything', async () => {
     const { folder, person } = home(THEIRS);
     const clients = [
       ['claude', '.claude.json', '"--role"'],
@@ -156,7 +156,7 @@ describe('hive init', () => {
     });
   });
 
-  it('changes no role in a server that codex mcp add has written, and says where it goes', async () => {
+  it('does not change the role in a server that codex mcp add has written, and says where to set it', async () => {
     const theirs = '[mcp_servers.hive]\ncommand = "hive"\nargs = ["mcp"]\n';
     const { folder, person } = home({ '.codex/config.toml': theirs });
     const refused = await person.hive('init', 'codex', '--role', 'coordinator', '--yes');
@@ -188,7 +188,7 @@ describe('hive init', () => {
     expect(hooks_now.sort()).toEqual([...wanted, JSON.stringify(other)].sort());
   });
 
-  it('shows what it would do, and writes nothing unless it is told to', async () => {
+  it('shows what it would do, and writes nothing without the option', async () => {
     const { folder, person } = home(THEIRS);
     const shown = await person.hive('init', 'claude', '--hooks');
     expect(shown.code).toBe(6);
@@ -217,7 +217,7 @@ describe('hive init', () => {
     expect(filesIn(folder)).toEqual({});
   });
 
-  it('leaves a link a link', async () => {
+  it('keeps a symbolic link', async () => {
     const { folder, person } = home({ 'dotfiles/claude.json': '{"a": 1}\n' });
     const link = join(folder, '.claude.json');
     symlinkSync(join(folder, 'dotfiles/claude.json'), link);
@@ -281,7 +281,7 @@ describe('the trust of Codex', () => {
 });
 
 describe('hive init emacs --print', () => {
-  it('says where the package lies, as the lines of an init file', async () => {
+  it('prints where the package is, as lines for an init file', async () => {
     const { person, folder } = home();
     const elisp = join(dirname(dirname(HIVE)), 'elisp');
     const printed = await person.hive('init', 'emacs', '--print');

@@ -1,4 +1,4 @@
-/** What an asker does beyond waiting: Codex's control socket, and the signal that a person has to turn on. */
+/** What an asker does besides waiting: Codex's control socket, and the signal that a person has to turn on. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -54,7 +54,7 @@ describe('the control socket of Codex', () => {
     expect(server.messages.at(-1)?.params).toEqual({ threadId: 'thread-1', turnId: 'turn-7' });
   });
 
-  test('as recorded: what else Codex says in between is no reply, even under the same number', async () => {
+  test('as recorded: other messages from Codex in between are no replies, even with the same id', async () => {
     const fixture = join(ROOT, 'test/wire/fixtures/codex/control-socket.json');
     const { sequence, refusals } = JSON.parse(readFileSync(fixture, 'utf8')) as Recorded;
     const sent = sequence.filter(({ from }) => from === 'client').map(({ message }) => message);
@@ -101,7 +101,7 @@ describe('the control socket of Codex', () => {
     expect(ms).toBeLessThan(4_000);
   });
 
-  test('without a socket, with one that speaks no WebSocket: no success', async () => {
+  test('without a socket, or with one that is no WebSocket: no success', async () => {
     expect(await createCodexControl({ CODEX_HOME: tempFolder() }).interrupt(TURN)).toBe(false);
     expect(await createCodexControl({}).interrupt(TURN)).toBe(false);
     const home = tempFolder();
@@ -118,7 +118,7 @@ describe('the control socket of Codex', () => {
 });
 
 describe('an interrupt of a turn of Codex', () => {
-  test('ends it through the socket, in the name of whoever asked', async () => {
+  test('ends it through the socket, in the name of the asker', async () => {
     const server = await startAppServer(tempFolder(), () => ({ result: {} }));
     const hive = await hiveWith({ CODEX_HOME: server.home });
     await codexTurn(hive);
@@ -127,7 +127,7 @@ describe('an interrupt of a turn of Codex', () => {
     expect(server.messages.at(-1)?.params).toEqual({ threadId: 'thread-1', turnId: 'turn-7' });
   });
 
-  test('its Interrupt hook that comes first is the same interrupt, not the terminal’s', async () => {
+  test('if its Interrupt hook comes first, it is the same interrupt, not the terminal’s', async () => {
     const server = await startAppServer(tempFolder(), ({ method }) =>
       method === 'initialize' ? { result: {} } : undefined,
     );
@@ -140,7 +140,7 @@ describe('an interrupt of a turn of Codex', () => {
     expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
   });
 
-  test('20 askers knock once', async () => {
+  test('20 askers cause one call', async () => {
     const server = await startAppServer(tempFolder(), () => ({ result: {} }));
     const hive = await hiveWith({ CODEX_HOME: server.home });
     await codexTurn(hive);
@@ -151,7 +151,7 @@ describe('an interrupt of a turn of Codex', () => {
 });
 
 describe('with escalate set to signal', () => {
-  /** A run that nobody attends: it ends at SIGINT, and says so. */
+  /** An unattended run: it ends at SIGINT, and says so. */
   function startRun(): { pid: number; ended: Promise<NodeJS.Signals | null> } {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
@@ -161,7 +161,7 @@ describe('with escalate set to signal', () => {
     };
   }
 
-  /** A hive, and interrupts over it that escalate after so long. */
+  /** A hive whose interrupts escalate after a given time. */
   async function escalating(escalate_ms: number | null, startedAt = processes.startedAt) {
     const hive = await openTestHive();
     const { store, feed, log } = hive;
@@ -201,11 +201,11 @@ describe('with escalate set to signal', () => {
     await begin(hive, run.pid, '0');
     const reply = interrupts.interrupt({ session: 's', actor: HUMAN });
     expect(await run.ended).toBe('SIGINT');
-    // It left neither a hook nor a transcript: all that is known is that it is gone.
+    // It left neither a hook event nor a transcript: all that is known is that it is gone.
     expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'ended' });
   });
 
-  test('what its transcript says then is that interrupt, not the terminal’s', async () => {
+  test('its transcript then shows that interrupt, not the terminal’s', async () => {
     const run = startRun();
     const { hive, interrupts } = await escalating(50);
     const prompt_id = '9a0e9700-0000-4000-8000-000000000001';
@@ -229,7 +229,7 @@ describe('with escalate set to signal', () => {
     expect(processes.alive(run.pid)).toBe(true);
   });
 
-  test('a pid that has a new owner by now is left alone', async () => {
+  test('a pid that now belongs to another process gets no signal', async () => {
     const run = startRun();
     const { hive, interrupts } = await escalating(20, () => 'somebody else');
     await begin(hive, run.pid, '0');
@@ -238,7 +238,7 @@ describe('with escalate set to signal', () => {
   });
 });
 
-test('a process is known by when it began: the same each time, another for another', async () => {
+test('a process is identified by its start: the same each time, different for another process', async () => {
   const own = processes.startedAt(process.pid);
   expect(own).toBe(processes.startedAt(process.pid));
   expect(own).not.toBe(processes.startedAt(process.ppid));

@@ -11,14 +11,14 @@ import { claude, endsOf } from '../support/turns.ts';
 import { sleep, timed } from '../support/wait.ts';
 
 // ---- From a shell ----
-// What `hive interrupt` prints, its exit codes, and what kill -9 leaves.
+// What `hive interrupt` prints, its exit codes, and the state after kill -9.
 
 const AGENT = 'agent-1';
 
 describe('a shell', () => {
   const run = (store: string, ...args: string[]): Child => spawnHive(args, childEnvironment(store));
 
-  test('hive interrupt waits, prints what came of it, and says so by its exit', async () => {
+  test('hive interrupt waits, prints the outcome, and exits with the matching code', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
@@ -59,7 +59,7 @@ describe('a shell', () => {
     expect(await hive.interrupts.orderFor(turn.turn_id)).toMatchObject({ by: 'other' });
   });
 
-  test('--all asks everybody who is at work; --cancel takes it back', async () => {
+  test('--all interrupts every running turn; --cancel withdraws it', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turns = [await beginTurn(hive, 'a1', 'test'), await beginTurn(hive, 'b2', 'test')];
@@ -93,7 +93,7 @@ describe('a shell', () => {
     expect(await endsOf(hive, session_id)).toEqual([expect.stringMatching(/^interrupted by /)]);
   });
 
-  test('kill -9 of the agent between request and abort: the asker is told that its session ended', async () => {
+  test('kill -9 of the agent between request and abort: the asker is notified that the session ended', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = spawnHive(['mcp'], childEnvironment(store, { HIVE_AGENT: 'agent-2' }));
@@ -112,7 +112,7 @@ describe('a shell', () => {
 // What each of our tools says to an interrupted agent, and a coordinator that stops another agent.
 
 describe('an agent over MCP', () => {
-  test('any tool of ours in a turn that is to stop says so at once', async () => {
+  test('any of our tools in a turn that must stop says so at once', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = await connectMcp({ store });
@@ -152,7 +152,7 @@ describe('an agent over MCP', () => {
     await hive.turns.end(turn.turn_id);
   });
 
-  test('what is asked in a turn carries it, and falls with it', async () => {
+  test('a question belongs to the turn it is asked in, and is cancelled with it', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = await connectMcp({ store });
@@ -166,7 +166,7 @@ describe('an agent over MCP', () => {
     expect(polled).not.toHaveProperty('decision');
   });
 
-  test('a coordinator stops another agent and learns what came of it', async () => {
+  test('a coordinator stops another agent and gets the outcome', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
@@ -193,7 +193,7 @@ function human() {
 }
 
 // ---- From Emacs ----
-// Between real processes: a sidecar and the hooks of an agent; and what kill -9 leaves.
+// Between real processes: a sidecar and the hooks of an agent; and the state after kill -9.
 
 describe('Emacs', () => {
   test('turn/interrupt is answered when a hook in another process has stopped the turn', async () => {
@@ -211,7 +211,7 @@ describe('Emacs', () => {
     if (turn === undefined) throw new Error('no turn');
     const reply = sidecar.request('turn/interrupt', { session_id, note: 'wrong branch', by: 'ada' });
     await requestStored(hive, turn);
-    // Emacs waits for nothing meanwhile.
+    // Emacs is not blocked in the meantime.
     const { sessions } = await sidecar.request('session/list', {});
     expect(sessions[0].turn).toMatchObject({
       turn_id: turn.turn_id,
@@ -258,7 +258,7 @@ describe('Emacs', () => {
     await sidecar.end();
   });
 
-  test('turn/interrupt_all sums up; turn/cancel_interrupt takes back; refusals carry the code', async () => {
+  test('turn/interrupt_all sums up; turn/cancel_interrupt withdraws; refusals have the error code', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const sidecar = await startSidecar(store);
@@ -281,7 +281,7 @@ describe('Emacs', () => {
     await sidecar.end();
   });
 
-  test('a sidecar that is killed takes the waiting with it; the next one waits on for the same request', async () => {
+  test('the wait of a killed sidecar ends; the next one continues to wait for the same request', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
@@ -295,7 +295,7 @@ describe('Emacs', () => {
     const reply = second.request('turn/interrupt', { session_id: AGENT, interrupt_id: 'interrupt-1' });
     await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
     expect(await reply).toMatchObject({ interrupt_id: 'interrupt-1', outcome: 'aborted' });
-    // One that looks only later still sees what came of it.
+    // A sidecar that asks only later still gets the outcome.
     const { sessions } = await second.request('session/list', {});
     expect(sessions[0].turn.interrupts).toMatchObject([{ interrupt_id: 'interrupt-1', outcome: 'aborted' }]);
     await second.end();
@@ -332,7 +332,7 @@ interface Answer {
   by?: string | null;
 }
 
-test('each request is answered once, by its own turn; questions stand as the table says; kill -9 changes nothing of that', async () => {
+test('each request is answered once, by its own turn; questions end as the table says; even with kill -9', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const play = (role: string, seed: number): Child =>
@@ -344,7 +344,7 @@ test('each request is answered once, by its own turn; questions stand as the tab
   await sleep(900);
   await first.kill('SIGKILL');
   expect((await play('agent', 5).exited).code).toBe(0);
-  // Who still waits is answered when the sessions end.
+  // Askers that still wait are answered when the sessions end.
   for (let ended = false; !ended; ) {
     for (const session_id of ['one', 'two']) await claude(hive, { session_id }).end(undefined);
     ended = await Promise.race([Promise.all(askers).then(() => true), sleep(200).then(() => false)]);

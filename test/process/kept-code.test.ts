@@ -1,4 +1,4 @@
-/** The compiled code that is kept between starts: it makes them quicker, and changes nothing that is done. */
+/** The compiled code that is kept between starts: it makes them faster, and changes no behaviour. */
 import { readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -43,9 +43,9 @@ async function turnsOf({ store }: Place): Promise<readonly string[]> {
   return turns.map(({ turn }) => turn.state);
 }
 
-test('an event that needs more than most begins anew, and is taken once', async () => {
+test('an event that needs the larger program starts it, and is handled once', async () => {
   const here = place();
-  // There is no store yet: making one is left to the larger program.
+  // There is no store yet: the larger program creates it.
   expect(await fire(here, 'PreToolUse')).toBe(0);
   const hive = await openTestHive(here.store);
   const events = await hive.store.read((tx) => tx.events.after(0, 100));
@@ -53,11 +53,11 @@ test('an event that needs more than most begins anew, and is taken once', async 
   expect(events.map(({ type }) => type)).toEqual(['session/started', 'turn/changed']);
 });
 
-test('what a hook has compiled is kept for the next of its event, and a Stop ends the turn as ever', async () => {
+test('a hook's compiled code is kept for the next one of its event, and a Stop still ends the turn', async () => {
   const here = place();
   await fire(here, 'PreToolUse');
   await fire(here, 'PreToolUse');
-  // Of the larger program, which made the store, and of the usual one.
+  // One of the larger program, which created the store, and one of the usual program.
   expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse', 'PreToolUse']);
   const before = kept(here).map(({ file }) => readFileSync(file));
   await fire(here, 'PreToolUse');
@@ -77,7 +77,7 @@ const DAMAGES: [string, (code: Buffer) => Buffer][] = [
   ['it is of another engine', () => Buffer.alloc(80_000, 7)],
 ];
 
-test.each(DAMAGES)('kept code that is damaged is made anew: %s', async (_what, damage) => {
+test.each(DAMAGES)('damaged code is compiled again: %s', async (_what, damage) => {
   const here = place();
   await fire(here, 'PreToolUse');
   await fire(here, 'PreToolUse');
@@ -97,7 +97,7 @@ const LOSSES: [string, (key: string) => void][] = [
   ['is empty', (key) => writeFileSync(key, '')],
 ];
 
-test.each(LOSSES)('a key that %s is made anew, and so is the code', async (_what, lose) => {
+test.each(LOSSES)('a key that %s is created again, and so is the code', async (_what, lose) => {
   const here = place();
   await fire(here, 'PreToolUse');
   await fire(here, 'PreToolUse');
@@ -136,7 +136,7 @@ test('a command keeps its code, one that fails does not', async () => {
   expect(kept(here).map(({ kind }) => kind)).toEqual(['status']);
 });
 
-test('a program that stays keeps its code as its next start will take it', async () => {
+test('a long-running program keeps its code in the form that its next start will take', async () => {
   const here = place();
   const env = childEnvironment(here.store, { HOME: here.home });
   const stay = async () => {
@@ -149,11 +149,11 @@ test('a program that stays keeps its code as its next start will take it', async
   };
   const first = await stay();
   expect(first).toHaveLength(1);
-  // What is not taken would be made anew.
+  // Code that is not taken would be compiled again.
   expect(await stay()).toEqual(first);
 });
 
-test('nothing is kept where the person wants none', async () => {
+test('nothing is kept if the person turned it off', async () => {
   const here = place();
   const env = { NODE_DISABLE_COMPILE_CACHE: '1' };
   await fire(here, 'PreToolUse', env);

@@ -22,7 +22,7 @@ async function everything(hive: OpenedHive): Promise<Message[]> {
   return found;
 }
 
-/** What the feed told, in its order. */
+/** What the feed delivered, in order. */
 async function told(hive: OpenedHive, type: HiveEvent['type']): Promise<string[]> {
   return (await eventsOf(hive, type)).map((event) => event.subject ?? '');
 }
@@ -56,7 +56,7 @@ test('16 processes post at once: every message once, in one order everywhere', {
 });
 
 describe('kill -9', () => {
-  test('of a poster: what was acknowledged is there with its mention, and nothing is there by half', async () => {
+  test('of a poster: acknowledged messages are stored with their mentions, and nothing is stored partly', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const reader = await join(hive, 'reader-session');
@@ -80,7 +80,7 @@ describe('kill -9', () => {
     }
   });
 
-  test('of a reader: what it had read and not dealt with waits for the next', async () => {
+  test('of a reader: mentions that it had read and not processed wait for the next', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const reader = { store, env: { HIVE_AGENT: 'reader' } };
@@ -98,7 +98,7 @@ describe('kill -9', () => {
     expect(idsOf(again)).toEqual(idsOf(read));
   });
 
-  test('of a follower of the feed: another goes on from its cursor and misses nothing', async () => {
+  test('of a follower of the feed: another continues from its cursor and misses nothing', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const ada = await join(hive, 'abc12-session');

@@ -26,7 +26,7 @@ function place(engine: 'sqlite' | 'postgres'): string {
   return engine === 'sqlite' ? tempStore() : server.address(`migrate_${hives}`);
 }
 
-/** A store with something in most tables, closed; `asks` of it more than one batch. */
+/** A closed store with rows in most tables; with many `asks`, more than one batch. */
 async function filled(address: string, asks = 150): Promise<string> {
   const hive = await withoutQuotas(await openTestHive(address));
   const session = await introduce(hive);
@@ -43,7 +43,7 @@ async function filled(address: string, asks = 150): Promise<string> {
   return address;
 }
 
-/** Everything that a store holds. */
+/** Everything that a store contains. */
 async function contents(address: string): Promise<Record<string, unknown>> {
   const driver = address.includes('://') ? openPostgresAt(address, {}) : openSqlite(address);
   const all: Record<string, unknown> = {};
@@ -62,7 +62,7 @@ describe.each([
   ['postgres', 'sqlite'],
   ['sqlite', 'sqlite'],
 ] as const)('from %s to %s', (engine, other) => {
-  test('every row of every table arrives, identity and counters too', async () => {
+  test('every row of every table arrives, including identity and counters', async () => {
     const source = await filled(place(engine));
     const target = place(other);
     const ran = await shell(source).hive('store', 'migrate', '--to', target);
@@ -77,7 +77,7 @@ describe.each([
     expect(await heads(after)).toBeGreaterThan(head);
   });
 
-  test('a place where something is stays as it is', async () => {
+  test('a target that is not empty is not changed', async () => {
     const [source, target] = [await filled(place(engine), 1), await filled(place(other), 2)];
     const before = await contents(target);
     const ran = await shell(source).hive('store', 'migrate', '--to', target);
@@ -85,7 +85,7 @@ describe.each([
     expect(await contents(target)).toEqual(before);
   });
 
-  test('a copy that is killed leaves no store, and goes on where it was', { timeout: 60_000 }, async () => {
+  test('a copy that is killed leaves no store, and continues where it was', { timeout: 60_000 }, async () => {
     const source = await filled(place(engine), 800);
     const target = place(other);
     const cut = shell(source).start('store', 'migrate', '--to', target);
@@ -102,7 +102,7 @@ describe.each([
   });
 });
 
-/** How many rows of events lie aside. */
+/** How many rows of events the unfinished copy has. */
 async function growing(target: string): Promise<number> {
   const count = statement('SELECT COUNT(*) AS n FROM events');
   if (!target.includes('://') && !existsSync(`${target}.copying`)) return 0;
@@ -131,7 +131,7 @@ async function isThere(target: string): Promise<boolean> {
   return found;
 }
 
-test('a store that is in use is not copied, unless one insists', async () => {
+test('a store that is in use is not copied without the explicit option', async () => {
   const source = await filled(tempStore(), 1);
   const hive = await openTestHive(source);
   const desk = await hive.desks.open({ seat: 'ada@desk', pid: 1, client: 'emacs' });
@@ -143,14 +143,14 @@ test('a store that is in use is not copied, unless one insists', async () => {
   await desk.close();
 });
 
-test('a source that is not there is not made', async () => {
+test('a missing source is not created', async () => {
   const missing = tempStore();
   const ran = await shell(missing).hive('store', 'migrate', '--to', join(dirname(missing), 'other.db'));
   expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('There is no store') });
   expect(namesIn(dirname(missing))).toEqual([]);
 });
 
-test('the copy of a file is its owner’s alone', async () => {
+test('only its owner can read the copy of a file', async () => {
   const source = await filled(tempStore(), 1);
   const target = join(dirname(source), 'other.db');
   await shell(source).hive('store', 'migrate', '--to', target);

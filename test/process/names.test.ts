@@ -1,4 +1,4 @@
-/** `HIVE_AGENT` as a shell, an MCP client and a hook have it: the name by which people find an agent again. */
+/** `HIVE_AGENT` in a shell, an MCP client and a hook: the name by which people recognize an agent. */
 import { describe, expect, it } from 'vitest';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
@@ -9,7 +9,7 @@ import { eventually } from '../support/wait.ts';
 const NAME = { HIVE_AGENT: 'frontend-tests' };
 
 describe('a name', () => {
-  it('is one session in every process, and filters lists and history, whole or by its first letters', async () => {
+  it('is one session in every process, and filters lists and history, in full or by its first letters', async () => {
     const person = shell(tempStore());
     const agent = person.as(NAME);
     const ask_id = (await agent.hive('ask', 'Deploy?')).out.trim();
@@ -28,7 +28,7 @@ describe('a name', () => {
     expect(history.json().entries).toMatchObject([{ text: 'Publish?' }]);
   });
 
-  it('is mentioned whole, and its mentions are found by its first letters', async () => {
+  it('is mentioned in full, and its mentions are found by its first letters', async () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
     expect((await person.hive('post', '@frontend-tests: well?')).err).toContain('Mentioned: frontend-tests.');
@@ -38,7 +38,7 @@ describe('a name', () => {
     });
   });
 
-  it('of which the first letters fit two is asked for in full', async () => {
+  it('whose first letters match two has to be given in full', async () => {
     const person = shell(tempStore());
     for (const name of ['frontend-tests', 'frontend-docs'])
       await person.as({ HIVE_AGENT: name }).hive('ask', '?');
@@ -58,7 +58,7 @@ describe('a name', () => {
     expect(muted.out).toContain('frontend-tests and frontend-docs are muted');
   });
 
-  it('that cannot be the handle is explained once; the human is nobody to be called', async () => {
+  it('that cannot be the handle is explained once; no agent can be called the human', async () => {
     const person = shell(tempStore());
     const odd = person.as({ HIVE_AGENT: 'my agent' });
     const first = await odd.hive('ask', 'Deploy?');
@@ -69,7 +69,7 @@ describe('a name', () => {
     expect(refused.err).toContain('No session may be called "Human"');
   });
 
-  it('is the handle of a Claude Code session, over MCP as in its shell; a second one is told its number', async () => {
+  it('is the handle of a Claude Code session, over MCP and in its shell; a second session is notified of its number', async () => {
     const store = tempStore();
     const claude = (id: string) => ({ ...NAME, CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: id });
     const person = shell(store);
@@ -107,7 +107,7 @@ describe('a name', () => {
 });
 
 describe('hive sessions set', () => {
-  it('changes anything for a person, and says what', async () => {
+  it('lets a person change anything, and says what changed', async () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
     const set = (...words: string[]) => person.hive('sessions', 'set', ...words);
@@ -144,7 +144,7 @@ describe('hive sessions set', () => {
     expect(log).toContain('"by":"Ada","via":"cli","by_kind":"human"');
   });
 
-  it('lets an agent set what is its own and harmless, and says why not more', async () => {
+  it('lets an agent change its own harmless settings, and says why it may not change others', async () => {
     const person = shell(tempStore());
     await person.as({ HIVE_AGENT: 'other' }).hive('post', 'here');
     const set = (...words: string[]) => person.as(NAME).hive('sessions', 'set', ...words);
@@ -164,7 +164,7 @@ describe('hive sessions set', () => {
     }
   });
 
-  it('refuses what it cannot read, with the settings and values there are', async () => {
+  it('refuses invalid settings, and lists the valid settings and values', async () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
     for (const [words, said] of [

@@ -1,4 +1,4 @@
-/** Notes: what an agent adds to a question of its own while it waits, who sees it, and what it means for the answer. */
+/** Notes: what an agent adds to its own pending question, who sees it, and what it means for the answer. */
 import { describe, expect, test } from 'vitest';
 import { describeSettlement, type Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -42,7 +42,7 @@ test('a note reaches every desk, the poll of its asker, coordinators and shells'
 }, 30_000);
 
 describe('a note is taken', () => {
-  test('from the asker alone', async () => {
+  test('only from the asker', async () => {
     const store = tempStore();
     const [agent, other] = await Promise.all([
       connectMcp({ store }),
@@ -88,7 +88,7 @@ describe('a note is taken', () => {
     expect(await eventsOf(hive, 'prompt/noted')).toEqual([]);
   });
 
-  test('not once its time is up, and that is settled first', async () => {
+  test('not after it has expired, and the expiry is recorded first', async () => {
     const hive = await openTestHive();
     const { ask_id } = await ask(hive, { timeout_ms: 1_000 });
     await expect
@@ -117,14 +117,14 @@ describe('a note is taken', () => {
     expect((await note('one\u0000 and \ud800 two')).accepted).toBe(true);
     const { items } = await hive.prompts.list({ query: '10€€', limit: 10 });
     expect(items.map((found) => [found.ask_id, found.notes.length])).toEqual([[ask_id, 10]]);
-    // The longest fits into one frame for Emacs, whole.
+    // The longest one fits into one frame for Emacs.
     const desk = await serveInProcess(hive);
     const { prompts } = await desk.request('prompt/list', {});
     expect(prompts[0].notes).toEqual(items[0]?.notes);
   });
 });
 
-test('of a note and an answer at the same time one is first: an answered question has every note that was accepted, and no other', async () => {
+test('a note and an answer at the same time have an order: an answered question has exactly the notes that were accepted', async () => {
   const store = tempStore();
   const [hive, desk] = await Promise.all([openTestHive(store), openTestHive(store)]);
   const session = await introduce(hive);
@@ -145,11 +145,11 @@ test('of a note and an answer at the same time one is first: an answered questio
     expect(order).toEqual(noted.accepted ? ['prompt/noted', 'prompt/responded'] : ['prompt/responded']);
     found[noted.accepted ? 'before' : 'after'] += 1;
   }
-  // A race, not a walk-over.
+  // Each side must have won at least once.
   expect(Math.min(found.before, found.after)).toBeGreaterThan(0);
 }, 30_000);
 
-test('a shell adds one to a question of its own, and to no other', async () => {
+test('a shell adds one to its own question, and to no other', async () => {
   const store = tempStore();
   const builder = shell(store, { HIVE_AGENT: 'builder' });
   const ask_id = (await builder.hive('ask', 'Which?', '--option', 'a')).out.trim();
@@ -161,7 +161,7 @@ test('a shell adds one to a question of its own, and to no other', async () => {
     7,
     expect.stringContaining('a question of builder: only its asker'),
   ]);
-  // Nothing that only a new question can have is dropped without a word.
+  // Options that only a new question can have are not dropped silently.
   for (const more of [['--option', 'b'], ['--wait'], ['--urgency', 'low'], ['--no-free-text']]) {
     const refused = await builder.hive('ask', 'More.', '--note-to', ask_id, ...more);
     expect([refused.code, refused.err]).toEqual([
@@ -200,7 +200,7 @@ describe('the answer of a human who', () => {
     const session = await hive.sessions.get(session_id);
     if (session === undefined) throw new Error('The asker is unknown.');
     const { prompt } = await hive.prompts.note(ask_id, NOTE, session);
-    // The next moment is a later one.
+    // From here on, times are later.
     const at = prompt.notes[0]?.at ?? '';
     await expect.poll(() => hive.store.read(async ({ now }) => now > at)).toBe(true);
   }
@@ -215,7 +215,7 @@ describe('the answer of a human who', () => {
     expect(describeSettlement(prompt, false)).not.toMatch(WARNING);
   });
 
-  test('opened it before the note stands, and the asker is told to check it', async () => {
+  test('opened it before the note counts, and the asker is asked to check it', async () => {
     const { prompt, next } = await settled(async (at) => {
       await at.claim();
       await add(at);
@@ -225,7 +225,7 @@ describe('the answer of a human who', () => {
     expect(describeSettlement(prompt, false)).toMatch(WARNING);
   });
 
-  test('never opened it, as in a popup or a shell, stands the same way', async () => {
+  test('never opened it, as in a popup or a shell, counts in the same way', async () => {
     const { prompt, next } = await settled(add);
     expect(next).toMatch(WARNING);
     expect(describeSettlement(prompt, true)).toMatch(WARNING);

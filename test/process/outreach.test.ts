@@ -14,13 +14,13 @@ import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-/** No desktop: what is shown is shown in Emacs. */
+/** No desktop: everything is shown in Emacs. */
 const NO_DESKTOP = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
 const background = (store: string, name = 'agent-1') =>
   connectMcp({ store, env: { HIVE_AGENT: name, HIVE_SOURCE: 'bg', ...NO_DESKTOP } });
 
 describe('the last token', () => {
-  test('of sixteen processes that race for it one gets it', async () => {
+  test('goes to one of sixteen processes that race for it', async () => {
     const store = tempStore();
     const hive = await withSettings(await attended(await openTestHive(store)), {
       budget_capacity: 5,
@@ -47,7 +47,7 @@ describe('the last token', () => {
 });
 
 describe('an agent over MCP', () => {
-  test('pings from the background, and is told what it owes', async () => {
+  test('pings from the background, and is told to report', async () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const caller = await background(store);
@@ -102,7 +102,7 @@ describe('an agent over MCP', () => {
     expect(card).not.toHaveProperty('ask_id');
   });
 
-  test('bad input is refused with the field and its bound', async () => {
+  test('bad input is refused with the field and its limit', async () => {
     const caller = await background(tempStore());
     const fields = Array.from({ length: 26 }, (_, n) => ({ name: `${n}`, value: 'v' }));
     await expect(caller.call('hivemind_send_card', { title: 'x', fields })).rejects.toThrow(
@@ -120,7 +120,7 @@ describe('an agent over MCP', () => {
 });
 
 describe('Emacs', () => {
-  test('is told what was sent, which shows it; then how it stands, and what a rule suppressed', async () => {
+  test('is notified of what was sent, and shows it; then of its status, and of what a rule suppressed', async () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const caller = await background(store);
@@ -171,7 +171,7 @@ describe('Emacs', () => {
     });
   });
 
-  test('configures a session, and is told how it stands; agents feel it at once', async () => {
+  test('configures a session, and gets its settings; they apply to agents at once', async () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const caller = await background(store);
@@ -216,7 +216,7 @@ describe('Emacs', () => {
     ).rejects.toThrow('A role is one word');
   });
 
-  test('sets what holds for every session with its preferences', async () => {
+  test('sets the defaults of all sessions with its preferences', async () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const { preferences } = await desk.request('desk/preferences', { outreach: { allow_ping: false } });
@@ -232,7 +232,7 @@ describe('Emacs', () => {
     );
   });
 
-  test('hears of an agent whose process has died with unreported output', async () => {
+  test('is notified of an agent whose process died with unreported output', async () => {
     const store = tempStore();
     const caller = await background(store);
     const hive = await attended(await openTestHive(store));
@@ -273,7 +273,7 @@ describe('with nobody there', () => {
       expect(params).toMatchObject({ outreach_id, status: 'unseen', reason: 'nobody_there' });
       const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
       expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
-      // Its agent was told that it owes nothing, and that stays so.
+      // Its agent was told that it need not report, and that stays so.
       expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
       // Once: the next desk has seen it.
       await desk.end();
@@ -284,7 +284,7 @@ describe('with nobody there', () => {
     },
   );
 
-  test('a person sees it in a shell, which settles it; an agent that looks does not', async () => {
+  test('a person reads it in a shell, which settles it; an agent that reads it does not', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const fork = await agent(hive, 'fork-1', 'fork');
@@ -313,7 +313,7 @@ describe('with nobody there', () => {
     expect((await person.hive('outreach', '--kind', 'ping')).err).toContain('sent nothing unasked');
   });
 
-  test("a bus without a notification server is nobody, too; a program of the user's own is somebody", async () => {
+  test("a bus without a notification server counts as nobody; a program of the user's own does not", async () => {
     const bus = await startBareBus();
     onTestFinished(() => bus.close());
     const env = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...bus.env };
@@ -334,7 +334,7 @@ describe('with nobody there', () => {
     );
   });
 
-  test('what could not be shown after all is kept, and its token is back', async () => {
+  test('what could not be shown in the end is kept, and its token is returned', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const env = {

@@ -58,7 +58,7 @@ describe('one process', () => {
   });
 
   describe('a click that comes too late', () => {
-    it('is told to the person: somebody else has answered', async () => {
+    it('is reported to the person: somebody else has answered', async () => {
       const stop = await desk();
       const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
       await cards(1);
@@ -93,7 +93,7 @@ describe('one process', () => {
   });
 
   describe('a permission', () => {
-    it('is not answered by a popup whose human has turned that off meanwhile, and the person is told', async () => {
+    it('is not answered by a popup after its human has turned that off, and the person is notified', async () => {
       await hive.trust.lend({ popup_permissions: true });
       const stop = await desk();
       const { ask_id } = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
@@ -110,7 +110,7 @@ describe('one process', () => {
   });
 
   describe('a prompt that settles while its popup is being shown', () => {
-    it('has it taken down as soon as it stands', async () => {
+    it('has it taken down as soon as it appears', async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       notifier.delay = promise;
       const stop = await desk();
@@ -125,7 +125,7 @@ describe('one process', () => {
   });
 
   describe('prompts that trickle in', () => {
-    it('are single popups up to three, then one with all that wait, whatever comes of it', async () => {
+    it('are single popups up to three, then one with all that are pending, whatever happens to it', async () => {
       const stop = await desk();
       for (let n = 1; n <= 3; n += 1) {
         await ask(hive, { question: `${n}?` });
@@ -142,7 +142,7 @@ describe('one process', () => {
       await stop();
     });
 
-    it('are no storm at a slower pace: what comes after it is a popup of its own again', async () => {
+    it('are not a storm at a slower pace: after a storm, prompts get their own popups again', async () => {
       const store = tempStore();
       hive = await openTestHive(store);
       const stop = await desk();
@@ -169,7 +169,7 @@ describe('one process', () => {
   });
 
   describe('a process that ends', () => {
-    it('leaves no popup of a prompt that it was leasing just then, and the trail says why', async () => {
+    it('leaves no popup of a prompt that it was just leasing, and the event log says why', async () => {
       const gate = Promise.withResolvers<void>();
       let isWriting = false;
       const write: OpenedHive['store']['write'] = async (work) => {
@@ -193,7 +193,7 @@ describe('one process', () => {
       });
     });
 
-    it('takes down what was on its way to the screen', async () => {
+    it('takes down popups that were about to appear', async () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       notifier.delay = promise;
       const stop = await desk();
@@ -210,10 +210,10 @@ describe('one process', () => {
 
 describe('which process goes first', () => {
   const SEAT = 'ada@home';
-  /** A timer may ring a millisecond early, and a time in the store has lost its fraction. */
+  /** A timer may fire a millisecond early, and times in the store have no fraction of a millisecond. */
   const CLOCK_MS = 2;
 
-  /** A desk that lives, whether or not its process gets popups done. */
+  /** A live desk, whether or not its process manages to show popups. */
   async function openDesk(hive: OpenedHive, { focused = false, seat = SEAT } = {}): Promise<PopupParty> {
     const desk = await hive.desks.open({ seat, pid: 1, client: 'test' });
     onTestFinished(() => desk.close());
@@ -233,7 +233,7 @@ describe('which process goes first', () => {
   }
 
   describe('how long a process lets others go first', () => {
-    it('is nothing at the focused desk, 300 ms at another, and 2 s where there is none', async () => {
+    it('is 0 at the focused desk, 300 ms at another, and 2 s without a desk', async () => {
       const hive = await openTestHive();
       const focused = await openDesk(hive, { focused: true });
       const other = await openDesk(hive);
@@ -243,7 +243,7 @@ describe('which process goes first', () => {
       expect([OTHER_DESK_MS, NO_DESK_MS]).toEqual([300, 2_000]);
     });
 
-    it('is nothing at any desk while none of its seat has the focus', async () => {
+    it('is 0 at every desk of a seat while none has the focus', async () => {
       const hive = await openTestHive();
       const one = await openDesk(hive);
       await openDesk(hive, { focused: true, seat: 'bob@home' });
@@ -252,7 +252,7 @@ describe('which process goes first', () => {
   });
 
   describe('a popup', () => {
-    it('is had by the focused desk as long as that does its work', async () => {
+    it('is shown by the focused desk as long as that responds', async () => {
       const store = tempStore();
       const hive = await openTestHive(store);
       const focused = await openDesk(hive, { focused: true });
@@ -262,7 +262,7 @@ describe('which process goes first', () => {
       expect(await recorded(hive, ask_id)).toMatchObject({ claimed_by: focused.name });
     });
 
-    it('goes to another desk when the focused one hangs, after its time and not before', async () => {
+    it('goes to another desk when the focused one hangs, after the timeout and not before', async () => {
       const store = tempStore();
       const hive = await openTestHive(store);
       await openDesk(hive, { focused: true });
@@ -275,7 +275,7 @@ describe('which process goes first', () => {
       );
     });
 
-    it("goes to an agent's process when every desk hangs, after its time and not before", async () => {
+    it("goes to an agent's process when every desk hangs, after the timeout and not before", async () => {
       const store = tempStore();
       const hive = await openTestHive(store);
       await openDesk(hive, { focused: true });
@@ -296,7 +296,7 @@ describe('which process goes first', () => {
 describe('storms', () => {
   interface Process {
     notifier: FakeNotifier;
-    /** From now on it gets nothing done that must be written, as when it hangs; until the returned function is called. */
+    /** From now on all its writes wait, as if it hangs, until the returned function is called. */
     hang(): () => void;
   }
 
@@ -331,7 +331,7 @@ describe('storms', () => {
     return asked.map(({ ask_id }) => ask_id);
   }
 
-  /** Waits until this is all there is on the screen. */
+  /** Waits until exactly this is on the screen. */
   const onScreen = (processes: readonly Process[], ...titles: string[]): Promise<void> =>
     eventually(
       () => {
@@ -352,7 +352,7 @@ describe('storms', () => {
         const ids: string[] = [];
         for (let n = 0; n < 8; n += 1) {
           ids.push(...(await askAll(hive, [`${n}?`])));
-          // A lease counts for two seconds; how quickly this machine asks is beside the point.
+          // A lease counts for two seconds; the speed of this machine must not matter.
           refreshLeases(store);
           await sleep(100);
         }
@@ -366,7 +366,7 @@ describe('storms', () => {
       },
     );
 
-    it('takes the place of what another process has shown, and grows', async () => {
+    it('replaces the popups of another process, and grows', async () => {
       const store = tempStore();
       const one = await start(store, 'desk-1');
       const hive = await openTestHive(store);
@@ -386,7 +386,7 @@ describe('storms', () => {
       for (const ask_id of first) expect(await trail(hive, ask_id)).toHaveLength(1);
     });
 
-    it('is taken over, with all that waits, when who holds it hangs; who wakes again makes room', async () => {
+    it('is taken over, with everything pending, when its holder hangs; the holder gives way when it recovers', async () => {
       const store = tempStore();
       const one = await start(store, 'desk-1');
       const hive = await openTestHive(store);
@@ -415,7 +415,7 @@ describe('storms', () => {
       await onScreen(agents, '5 questions wait for you');
     });
 
-    it('grows out of the one before, wherever that stands, as long as something of it waits', async () => {
+    it('includes the previous one, whichever process shows it, as long as something in it is pending', async () => {
       const store = tempStore();
       const one = await start(store, 'desk-1');
       const hive = await openTestHive(store);
@@ -447,7 +447,7 @@ describe('storms', () => {
     }
   }
 
-  describe('a storm of what wants no answer', () => {
+  describe('a storm of things that need no answer', () => {
     it.each([
       ['mention', 'mentions of you'],
       ['outreach', 'messages from agents'],
@@ -459,7 +459,7 @@ describe('storms', () => {
       await onScreen(desks, `8 ${title}`);
     });
 
-    it('takes the place of what another process has shown', async () => {
+    it('replaces the popups of another process', async () => {
       const store = tempStore();
       const one = await start(store, 'desk-1');
       const hive = await openTestHive(store);
@@ -483,7 +483,7 @@ describe('storms', () => {
       await onScreen([one], 'Claude-sessi · demo', '4 mentions of you');
     });
 
-    it('goes when the last mention in it is dealt with', async () => {
+    it('is taken down when the last mention in it is processed', async () => {
       const store = tempStore();
       const one = await start(store, 'desk-1');
       const hive = await openTestHive(store);
@@ -493,7 +493,7 @@ describe('storms', () => {
       await onScreen([one]);
     });
 
-    it('of cards is not taken up again by a later one, since a card waits for nothing', async () => {
+    it('of cards is not included in a later one, because a card is never pending', async () => {
       const store = tempStore();
       const one = await start(store, 'desk-1');
       const hive = await openTestHive(store);
@@ -507,7 +507,7 @@ describe('storms', () => {
   });
 
   describe('a popup whose process died before it was on the screen', () => {
-    it('is shown by another one, once', async () => {
+    it('is shown by another process, once', async () => {
       const store = tempStore();
       const one = await start(store, 'desk-1');
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -520,7 +520,7 @@ describe('storms', () => {
       ageLeases(store, LOST_LEASE_MS + 1_000);
       await eventually(() => two.notifier.cards.length === 1, 20_000);
       expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', claimed_by: 'connection-1' });
-      // Had it only been asleep, it finds that another was quicker.
+      // If it was only asleep, it finds that another process was faster.
       resolve();
       await eventually(() => standing(one.notifier).length === 0, 5_000);
       expect(await trail(hive, ask_id)).toHaveLength(1);
@@ -579,7 +579,7 @@ describe('mentions of the human', () => {
           await stop();
           await open.close();
         });
-        // It begins with what comes from now on.
+        // It begins with events from now on.
         await sleep(20);
       },
     };
@@ -672,7 +672,7 @@ describe('mentions of the human', () => {
       expect(await here.hive.mentions.has('human')).toMatchObject({ count: 1 });
     });
 
-    test('where there is no screen, and waits all the same', async () => {
+    test('where there is no screen, and is still pending', async () => {
       const here = await world();
       here.fail = true;
       await here.desk();

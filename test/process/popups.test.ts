@@ -1,4 +1,4 @@
-/** Popups on a real desktop, whatever they are about: shown once per seat, answered, subject to preferences, gone in time. */
+/** Popups on a real desktop, whatever they are about: shown once per seat, answered, subject to preferences, taken down in time. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
@@ -70,7 +70,7 @@ describe('with a desk and dunst', () => {
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
   });
 
-  it('a popup goes when its prompt is answered elsewhere; closing one decides nothing', async () => {
+  it('a popup is taken down when its prompt is answered elsewhere; closing one decides nothing', async () => {
     const store = tempStore();
     await startSidecar(store, { env: desktop.env });
     const hive = await openTestHive(store);
@@ -106,7 +106,7 @@ describe('with a desk and dunst', () => {
     expect(one.hello.desk_id).not.toBe(two.hello.desk_id);
   });
 
-  it('a storm becomes one popup with its count, and goes with its last prompt', async () => {
+  it('a storm becomes one popup with its count, and is taken down with its last prompt', async () => {
     const store = tempStore();
     await startSidecar(store, { env: desktop.env });
     const hive = await openTestHive(store);
@@ -149,7 +149,7 @@ describe('with a desk and dunst', () => {
     expect(existsSync('/tmp/owned')).toBe(false);
   });
 
-  it('a popup goes with its process, also when that is killed', async () => {
+  it('a popup disappears with its process, also when that is killed', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const ended = await startSidecar(store, { env: desktop.env });
@@ -184,20 +184,20 @@ describe('without a desk', () => {
     expect(await recorded(hive, String(ask_id))).toMatchObject({ outcome: 'sent' });
   });
 
-  it('the wishes of the human bind it as well', async () => {
+  it('it follows the preferences of the human as well', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     await hive.desks.setPreferences(thisSeat(), { muted_projects: ['demo'] });
     await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
-    // By another process, as a hook or a script would: any live process of the seat takes it up.
+    // By another process, as a hook or a script would: any live process of the seat may show it.
     const { ask_id } = await ask(hive);
     expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'suppressed', reason: 'muted_project' });
     expect(desktop.sent).toEqual([]);
   });
 });
 
-describe('the wishes of the human', () => {
-  it('bind the desk: suppressed, and why, stands on the trail; critical comes through', async () => {
+describe('the preferences of the human', () => {
+  it('apply to the desk: the event log has what was suppressed and why; critical ones are shown', async () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: desktop.env });
     const hive = await openTestHive(store);
@@ -238,7 +238,7 @@ describe('the wishes of the human', () => {
     expect(answered).toMatchObject({ decision: 'deny', via: 'notification' });
   });
 
-  it('are refused in a sentence when nobody knows them', async () => {
+  it('are refused with a sentence when they are unknown', async () => {
     const desk = await startSidecar(tempStore(), { env: desktop.env });
     await expect(desk.request('desk/preferences', { noise: 1 })).rejects.toThrow(
       /There is no preference "noise"; there are notify_when, do_not_disturb/,
@@ -251,7 +251,7 @@ describe('the wishes of the human', () => {
     });
   });
 
-  it('hand each notification to a program of their own, as JSON on its stdin', async () => {
+  it('pass each notification to a program of their own, as JSON on its stdin', async () => {
     const store = tempStore();
     const file = join(tempFolder(), 'told.json');
     await startSidecar(store, {
@@ -274,7 +274,7 @@ describe('the wishes of the human', () => {
 });
 
 describe('when nothing can be shown', () => {
-  describe('where nothing can be shown, the trail says so and the prompt is none the worse', () => {
+  describe('the event log says so, and the prompt is not affected', () => {
     async function failing(env: Record<string, string>): Promise<Trail> {
       const store = tempStore();
       await startSidecar(store, { env });
@@ -328,7 +328,7 @@ describe('when nothing can be shown', () => {
       expect(await sidecar.end()).toMatchObject({ code: 0 });
     });
 
-    it('a server that cannot be asked what it can still gets the plain popup, through node-notifier', async () => {
+    it('a server that does not report its capabilities gets a plain popup, through node-notifier', async () => {
       const store = tempStore();
       await startSidecar(store, { env: { ...desktop.env, PATH: pathWith('notify-send', 'sh') } });
       const hive = await openTestHive(store);
@@ -348,7 +348,7 @@ describe('when nothing can be shown', () => {
   });
 
   describe('a process that ends', () => {
-    it('shows nothing more, since nobody would be there to take it down', async () => {
+    it('shows nothing more, because nothing would take it down', async () => {
       const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
       const hive = await openTestHive();
       const popup = promptPopup(await ask(hive), { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY }, true);
@@ -371,7 +371,7 @@ describe('when nothing can be shown', () => {
 });
 
 describe('several real processes of one seat', () => {
-  /** Waits until one popup is all there is on the screen, and it says this. */
+  /** Waits until exactly one popup is on the screen, with this text. */
   const onScreen = (title: string): Promise<void> =>
     eventually(
       async () => desktop.sent.at(-1)?.title === title && (await desktop.displayed()) === 1,
@@ -386,7 +386,7 @@ describe('several real processes of one seat', () => {
     const first = [await ask(hive, { question: '1?' }), await ask(hive, { question: '2?' })];
     for (const { ask_id } of first) await recorded(hive, ask_id);
     const two = await startSidecar(store, { env: desktop.env });
-    // With the focus it goes first, so that both have shown something of the storm.
+    // With the focus it goes first, so that both have shown part of the storm.
     await two.request('desk/focus', { focused: true });
     await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
     refreshLeases(store);
@@ -407,7 +407,7 @@ describe('several real processes of one seat', () => {
     await onScreen('7 questions wait for you');
   }, 60_000);
 
-  it('eight questions in a second and a half are one popup where three processes serve the seat', async () => {
+  it('eight questions in a second and a half are one popup if three processes serve the seat', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     await Promise.all([1, 2].map(() => startSidecar(store, { env: desktop.env })));
@@ -420,7 +420,7 @@ describe('several real processes of one seat', () => {
     await onScreen('8 questions wait for you');
   }, 60_000);
 
-  it('a process that is not told where the bus is finds it in the folder of its user', async () => {
+  it('a process without the variable for the bus finds it in the folder of its user', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const folder = tempFolder();
@@ -437,7 +437,7 @@ describe('pings and cards', () => {
   const shown = (count: number): Promise<void> =>
     eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);
 
-  test('a ping from the background says so first; two desks and an agent show it once', async () => {
+  test('a ping from the background begins with that label; two desks and an agent show it once', async () => {
     const store = tempStore();
     await Promise.all([startSidecar(store, { env: desktop.env }), startSidecar(store, { env: desktop.env })]);
     const caller = await connectMcp({
@@ -456,7 +456,7 @@ describe('pings and cards', () => {
     });
   });
 
-  test("with no desk the agent's own process shows it, which pays for it", async () => {
+  test("with no desk the agent's own process shows it, and it is charged", async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const caller = await connectMcp({
@@ -471,7 +471,7 @@ describe('pings and cards', () => {
     expect(await creditsOf(hive)).toBe(119);
   });
 
-  test('with no desk, what you want no popups of is kept, costs nothing, and the agent is told why', async () => {
+  test('with no desk, what you turned popups off for is kept, costs nothing, and the agent is told why', async () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: desktop.env });
     await desk.request('desk/preferences', { notify_when: 'never' });
@@ -491,7 +491,7 @@ describe('pings and cards', () => {
     expect(desktop.sent).toEqual([]);
   });
 
-  test('a card carries its footer; one with buttons is the popup of its prompt, and no second one', async () => {
+  test('a card shows its footer; one with buttons is the popup of its prompt, without a second one', async () => {
     const store = tempStore();
     await startSidecar(store, { env: desktop.env });
     const hive = await openTestHive(store);

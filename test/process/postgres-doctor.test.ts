@@ -1,4 +1,4 @@
-/** What `hive doctor` says of a PostgreSQL store. */
+/** What `hive doctor` says about a PostgreSQL store. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -15,7 +15,7 @@ interface Said {
   text: string;
 }
 
-test('the doctor names version and distance, never the password, and hears the bell', async () => {
+test('the doctor reports version and latency, never the password, and receives notifications', async () => {
   const address = server.address('doctor').replace('hive@', 'hive:geheim@');
   const ran = await shell(address).hive('doctor', '--json');
   const checks = ran.json().checks as Said[];
@@ -27,7 +27,7 @@ test('the doctor names version and distance, never the password, and hears the b
   expect(ran.out + ran.err).not.toContain('geheim');
 });
 
-test('a server that is not there is a sentence', async () => {
+test('a missing server is reported in a sentence', async () => {
   const address = server.address('doctor').replace(/:\d+\//, ':1/');
   const ran = await shell(address).hive('doctor');
   expect(ran.code).toBe(1);

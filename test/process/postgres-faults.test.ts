@@ -1,4 +1,4 @@
-/** PostgreSQL in trouble: what was acknowledged stays, the rest is a clear error, and who waits outlives it. */
+/** PostgreSQL in trouble: what was acknowledged stays, the rest is a clear error, and waits survive it. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -45,7 +45,7 @@ function respond(hive: OpenedHive, ask_id: string): ReturnType<OpenedHive['promp
 }
 
 describe('a server that crashes and comes back', () => {
-  test('lets every wait live on, and answer within 2 s of its recovery', { timeout: 60_000 }, async () => {
+  test('keeps every wait, and answers it within 2 s of its recovery', { timeout: 60_000 }, async () => {
     const address = fresh();
     const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
     const asked = await Promise.all(Array.from({ length: 20 }, () => ask(agent)));
@@ -59,7 +59,7 @@ describe('a server that crashes and comes back', () => {
     expect(Math.max(...woken.map(({ at }) => at)) - recovered).toBeLessThan(2_000);
   });
 
-  test('keeps what it acknowledged, and says of the rest that it may be lost', {
+  test('keeps what it acknowledged, and reports that the rest may be lost', {
     timeout: 60_000,
   }, async () => {
     const hive = await openTestHive(fresh());
@@ -113,8 +113,8 @@ describe('connections that are dropped', () => {
   });
 });
 
-describe('a line that is half-open', () => {
-  test('is found out, and who waits over it gets the answer', { timeout: 60_000 }, async () => {
+describe('a half-open connection', () => {
+  test('is detected, and a wait over it gets the answer', { timeout: 60_000 }, async () => {
     const address = fresh();
     const proxy = await tcpProxy(server.port);
     const agent = await openTestHive(through(address, proxy.port));
@@ -129,11 +129,11 @@ describe('a line that is half-open', () => {
     const recovered = performance.now();
     const woken = await wait;
     expect(woken.status).toBe('responded');
-    // A heartbeat or the slow net has to miss first: 5 s, and 2 s until that counts.
+    // First a heartbeat or the slow poll has to fail: 5 s, and 2 s until that counts.
     expect(woken.at - recovered).toBeLessThan(8_500);
   });
 
-  test('costs the next write a moment, not its life', { timeout: 60_000 }, async () => {
+  test('delays the next write for a moment, and does not fail it', { timeout: 60_000 }, async () => {
     const proxy = await tcpProxy(server.port);
     const hive = await openTestHive(through(fresh(), proxy.port));
     await ask(hive);
@@ -145,7 +145,7 @@ describe('a line that is half-open', () => {
     expect(ms).toBeLessThan(5_500);
   });
 
-  test('is an error in good time while it lasts, and does not hold the end', {
+  test('is an error in good time while it lasts, and does not delay the exit', {
     timeout: 60_000,
   }, async () => {
     const proxy = await tcpProxy(server.port);
@@ -162,7 +162,7 @@ describe('a line that is half-open', () => {
     expect(ms).toBeLessThan(3_000);
   });
 
-  test('with a writer at its other end does not hold the others', { timeout: 60_000 }, async () => {
+  test('with a writer at its other end does not block the others', { timeout: 60_000 }, async () => {
     const address = fresh();
     const proxy = await tcpProxy(server.port);
     const lost = await openTestHive(through(address, proxy.port));
@@ -206,7 +206,7 @@ describe('a server that is slow', () => {
 });
 
 describe('a writer that commits late', () => {
-  test('is waited for: no cursor passes it by, and nobody decides beside it', async () => {
+  test('is waited for: no cursor passes it, and nobody decides at the same time', async () => {
     const address = fresh();
     const [slow, quick, reader] = [
       await openTestHive(address),

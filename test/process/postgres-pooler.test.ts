@@ -16,7 +16,7 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer', () => {
   const through = async (schema: string): Promise<string> =>
     `postgres://hive@127.0.0.1:${await startPgbouncer(server.port)}/postgres?schema=${schema}&prepare=off`;
 
-  test('a waiting poll has its answer within 2 s, though LISTEN is swallowed', {
+  test('a waiting poll gets its answer within 2 s, although LISTEN does not work', {
     timeout: 60_000,
   }, async () => {
     const address = await through('pooled');
@@ -32,7 +32,7 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer', () => {
     }
   });
 
-  test('a direct line for LISTEN wakes at once', { timeout: 60_000 }, async () => {
+  test('a direct connection for LISTEN wakes at once', { timeout: 60_000 }, async () => {
     const store = await through('direct');
     const env = { HIVE_LISTEN_URL: server.address('direct') };
     const agent = await openHive({ store, env, log: recordingLog() });
@@ -45,7 +45,7 @@ describe.skipIf(!hasPgbouncer())('behind PgBouncer', () => {
     expect((await waiting)[0]?.status).toBe('responded');
   });
 
-  test('of what four processes ask and answer at once, each is answered once and none is lost', {
+  test('four processes ask and answer at once: each question is answered once and none is lost', {
     timeout: 120_000,
   }, async () => {
     await race(await through('raced'), { processes: 4, asks: 100 });

@@ -27,7 +27,7 @@ async function sql(port: number, ...statements: string[]): Promise<Record<string
 }
 
 describe('a standby that takes over', () => {
-  test('has all that was acknowledged, when it is synchronous; who waits gets the answer from it', {
+  test('has everything that was acknowledged, if it is synchronous; waits get the answer from it', {
     timeout: 90_000,
   }, async () => {
     const primary = await server();
@@ -61,7 +61,7 @@ describe('a standby that takes over', () => {
     await primary.crash();
     const before = kept.length;
     await standby.promote();
-    // What followed the old server has none behind it now.
+    // The former standby has no standby of its own now.
     await sql(standby.port, `ALTER SYSTEM SET synchronous_standby_names = ''`, 'SELECT pg_reload_conf()');
     line.redirect(standby.port);
     const recovered = performance.now();
@@ -78,7 +78,7 @@ describe('a standby that takes over', () => {
 });
 
 describe.skipIf(process.getuid?.() !== 0 || !canMountSmallDisk())('a server whose disk is full', () => {
-  test('says so; nothing acknowledged is lost; with room all works again', { timeout: 60_000 }, async () => {
+  test('says so; nothing acknowledged is lost; once there is room, everything works again', { timeout: 60_000 }, async () => {
     const tight = await server({ smallDisk: '24m', settings: ['default_tablespace=small'] });
     await sql(tight.port, `CREATE TABLESPACE small LOCATION '${tight.smallDisk}'`);
     const hive = await openTestHive(tight.address('full'));
@@ -100,7 +100,7 @@ describe.skipIf(process.getuid?.() !== 0 || !canMountSmallDisk())('a server whos
     expect((await hive.prompts.list({ status: 'pending', limit: 500 })).items).toHaveLength(kept.length);
   });
 
-  /** Text that no compression makes small. */
+  /** Text that cannot be compressed. */
   function contextOf(n: number): string {
     let seed = n + 1;
     return Array.from({ length: 30_000 }, () => {
@@ -126,7 +126,7 @@ describe('a server whose clock is not ours', () => {
     async (_where, ours_ms) => {
       const skewed = await server();
       const real = Date.now();
-      // Only what the clock says is shifted; timers run as they do.
+      // Only the clock is shifted; timers run as usual.
       vi.useFakeTimers({ toFake: ['Date'], now: real + ours_ms, shouldAdvanceTime: true });
       const hive: OpenedHive = await openTestHive(skewed.address('skew'));
       const desk = await hive.desks.open({ seat: 'ada@home', human: 'ada', pid: 1, client: 'test' });

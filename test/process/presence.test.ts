@@ -23,7 +23,7 @@ test('a desk that crashed is gone within 15 s', async () => {
   expect(await hive.store.read((tx) => tx.desks.online(then))).toEqual([]);
 });
 
-test('a desk that ended properly is gone at once, and agents are told', async () => {
+test('a desk that ended properly is gone at once, and agents are notified', async () => {
   const store = tempStore();
   const sidecar = await startSidecar(store);
   const agent = await connectMcp({ store });
@@ -33,7 +33,7 @@ test('a desk that ended properly is gone at once, and agents are told', async ()
   expect(next).toMatch(/no desk is online, so the question waits/);
 });
 
-test('a desk that lives renews its lease, without an event', async () => {
+test('a live desk renews its lease, without an event', async () => {
   const hive = await openTestHive();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const desk = await hive.desks.open({ seat: 'ada@test', pid: 1, client: 'test' });
@@ -49,7 +49,7 @@ test('a desk that lives renews its lease, without an event', async () => {
   expect(DESK_HEARTBEAT_MS * 2).toBeLessThan(DESK_LEASE_MS);
 });
 
-test('a desk whose lease was swept away while its machine slept takes it anew', async () => {
+test('a desk whose lease was removed while its machine slept takes a new one', async () => {
   const hive = await openTestHive();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const desk = await hive.desks.open({ seat: 'ada@test', pid: 1, client: 'test' });

@@ -1,4 +1,4 @@
-/** What Hive leaves on a disk and says on a screen is for its user alone: modes of files, passwords, tokens. */
+/** What Hive writes to disk and prints is for its user alone: modes of files, passwords, tokens. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ function careless(env: Environment, ...args: string[]): Child {
   return spawnChild('sh', ['-c', 'umask 000; exec "$@"', 'sh', process.execPath, HIVE, ...args], env);
 }
 
-/** Everything below a folder, with the rights that it gives to others than its owner. */
+/** Everything below a folder, with the rights that it gives to users other than its owner. */
 function openToOthers(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath, entry.name);
@@ -38,11 +38,11 @@ async function rpc(child: Child, ...messages: object[]): Promise<void> {
   await new Promise((resolve) => child.process.stdout.once('data', resolve));
 }
 
-test("every file of the store, its bell, logs and token is the owner's alone, whatever the umask", async () => {
+test("only the owner can read any file of the store, its bell, logs and token, whatever the umask", async () => {
   const home = tempFolder();
   const state = join(home, 'state');
   const env = childEnvironment(join(state, 'deep', 'hive.db'), { HOME: home, XDG_STATE_HOME: state });
-  // A desk and a server that live meanwhile: their logs, shared memory and bell are there to be looked at.
+  // A desk and a server run during the check, so that their logs, shared memory and bell exist.
   const desk = careless(env, 'sidecar');
   await rpc(desk, { id: 1, method: 'initialize', params: INITIALIZE });
   const server = careless(env, 'serve', '--port', '0');
@@ -64,7 +64,7 @@ test("every file of the store, its bell, logs and token is the owner's alone, wh
   expect(readdirSync(join(state, 'hive'))).toEqual(expect.arrayContaining(['code', 'code.key']));
 });
 
-test("what hive init writes anew is the owner's alone", async () => {
+test("only the owner can read the files that hive init creates", async () => {
   const home = tempFolder();
   const env = childEnvironment(join(home, 'hive.db'), { HOME: home });
   mkdirSync(join(home, '.claude'));
@@ -80,7 +80,7 @@ describe('what is secret', () => {
   const SECRET = 'geheim-4711';
 
   test('the password of a database is in no output and no log', async () => {
-    // Nobody listens there: what is said is about the address.
+    // Nothing listens there: the message is about the address.
     const store = `postgres://ada:${SECRET}@127.0.0.1:1/hive?schema=team`;
     const env = { HIVE_LOG: 'info', HIVE_LISTEN_URL: store };
     for (const args of [
@@ -110,7 +110,7 @@ describe('what is secret', () => {
     expect(nonsense.err).not.toContain(SECRET);
   });
 
-  test('a token is in no log: not of the server, not of who was refused', async () => {
+  test('a token is in no log: neither the server's nor a refused client's', async () => {
     const served = await serve(tempStore());
     const person = shell(served.store);
     const { secret } = (await person.hive('token', 'make', 'other', '--json')).json();

@@ -38,11 +38,11 @@ test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: eac
   }
   const winners = outcomes.map((of) => Object.values(of).filter((outcome) => outcome === 'accepted').length);
   expect(winners.reduce((sum, count) => sum + count, 0)).toBe(PROMPTS);
-  // A race, not a walk-over.
+  // Each process must have won at least once.
   expect(winners.filter((count) => count > 0).length).toBeGreaterThan(1);
 }, 60_000);
 
-/** The long version stands in test/long/race.test.ts. */
+/** The long version is in test/long/race.test.ts. */
 const SHORT = { processes: 4, asks: 200 };
 
 test(`${SHORT.processes} processes ask and answer at once over SQLite: each of ${SHORT.asks} questions is answered once, none is lost`, async () => {

@@ -1,4 +1,4 @@
-/** The bridge to another machine: what it carries, when that restarts or is gone, and what a refusal says. */
+/** The bridge to another machine: what it carries, what happens when that machine restarts or is gone, and its refusals. */
 import { describe, expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
@@ -20,7 +20,7 @@ describe('the bridge', () => {
     expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
   });
 
-  test('begins anew when the other side has restarted', { timeout: 40_000 }, async () => {
+  test('begins a new session when the other side has restarted', { timeout: 40_000 }, async () => {
     const store = tempStore();
     const first = await serve(store);
     const agent = await connectBridge(first);
@@ -35,7 +35,7 @@ describe('the bridge', () => {
     });
   });
 
-  test('answers a call whose server died under it, instead of leaving it open', {
+  test('answers a call whose server died, instead of leaving it open', {
     timeout: 40_000,
   }, async () => {
     const store = tempStore();
@@ -59,7 +59,7 @@ describe('the bridge', () => {
     await expect(connectBridge(served, 'hive_wrong')).rejects.toThrow(/refuses the token/);
   });
 
-  test('goes on with a token that was rotated', async () => {
+  test('continues with a rotated token', async () => {
     const served = await serve(tempStore());
     const agent = await connectBridge(served);
     const fresh = (await shell(served.store).hive('token', 'rotate', 'default')).out.trim();

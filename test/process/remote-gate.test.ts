@@ -1,4 +1,4 @@
-/** The mention gate where the agent is on another machine. */
+/** The mention gate for an agent on another machine. */
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
@@ -30,7 +30,7 @@ describe('the mention gate of another machine', () => {
     return { served, file, hive };
   }
 
-  test('holds a session whose MCP is over HTTP until it has processed them', async () => {
+  test('blocks a session whose MCP is over HTTP until it has processed its mentions', async () => {
     const { served, file, hive } = await mentioned();
     expect((await runRemoteHook(served, bash('far-1'), file)).out).not.toContain('"deny"');
     const agent = await connectHttp(served);
@@ -44,7 +44,7 @@ describe('the mention gate of another machine', () => {
     expect(await hive.mentions.has(FAR)).toMatchObject({ gating: 0 });
   });
 
-  test('holds one behind the bridge from its first call on, known by its process', async () => {
+  test('blocks one behind the bridge from its first call on, identified by its process', async () => {
     const { served, file } = await mentioned();
     const agent = await connectBridge(served);
     await agent.call('hivemind_status');
@@ -59,7 +59,7 @@ describe('the mention gate of another machine', () => {
     );
   });
 
-  test('reminds once the connection has ended, whoever ended it', async () => {
+  test('only reminds after the connection has ended, whoever ended it', async () => {
     const { served, file, hive } = await mentioned();
     const agent = await connectBridge(served);
     await agent.call('hivemind_status');

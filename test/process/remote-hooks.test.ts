@@ -1,4 +1,4 @@
-/** Hooks of another machine: whose they are, what they are told, and how they fail. */
+/** Hooks of another machine: whose they are, what they receive, and how they fail. */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -28,7 +28,7 @@ describe('a hook of another machine', () => {
     expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe(FAR);
   });
 
-  test('is told what waits for its session, once it was printed', async () => {
+  test('prints what is waiting for its session, once', async () => {
     const served = await serve(tempStore());
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
@@ -45,7 +45,7 @@ describe('a hook of another machine', () => {
     expect((await hive.prompts.get(prompt.ask_id)).handed_at).toEqual(expect.any(String));
   });
 
-  test('waits for the human where it was told to, past its two seconds', async () => {
+  test('waits for the human if it is configured to, past its two seconds', async () => {
     const served = await serve(tempStore());
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
@@ -95,7 +95,7 @@ describe('a hook of another machine', () => {
     expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe('agent-1');
   });
 
-  test('needs a token, and is as bounded as the rest', async () => {
+  test('needs a token, and has the same limits as other requests', async () => {
     const served = await serve(tempStore());
     const url = new URL('/hook', served.url).href;
     expect((await rawRequest(url, { body: '{}' })).status).toBe(401);
@@ -104,7 +104,7 @@ describe('a hook of another machine', () => {
     expect((await rawRequest(url, { method: 'GET', body: '', headers: authorized })).status).toBe(404);
   });
 
-  test('fails open within 2 s when nobody answers, and closed when told so', async () => {
+  test('fails open within 2 s when nobody answers, or closed if configured', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void silent.close());
@@ -121,7 +121,7 @@ describe('a hook of another machine', () => {
   });
 });
 
-describe('the permission rules of who serves', () => {
+describe('the permission rules of the serving machine', () => {
   const asks = {
     hook_event_name: 'PermissionRequest',
     session_id: 'far-1',
@@ -130,7 +130,7 @@ describe('the permission rules of who serves', () => {
     tool_input: { command: 'make' },
   };
 
-  test('answer an agent of another machine where they name it', async () => {
+  test('answer an agent of another machine if they name it', async () => {
     const store = tempStore();
     const env = trusting({});
     const write = (rule: object): void =>

@@ -1,4 +1,4 @@
-/** The deliberate bugs of `npm run chaos` are in a build that is made for them, and leave no trace in any other. */
+/** The deliberate bugs of `npm run chaos` are in a build made for them, and leave no trace in any other. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { SABOTAGE_NAMES } from '../chaos/sabotage.ts';
 import { ROOT } from '../support/children.ts';
 import { tempFolder } from '../support/temp.ts';
 
-/** Which of the flags stand in a build, or in the types that are shipped with it. */
+/** Which of the flags are in a build, or in the types that are shipped with it. */
 function flagsIn(dist: string): string[] {
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.(?:c?js|ts)$/.test(file),
@@ -19,11 +19,11 @@ function flagsIn(dist: string): string[] {
   );
 }
 
-test('the product holds none of them', () => {
+test('the product contains none of them', () => {
   expect(flagsIn(join(ROOT, 'dist'))).toEqual([]);
 });
 
-test('a build for a sabotage holds each', { timeout: 60_000 }, () => {
+test('a build for a sabotage contains each', { timeout: 60_000 }, () => {
   const program = tempFolder();
   build(program, 'nobody');
   expect(flagsIn(join(program, 'dist'))).toHaveLength(SABOTAGE_NAMES.length + 1);

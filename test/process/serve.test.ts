@@ -1,4 +1,4 @@
-/** MCP over HTTP: what works, and who does not get in. */
+/** MCP over HTTP: what works, and who is refused. */
 
 import { statSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -26,7 +26,7 @@ describe('a remote agent', () => {
     expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toMatch(/^token:default:remote-/);
   });
 
-  test('cannot be another by what it tells of itself', async () => {
+  test('cannot become another agent by its own claims', async () => {
     const served = await serve(tempStore());
     const init = await rawRequest(served.url, { headers: bearer(served.token), body: INITIALIZE });
     expect(init.status).toBe(200);
@@ -68,7 +68,7 @@ describe('a remote agent', () => {
   });
 });
 
-describe('who does not get in', () => {
+describe('who is refused', () => {
   const refusals: [string, number, (served: Served) => Parameters<typeof rawRequest>[1]][] = [
     ['no token', 401, () => ({ body: INITIALIZE })],
     ['a wrong token', 401, () => ({ headers: bearer('hive_wrong'), body: INITIALIZE })],
@@ -111,7 +111,7 @@ describe('who does not get in', () => {
     expect((await rawRequest(served.url, request(served))).status).toBe(status);
   });
 
-  test('a body of a gigabyte is refused by its announcement, before it is read', async () => {
+  test('a body of a gigabyte is refused by its declared length, before it is read', async () => {
     const served = await serve(tempStore());
     const { hostname, port } = new URL(served.url);
     const reply = await new Promise<string>((resolve, reject) => {
@@ -129,7 +129,7 @@ describe('who does not get in', () => {
     expect(reply).toContain(' 413 ');
   });
 
-  test('a revoked token, at once, in the session it had too', async () => {
+  test('a revoked token, at once, also in its open session', async () => {
     const served = await serve(tempStore());
     const agent = await connectHttp(served);
     await agent.call('hivemind_status');
@@ -165,7 +165,7 @@ describe('who does not get in', () => {
 });
 
 describe('tokens', () => {
-  test('lie in a file that only their owner reads, and in the store as digests only', async () => {
+  test('are in a file that only their owner can read, and in the store only as digests', async () => {
     const served = await serve(tempStore());
     expect(statSync(served.store.replace(/[^/]*$/, 'token')).mode & 0o777).toBe(0o600);
     const hive = await openTestHive(served.store);
@@ -179,7 +179,7 @@ describe('tokens', () => {
     expect(ran.out).toBe('');
   });
 
-  test('rotate: the old secret is void, the new one works', async () => {
+  test('rotate: the old secret is invalid, the new one works', async () => {
     const served = await serve(tempStore());
     const fresh = (await shell(served.store).hive('token', 'rotate', 'default')).out.trim();
     await expect(connectHttp(served)).rejects.toThrow();
@@ -187,7 +187,7 @@ describe('tokens', () => {
   });
 });
 
-test('a server that ends lets its long polls return first', async () => {
+test('a server that shuts down lets its long polls return first', async () => {
   const served = await serve(tempStore());
   const agent = await connectHttp(served);
   const asked = await agent.call('hivemind_ask_async', { question: 'Before you go?' });
@@ -200,7 +200,7 @@ test('a server that ends lets its long polls return first', async () => {
 });
 
 describe('a sidecar that serves', () => {
-  test('lets remote agents in beside its desk, and ends with it', async () => {
+  test('admits remote agents next to its desk, and ends with it', async () => {
     const store = tempStore();
     const port = await freePort();
     const sidecar = await startSidecar(store, { args: ['--serve', String(port)] });
@@ -214,7 +214,7 @@ describe('a sidecar that serves', () => {
     await expect(rawRequest(url, {})).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  test('stays a desk when its port is taken, and tells the human', async () => {
+  test('stays a desk when its port is taken, and notifies the human', async () => {
     const store = tempStore();
     const served = await serve(store);
     const sidecar = await startSidecar(store, { args: ['--serve', new URL(served.url).port] });

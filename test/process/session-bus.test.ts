@@ -1,4 +1,4 @@
-/** Where the bus of the person is looked for: an agent's process often has no variable that says so. */
+/** Where Hive looks for the person's bus: an agent's process often has no variable for it. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const UID = 1_234;
 let users: string;
 let runtime: string;
 
-/** A socket's place: whoever looks asks only whether something is there. */
+/** The path of a socket: only its existence is checked. */
 function bus(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const socket = join(folder, 'bus');
@@ -22,14 +22,14 @@ beforeEach(() => {
   runtime = join(tempFolder(), 'runtime');
 });
 
-it('is what the environment says, whatever lies in the usual places', () => {
+it('is the one in the environment, whatever is in the usual places', () => {
   bus(join(users, String(UID)));
   bus(runtime);
   const env = { DBUS_SESSION_BUS_ADDRESS: 'unix:abstract=elsewhere', XDG_RUNTIME_DIR: runtime };
   expect(sessionBus(env, UID, users)).toBe('unix:abstract=elsewhere');
 });
 
-it('is none where that is wished', () => {
+it('is none if the environment says so', () => {
   bus(join(users, String(UID)));
   expect(sessionBus({ DBUS_SESSION_BUS_ADDRESS: 'disabled:' }, UID, users)).toBeNull();
 });
@@ -43,7 +43,7 @@ it.each([{}, { DBUS_SESSION_BUS_ADDRESS: '', XDG_RUNTIME_DIR: '' }])(
   },
 );
 
-it("is in XDG_RUNTIME_DIR before the user's own folder, as long as it is there", () => {
+it("is in XDG_RUNTIME_DIR if it exists there, else in the user's own folder", () => {
   const own = bus(join(users, String(UID)));
   const given = bus(runtime);
   const env = { XDG_RUNTIME_DIR: runtime };
@@ -52,7 +52,7 @@ it("is in XDG_RUNTIME_DIR before the user's own folder, as long as it is there",
   expect(sessionBus(env, UID, users)).toBe(own);
 });
 
-it("is none where there is no such socket, and never another user's", () => {
+it("is none if there is no such socket, and never another user's", () => {
   bus(join(users, '999'));
   expect(sessionBus({ XDG_RUNTIME_DIR: runtime }, UID, users)).toBeNull();
 });

@@ -23,7 +23,7 @@ const waiting = (seconds: number, more: Environment = HEADLESS): Environment => 
   HIVE_STOP_WAIT_S: String(seconds),
 });
 
-/** A session with a question open. */
+/** A session with an open question. */
 async function asking(
   env: Environment = HEADLESS,
 ): Promise<{ store: string; hive: OpenedHive; ask_id: string }> {
@@ -38,7 +38,7 @@ async function asking(
 }
 
 describe('HIVE_STOP_WAIT_S', () => {
-  test('the answer comes with the Stop, past the two seconds that a hook has else; the store is free meanwhile', async () => {
+  test('the answer comes with the Stop, past the usual two seconds of a hook; others can use the store in the meantime', async () => {
     const { store, hive, ask_id } = await asking();
     const stop = timed(() => fire(store, STOP, waiting(20)));
     await sleep(2_600);
@@ -55,7 +55,7 @@ describe('HIVE_STOP_WAIT_S', () => {
     expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
-  test('nobody answers: it lets go without a word, and the question stays', async () => {
+  test('nobody answers: it lets the session stop silently, and the question stays', async () => {
     const { store, hive, ask_id } = await asking();
     const { result, ms } = await timed(() => fire(store, STOP, waiting(1)));
     expect(result).toBe('');
@@ -84,7 +84,7 @@ describe('HIVE_STOP_WAIT_S', () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  test('kill -9 while it waits: everything stands, and the next Stop waits again', async () => {
+  test('kill -9 while it waits: nothing is lost, and the next Stop waits again', async () => {
     const { store, hive, ask_id } = await asking();
     const stop = start(store, STOP, waiting(30));
     await sleep(700);
@@ -98,7 +98,7 @@ describe('HIVE_STOP_WAIT_S', () => {
 });
 
 describe('a store that cannot be used', () => {
-  test('never holds a Stop, not even where guards fail closed', async () => {
+  test('never blocks a Stop, not even if guards fail closed', async () => {
     const store = tempStore();
     const env = { ...HEADLESS, HIVE_GATE_FAIL: 'closed', HIVE_STORE: '/dev/null/hive.db' };
     const codeOf = async (raw: Raw): Promise<number | null> => {
@@ -114,7 +114,7 @@ describe('a store that cannot be used', () => {
 });
 
 describe('hooks that are killed at any moment', () => {
-  test('a report is printed in the end, however many of them die', async () => {
+  test('a report is printed eventually, however many of them die', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const main = { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };

@@ -1,7 +1,7 @@
 /**
- * The bridge for an agent that knows MCP on stdio only: its messages go to `hive serve` and back unchanged. The server
- * may restart or be away; then the session is begun again with the client's own handshake, and what certainly did not
- * arrive is sent again. What may have arrived is answered with an error and never sent twice.
+ * The bridge for an agent that only speaks MCP on stdio: it passes messages to `hive serve` and back unchanged. When the
+ * server restarts or is away, the session begins again with the client's own handshake, and messages that certainly did
+ * not arrive are sent again. A message that may have arrived gets an error as its answer and is never sent twice.
  */
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
@@ -22,7 +22,7 @@ export interface BridgeOptions {
   input: Readable;
   output: Writable;
   stop: AbortSignal;
-  /** Handles a hook event that the client sends over this connection: it goes its own way to the server. */
+  /** Handles a hook event that the client sends over this connection: it goes to the server by another route. */
   onHook?: RunHook;
 }
 
@@ -172,10 +172,10 @@ export async function runBridge({
     }
   }
 
-  /** Hook calls that are under way, by the id of their request. */
+  /** Hook calls in progress, by the id of their request. */
   const hooks = new Map<unknown, AbortController>();
 
-  /** True for a hook event, and for the word that its client takes it back: neither is the server's to see. */
+  /** True for a hook event, and for its cancellation by the client: the server must see neither. */
   function takesHook(message: JSONRPCMessage): boolean {
     if (onHook === undefined || !('method' in message)) return false;
     if (message.method === 'notifications/cancelled') {
@@ -192,7 +192,7 @@ export async function runBridge({
     hooks.set(id, call);
     onHook(hookCall(message.params['arguments'], meta), call.signal)
       .then((output) => near.send({ jsonrpc: '2.0', id, result: hookResult(output) }))
-      // A hook that fails lets the tool run; the client shows the reason to its person.
+      // A failed hook lets the tool run; the client shows the reason to its user.
       .catch((error: unknown) =>
         near.send({ jsonrpc: '2.0', id, error: { code: -32000, message: String(error) } }),
       )

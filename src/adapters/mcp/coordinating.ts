@@ -63,7 +63,7 @@ function nothingAsked(waited_ms: number, timeout_ms: number): Record<string, unk
   return { prompts: [], timed_out: left_ms === 0, waited_ms, next };
 }
 
-/** The first pending prompts that this actor may answer (invariant 9), most urgent first. Those it may not answer take up no room. */
+/** The first pending prompts that this actor may answer (invariant 9), most urgent first. Others do not count towards the limit. */
 async function answerable(actor: AgentActor, { hive }: ToolCall): Promise<Prompt[]> {
   const found: Prompt[] = [];
   let cursor: string | null = null;
@@ -89,7 +89,7 @@ async function oneQuestion(
 
 const ANSWER = 'Answer with hivemind_respond. Permissions are for the human alone.';
 
-/** As many as a client passes on whole; when they do not all fit, their contexts are cut first. */
+/** As many prompts as a client passes on whole; if not all fit, their contexts are cut first. */
 function questions(found: readonly Prompt[]): Record<string, unknown> {
   const whole = found.map(questionView);
   const fits = fittingCount(whole, RESULT_BYTES) === whole.length && sizeOf(whole) <= RESULT_BYTES;

@@ -1,4 +1,4 @@
-/** Hooks over the connection: how a client's call is told from a model's, and what it gets back. Shared with the bridge. */
+/** Hooks over the connection: how to distinguish a client's call from a model's, and what it gets back. Shared with the bridge. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { HOOK_TOOL } from '../../domain/installation.ts';
 
@@ -21,10 +21,10 @@ export function hookCall(args: unknown, meta: Meta): HookCall {
   return { args: (args ?? {}) as HookCall['args'], thread_id: typeof thread === 'string' ? thread : null };
 }
 
-/** What a model reads that calls the tool of the hooks. */
+/** What a model reads if it calls the hook tool. */
 export const NOT_FOR_MODELS: string = `${HOOK_TOOL} is for the hooks of your client, not for you. Nothing was done.`;
 
-/** All that clients say about a hook's call: where progress goes, and in Codex whose event it is. */
+/** Everything that clients report about a hook's call: where progress goes, and in Codex, whose event it is. */
 const OF_A_HOOK: ReadonlySet<string> = new Set(['progressToken', 'threadId']);
 
 /** Whether a model makes this call. A client gives the id of a model's call in `_meta` (`claudecode/toolUseId`, `callId`). */
@@ -32,7 +32,7 @@ export function isModelCall(meta: Meta): boolean {
   return Object.keys(meta ?? {}).some((name) => !OF_A_HOOK.has(name));
 }
 
-/** The client reads the text of the result as the output of a hook. It takes an empty text for words to its model. */
+/** The client reads the text of the result as the output of a hook. It would pass an empty text on to its model. */
 export function hookResult(output: string): CallToolResult {
   return { content: [{ type: 'text', text: output === '' ? '{}' : output }] };
 }

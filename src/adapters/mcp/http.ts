@@ -17,7 +17,7 @@ import { createMcpServer } from './server.ts';
 interface HttpOptions extends GuardOptions {
   /** Sessions at the same time; one more is refused. */
   most_sessions: number;
-  /** Of these for one token, so that one agent leaves room for the others. */
+  /** How many of these one token may have, so that one agent leaves room for the others. */
   most_sessions_of_token: number;
   /** Called with the socket of each request that a token has let in. */
   onAdmitted?: (socket: Socket) => void;
@@ -36,7 +36,7 @@ type Route = (call: {
   response: ServerResponse;
   token: Token;
   json: unknown;
-  /** Aborted when the token is revoked or gets another secret. */
+  /** Aborted when the token is revoked or gets a new secret. */
   revoked: AbortSignal;
 }) => Promise<void>;
 
@@ -64,7 +64,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();
   const answering = new Set<ServerResponse>();
-  /** What a token has admitted and is still going on. */
+  /** The requests and streams in progress that a token has admitted. */
   const admitted = new Map<AbortController, Token>();
   const unwatch = hive.tokens.watch((valid) => {
     for (const [ending, { digest }] of admitted) if (!valid.has(digest)) ending.abort();
@@ -159,7 +159,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const server = createMcpServer(
       hive,
       {
-        // The token says who calls; what a remote client says about itself is only a claim.
+        // The token identifies the caller; what a remote client says about itself is only a claim.
         env: { HIVE_AGENT: token.agent },
         trusts_meta: false,
         stopping: AbortSignal.any([stopping.signal, ending.signal]),
@@ -168,7 +168,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         source: null,
         project: { ...options.project, ...token.projects[0] },
         machine,
-        // The process it reports is compared with hooks of its own machine and examined nowhere else.
+        // The process it reports is only compared with hooks of its own machine.
         parent_pid: null,
       },
       token.role,
@@ -213,7 +213,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   };
 }
 
-/** Records this connection for the hooks. A store that cannot be written now must not cost the agent its tools. */
+/** Records this connection for the hooks. The agent keeps its tools even if the store cannot be written now. */
 async function announce(
   hive: Hive,
   connection: { connection_id: string; machine: string; parent_pid: number | null },
@@ -270,8 +270,8 @@ async function readBody(
 }
 
 // ---- The guard ----
-// Who may connect over HTTP, and how often. It decides before anything of a request is read. Without a token there is
-// no answer, on loopback too, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
+// Who may connect over HTTP, and how often. It decides before any of a request's body is read. Without a token there
+// is no answer, not even on loopback, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
 
 interface Refusal {
   status: number;
@@ -352,9 +352,9 @@ function originName(origin: string): string {
 // ---- Resuming a stream ----
 // The last messages of one connection, kept in memory, for a client that missed some.
 
-/** More than a client misses in a reconnect; an answer missed beyond that is handed again by a poll. */
+/** More than a client misses in a reconnect; a poll delivers an answer again that was missed beyond that. */
 const KEPT = 100;
-/** Of all of them together, as JSON. The newest is kept whatever its size. */
+/** The total size of all messages, as JSON. The newest is kept whatever its size. */
 const KEPT_BYTES = 1024 * 1024;
 
 export function createReplayStore(): EventStore {

@@ -101,7 +101,7 @@ const process = tool({
   },
 });
 
-/** A mention as its addressee sees it: what is usual is left out. */
+/** A mention as its addressee sees it: fields with their usual value are left out. */
 export function mentionView(mention: MentionInFull): Record<string, unknown> {
   const { mention_id, message_id, from_handle, author, as_handle, at, thread, reply_to } = mention;
   return {

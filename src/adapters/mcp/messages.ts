@@ -88,7 +88,7 @@ const read = tool({
   },
 });
 
-/** A message as an agent sees it: what is usual is left out. */
+/** A message as an agent sees it: fields with their usual value are left out. */
 function messageView(message: Message, reader: Session): Record<string, unknown> {
   const { message_id, at, from_handle, author, as_handle, project, thread, reply_to } = message;
   return {
@@ -105,7 +105,7 @@ function messageView(message: Message, reader: Session): Record<string, unknown>
   };
 }
 
-/** How much its author wants of the reader, if it is more than usual. */
+/** How much attention its author asks for, if it is more than usual. */
 export function emphasis({
   priority,
   expects_reply,

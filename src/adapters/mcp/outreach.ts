@@ -4,7 +4,7 @@ import { sourceLabel } from '../../domain/sources.ts';
 import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
 import { sentences, type Tool, tool } from './tool.ts';
 
-/** That it was sent, or that nobody is there to see it. */
+/** Says that it was sent, or that nobody is there to see it. */
 function sentence(item: Outreach): string {
   return item.status === 'unseen' ? unseenSentence(item) : 'Sent.';
 }

@@ -31,7 +31,7 @@ const responded = ({ status }: Prompt): boolean => status === 'responded';
 const noted = ({ notes }: Prompt): boolean => notes.length > 0;
 const addressed = ({ to }: Prompt): boolean => to !== null;
 
-/** Nothing was to be chosen from, or exactly what the decision says was chosen. */
+/** Whether there were no options, or the decision names exactly the chosen ones. */
 const saidByDecision = ({ options, selected, decision }: Prompt): boolean =>
   options.length === 0 || (selected?.length === 1 && selected[0] === decision);
 
@@ -39,14 +39,14 @@ type Shows = (prompt: Prompt) => boolean;
 
 /**
  * When each field of a prompt is shown as it is: to its asker, and to a coordinator who may answer it. A new field needs
- * its line here, or nothing compiles.
+ * a line here, or the code does not compile.
  */
 const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
   decision: [responded, never],
   selected: [(prompt) => responded(prompt) && !saidByDecision(prompt), never],
   comment: [responded, never],
   amended: [({ amended }) => amended, never],
-  // An answer that Hive saw a person give needs no word.
+  // An answer that Hive saw a person give needs no remark.
   attested: [(prompt) => responded(prompt) && !prompt.attested, never],
   expires_at: [pending, never],
   by: [settled, never],
@@ -55,7 +55,7 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   // The asker's view begins with its id, its status and the question, cut short.
   ask_id: [never, always],
   status: [never, never],
-  // What the asker said itself.
+  // What the asker itself provided.
   agent: [never, always],
   project: [never, always],
   kind: [never, always],
@@ -79,7 +79,7 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   offered_at: [never, never],
   handed_at: [never, never],
   collected_at: [never, never],
-  // What only desks see, and how the hive keeps it.
+  // What only desks see, and internal fields.
   session_id: [never, never],
   source: [never, never],
   project_dir: [never, never],
@@ -107,7 +107,7 @@ function shownTo(reader: 'asker' | 'answerer', prompt: Prompt): Partial<Prompt> 
   );
 }
 
-/** A question as a coordinator sees it who may answer it. */
+/** A question as seen by a coordinator who may answer it. */
 export function questionView(prompt: Prompt): Record<string, unknown> {
   return shownTo('answerer', prompt);
 }
@@ -151,7 +151,7 @@ function nextStep(prompt: Prompt): string {
 }
 
 // ---- Polling ----
-// An answer that was handed over counts as read at the next call, so no more is handed over than a client passes on.
+// An answer that was handed over counts as read at the next call, so a poll hands over no more than a client passes on.
 
 type View = Record<string, unknown>;
 
@@ -233,7 +233,7 @@ function tally({ settled, pending }: Count): string {
   return `${settled} settled, ${pending} pending.`;
 }
 
-/** The first of these that a client passes on to its model whole, measured with the fields they will have once handed over; at least one. */
+/** The first of these that fit into what a client passes on to its model, with the fields they will have once handed over; at least one. */
 function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
   const views = prompts.map((prompt) =>
     promptView({ prompt: { ...prompt, handed_at: prompt.created_at }, repeated: true }),
@@ -250,7 +250,7 @@ async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Prom
   return prompts.map((prompt) => deliveredView(delivered.get(prompt.ask_id) ?? { prompt, repeated: false }));
 }
 
-/** A whole prompt for its asker. Before an answer that some client may cut comes how else to read it. */
+/** A whole prompt for its asker. An answer that some client may cut comes after a note on how else to read it. */
 function deliveredView(delivered: Delivered): View {
   const view = promptView(delivered);
   const bytes = Buffer.byteLength(JSON.stringify(view));
@@ -273,7 +273,7 @@ const askAsync = tool({
   readOnly: false,
   async handle({ wait_ms = 0, ...request }, call) {
     const asked = await call.hive.prompts.ask(request, call.session, call.turn_id);
-    // No longer than the client lets a call run; what is left of the time, the agent can poll.
+    // No longer than the client lets a call run; the agent can poll for the rest of the time.
     const allowed_ms = Math.min(wait_ms, call.longest_wait_ms);
     if (wait_ms > 0) return answered(asked.prompt.ask_id, allowed_ms, call);
     const { prompt, existing, desks_online } = asked;

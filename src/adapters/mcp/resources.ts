@@ -111,7 +111,7 @@ function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
         if (!server.isConnected()) void end();
         else await notify(new Set(events.flatMap(touchedBy)));
       },
-      // It is not known what was missed, so each may have changed.
+      // Nobody knows what was missed, so each of them may have changed.
       onResync: () => notify([...subscribed]),
     });
   }

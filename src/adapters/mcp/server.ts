@@ -1,6 +1,6 @@
 /**
- * The MCP server of one connection, whatever the transport: every tool with the role that sees it, who is calling, how
- * a call is run, and how an error becomes a result that the model can read.
+ * The MCP server of one connection, for any transport: every tool with the role that sees it, who is calling, how a call
+ * is run, and how an error becomes a result that the model can read.
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -46,13 +46,13 @@ import {
 import { listed } from './tool-list.ts';
 import { coordinatorTurnTools, inTurn } from './turns.ts';
 
-/** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
+/** What stays the same for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
-  /** False for a remote client: what it says about its session is only a claim, and the token says who it is. */
+  /** False for a remote client: what it says about its session is only a claim, and its token identifies it. */
   trusts_meta: boolean;
   /** Aborted when this process should end: calls that wait return what they have. */
   stopping: AbortSignal;
-  /** Over HTTP: whether the token still admits this connection. It is asked before a result leaves. */
+  /** Over HTTP: whether the token still admits this connection. It is checked before a result is sent. */
   stillAdmitted?: () => Promise<boolean>;
   /** How long the client lets a call run, if the human said so. */
   tool_timeout_ms?: number | null;
@@ -111,13 +111,13 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           tool.handle(args as never, {
             ...call,
             turn_id,
-            // Made only when used: few tools wait for anything.
+            // Created only when used: few tools wait for anything.
             get signal() {
               return AbortSignal.any([...ends]);
             },
           }),
         );
-        // What came while the token was revoked stays here; `dropped` (below) takes the hand-over back.
+        // A result that arrives after the token was revoked is not sent; `dropped` (below) undoes the hand-over.
         await checkAdmission(connection);
         // A call that its client has cancelled gets no answer.
         if (extra.signal.aborted) await delivery.dropped();
@@ -132,7 +132,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   return server;
 }
 
-/** @throws HiveError `not_allowed` when the token of this connection was revoked meanwhile. */
+/** @throws HiveError `not_allowed` when the token of this connection was revoked during the call. */
 async function checkAdmission({ stillAdmitted }: Connection): Promise<void> {
   if (stillAdmitted === undefined || (await stillAdmitted())) return;
   throw new HiveError(

@@ -7,8 +7,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 /** The one connection of a process. */
 export interface StdioConnection {
   /**
-   * Serves the connection with this server from now on. If it replaces another, the client's handshake is repeated to it,
-   * and the client notices nothing. Resolves when the connection has ended.
+   * Serves the connection with this server from now on. If it replaces another, the client's handshake is replayed to
+   * it, and the client notices nothing. Resolves when the connection has ended.
    */
   serve(server: McpServer): Promise<void>;
   /** Resolves when the connection has ended. */
@@ -25,7 +25,7 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
   });
   input.once('end', end);
   input.once('close', end);
-  // A client that is gone leaves a broken pipe; nobody is left to notify.
+  // A client that is gone leaves a broken pipe; there is nobody left to notify.
   output.once('error', end);
   stop.addEventListener('abort', end, { once: true });
   let started = false;
@@ -39,7 +39,7 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
         started = true;
       },
       async send(message) {
-        // The client already has the answer to its handshake from the server before.
+        // The client already has the answer to its handshake from the previous server.
         if ('id' in message && !('method' in message) && answered.delete(message.id)) return;
         await inner.send(message);
       },

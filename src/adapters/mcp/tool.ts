@@ -23,7 +23,7 @@ export interface ToolCall {
   turn_id: string | null;
   /** Aborted when the client cancels the call or goes away, and when its turn must stop. */
   signal: AbortSignal;
-  /** How many ms this call may wait: the client allows no more, or is not known to. */
+  /** How many ms this call may wait: as far as is known, the client allows no more. */
   longest_wait_ms: number;
   /** Reports to a client that asked for progress that the call is still running. */
   progress(message: string): Promise<void>;
@@ -39,7 +39,7 @@ export interface Tool {
   input: ZodRawShape;
   /** The part of the input that a client sees, where the rest is another tool's. */
   shown?: ZodRawShape;
-  /** A call that works, for a model whose own does not. */
+  /** A valid call, shown to a model whose own call is not. */
   example: Readonly<Record<string, unknown>>;
   /** Agents need it so often that its schema is worth its tokens in every request. */
   always?: boolean;
@@ -79,7 +79,7 @@ export interface TakenArguments {
   note: string | null;
 }
 
-/** Names for who calls, which no argument ever sets (invariant 9). */
+/** Names for the caller, which no argument ever sets (invariant 9). */
 const IDENTITIES: ReadonlySet<string> = new Set(
   ['agent_id', 'agent', 'session_id', 'session', 'claude_id', 'client_id', 'thread_id', 'user', 'by'].map(
     plain,
@@ -93,7 +93,7 @@ function plain(name: string): string {
 const MOST_NAMED = 10;
 /** In characters. Up to this length the corrected call is shown whole; of a longer one only what changes. */
 const LONGEST_CALL = 400;
-/** In characters, of one text in a longer call. */
+/** In characters, for each text in a longer call. */
 const LONGEST_TEXT = 60;
 
 /** Reads the arguments of a call. @throws HiveError `invalid_input`, with a call that would be accepted. */
@@ -136,7 +136,7 @@ function misspelled(tool: Tool, { path, meant }: UnknownName, corrected: unknown
   );
 }
 
-/** The arguments as given, with what does not fit converted if its meaning is clear, or else taken from the example. */
+/** The arguments as given; invalid ones are converted if their meaning is clear, or else taken from the example. */
 function mended(tool: Tool, given: unknown): unknown {
   const schema = schemaOf(tool);
   const { error } = schema.safeParse(given);
@@ -155,7 +155,7 @@ function mended(tool: Tool, given: unknown): unknown {
   return schema.safeParse(args).success ? args : tool.example;
 }
 
-/** What a model may have meant: it writes lists and numbers as text, one thing where a list is wanted, and a longer wait than there is. */
+/** What a model may have meant: it writes lists and numbers as text, one item instead of a list, or too long a wait. */
 function otherForms(value: unknown, schema: z.core.$ZodType | undefined): unknown[] {
   if (value === undefined) return [];
   if (typeof value === 'number') return [Math.min(value, mostOf(schema))];
@@ -181,7 +181,7 @@ function callOf({ name }: Tool, args: unknown): string {
   return `${name} ${JSON.stringify(args, (_, value) => (typeof value === 'string' ? excerpt(value, LONGEST_TEXT) : value))}`;
 }
 
-/** Where a model finds what it named wrongly. */
+/** Which tool lists the thing that a model named wrongly. */
 const WHERE_TO_LOOK: Readonly<Partial<Record<ErrorCode, string>>> = {
   prompt_not_found: 'Your open questions: hivemind_poll {}.',
   session_not_found: 'Who is here: hivemind_sessions {}.',
@@ -197,7 +197,7 @@ export function rightCall({ code, message }: HiveError, tool: Tool): string | nu
   );
 }
 
-/** The refusal of a tool that does not exist: the most similar one with a call of it, or the names of all. */
+/** The refusal of a tool that does not exist, with the most similar tool and a call of it, or the names of all. */
 export function noSuchTool(name: string, tools: readonly Tool[]): Pick<HiveError, 'code' | 'message'> {
   const asked = wordsOf(name);
   const likeness = ({ name, title, description }: Tool): number =>
@@ -270,8 +270,8 @@ export function unverifiedNote(items: readonly Pick<Message, 'author'>[]): strin
 }
 
 // ---- Waiting ----
-// A client that hears nothing takes a call for dead, most after a minute, and does not say when. So a call waits at most
-// 25 s, unless the client is known to allow more.
+// A client that hears nothing assumes that a call is dead, most after a minute, and does not say when. So a call waits at
+// most 25 s, unless the client is known to allow more.
 
 interface ClientOfCall {
   /** `clientInfo.name` of the initialize request. */
@@ -284,7 +284,7 @@ interface ClientOfCall {
   tool_timeout_ms: number | null;
 }
 
-/** Clients take a call for dead when it shows no sign of life for about a minute. */
+/** Clients assume that a call is dead when it reports nothing for about a minute. */
 const PROGRESS_MS = 15_000;
 /** The time in ms that the result needs to reach the client before its limit. */
 const MARGIN_MS = 5_000;
@@ -311,7 +311,7 @@ function milliseconds(text: string | undefined): number | null {
   return Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
-/** Runs something that takes long, and meanwhile reports to the client that the call is still running. */
+/** Runs something slow, and reports to the client from time to time that the call is still running. */
 export async function keepingAlive<Result>(
   { progress, hive }: Pick<ToolCall, 'progress' | 'hive'>,
   message: string,

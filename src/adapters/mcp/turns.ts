@@ -41,12 +41,12 @@ function nextStep(outcome: InterruptOutcome): string {
 export const coordinatorTurnTools: readonly Tool[] = [interrupt];
 
 // ---- Our tools in a turn that must stop ----
-// They return at once, whatever they were waiting for, and say so. Then the model stops by itself, or the hook that
-// follows the call stops it.
+// They return at once, whatever they were waiting for, and say why. Then the model stops by itself, or the hook after
+// the call stops it.
 
 type Result = Record<string, unknown>;
 
-/** Calls that finish sooner need no watch: the next call notices the interrupt. */
+/** Calls that finish sooner than this are not watched: the next call notices the interrupt. */
 const WATCH_AFTER_MS = 20;
 
 interface TurnOfCall {
@@ -81,7 +81,7 @@ export async function inTurn(
     const result = await work(turn_id, [...ends, stop.signal]);
     return order === null ? result : interrupted(order, result);
   } catch (error) {
-    // The tool ran in a turn that had just been stopped.
+    // The tool ran in a turn that was stopped in the meantime.
     const after = isOver(error) ? await hive.interrupts.orderFor(turn_id) : null;
     if (after === null) throw error;
     return interrupted(after);

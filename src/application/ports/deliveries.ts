@@ -1,19 +1,19 @@
 /** Deliveries to agents with their receipts, and the hooks that are about to print some of them. */
 import type { Delivery } from '../../domain/delivery.ts';
 
-/** What the receipts are read with reads them itself: prompts, mentions, reports. */
+/** Prompts, mentions and reports are read together with their own receipts; this reads the rest. */
 export interface DeliveryReads {
   get(subject: string): Promise<Delivery | undefined>;
-  /** Handed by this carrier before then, and not proved read yet. */
+  /** Handed over by this carrier before then, and not yet proved to be read. */
   carriedBy(carrier: string, handed_before: string): Promise<Delivery[]>;
 }
 
 export interface DeliveryRecords extends DeliveryReads {
   /** Replaces an earlier delivery of the same subject. */
   put(delivery: Delivery): Promise<void>;
-  /** Releases what this carrier has handed over and nothing proved read, so that it is handed over again. */
+  /** Releases what this carrier has handed over without proof that it was read, so that it is handed over again. */
   release(carrier: string): Promise<void>;
-  /** What a session has yet to read of prompts and reports goes to another; `carrier` has carried it nowhere. */
+  /** Moves the unread prompts and reports of a session to another one, and releases those that `carrier` handed over. */
   move(from: string, to: string, carrier: string): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The event log, and the search through everything. */
+/** The event log, and the search through history. */
 import type { HiveEvent, NewEvent } from '../../domain/events.ts';
 import type { HistoryEntry } from '../../domain/history.ts';
 import type { Page, Prunable, PrunableReads } from './records.ts';

@@ -58,11 +58,11 @@ export interface MentionReads extends PrunableReads {
   get(mention_id: string): Promise<MentionInFull | undefined>;
   /** The mention of one session in one message. */
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
-  /** What a session has to deal with now: urgent first, then oldest. Costs the same whatever the history. */
+  /** What a session has to deal with now: urgent first, then oldest. The cost does not depend on the length of the history. */
   unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;
-  /** Those of them that gate and were not delivered in full, without their messages. */
+  /** The unprocessed mentions that gate and were not delivered in full, without their messages. */
   undelivered(session_id: string, limit: number): Promise<Mention[]>;
-  /** Those that were not delivered in full, gating or not, in the same order. */
+  /** All unprocessed mentions that were not delivered in full, gating or not, in the same order. */
   freshOf(session_id: string, limit: number): Promise<MentionInFull[]>;
   countFresh(session_id: string): Promise<number>;
   countUnprocessed(session_id: string): Promise<UnprocessedCount>;
@@ -73,7 +73,7 @@ export interface MentionReads extends PrunableReads {
   unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
   /** How often two sessions have mentioned each other since then, in messages with a higher seq. */
   countBetween(pair: Pair, since: string, after: number): Promise<number>;
-  /** Unprocessed mentions whose time is up by `now`. */
+  /** Unprocessed mentions that expire by `now`. */
   due(now: string, limit: number): Promise<Mention[]>;
   nextExpiry(): Promise<string | null>;
 }
@@ -81,9 +81,9 @@ export interface MentionReads extends PrunableReads {
 export interface MentionRecords extends MentionReads, Prunable {
   insert(mention: Mention): Promise<void>;
   update(mention: Mention): Promise<void>;
-  /** Counts one more tool call that the unprocessed mentions of a session have held. */
+  /** Counts one more tool call that the unprocessed mentions of a session have blocked. */
   deny(session_id: string): Promise<void>;
-  /** Gives the unprocessed mentions of a session to the one that continues it; returns the ids of what moved. */
+  /** Moves the unprocessed mentions of a session to the one that continues it; returns their ids. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
 }
 

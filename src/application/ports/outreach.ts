@@ -11,12 +11,12 @@ export interface OutreachFilter {
   cursor?: string | null | undefined;
 }
 
-/** Who reads reports. `heir`: also those of its project whose own reader is gone. */
+/** Who reads reports. `heir`: also reports of its project whose own reader is gone. */
 export interface ReportReader {
   session_id: string;
   project_dir: string;
   heir: boolean;
-  /** What delivers them; what it has already delivered is not handed over again. */
+  /** The carrier; what it has already delivered is not handed over again. */
   carrier: string;
 }
 
@@ -32,7 +32,7 @@ export interface OutreachReads extends PrunableReads {
   outputs(session_id: string, turn_id: string | null): Promise<number>;
   /** Pings and cards that are kept for a human who was away, oldest first. */
   unseen(limit: number): Promise<Outreach[]>;
-  /** How many of them are non-critical ones of background sessions. */
+  /** How many of them are non-critical and from background sessions. */
   countUnseen(): Promise<number>;
   /** Pings and cards sent before then that nobody has shown. */
   unshown(before: string): Promise<Outreach[]>;

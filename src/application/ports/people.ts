@@ -18,7 +18,7 @@ export interface DeskRecords extends DeskReads, Prunable {
 }
 
 export interface HumanReads {
-  /** By a folded name; so is every name here. */
+  /** By folded name; every name in this interface is folded. */
   get(folded: string): Promise<Human | undefined>;
   /** One entry per name that reaches somebody, those seen last first. */
   list(limit: number): Promise<Human[]>;
@@ -29,7 +29,7 @@ export interface HumanReads {
 export interface HumanRecords extends HumanReads {
   put(human: Human): Promise<void>;
   putTeam(team: Team): Promise<void>;
-  /** False: there is none. */
+  /** False: there was none. */
   removeTeam(folded: string): Promise<boolean>;
 }
 

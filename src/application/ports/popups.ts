@@ -21,7 +21,7 @@ export interface PopupLease extends PopupScope {
 export interface PopupReads {
   /** The state of a popup; undefined while nobody holds its lease. */
   outcome(subject: string, seat: string): Promise<PopupOutcome | undefined>;
-  /** The storm of the latest lease that was taken in one, however long ago; null when there was none. */
+  /** The latest storm, however long ago; null if there was none. */
   storm(scope: PopupScope): Promise<Storm | null>;
   /** The unsettled subjects of a storm's popup, in the order of their leases. */
   inStorm(scope: PopupScope, storm: Storm): Promise<{ subject: string; outcome: PopupOutcome }[]>;
@@ -34,7 +34,7 @@ export interface PopupReads {
 export interface PopupRecords extends PopupReads {
   /** Takes the lease of a popup at a seat; false when somebody has it already. */
   lease(lease: PopupLease, now: string): Promise<boolean>;
-  /** Takes a lease that was taken before that time and whose popup was never shown; false when there is none. */
+  /** Takes over a lease that was taken before that time and whose popup was never shown; false if there is none. */
   takeOver(lease: PopupLease, now: string, before: string): Promise<boolean>;
   /** Records on a lease that it was taken in a storm. */
   joinStorm(subject: string, seat: string, since: string): Promise<void>;

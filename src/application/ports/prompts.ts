@@ -18,9 +18,9 @@ export interface PromptFilter {
   to?: string | undefined;
   /** Words in the header, question, context or answer, or in the names of agent and project. */
   query?: string | undefined;
-  /** At most so many a page. */
+  /** The maximum number per page. */
   limit: number;
-  /** The `next_cursor` of the page before. */
+  /** The `next_cursor` of the previous page. */
   cursor?: string | null | undefined;
 }
 
@@ -39,21 +39,21 @@ export interface PromptReads extends PrunableReads {
   list(filter: PromptFilter): Promise<Page<Prompt>>;
   count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
   countByUrgency(): Promise<Record<Urgency, number>>;
-  /** The caller's own: what settled and was not collected, then what is pending, oldest first. */
+  /** The caller's own prompts: settled but not collected, then pending, oldest first. */
   openOf(session_id: string, limit: number): Promise<Prompt[]>;
-  /** Of those only the settled ones, and the late answers among them. */
+  /** Only the settled ones of those, including late answers. */
   uncollectedOf(session_id: string, limit: number): Promise<Prompt[]>;
-  /** How many there are open in all. */
+  /** How many are open in all. */
   countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
-  /** How many are pending of a session and what runs under it (`ID:…`), or of a token's sessions. */
+  /** How many prompts of a session and its subagents (`ID:…`), or of a token's sessions, are pending. */
   countPendingUnder(id: string): Promise<number>;
   /** Still pending, asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
-  /** Pending prompts whose time is up by `now`. */
+  /** Pending prompts that expire by `now`. */
   due(now: string, limit: number): Promise<Prompt[]>;
   /** When the next pending prompt expires. */
   nextExpiry(): Promise<string | null>;
-  /** Pending prompts of which everybody is to be asked by `now`. */
+  /** Pending prompts that are due to be escalated by `now`. */
   toEscalate(now: string, limit: number): Promise<Prompt[]>;
   nextEscalation(): Promise<string | null>;
   response(response_id: string): Promise<StoredResponse | undefined>;
@@ -61,11 +61,11 @@ export interface PromptReads extends PrunableReads {
 
 export interface PromptRecords extends PromptReads, Prunable {
   insert(prompt: Prompt): Promise<void>;
-  /** Compare-and-set from `pending`; an answer also needs the time not to have run out. False: somebody was first. */
+  /** Compare-and-set from `pending`; an answer also requires that the prompt has not expired. False: somebody was first. */
   settle(prompt: Prompt, now: string): Promise<boolean>;
-  /** False: it is settled, or escalated already. */
+  /** False: it is settled, or was escalated already. */
   escalate(prompt: Prompt): Promise<boolean>;
-  /** Writes everything that may change beside the status: when it was offered and seen, late answer, amendment, snooze, claim. */
+  /** Writes everything that may change besides the status: when it was offered and seen, late answer, amendment, snooze, claim. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
   /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
@@ -76,13 +76,13 @@ export interface PromptRecords extends PromptReads, Prunable {
 
 /** The claims: which desk holds which prompt. */
 export interface ClaimReads {
-  /** The desk that holds it, while that is alive. */
+  /** The desk that holds it, while that desk is alive. */
   holder(ask_id: string, now: string): Promise<string | null>;
   /** The prompts that a desk holds. */
   ofDesk(desk_id: string): Promise<string[]>;
   /** The prompts held by desks that are gone. */
   lapsed(now: string, limit: number): Promise<string[]>;
-  /** When the first lease of a desk that holds something ends; in the past when one has. */
+  /** When the first lease of a desk that holds a claim ends; in the past if one has ended. */
   nextLapse(): Promise<string | null>;
 }
 

@@ -4,11 +4,11 @@
 export interface Page<T> {
   /** In the order of the list. */
   items: T[];
-  /** Goes on from here; null at the end. */
+  /** Where the next page begins; null at the end. */
   next_cursor: string | null;
 }
 
-/** Records by kind: a prune of prompts also takes their responses, popups and events. */
+/** Counts of records by kind: pruning prompts also removes their responses, popups and events. */
 export type PruneCounts = Readonly<Record<string, number>>;
 
 /** What retention removes: records settled before then, with everything that depends on them (retention.ts). */

@@ -14,7 +14,7 @@ export interface RunRecords extends RunReads, Prunable {
   put(run: Run): Promise<void>;
 }
 
-/** What a run starts, as its human started it first. */
+/** What a run starts, exactly as its human first started it. */
 export interface StartRecord extends RunCommand {
   run_id: string;
   /** The directory in which the agent works. */
@@ -31,9 +31,9 @@ export interface StartedAgent {
   ended: Promise<number | null>;
 }
 
-/** The files of a person's runs, and the processes that they start. Nobody else can write them. */
+/** The files of a person's runs, which nobody else can write, and the processes that they start. */
 export interface RunFiles {
-  /** Keeps what a run starts; returns the digest of the file. */
+  /** Stores what a run starts; returns the digest of the file. */
   keep(record: StartRecord): string;
   /** What a run starts. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
   read(run_id: string, digest: string): StartRecord;
@@ -43,8 +43,8 @@ export interface RunFiles {
     args: readonly string[],
     env: Readonly<Record<string, string>>,
   ): Promise<StartedAgent>;
-  /** Removes what a run starts, once it is over; its output stays. */
+  /** Removes that file once the run is over; the output stays. */
   forget(run_id: string): void;
-  /** Where the output of a run is. */
+  /** The path of a run's output. */
   output(run_id: string): string;
 }

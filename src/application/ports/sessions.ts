@@ -1,4 +1,4 @@
-/** Sessions, their connections, and what hooks remember between two events. */
+/** Sessions, their connections, and the state that hooks keep between two events. */
 import type { Waker } from '../../domain/hooks.ts';
 import type { GateRecord } from '../../domain/mention-gate.ts';
 import type { KnownHandle, Session } from '../../domain/sessions.ts';
@@ -26,7 +26,7 @@ export interface SessionReads extends PrunableReads {
   /** The living session that the hooks of this client process speak for. */
   hookedByProcess(machine: string, pid: number): Promise<Session | undefined>;
   list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
-  /** The last session that the hooks of a client process spoke for, ended or not: what a new one of it may continue. */
+  /** The last session that the hooks of a client process spoke for, ended or not: a new one of that process may continue it. */
   lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
   /** The living sessions whose parent this is. */
   childrenOf(session_id: string): Promise<Session[]>;
@@ -48,10 +48,10 @@ export interface SessionRecords extends SessionReads, Prunable {
   closeConnection(connection_id: string): Promise<void>;
 }
 
-/** The mention gate's memory. */
+/** The state of the mention gate. */
 export interface GateReads {
   get(session_id: string): Promise<GateRecord | undefined>;
-  /** The gates of sessions that are held, the longest held first. */
+  /** The gates of blocked sessions, the longest blocked first. */
   held(): Promise<GateRecord[]>;
 }
 
@@ -65,6 +65,6 @@ export interface WakerReads {
 }
 
 export interface WakerRecords extends WakerReads {
-  /** Whoever waited before waits no longer. */
+  /** A process that waited before stops waiting. */
   put(waker: Waker): Promise<void>;
 }

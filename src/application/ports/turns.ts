@@ -14,10 +14,10 @@ export interface TurnReads extends PrunableReads {
   byClientTurn(session_id: string, client_turn_id: string): Promise<Turn | undefined>;
   /** Every turn that runs, the oldest first. */
   running(limit: number): Promise<Turn[]>;
-  /** Aborted turns of which nothing proves that the session was informed, the oldest first. */
+  /** Aborted turns without proof that the session was notified, the oldest first. */
   unreadAborts(session_id: string, limit: number): Promise<{ turn: Turn; delivery: Delivery }[]>;
   interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
-  /** Every request for a turn, in the order in which they were asked. */
+  /** Every request for a turn, oldest first. */
   interruptsOf(turn_id: string): Promise<Interrupt[]>;
   pendingInterrupts(turn_id: string): Promise<Interrupt[]>;
 }

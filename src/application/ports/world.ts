@@ -1,7 +1,7 @@
-/** What is not stored: other processes, files, the desktop, chance. */
+/** Everything outside the store: other processes, files, the desktop, randomness. */
 import type { Popup } from '../../domain/popups.ts';
 
-/** Random secrets, and what is kept of them. */
+/** Random secrets, and the hashes that are stored of them. */
 export interface Secrets {
   make(): string;
   digest(secret: string): string;
@@ -28,9 +28,9 @@ export interface Processes {
   alive(pid: number): boolean;
   /** The ids of the processes that `pid` descends from, nearest first. */
   ancestors(pid: number): number[];
-  /** When a process began, as a text that identifies it; null for one that is gone. With it a pid is an identity. */
+  /** When a process began, as a text; null if it is gone. Together with the pid it identifies the process. */
   startedAt(pid: number): string | null;
-  /** When a process began, in ms since 1970 by this machine's clock; null for one that is gone, or where that cannot be known. */
+  /** When a process began, in ms since 1970 by this machine's clock; null if it is gone, or if that cannot be known. */
   startedMs(pid: number): number | null;
   /** Sends SIGINT; false when there is no such process, or it is not ours. */
   interrupt(pid: number): boolean;
@@ -38,41 +38,41 @@ export interface Processes {
 
 /** Files that belong to others. */
 export interface Files {
-  /** The last `bytes` of a file, or null where it cannot be read. */
+  /** The last `bytes` of a file, or null if it cannot be read. */
   readTail(path: string, bytes: number): string | null;
 }
 
-/** The running Codex of this user, where it listens. */
+/** The running Codex of this user, through its control socket. */
 export interface CodexControl {
-  /** Ends a turn at once. False where it cannot be reached, or refuses; never rejects, and never waits long. */
+  /** Ends a turn at once. False if Codex cannot be reached, or refuses; never rejects, and never waits long. */
   interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean>;
   /**
-   * Answers the questions that its dialog shows, by their text. False where no such dialog stands any more; never
-   * rejects, and never waits long.
+   * Answers the questions that its dialog shows, by their text. False if that dialog is no longer open; never rejects, and
+   * never waits long.
    */
   answer(dialog: { thread_id: string; answers: ReadonlyMap<string, readonly string[]> }): Promise<boolean>;
-  /** Begins a turn with this message where the session idles. False where that cannot be; never rejects. */
+  /** Begins a turn with this message if the session is idle. False if that is not possible; never rejects. */
   queue(message: { thread_id: string; message: string }): Promise<boolean>;
 }
 
-/** New ids, so that tests can hold them still. */
+/** Makes ids; an interface, so that tests can fix them. */
 export interface Ids {
-  /** A new id: `ask-` and 16 random characters. It is a capability: who knows it may poll. */
+  /** A new id: `ask-` and 16 random characters. It is a capability: anyone who knows it may poll. */
   make(prefix: string): string;
 }
 
-/** Shows popups on the desktop of whoever runs this process. */
+/** Shows popups on the desktop of the user who runs this process. */
 export interface Notifier {
-  /** Whether there is a desktop, or a program of the user's own (`command`), that could be told now. */
+  /** Whether a desktop, or a program of the user's own (`command`), could be notified now. */
   reachable(command: string | null): Promise<boolean>;
-  /** Resolves when the popup was handed over. @throws Error whose sentence says why that was not possible. */
+  /** Resolves when the popup was handed over. @throws Error with a sentence that says why that was not possible. */
   show(popup: Popup): Promise<ShownPopup>;
-  /** Takes down what is shown and waits until nothing of it runs any more. */
+  /** Takes down all popups and waits until their processes have ended. */
   close(): Promise<void>;
 }
 
 export interface ShownPopup {
-  /** What the person did with it; never rejects. Where nobody can tell, it is `closed` at once. */
+  /** What the person did with it; never rejects. If that cannot be known, it is `closed` at once. */
   readonly outcome: Promise<PopupEnd>;
   close(): void;
 }

@@ -1,6 +1,6 @@
 /**
- * The one file from which Hive takes what the human lets happen without being asked (domain/trust.ts). It is believed
- * only like a private key: the human owns it, and nobody else can read, write or replace it.
+ * The one file that says what the human lets happen without being asked (domain/trust.ts). It has to be as safe as a
+ * private key: the human owns it, and nobody else can read, write or replace it.
  */
 import {
   closeSync,
@@ -18,9 +18,9 @@ import { trustFile } from './paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A file of more than this was not written by a person. */
+/** A person does not write a file larger than this. */
 const MOST_BYTES = 256 * 1024;
-/** Where the rules were before they were in this file. */
+/** The file that contained the rules in earlier versions. */
 const OLD_NAME = 'permission-rules.json';
 
 /** The current content of the human's file. It is read each time, so that a change takes effect at once. */
@@ -71,7 +71,7 @@ function strangersIn(path: string, { mode, uid }: Owned): string[] {
   return problems;
 }
 
-/** Whoever can write to a folder can replace this file by another one of its owner; the same applies to the folder of a link. */
+/** Anyone who can write to a folder can replace this file with another file of its owner. The same applies to a link's folder. */
 function strangersAround(path: string): string[] {
   const me = process.getuid?.();
   if (me === undefined) return [];

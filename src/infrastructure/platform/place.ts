@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import type { Place } from '../../domain/permission-rules.ts';
 
-/** Paths as the kernel reads them: a link is followed before `..` goes up from where it led. */
+/** Resolves paths as the kernel does: a link is followed before `..` goes up from its target. */
 export function placeAt(directory: string): Place {
   const cwd = directory.startsWith('/') ? realPath(directory) : null;
   return {
@@ -28,7 +28,7 @@ function realPath(path: string): string | null {
     }
     const slash = left.lastIndexOf('/');
     const name = left.slice(slash + 1);
-    // Where these lead is unknown until the missing folder exists.
+    // Nobody knows where these lead until the missing folder exists.
     if (name === '..' || name === '.') return null;
     missing.push(name);
     left = left.slice(0, slash).replace(/\/+$/, '');

@@ -1,4 +1,4 @@
-/** Answers every pending prompt in an order of its own, as fast as it can; says of each what became of the answer. */
+/** Answers every pending prompt in an order of its own, as fast as it can; prints what happened to each answer. */
 import { openHive } from '../../../src/open-hive.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
 

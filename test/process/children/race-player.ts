@@ -1,23 +1,23 @@
 /**
- * One of many processes that ask and answer at once: asks so many questions, answers whatever waits, its own left
- * out, and reads the answers to its own. Says at the end which it asked, what it was told, and which answers it won.
+ * One of many processes that ask and answer at once: asks a number of questions, answers all pending ones except its own,
+ * and reads the answers to its own. Prints at the end what it asked, the answers it got, and which of its answers won.
  */
 import { openHive } from '../../../src/open-hive.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
 
 export interface Played {
-  /** Of each question it asked: the decision it was told. */
+  /** For each question it asked: the decision it got. */
   told: Record<string, string | null>;
   /** The ids of the questions to which its answer was accepted. */
   won: string[];
 }
 
 const [name = 'nobody', asks = '1', all = '1'] = process.argv.slice(2);
-/** So many are looked at and waited for at once. */
+/** How many questions are read and waited for at once. */
 const PAGE = 50;
 const ASKING_AHEAD = 5;
 
-// Sixteen writers wait for each other longer than a person would: that is a matter of speed, and not tested here.
+// Sixteen writers wait for each other longer than a person would: speed is not tested here.
 const hive = await openHive({ busy_ms: 60_000 });
 const session = await hive.sessions.introduce({
   session_id: name,
@@ -47,7 +47,7 @@ async function ask(): Promise<void> {
   while (waiting.length > 0) await read(waiting, 1_000);
 }
 
-/** Takes out of `waiting` what has its answer. */
+/** Removes from `waiting` what has its answer. */
 async function read(waiting: string[], wait_ms: number): Promise<void> {
   const looked = await hive.prompts.wait(waiting.slice(0, PAGE), { wait_ms });
   const settled = looked.filter(({ status }) => status !== 'pending').map(({ ask_id }) => ask_id);
