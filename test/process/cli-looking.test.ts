@@ -138,7 +138,7 @@ describe('looking', () => {
     expect(await person.hive('list', '--agent', 'nobody')).toMatchObject({
       code: 0,
       out: '',
-      err: 'hive: There are no pending prompts with --agent nobody.\n',
+      err: 'hive: There are no pending questions with --agent nobody.\n',
     });
     expect((await person.hive('history', 'zzz')).err).toBe('hive: Nothing in the history matches.\n');
   });
