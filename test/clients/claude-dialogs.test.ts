@@ -205,7 +205,9 @@ test.skipIf(clients === null)('a question and a permission are answered in a rea
     const call = calls[step - 1];
     return call === undefined ? { text: 'all done' } : { calls: [call] };
   });
-  const claude = await openClaude({ ...world, model, allowed: 'mcp__hive' });
+  // One person: the seat that this Emacs registers is in the file that the agent's hooks read.
+  const env = { XDG_CONFIG_HOME: join(home.folder, '.config') };
+  const claude = await openClaude({ ...world, model, env, allowed: 'mcp__hive' });
   await claude.say('please begin');
   for (const [question, choice] of [
     [/asks: Which color\?/, 'Blue'],

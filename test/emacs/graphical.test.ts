@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
-import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
 import { type Graphical, graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
+import { ask as askHive } from '../support/hive.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -15,13 +16,14 @@ const reason = 'whyNot' in found ? ` (skipped: ${found.whyNot})` : '';
 
 describe.skipIf('whyNot' in found)(`a graphical Emacs${reason}`, () => {
   let desktop: Desktop;
-  let home: Home;
+  let home: EmptyHome;
   let emacs: Graphical;
   let hive: OpenedHive;
 
   beforeAll(async () => {
     desktop = await startDesktop();
-    home = await openHome();
+    // Its Emacs runs below this process, which therefore must be no agent.
+    home = await openEmptyHome();
     hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
     const command = 'command' in found ? found.command : [];
     const notes = join(home.folder, 'notes.txt');
@@ -42,14 +44,14 @@ describe.skipIf('whyNot' in found)(`a graphical Emacs${reason}`, () => {
 
   async function ask(question: string): Promise<string> {
     const options = [{ label: 'yes' }, { label: 'no' }];
-    const { prompt } = await home.agent.prompts.ask({ question, options });
+    const prompt = await askHive(hive, { question, options });
     await eventually(async () => (await emacs.value('(and (hive-prompts) t)')) === 't');
     return prompt.ask_id;
   }
 
   async function answerTo(ask_id: string) {
-    const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
-    return answer?.prompt;
+    await eventually(async () => (await hive.prompts.get(ask_id)).status === 'responded', 10_000);
+    return hive.prompts.get(ask_id);
   }
 
   /** Within the last glyph of `text` in the window of the buffer. */

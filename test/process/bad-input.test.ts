@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPrompt } from '../../src/domain/prompts.ts';
-import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -103,7 +103,7 @@ describe('a human', () => {
 
 test('10,000 pending prompts: asking, looking and answering stay quick', async () => {
   const store = tempStore();
-  const hive = await openTestHive(store);
+  const hive = await withoutQuotas(await openTestHive(store));
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');
   const asker = { session_id, agent, source, project, project_dir, turn_id: null };
   await hive.store.write(async (tx) => {

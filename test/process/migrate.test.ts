@@ -8,7 +8,7 @@ import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
-import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { post } from '../support/messages.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
@@ -28,7 +28,7 @@ function place(engine: 'sqlite' | 'postgres'): string {
 
 /** A store with something in most tables, closed; `asks` of it more than one batch. */
 async function filled(address: string, asks = 150): Promise<string> {
-  const hive = await openTestHive(address);
+  const hive = await withoutQuotas(await openTestHive(address));
   const session = await introduce(hive);
   for (let n = 0; n < asks; n += 1) {
     const { ask_id } = await ask(hive, {

@@ -5,7 +5,7 @@ import { createReplayStore } from '../../src/adapters/mcp/http.ts';
 import { shell } from '../support/cli.ts';
 import { connectHttp, INITIALIZE, rawRequest, serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, sleep } from '../support/wait.ts';
 
 test('connections without a token are bounded and shed first; an agent with one keeps its own', async () => {
   const served = await serve(tempStore());
@@ -48,6 +48,7 @@ test('a token may not take the sessions of the others, and is told when to try a
     if (status === 200) begun += 1;
     // Faster than its rate is another limit: that one is over in a second.
     else if (body.includes('open sessions')) refused = body;
+    else await sleep(50);
   }
   expect(begun).toBe(100);
   expect(refused).toMatch(/The token \\"default\\" has 100 open sessions.*try again in \d+ s/);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from './children.ts';
 import type { Desktop } from './desktop.ts';
-import { type Home, lisp } from './emacs.ts';
+import { type EmptyHome, lisp } from './emacs.ts';
 import { eventually } from './wait.ts';
 
 const run = promisify(execFile);
@@ -40,7 +40,7 @@ export interface Graphical {
 /** Starts it and waits until it is connected and has the focus. `setup` is Lisp that runs before hive-mode. */
 export async function openGraphical(
   command: readonly string[],
-  home: Home,
+  home: EmptyHome,
   desktop: Desktop,
   setup = 'nil',
 ): Promise<Graphical> {
