@@ -48,7 +48,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],
   store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
   run: ['Run a headless agent that ends while you think', async () => (await import('./run.ts')).defineRun],
-  runs: ['List the runs that work or sleep', async () => (await import('./run.ts')).defineRuns],
+  runs: ['List the active and sleeping runs', async () => (await import('./run.ts')).defineRuns],
   init: ['Set up Hive in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
   uninit: ['Remove that setup', async () => (await import('./init.ts')).defineUninit],
   sidecar: [

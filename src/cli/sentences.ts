@@ -315,7 +315,9 @@ export const RUN = {
     exit_code: number | null;
     problem: string | null;
   }): string =>
-    status !== 'ended' ? status : (problem ?? (exit_code === null ? 'ended' : `ended with exit code ${exit_code}`)),
+    status !== 'ended'
+      ? status
+      : (problem ?? (exit_code === null ? 'ended' : `ended with exit code ${exit_code}`)),
 } as const;
 
 // ---- Remote agents ----
