@@ -9,7 +9,7 @@
 /** What only a human may do, as it follows "Only a human may". */
 export const DEED = {
   answer: 'answer',
-  cancel: "cancel another session's prompt",
+  cancel: "cancel another session's question",
   interrupt: 'interrupt other agents',
   mentions: "read or process another session's mentions",
   loops: 'decide whether two agents may go on',
