@@ -46,6 +46,7 @@ test.skipIf(tools === null)('the Inspector lists and calls every tool', async ()
   // Nobody answers in the second that it blocks for.
   const blocking = await call('hivemind_ask', { question: 'Never mind?', timeout_ms: 1_000 });
   expect(blocking).not.toHaveProperty('decision');
+  await call('hivemind_note', { ask_id: blocking['ask_id'], note: 'It can wait.' });
   expect(await call('hivemind_cancel', { ask_id: blocking['ask_id'] })).toMatchObject({
     ask_id: blocking['ask_id'],
   });
