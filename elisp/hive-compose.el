@@ -118,7 +118,10 @@ If the human quits, what they typed becomes the draft."
     (replace-regexp-in-string
      "%" "%%"
      (if fate
-         (propertize (hive-words 'compose-closed fate) 'face 'warning)
+         (propertize (if (hive-respond-lost-p prompt)
+                         (hive-words 'compose-lost fate)
+                       (hive-words 'compose-closed fate))
+                     'face 'warning)
        (concat " " (hive-permission-mark prompt)
                (if (hive-prompt-pending-p prompt)
                    (hive-words 'answer-to (hive-text-agent prompt 30))

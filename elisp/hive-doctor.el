@@ -122,7 +122,9 @@ Afterwards Hive restarts with what was installed."
                         (abbreviate-file-name hive-outbox-directory))
       :advice (cond (unverified (hive-words 'doctor-review))
                     (rejected (hive-words 'doctor-forget-rejected))
-                    (elsewhere (hive-words 'doctor-other-store (length elsewhere)))))
+                    (elsewhere (hive-words 'doctor-other-store
+                                           (hive-count (length elsewhere)
+                                                       "entry belongs" "entries belong")))))
      (mapcar (lambda (entry)
                (hive-doctor-check
                 :name (hive-words 'doctor-rejected) :ok nil

@@ -20,7 +20,6 @@
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
-(require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'subr-x)

@@ -19,7 +19,6 @@
 (require 'hive-list-view)
 (require 'hive-messages)
 (require 'hive-model)
-(require 'hive-notify)
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)

@@ -18,7 +18,6 @@
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
-(require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-shared-text)
 (require 'hive-text)

@@ -44,13 +44,13 @@
       (request-timeout . "the sidecar did not reply")
       (program-missing . "the program `%s' was not found; %s")
       (program-missing-hive
-       . "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar; if it is already installed, add its directory to `exec-path' or set `hive-sidecar-command' to its file")
+       . "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar; if it is already installed, add its directory to `exec-path' or set `hive-sidecar-command' to (\"/path/to/hive\" \"sidecar\")")
       (program-missing-option . "correct `%s'")
       (protocol-missing . "The sidecar did not name its protocol; check `hive-sidecar-command'")
       (sidecar-too-old
        . "The Hive sidecar is older than hive-mode; update it with: npm install -g hive-sidecar@latest, then M-x hive-restart")
       (sidecar-too-new
-       . "Your hive-mode is older than the Hive sidecar; update the package hive-mode, then M-x hive-restart")
+       . "Your hive-mode is older than the Hive sidecar; update the package hive-mode, then restart Emacs")
       (node-missing
        . "The program `hive' did not find Node.js; install Node.js %s or newer, or set `hive-node-program', then M-x hive-restart")
       (node-unsuitable . "%s (or set `hive-node-program', then M-x hive-restart)")
@@ -85,7 +85,7 @@
       (outbox-review-unknown . "Not an answer or a message, so it is not sent.  [d] delete it  [l] later ")
       (doctor-review . "M-x hive-outbox-review shows what was not written by your Emacs")
       (doctor-forget-rejected . "M-x hive-outbox-forget-rejected deletes the rejected answers")
-      (doctor-other-store . "%d belong to another store; set `hive-store' to it")
+      (doctor-other-store . "%s to another store; set `hive-store' to it")
       (doctor-node-missing . "not found")
       (doctor-node-old . "Hive needs Node.js %s or newer; install it, or set `hive-node-program'")
       (manual-missing . "There is no manual yet; run `npm run build' in %s")
@@ -184,7 +184,7 @@
 
       ;; Choosing a question
       (none-pending . "No questions are pending%s")
-      (others-pending . "; %s: M-x hive-list")
+      (others-pending . " for you (%s; M-x hive-list)")
       (count-snoozed . "%d snoozed")
       (count-for-others . "%d for others")
       (which-question . "Answer (%d pending, default %s): ")
@@ -205,10 +205,10 @@
       (not-an-option-answer . "\"%s\" is not an option.  Send it as your answer? ")
       (not-an-option-comment . "\"%s\" is not an option.  Send it as a comment? ")
       (which-meant . "\"%s\" means: %s  [w] your own words  [e] edit it ")
-      (permission-more . "  … and %d more lines; ? shows them\n")
-      (permission-long . "Too long for here: a key that may allow it opens all of it; a key that refuses works.\n")
-      (permission-open . "Read it to its end, then answer with its number")
-      (permission-unread . "Not allowed yet: read the permission to its end first, without gaps, then answer again")
+      (permission-more . "  … and %s; ? shows everything\n")
+      (permission-long . "Too long to show here.  A key that could allow it opens the full text first; a key that refuses works at once.\n")
+      (permission-open . "Read it to the end, then press the number of your answer")
+      (permission-unread . "Not sent: scroll through the whole permission, skipping nothing, then answer again")
       (context-loading . "… (loading the rest)\n")
       (no-templates . "You have no templates for mentions here; customize `hive-reply-templates'")
 
@@ -216,8 +216,10 @@
       (answer-queued . "Answer queued")
       (answers-queued . "%d answers queued")
       (late-answer-queued . "Late answer queued")
+      (answer-queued-lost
+       . "This question was already %s; your answer will be sent, but no longer counts; its text is in the kill ring")
       (answer-queued-closed
-       . "This question is already %s; your answer is sent anyway, and is in the kill ring")
+       . "This question is already %s; your answer will be kept as late; its text is in the kill ring")
       (answered . "Answered %s: %s (stored)")
       (answered-late . "Your answer to %s came late; it is stored, and %s will see it")
       (answered-second . "%s already had an answer from %s: %s")
@@ -288,6 +290,8 @@
       ;; Writing an answer in a buffer
       (draft-kept . "Draft saved; %s")
       (draft-unsaved . "Hive could not save your draft (%s); it exists only in its buffer")
+      (compose-lost
+       . " This question was already %s.  Your answer would not be accepted; your text stays here.")
       (compose-closed
        . " This question is already %s.  If you send your answer, it is stored as late; your text stays here.")
 
@@ -388,11 +392,11 @@
       (sessions-more . " [the newest %d; there are more]")
       (session-why . "Why: ")
       (session-not-shared . "[not shared] ")
-      (setting-shared . "May other agents mention it: ")
+      (setting-shared . "May other agents mention it? ")
       (setting-roles . "Its roles, such as reviewer: ")
       (setting-gate . "What unprocessed mentions do to its tool calls: ")
       (setting-source . "Where it runs: ")
-      (setting-ping . "May it ping you: ")
+      (setting-ping . "May it ping you? ")
       (setting-reports . "When it must report: ")
 
       ;; Mentions

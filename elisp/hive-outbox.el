@@ -323,8 +323,11 @@ record says about another entry is ignored."
              (entry (gethash id entries)))
         (pcase (plist-get record :entry)
           ("answer"
-           (unless (or entry (null id))
-             (push id order)
+           ;; A verified record replaces an unverified one, which the human confirmed.
+           (unless (or (null id)
+                       (and entry (not (and (eq 'unverified (hive-entry-state entry))
+                                            (hive-outbox--trusted-p record)))))
+             (unless entry (push id order))
              (puthash id (hive-entry-make
                           :file file :response-id id
                           :store-id (plist-get record :store_id)
@@ -565,11 +568,16 @@ When that is done, this is called again."
     (display-buffer (current-buffer))))
 
 (defun hive-outbox--confirm (entry)
-  "Send ENTRY, which the human has confirmed, as an answer of this Emacs."
-  (let ((params (copy-sequence (hive-entry-params entry))))
-    (hive-outbox-add (hive-entry-ask-id entry) (hive-entry-method entry) params
-                     (format "%s" (or (plist-get params :decision) (plist-get params :body))))
-    (hive-outbox--discard entry)))
+  "Send ENTRY, which the human has confirmed, as an answer of this Emacs.
+It keeps its id, so if it was stored before, it is not stored twice."
+  (let* ((params (copy-sequence (hive-entry-params entry)))
+         (copy (hive-outbox-add
+                (hive-entry-ask-id entry) (hive-entry-method entry) params
+                (format "%s" (or (plist-get params :decision) (plist-get params :body))))))
+    ;; In the same file the copy replaces it; an "acked" there would delete both.
+    (if (equal (hive-entry-file copy) (hive-entry-file entry))
+        (setq hive-outbox--entries (delq entry hive-outbox--entries))
+      (hive-outbox--discard entry))))
 
 (defun hive-outbox--discard (entry)
   "Forget ENTRY, which is unverified."

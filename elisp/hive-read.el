@@ -98,7 +98,7 @@ the agent has added since, and the context of a permission."
                   (concat "  " (if width (hive-text-line line (max 20 (- width 3))) line) "\n"))
                 (butlast lines (length rest)) "")
      (if rest
-         (propertize (hive-words 'permission-more (length rest))
+         (propertize (hive-words 'permission-more (hive-count (length rest) "more line"))
                      'face 'warning)
        ""))))
 

@@ -95,7 +95,9 @@ human typed, report that, and put TEXT into the kill ring."
           ((null fate) (hive-say 'answer-queued))
           (t
            (unless (string-empty-p text) (kill-new text))
-           (hive-say 'answer-queued-closed fate)))))
+           (if (hive-respond-lost-p prompt)
+               (hive-say 'answer-queued-lost fate)
+             (hive-say 'answer-queued-closed fate))))))
 
 ;;;; What happened to a question
 
@@ -104,6 +106,10 @@ human typed, report that, and put TEXT into the kill ring."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-pending-p prompt) (not (hive-prompt-pending-p now)))
       (hive-respond-fate now))))
+
+(defun hive-respond-lost-p (prompt)
+  "Return non-nil if PROMPT has an answer by now, so that no other is accepted."
+  (equal "responded" (plist-get (hive-model-prompt (plist-get prompt :ask_id)) :status)))
 
 (defun hive-respond-still (prompt)
   "Return the current state of PROMPT, as a clause.

@@ -26,7 +26,6 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-read)
-(require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-shared-text)
 (require 'hive-shared-view)

@@ -139,11 +139,9 @@ export interface CopyStoreOptions {
  * @throws HiveError with a sentence that says what to do.
  */
 export async function copyStore({ from, to, env, in_use }: CopyStoreOptions): Promise<CopiedTable[]> {
-  const [{ checkVersion, refuseInUse }, { openCopyTarget }, { copyTables }] = await Promise.all([
-    import('./infrastructure/store/copy.ts'),
-    import('./infrastructure/store/copy.ts'),
-    import('./infrastructure/store/copy.ts'),
-  ]);
+  const { checkVersion, copyTables, openCopyTarget, refuseInUse } = await import(
+    './infrastructure/store/copy.ts'
+  );
   if (!from.includes('://') && !existsSync(from))
     throw new HiveError('store_foreign', `There is no store of Hive at ${from} to copy.`);
   const source = await openDriver(from, { env, busy_ms: undefined });

@@ -17,7 +17,7 @@ const recorded = JSON.parse(
 
 export const wake: Family = {
   name: 'wake',
-  rows: ['answer → waiter exit 2'],
+  rows: ['answer → waker exit 2'],
   async measure(effort) {
     const folder = tempFolder();
     const hive = await openHive({ store: storeIn(folder), env: {} });
@@ -47,7 +47,7 @@ export const wake: Family = {
     await hive.close();
     return [
       {
-        name: 'answer → waiter exit 2',
+        name: 'answer → waker exit 2',
         unit: 'ms',
         samples: woken,
         floor: null,

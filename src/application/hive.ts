@@ -84,9 +84,9 @@ export interface Hive {
   startRetention(): void;
   /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
   startSweep(): void;
-  /** Wakes idle sessions of Codex, where Codex started this process (codex-wakes.ts). */
+  /** Wakes idle sessions of Codex, where Codex started this process (wakes.ts). */
   startCodexWaker(party: Pick<WakeWait, 'seat' | 'env'>): CodexWaker;
-  /** Answers the dialogs of Codex on this machine that are answered at a desk (codex-answers.ts); sidecars start it. */
+  /** Answers the dialogs of Codex on this machine that are answered at a desk (dialogs.ts); sidecars start it. */
   startCodexAnswers(): void;
   /** Resumes the runs of this person whose human has answered, while this process lives; every long-lived process starts it. */
   startRuns(options: { jobs: number }): void;

@@ -1,6 +1,6 @@
 /**
- * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it checks the store before it prints
- * anything: whether the session still exists, is idle and has something to read, and this is still its waiter.
+ * Waking idle agents. A waker outlives Esc, /clear and the turn it began in, so it checks the store before it prints
+ * anything: whether the session still exists, is idle and has something to read, and this is still its waker.
  */
 
 import { refuse } from '../domain/actors.ts';
@@ -32,7 +32,7 @@ import { type Environment, preferencesAt } from './settings.ts';
 export interface WakeService {
   /**
    * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence to wake it
-   * with, to one waiter only; null when the time is up, the session has ended, or another waiter has replaced this one.
+   * with, to one waker only; null when the time is up, the session has ended, or another waker has replaced this one.
    * @throws HiveError `not_allowed` when the session is another process's.
    */
   untilWanted(wait: WakeWait): Promise<string | null>;
@@ -171,7 +171,7 @@ export interface CodexWaker {
   onSession(session: Session): void;
   /**
    * The client of this process has given its name. A session that has never called one of our tools is known only from
-   * its hooks, which do not say which process is its own: any Codex process on the machine may wake it, the newest waiter.
+   * its hooks, which do not say which process is its own: any Codex process on the machine may wake it, the newest waker.
    */
   onClient(client: string): void;
   close(): void;

@@ -39,7 +39,7 @@ export function defineAsk(command: Command): void {
     .option('--no-free-text', 'only the options may be chosen')
     .option('--header <text>', 'the topic in a few words')
     .option('--context-file <file>', 'Markdown that helps the human decide; - reads stdin')
-    .addOption(new Option('--kind <kind>', 'the kind of prompt').choices(['question', 'permission']))
+    .addOption(new Option('--kind <kind>', 'the kind of question').choices(['question', 'permission']))
     .addOption(new Option('--urgency <urgency>', 'how urgent').choices(['low', 'normal', 'critical']))
     .option('--timeout <duration>', 'let the question expire after this time (1s to 30d); default: never')
     .option('--to <name>', 'the human or team to ask; default: everybody')
@@ -112,7 +112,7 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     return EXIT.done;
   }
   print(ask_id);
-  if (existing) remark(ASK.existing(status));
+  if (existing) remark(ASK.existing(stateOf(asked.prompt)));
   else if (desks_online === 0) remark(ASK.nobodyOnline(to));
   return EXIT.done;
 }

@@ -18,13 +18,13 @@ interface ListOptions extends Format {
 export function defineList(command: Command): void {
   command
     .addOption(
-      new Option('--status <status>', 'the state to list; waiting leaves out snoozed prompts')
+      new Option('--status <status>', 'the state to list; waiting leaves out snoozed questions')
         .choices(['pending', 'waiting', 'responded', 'late', 'expired', 'cancelled', 'all'])
         .default('pending'),
     )
     .option('--project <name>', 'only of this project')
     .option('--agent <handle>', 'only of this agent')
-    .option('--to <name>', 'only prompts for this human or team')
+    .option('--to <name>', 'only questions for this human or team')
     .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
     .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
     .option('--json', 'print JSON')

@@ -18,7 +18,7 @@ export function defineLog(command: Command): void {
   command
     .option('--follow', 'wait for new events; starts now unless --after is given')
     .option('--after <seq>', 'only events after this number', sequence)
-    .option('--subject <id>', 'only events of this prompt, session or desk')
+    .option('--subject <id>', 'only events of this question, session or desk')
     .option('--json', 'print JSON, one event a line')
     .action((options: LogOptions) => withHive(options, (hive) => log(hive, options)));
 }

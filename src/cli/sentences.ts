@@ -9,7 +9,7 @@
 /** What only a human may do, as it follows "Only a human may". */
 export const DEED = {
   answer: 'answer',
-  cancel: "cancel another session's prompt",
+  cancel: "cancel another session's question",
   interrupt: 'interrupt other agents',
   mentions: "read or process another session's mentions",
   loops: 'decide whether two agents may go on',
@@ -32,7 +32,7 @@ export const ACTOR = {
   onlyHuman: (deed: Deed, because: string): string =>
     `Only a human may ${deed}. This process belongs to an agent (${because}).`,
   onlyHumanUnlessDeclared: (deed: Deed, because: string): string =>
-    `${ACTOR.onlyHuman(deed, because)} An agent that acts in its own name adds --as-agent; permissions are always answered by a human.`,
+    `${ACTOR.onlyHuman(deed, because)} An agent that acts in its own name adds --as-agent; permissions are decided only by a human or a human's rule.`,
   orphan: (deed: Deed): string =>
     `Only a human may ${deed}. The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.`,
   variable: (name: string): string => `${name} is set`,
@@ -42,7 +42,7 @@ export const ACTOR = {
 // ---- Asking and answering ----
 
 export const ASK = {
-  existing: (status: string): string => `This was asked before and is ${status}.`,
+  existing: (state: string): string => `You asked this before. It is ${state}.`,
   nobodyOnline: (to: string | null): string =>
     `${to === null ? 'No desk is online' : `None of the people behind "${to}" is online`}; the question is stored and waits.`,
   stillPending: (ask_id: string): string =>
@@ -87,7 +87,7 @@ export const CONFIRM = {
   asks: (kind: string, agent: string, project: string): string =>
     `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
   options: (labels: string): string => `Options: ${labels}`,
-  more: '-- More follows. Press RET to see it. --',
+  more: '-- More follows. Press Enter to see it. --',
   confirm: (decision: string): string => `Answer "${decision}"? Type yes to confirm: `,
   notConfirmed: (ask_id: string): string => `Not confirmed. ${ask_id} was not answered.`,
 } as const;
@@ -121,9 +121,18 @@ export const LIST = {
   late: (status: string, attested: boolean): string => `${status}, late${attested ? '' : ', unattested'}`,
   unattested: (status: string): string => `${status}, unattested`,
   claimed: (by: string): string => ` (${by} is answering)`,
+  /** The questions that `hive list --status` lists, as they follow "There are no". */
+  questions: {
+    pending: 'pending questions',
+    waiting: 'questions waiting for an answer',
+    responded: 'answered questions',
+    late: 'questions with a late answer',
+    expired: 'expired questions',
+    cancelled: 'cancelled questions',
+  } as Readonly<Record<string, string>>,
   nothing: (status: string, filters: string): string => {
-    const which = status === 'all' ? '' : `${status} `;
-    return `There are no ${which}prompts${filters === '' ? '' : ` with${filters}`}.`;
+    const which = LIST.questions[status] ?? 'questions';
+    return `There are no ${which}${filters === '' ? '' : ` with${filters}`}.`;
   },
   more: (limit: number, cursor: string): string =>
     `There are more: --limit ${limit * 2}, or --cursor ${cursor}`,
@@ -160,7 +169,7 @@ export const OUTREACH = {
 export const STATUS = {
   pending: (total: number, detail: string): string => `${total} pending${total === 0 ? '' : ` (${detail})`}`,
   unseen: (count: number): string =>
-    `${counted(count, 'message')} from agents that nobody has seen: run hive outreach to read ${count === 1 ? 'it' : 'them'}`,
+    `${counted(count, 'unseen message')} from agents; run hive outreach to read ${count === 1 ? 'it' : 'them'}`,
   online: (sessions: number, desks: number): string =>
     `${counted(sessions, 'session')}, ${counted(desks, 'desk')} online`,
   seen: (age: string): string => `seen ${age} ago`,
@@ -239,7 +248,7 @@ export const SESSIONS = {
   noSetting: (name: string, near: string | undefined, names: string): string =>
     `There is no setting "${name}".${near === undefined ? '' : ` Did you mean ${near}?`} The settings are ${names}. Nothing was changed.`,
   badValue: (word: string, name: string, values: string): string =>
-    `"${word}" is not a valid setting. Write ${name}=${values}. Nothing was changed.`,
+    `"${word}" has no valid value. Write ${name}=${values}. Nothing was changed.`,
   nothingToSet: (names: string): string => `Name a setting: ${names}. Nothing was changed.`,
   nameOne: (settings: string): string => `Name a session, as in: hive sessions set Claude-abc12 ${settings}`,
   set: (handle: string, settings: string): string => `Set for ${handle}: ${settings}`,
@@ -287,8 +296,8 @@ export const TEAM = {
 // ---- Runs ----
 
 export const RUN = {
-  none: 'No run works or sleeps. Start one with: hive run -- claude -p "…"',
-  watching: 'Resuming runs whose human has answered. Press C-c to end.',
+  none: 'There are no active or sleeping runs. Start one with: hive run -- claude -p "…"',
+  watching: 'Resuming runs whose human has answered. Press Ctrl-C to end.',
   watchTakesNone: '--watch starts no agent of its own: leave the command out.',
   badJobs: (given: string): string => `--jobs is "${given}": it must be a whole number, 1 or more.`,
   noVariable: (name: string): string => `--keep-env names ${name}, which is not set here.`,
@@ -306,7 +315,9 @@ export const RUN = {
     exit_code: number | null;
     problem: string | null;
   }): string =>
-    status !== 'ended' ? status : (problem ?? (exit_code === null ? 'ended' : `ended with ${exit_code}`)),
+    status !== 'ended'
+      ? status
+      : (problem ?? (exit_code === null ? 'ended' : `ended with exit code ${exit_code}`)),
 } as const;
 
 // ---- Remote agents ----
@@ -343,7 +354,7 @@ export const TOKEN = {
 } as const;
 
 export const MCP = {
-  badUrl: (url: string): string => `--url ${url} is not an http address.`,
+  badUrl: (url: string): string => `--url ${url} is not an http:// or https:// address.`,
   roleIsLocal: (role: string): string =>
     `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
   sourceIsLocal:
@@ -352,7 +363,7 @@ export const MCP = {
     `--url ${url} would send the token in clear text to another machine. Use https, a tunnel to 127.0.0.1, or add --insecure.`,
   timeoutIsLocal: '--tool-timeout does not work with --url. Leave it out.',
   needsTokenFile: '--url needs --token-file FILE.',
-  storeUnavailable: 'The store cannot be written. Each call says so until it can.',
+  storeUnavailable: 'Hive cannot write to the store. Until it can, each call will say so.',
 } as const;
 
 // ---- Setting up ----
@@ -374,7 +385,7 @@ export const INIT = {
   untrusted: (why: string): string =>
     `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex (${why}).`,
   aboutTrust: (count: number): string =>
-    `Codex skips hooks that nobody has trusted. These ${count} report each step of every session to Hive. Most start "hive hook" with all your rights; the others use the connection to "hive mcp".`,
+    `Codex skips hooks that nobody has trusted. These ${count} report each step of every session to Hive. Most start "hive hook" with your full permissions; the others use the connection to "hive mcp".`,
   askTrust: 'Trust them? Type yes to write that into config.toml: ',
   notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
   trusted: 'Trusted.',

@@ -40,7 +40,7 @@ type Read = (value: string) => SessionChanges;
 const DEFAULT = 'default';
 const SWITCH: Readonly<Record<string, boolean>> = { on: true, off: false };
 
-/** The names are those of Emacs (elisp/hive-session-commands.el). */
+/** The names are those of Emacs (elisp/hive-sessions.el). */
 const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read }>> = {
   shared: { values: ['on', 'off'], read: (value) => ({ shared: SWITCH[value] }) },
   roles: { values: [], read: (value) => ({ roles: value.split(',').filter((role) => role !== '') }) },

@@ -62,7 +62,7 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
   const colon = address.lastIndexOf(':');
   const host = colon === -1 ? '127.0.0.1' : address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   try {
-    const [{ startServing }, { portOf }] = await Promise.all([import('./serve.ts'), import('./serve.ts')]);
+    const { startServing, portOf } = await import('./serve.ts');
     const port = portOf('--serve', address.slice(colon + 1));
     if (!isLoopback(host)) throw invalidInput(SERVE.sidecarPlainHttp(host));
     const serving = await startServing(hive, { host, port, allowHost: [] });

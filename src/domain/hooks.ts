@@ -252,7 +252,7 @@ interface WokenFor {
   mentions: readonly Pick<Mention, 'mention_id' | 'from_session_id'>[];
 }
 
-/** The record after waking it for these: nobody waits for it until a new waiter starts. */
+/** The record after waking it for these: nobody waits for it until a new waker starts. */
 export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: number): Waker {
   const ids = mentions.map(({ mention_id }) => mention_id);
   const woken_for = [...waker.woken_for, ...ask_ids, ...ids].slice(-REMEMBERED);

@@ -36,7 +36,7 @@ const QUICK = 10;
 /** For events where the human may be asked while the client waits. */
 const HUMAN = 600;
 
-/** The default lifetime of a waiter, in seconds. */
+/** The default lifetime of a waker, in seconds. */
 const WAKES = 8 * 60 * 60;
 
 const at = (way: HookWay, timeout: number, ...events: string[]): HookSetting[] =>

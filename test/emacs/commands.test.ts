@@ -199,7 +199,7 @@ test('what was put away is not offered', async () => {
   expect(await answerTo(here)).toMatchObject({ decision: 'now' });
   await gone(/hive \d+!/);
   await command('hive-respond');
-  await emacs.until(/No questions are pending; 1 snoozed: M-x hive-list/);
+  await emacs.until(/No questions are pending for you \(1 snoozed; M-x hive-list\)/);
   await home.agent.prompts.cancel(away ?? '');
 });
 

@@ -45,18 +45,18 @@ describe('a permission that is longer than the screen', () => {
   test('is opened by the key that would allow it, and is allowed only when its end was displayed without a gap', async () => {
     const id = await permission(LONG);
     await command('hive-next');
-    await emacs.until(/Too long for here/);
-    await emacs.answer(/Too long for here/, '1');
-    await emacs.until(/Read it to its end/);
+    await emacs.until(/Too long to show here/);
+    await emacs.answer(/Too long to show here/, '1');
+    await emacs.until(/Read it to the end/);
     await emacs.keys('C-x', '1');
     await emacs.until(/Run make\?[\s\S]*line 15$/m);
     await emacs.keys('1');
-    await emacs.until(/Not allowed yet/);
+    await emacs.until(/Not sent: scroll/);
     // A jump to the end leaves a gap.
     await emacs.keys('M->');
-    await emacs.until(/^(?![\s\S]*Not allowed yet)[\s\S]*rm -rf ~/);
+    await emacs.until(/^(?![\s\S]*Not sent: scroll)[\s\S]*rm -rf ~/);
     await emacs.keys('1');
-    await emacs.until(/Not allowed yet/);
+    await emacs.until(/Not sent: scroll/);
     await emacs.keys('M-<');
     await emacs.until(/line 15$/m);
     for (const line of [30, 50, 70]) {
@@ -75,8 +75,8 @@ describe('a permission that is longer than the screen', () => {
   test('is denied at once', async () => {
     const id = await permission(LONG);
     await command('hive-next');
-    await emacs.until(/Too long for here/);
-    await emacs.answer(/Too long for here/, '2');
+    await emacs.until(/Too long to show here/);
+    await emacs.answer(/Too long to show here/, '2');
     expect(await answered(id)).toMatchObject({ selected: ['Deny'] });
   });
 
@@ -86,7 +86,7 @@ describe('a permission that is longer than the screen', () => {
     await emacs.until(/PERMISSION Deployer asks: Run make\?/);
     await emacs.type('Allow');
     await emacs.keys('Enter');
-    await emacs.until(/Not allowed yet/);
+    await emacs.until(/Not sent: scroll/);
     expect(await stored(id)).toMatchObject({ status: 'pending', decision: null });
   });
 });
@@ -97,14 +97,14 @@ test('a line that is cut at the edge of the window is not displayed', async () =
   await emacs.type('(add-hook (quote hive-prompt-mode-hook) (lambda () (setq truncate-lines t)) 90)');
   await emacs.keys('Enter');
   await command('hive-next');
-  await emacs.answer(/Too long for here/, '1');
-  await emacs.until(/Options[\s\S]*Read it to its end/);
+  await emacs.answer(/Too long to show here/, '1');
+  await emacs.until(/Options[\s\S]*Read it to the end/);
   await emacs.keys('1');
-  await emacs.until(/Not allowed yet/);
+  await emacs.until(/Not sent: scroll/);
   await emacs.keys('C-n');
-  await emacs.until(/^(?![\s\S]*Not allowed yet)/);
+  await emacs.until(/^(?![\s\S]*Not sent: scroll)/);
   await emacs.keys('1');
-  await emacs.until(/Not allowed yet/);
+  await emacs.until(/Not sent: scroll/);
   expect(await stored(id)).toMatchObject({ status: 'pending' });
 });
 

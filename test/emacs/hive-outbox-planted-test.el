@@ -127,5 +127,31 @@
     (should (equal '("send") (hive-outbox-test-ids 'pending)))
     (should (equal '("later") (hive-outbox-test-ids 'unverified)))))
 
+(ert-deftest hive-outbox-a-confirmed-answer-of-this-emacs-survives-a-crash ()
+  (hive-outbox-test-offline
+    ;; The key is lost while this Emacs runs, so its own file is unverified.
+    (hive-outbox-test-add "a")
+    (hive-outbox-test-add "b")
+    (hive-outbox-close)
+    (delete-file hive-outbox-key-file)
+    (hive-outbox-open)
+    (should (equal '("a" "b") (hive-outbox-test-ids 'unverified)))
+    (let ((keys (list ?s ?l)))
+      (cl-letf (((symbol-function 'read-char-choice) (lambda (&rest _) (pop keys))))
+        (hive-outbox-review)))
+    (should (equal '("a") (hive-outbox-test-ids 'pending)))
+    (should (equal '("b") (hive-outbox-test-ids 'unverified)))
+    ;; Only what is on disk survives.
+    (hive-outbox-close)
+    (hive-outbox-open)
+    (should (equal '("a") (hive-outbox-test-ids 'pending)))
+    (should (equal '("b") (hive-outbox-test-ids 'unverified)))
+    ;; Once it is stored, it does not come back.
+    (hive-outbox--acked (car (hive-outbox-entries 'pending)) nil)
+    (hive-outbox-close)
+    (hive-outbox-open)
+    (should-not (hive-outbox-entries 'pending))
+    (should (equal '("b") (hive-outbox-test-ids 'unverified)))))
+
 (provide 'hive-outbox-planted-test)
 ;;; hive-outbox-planted-test.el ends here

@@ -207,7 +207,8 @@
                     "my careful answer"))
           (hive-respond))
         (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "already had an answer from Bob: no" line)) said)))
-      (should (cl-some (lambda (line) (string-match-p "already answered by Bob" line)) said))
+      (should (member "This question was already answered by Bob; your answer will be sent, but no longer counts; its text is in the kill ring"
+                      said))
       (should (equal (car kill-ring) "my careful answer"))
       (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
 
@@ -245,6 +246,29 @@
       (hive-model-set-answered (plist-get prompt :ask_id) t)
       (should (string-match-p "not stored yet; once it is, M-x hive-amend"
                               (cadr (should-error (hive-answer-prompt prompt) :type 'user-error)))))))
+
+(ert-deftest hive-respond-closed-while-typing-says-whether-the-answer-is-kept ()
+  (dolist (case '(("responded" "was already answered by Bob.  Your answer would not be accepted;" nil)
+                  ("expired" "is already expired.  If you send your answer, it is stored as late;"
+                   "This question is already expired; your answer will be kept as late; its text is in the kill ring")))
+    (pcase-let ((`(,status ,header ,queued) case))
+      (hive-test-with-desk nil
+        (hive-test-connect)
+        (let* ((kill-ring nil) (said nil) (id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
+          (hive-test-wait 5 (hive-prompts))
+          (hive-compose (hive-model-prompt id))
+          (insert "go")
+          (hive-test-call 'fake/change (list :ask_id id :status status :by "Bob" :decision "no"))
+          (hive-test-wait 5 (null (hive-prompts)))
+          (should (equal (format " This question %s your text stays here." header)
+                         (substring-no-properties (hive-compose--header))))
+          (when queued
+            (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+              (hive-compose-send))
+            (should (member queued said))
+            (should (equal "go" (car kill-ring)))
+            (hive-test-wait 5 (hive-test-answers)))
+          (unless queued (hive-compose-put-aside)))))))
 
 (ert-deftest hive-respond-late-is-said-before-and-meanwhile-is-not ()
   (dolist (status '("expired" "cancelled"))

@@ -51,6 +51,9 @@ describe('asking', () => {
     const first = await person.hive('ask', 'Deploy?', '--key', 'k', '--json');
     const again = await person.hive('ask', 'Deploy?', '--key', 'k', '--json');
     expect(again.json()).toMatchObject({ ask_id: first.json().ask_id, existing: true });
+    expect((await person.hive('ask', 'Deploy?', '--key', 'k')).err).toMatch(
+      /^hive: You asked this before\. It is waiting for \d+ s\.\n$/,
+    );
     expect((await person.hive('ask', 'Other?', '--key', 'k')).code).toBe(1);
   });
 

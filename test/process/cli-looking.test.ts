@@ -138,8 +138,16 @@ describe('looking', () => {
     expect(await person.hive('list', '--agent', 'nobody')).toMatchObject({
       code: 0,
       out: '',
-      err: 'hive: There are no pending prompts with --agent nobody.\n',
+      err: 'hive: There are no pending questions with --agent nobody.\n',
     });
+    for (const [status, which] of [
+      ['responded', 'answered questions'],
+      ['late', 'questions with a late answer'],
+      ['all', 'questions'],
+    ] as const)
+      expect((await person.hive('list', '--status', status, '--project', 'none')).err).toBe(
+        `hive: There are no ${which} with --project none.\n`,
+      );
     expect((await person.hive('history', 'zzz')).err).toBe('hive: Nothing in the history matches.\n');
   });
 

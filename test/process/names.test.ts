@@ -172,8 +172,8 @@ describe('hive sessions set', () => {
       [['front'], 'Name a setting: shared, roles, gate, source, ping, reports.'],
       [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
       [['front', 'toString=1'], 'There is no setting "toString".'],
-      [['front', 'gate=open'], '"gate=open" is not a valid setting. Write gate=block|remind|off|default.'],
-      [['front', 'shared'], '"shared" is not a valid setting. Write shared=on|off.'],
+      [['front', 'gate=open'], '"gate=open" has no valid value. Write gate=block|remind|off|default.'],
+      [['front', 'shared'], '"shared" has no valid value. Write shared=on|off.'],
       [['front', 'roles=All'], '"All" is not a role'],
     ] as const) {
       const { code, err } = await person.hive('sessions', 'set', ...words);

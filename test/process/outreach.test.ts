@@ -298,7 +298,9 @@ describe('with nobody there', () => {
       fork,
     );
     const person = shell(store);
-    expect((await person.hive('status')).out).toContain('1 message from agents that nobody has seen');
+    expect((await person.hive('status')).out).toContain(
+      '1 unseen message from agents; run hive outreach to read it',
+    );
     await person.as({ HIVE_AGENT: 'other' }).hive('outreach');
     expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen' });
     const { out } = await person.hive('outreach');

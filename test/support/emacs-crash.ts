@@ -91,7 +91,9 @@ function heard(emacs: Child): { queued: string[]; stored: string[] } {
   let typed = '';
   for (const line of emacs.stderr().split('\n')) {
     typed = /^typed (.+)$/.exec(line)?.[1] ?? typed;
-    if (/^(Answer queued$|Late answer queued$|This question is already .* is sent anyway)/.test(line))
+    if (
+      /^(Answer queued$|Late answer queued$|This question (is|was) already .* in the kill ring$)/.test(line)
+    )
       said.queued.push(typed);
     const stored = /^Answered [^:]+: (.+) \(stored\)$/.exec(line)?.[1];
     if (stored !== undefined) said.stored.push(stored);

@@ -73,7 +73,7 @@ export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
 /** How often a waiting answer gets a space, which JSON ignores: proxies end a connection that says nothing. */
 const BREATH_MS = 25_000;
 
-/** The handler of waiters: its answer is what to wake the session with, as soon as there is something. */
+/** The handler of wakers: its answer is what to wake the session with, as soon as there is something. */
 export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHooks {
   return async ({ response, json, token, ...call }) => {
     const gone = goneSignal(call);

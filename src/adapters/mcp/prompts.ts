@@ -260,8 +260,6 @@ function deliveredView(delivered: Delivered): View {
   return { next: `${long} ${String(next)}`, ...rest };
 }
 
-const pollTools: readonly Tool[] = [poll];
-
 const askAsync = tool({
   name: 'hivemind_ask_async',
   title: 'Ask the human',
@@ -369,4 +367,4 @@ const ask = tool({
   },
 });
 
-export const promptTools: readonly Tool[] = [askAsync, ...pollTools, note, cancel, ask];
+export const promptTools: readonly Tool[] = [askAsync, poll, note, cancel, ask];
