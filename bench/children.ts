@@ -72,11 +72,14 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Starts an MCP server on stdio and performs the handshake. */
+/**
+ * Starts an MCP server on stdio and performs the handshake. What is above `hive mcp` counts as an agent, and the bench must be
+ * none, because it also starts sidecars: so there is a shell in between, which has more to do than to become the server.
+ */
 export async function connect(args: readonly string[], env: Environment): Promise<Server> {
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [...args],
+    command: '/bin/sh',
+    args: ['-c', '"$@"; exit $?', 'sh', process.execPath, ...args],
     env,
     cwd: env['HOME'] ?? '/',
   });
@@ -84,7 +87,7 @@ export async function connect(args: readonly string[], env: Environment): Promis
   clients.add(client);
   await client.connect(transport);
   return {
-    pid: transport.pid ?? 0,
+    pid: childOf(transport.pid ?? 0),
     async call(name, args = {}) {
       const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
       if (isError === true) throw new Error(`${name}: ${JSON.stringify(content)}`);
@@ -96,6 +99,15 @@ export async function connect(args: readonly string[], env: Environment): Promis
       await client.close();
     },
   };
+}
+
+/** The only child of a process; where the platform does not say, the process itself. */
+function childOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+  } catch {
+    return pid;
+  }
 }
 
 /** An agent with its own session on the store in `folder`; it may ask in a loop. */

@@ -138,8 +138,9 @@ test('in an empty Emacs: what an agent asked over MCP is answered there, and the
   timeout: 60_000,
 }, async () => {
   const transport = new StdioClientTransport({
-    command: join(project, 'node_modules/.bin/hive'),
-    args: ['mcp'],
+    // The client of an agent is a process of its own, and not this test, which starts the human's Emacs.
+    command: '/bin/sh',
+    args: ['-c', '"$@"; exit $?', 'sh', join(project, 'node_modules/.bin/hive'), 'mcp'],
     env: { ...env, HIVE_AGENT: 'agent-1' },
     cwd: project,
   });
