@@ -73,7 +73,7 @@ describe('no self-approval (invariant 9)', () => {
     expect(refused.err).toContain('it runs under Claude-sessi');
   });
 
-  it('an agent cancels its own prompt, and another's only with the explicit option', async () => {
+  it("an agent cancels its own prompt, and another's only with the explicit option", async () => {
     const person = shell(tempStore());
     const agent = person.as({ HIVE_AGENT: 'builder' });
     const own = (await agent.hive('ask', 'Mine?')).out.trim();

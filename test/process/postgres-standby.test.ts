@@ -78,7 +78,9 @@ describe('a standby that takes over', () => {
 });
 
 describe.skipIf(process.getuid?.() !== 0 || !canMountSmallDisk())('a server whose disk is full', () => {
-  test('says so; nothing acknowledged is lost; once there is room, everything works again', { timeout: 60_000 }, async () => {
+  test('says so; nothing acknowledged is lost; once there is room, everything works again', {
+    timeout: 60_000,
+  }, async () => {
     const tight = await server({ smallDisk: '24m', settings: ['default_tablespace=small'] });
     await sql(tight.port, `CREATE TABLESPACE small LOCATION '${tight.smallDisk}'`);
     const hive = await openTestHive(tight.address('full'));
