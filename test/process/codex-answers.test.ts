@@ -58,7 +58,7 @@ async function scene(reply: (message: Message) => object | readonly object[] | u
 }
 
 describe('a question that Codex asks by itself', () => {
-  test('is a prompt as well as a dialog, and the desk's answer goes into the dialog', async () => {
+  test("is a prompt as well as a dialog, and the desk's answer goes into the dialog", async () => {
     const { hive, server, hook, prompts } = await scene(standingDialog);
     // The hook prints nothing and does not wait; otherwise its terminal would show no question.
     expect(await hook(ASKS)).toBe('');

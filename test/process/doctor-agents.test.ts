@@ -136,7 +136,7 @@ describe('hive doctor', () => {
     });
   });
 
-  it('runs no program that only a project's configuration names', async () => {
+  it("runs no program that only a project's configuration names", async () => {
     const at = home();
     const program = join(at.folder, 'evil/hive');
     mkdirSync(join(at.folder, 'evil'));

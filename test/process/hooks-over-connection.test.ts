@@ -117,7 +117,7 @@ describe('a hook over the connection that fails', () => {
   });
 });
 
-test('the human is notified once that an agent's server died, by the next hook of its client', async () => {
+test("the human is notified once that an agent's server died, by the next hook of its client", async () => {
   const { hive, agent } = await claude();
   await fire(agent, { hook_event_name: 'UserPromptSubmit', prompt: 'go' });
   const { pid } = spawnSync('true');

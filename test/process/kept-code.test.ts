@@ -53,7 +53,7 @@ test('an event that needs the larger program starts it, and is handled once', as
   expect(events.map(({ type }) => type)).toEqual(['session/started', 'turn/changed']);
 });
 
-test('a hook's compiled code is kept for the next one of its event, and a Stop still ends the turn', async () => {
+test("a hook's compiled code is kept for the next one of its event, and a Stop still ends the turn", async () => {
   const here = place();
   await fire(here, 'PreToolUse');
   await fire(here, 'PreToolUse');

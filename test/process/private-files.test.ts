@@ -38,7 +38,7 @@ async function rpc(child: Child, ...messages: object[]): Promise<void> {
   await new Promise((resolve) => child.process.stdout.once('data', resolve));
 }
 
-test("only the owner can read any file of the store, its bell, logs and token, whatever the umask", async () => {
+test('only the owner can read any file of the store, its bell, logs and token, whatever the umask', async () => {
   const home = tempFolder();
   const state = join(home, 'state');
   const env = childEnvironment(join(state, 'deep', 'hive.db'), { HOME: home, XDG_STATE_HOME: state });
@@ -64,7 +64,7 @@ test("only the owner can read any file of the store, its bell, logs and token, w
   expect(readdirSync(join(state, 'hive'))).toEqual(expect.arrayContaining(['code', 'code.key']));
 });
 
-test("only the owner can read the files that hive init creates", async () => {
+test('only the owner can read the files that hive init creates', async () => {
   const home = tempFolder();
   const env = childEnvironment(join(home, 'hive.db'), { HOME: home });
   mkdirSync(join(home, '.claude'));
@@ -110,7 +110,7 @@ describe('what is secret', () => {
     expect(nonsense.err).not.toContain(SECRET);
   });
 
-  test('a token is in no log: neither the server's nor a refused client's', async () => {
+  test("a token is in no log: neither the server's nor a refused client's", async () => {
     const served = await serve(tempStore());
     const person = shell(served.store);
     const { secret } = (await person.hive('token', 'make', 'other', '--json')).json();
