@@ -132,6 +132,7 @@ export function createHive(parts: HiveParts): Hive {
   const feed = createFeed(store, log);
   const sessions = createSessions(store, processes);
   const seats = createSeats({
+    processes,
     store,
     sessions,
     seat,

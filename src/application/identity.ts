@@ -65,6 +65,21 @@ export function agentVariable(env: CallerEvidence['env']): string | null {
   return AGENT_VARIABLES.find((name) => text(env[name]) !== null) ?? null;
 }
 
+/**
+ * The variable of an agent in the environment of a process above this one; null where there is none. Whoever clears the
+ * variables of a command clears only that command's own (`env -i`), and this does not depend on which store is open.
+ */
+export function agentVariableAbove(
+  processes: Pick<Processes, 'ancestors' | 'environment'>,
+  pid: number,
+): string | null {
+  for (const above of processes.ancestors(pid)) {
+    const variable = agentVariable(processes.environment(above));
+    if (variable !== null) return variable;
+  }
+  return null;
+}
+
 /** The sessions that a shell's environment names, most likely first: agents started by agents leave several. */
 export function sessionsInEnvironment(env: CallerEvidence['env']): NamedSession[] {
   const named: NamedSession[] = [];

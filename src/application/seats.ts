@@ -5,9 +5,9 @@
  */
 import { type Seat, type SeatKey, seatKeyFrom } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
-import { agentVariable } from './identity.ts';
+import { agentVariable, agentVariableAbove } from './identity.ts';
 import { giveNotice } from './notices.ts';
-import type { Store } from './ports.ts';
+import type { Processes, Store } from './ports.ts';
 import type { SessionService } from './sessions.ts';
 import type { Environment } from './settings.ts';
 
@@ -42,6 +42,7 @@ interface Registrar {
 export interface SeatParts {
   store: Store;
   sessions: Pick<SessionService, 'above'>;
+  processes: Pick<Processes, 'ancestors' | 'environment'>;
   /** The name of the seat, user@machine. */
   seat: string;
   machine: string;
@@ -52,13 +53,15 @@ export interface SeatParts {
 }
 
 export function createSeats(parts: SeatParts): SeatService {
-  const { store, sessions, seat: name, machine, env, trust, write } = parts;
+  const { store, sessions, processes, seat: name, machine, env, trust, write } = parts;
   let own: SeatKey | null = null;
 
   /** Why an agent may have started this process; null when nothing shows one. */
   async function agentAbove(pid: number): Promise<string | null> {
     const variable = agentVariable(env);
     if (variable !== null) return `${variable} is set`;
+    const hidden = agentVariableAbove(processes, pid);
+    if (hidden !== null) return `${hidden} is set above it`;
     const [nearest] = await sessions.above({ machine, pid });
     return nearest === undefined ? null : `${nearest.handle} started this process`;
   }

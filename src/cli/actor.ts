@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import type { Hive } from '../application/hive.ts';
-import { agentVariable, sessionsInEnvironment } from '../application/identity.ts';
+import { agentVariable, agentVariableAbove, sessionsInEnvironment } from '../application/identity.ts';
 import { type Actor, type HumanActor, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
@@ -12,7 +12,7 @@ import type { Prompt } from '../domain/prompts.ts';
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { isOrphan } from '../infrastructure/platform/processes.ts';
+import { isOrphan, processes } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { confirmAnswer, remark } from './output.ts';
 import { ACTOR, CONFIRM, DEED, type Deed } from './sentences.ts';
@@ -125,6 +125,12 @@ export interface Caller {
   sessions: readonly string[];
 }
 
+/** What shows an agent whose shell has cleared the variables of this command, whichever store it names. */
+function hiddenAgent(): string | null {
+  const variable = agentVariableAbove(processes, process.pid);
+  return variable === null ? null : ACTOR.hidden(variable);
+}
+
 export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.env): Promise<Caller> {
   const above = await hive.sessions.above({ machine: hostname(), pid: process.pid });
   const inEnvironment = sessionsInEnvironment(env);
@@ -134,7 +140,11 @@ export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.en
   const variable = agentVariable(env);
   const nearest = above[0];
   const because =
-    variable !== null ? ACTOR.variable(variable) : nearest !== undefined ? ACTOR.above(nearest.handle) : null;
+    variable !== null
+      ? ACTOR.variable(variable)
+      : nearest !== undefined
+        ? ACTOR.above(nearest.handle)
+        : hiddenAgent();
   // An agent started by an agent inherits its variables; the nearest ancestor process says which of the two is meant.
   const named =
     inEnvironment.find(({ session_id }) => session_id === nearest?.session_id) ?? inEnvironment[0] ?? nearest;

@@ -36,6 +36,7 @@ export const ACTOR = {
   orphan: (deed: Deed): string =>
     `Only a human may ${deed}. The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.`,
   variable: (name: string): string => `${name} is set`,
+  hidden: (name: string): string => `${name} is set in a process above it`,
   above: (handle: string): string => `it runs under ${handle}`,
 } as const;
 

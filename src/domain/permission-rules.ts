@@ -100,6 +100,11 @@ export interface Place {
   cwd: string | null;
   /** Where a path really leads, from `cwd`; null if that cannot be known. */
   resolve: (path: string) => string | null;
+  /**
+   * The project of that directory, as its own files prove it, or the directory where no project is around it. Absent for
+   * another machine. What the store says of a session's project is not enough for a rule that allows.
+   */
+  project_dir?: string;
 }
 
 /** Another machine's files cannot be examined, so a star allows nothing there. */
@@ -113,13 +118,25 @@ export function rulesForTool(
 ): PermissionRule[] {
   let denied: readonly string[] | null = null;
   return rules.filter((rule) => {
-    if (rule.decision === 'allow') return isAllowed(rule, tool, place);
+    if (rule.decision === 'allow') return isAt(rule, place) && isAllowed(rule, tool, place);
     if (!fits(rule.tool, tool.name)) return false;
     if (rule.input === null) return true;
     denied ??= deniableTexts(tool, place);
     const pattern = rule.input;
     return denied.some((text) => fits(pattern, text));
   });
+}
+
+/** Whether the directory itself, and not only the record of its session, belongs to the project of a rule. */
+function isAt({ project }: PermissionRule, { project_dir }: Place): boolean {
+  if (project === null || project_dir === undefined) return true;
+  const folder = project.replace(/\/$/, '');
+  return project === project_dir || `${folder}/.git` === project_dir || isBelow(folder, project_dir);
+}
+
+/** A directory below a project without git; one below another repository has that one as its project. */
+function isBelow(folder: string, project_dir: string): boolean {
+  return folder !== '' && !project_dir.endsWith('/.git') && project_dir.startsWith(`${folder}/`);
 }
 
 /** The rule that decides, of those that match the tool: a denying rule wins over all allowing ones. */

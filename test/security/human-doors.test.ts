@@ -53,6 +53,22 @@ describe('an agent cannot open a desk', () => {
     expect(await eventsOf(await openTestHive(store), 'desk/opened')).toEqual([]);
   });
 
+  test('no clean environment and no store of its own hides an agent whose shell still has its variables', async () => {
+    const store = tempStore();
+    const env = childEnvironment(store);
+    const clean = Object.entries(env).map(([name, value]) => `'${name}=${value}'`);
+    const run = (command: string) => {
+      const line = `env -i ${clean.join(' ')} '${process.execPath}' '${HIVE}' ${command}; exit $?`;
+      return spawnChild('/bin/sh', ['-c', line], { ...env, CLAUDECODE: '1' });
+    };
+    for (const command of ['sidecar', 'token list', 'config wake off']) {
+      const refused = run(command);
+      expect(await refused.exited, command).toMatchObject({ code: 7 });
+      expect(refused.stderr(), command).toContain('CLAUDECODE is set in a process above it');
+    }
+    expect(await eventsOf(await openTestHive(store), 'desk/opened', 'seat/registered')).toEqual([]);
+  });
+
   test('the sidecar refuses to run below a registered session, whatever its environment', async () => {
     const store = tempStore();
     await becomeAgent(store);

@@ -37,7 +37,7 @@ function lay(): void {
   symlinkSync('.env', join(here, 'src/env-link.ts'));
   for (const name of ['dangling', 'src/dangling', 'src/dangling.ts'])
     symlinkSync('/nowhere/at/all', join(here, name));
-  place = placeAt(here);
+  place = { ...placeAt(here), project_dir: SESSION.project_dir };
 }
 
 beforeFile(async () => lay());
@@ -84,5 +84,53 @@ describe('the examples of the documentation hold', () => {
     expect(decide({ rule, tool: 'Bash', input: { command } })).toBeNull();
     const [honest = ''] = command.split(' -');
     expect(decide({ rule, tool: 'Bash', input: { command: honest } })).toBe('allow');
+  });
+});
+
+describe('a rule that allows in a project', () => {
+  const RULES = readRules(
+    [{ decision: 'allow', tool: 'Bash', input: 'npm test', project: '/replaced' }],
+    'a test',
+  ).rules;
+
+  /** Whether it allows the call in this directory, of a session that the store puts into the project. */
+  function allows(project: string, cwd: string): boolean {
+    const rules = RULES.map((rule) => ({ ...rule, project }));
+    const tool = { name: 'Bash', input: { command: 'npm test' }, use_id: null, response: null, own: null };
+    const matching = rulesForTool(rules, tool, placeAt(cwd));
+    return decidingRule(matching, { ...SESSION, project_dir: join(project, '.git') })?.decision === 'allow';
+  }
+
+  function repository(): { trusted: string; folder: string } {
+    const folder = realpathSync.native(tempFolder());
+    const trusted = join(folder, 'trusted');
+    mkdirSync(join(trusted, '.git/worktrees/w'), { recursive: true });
+    mkdirSync(join(trusted, 'src'));
+    writeFileSync(join(trusted, '.git/HEAD'), 'ref: refs/heads/main\n');
+    return { trusted, folder };
+  }
+
+  test('allows where the call runs, whatever the store says of its session', () => {
+    const { trusted, folder } = repository();
+    expect(allows(trusted, join(trusted, 'src'))).toBe(true);
+    expect(allows(trusted, folder)).toBe(false);
+  });
+
+  test('allows nothing in a folder whose .git only claims to be a worktree of the project', () => {
+    const { trusted, folder } = repository();
+    const [evil, worktree] = [join(folder, 'evil'), join(folder, 'worktree')];
+    for (const one of [evil, worktree]) mkdirSync(one);
+    writeFileSync(join(evil, '.git'), `gitdir: ${trusted}/.git\n`);
+    expect(allows(trusted, evil)).toBe(false);
+    // What git itself writes for a worktree leads both ways.
+    const admin = join(trusted, '.git/worktrees/w');
+    writeFileSync(join(worktree, '.git'), `gitdir: ${admin}\n`);
+    writeFileSync(join(admin, 'HEAD'), 'ref: refs/heads/w\n');
+    writeFileSync(join(admin, 'commondir'), '../..\n');
+    expect(allows(trusted, worktree)).toBe(false);
+    writeFileSync(join(admin, 'gitdir'), `${worktree}/.git\n`);
+    expect(allows(trusted, worktree)).toBe(true);
+    writeFileSync(join(evil, '.git'), `gitdir: ${admin}\n`);
+    expect(allows(trusted, evil)).toBe(false);
   });
 });

@@ -120,6 +120,7 @@ describe('what it costs', () => {
     const processes = {
       alive: () => true,
       ancestors: () => [],
+      environment: () => ({}),
       startedAt: () => null,
       startedMs: () => null,
       interrupt: () => false,

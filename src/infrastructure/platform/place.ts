@@ -1,12 +1,14 @@
 /** Where paths really lead, seen from the directory in which an agent works. */
 import { lstatSync, realpathSync } from 'node:fs';
 import type { Place } from '../../domain/permission-rules.ts';
+import { provenProject } from './project.ts';
 
 /** Resolves paths as the kernel does: a link is followed before `..` goes up from its target. */
 export function placeAt(directory: string): Place {
   const cwd = directory.startsWith('/') ? realPath(directory) : null;
   return {
     cwd,
+    project_dir: provenProject(directory),
     resolve(path) {
       if (path.includes('\0')) return null;
       if (path.startsWith('/')) return realPath(path);

@@ -19,6 +19,10 @@ function parentOf(pid: number): number | null {
   }
 }
 
+function splitAt(text: string, at: number): [string, string] {
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
 function parentFromProc(pid: number): number | null {
   const parent = Number(statOf(pid)?.[1]);
   return Number.isInteger(parent) && parent > 0 ? parent : null;
@@ -117,6 +121,17 @@ export const processes: Processes = {
       chain.push(parent);
     }
     return chain;
+  },
+
+  environment(pid) {
+    try {
+      const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      return Object.fromEntries(
+        entries.filter((entry) => entry.includes('=')).map((entry) => splitAt(entry, entry.indexOf('='))),
+      );
+    } catch {
+      return {};
+    }
   },
 
   startedAt(pid) {

@@ -2,7 +2,7 @@
  * The project of a directory: the git common directory, read from `.git` and `commondir` without starting git, so that
  * several worktrees are one project; else the directory itself.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { projectName } from '../../domain/preferences.ts';
 
@@ -38,6 +38,33 @@ export function findProject(directory: string): ProjectContext {
     if (dirname(folder) === folder) break;
   }
   return { project: projectName(start), project_dir: start, branch: null };
+}
+
+/**
+ * The identity of the project of a directory, for a rule that allows something there. A `.git` that is a file may name any
+ * repository, so it counts only if that repository names this worktree as its own, as git itself records it.
+ */
+export function provenProject(directory: string): string {
+  const start = resolve(directory);
+  for (let folder = start; ; folder = dirname(folder)) {
+    const dotGit = join(folder, '.git');
+    if (existsSync(dotGit)) {
+      if (statSync(dotGit).isDirectory()) return findProject(folder).project_dir;
+      return isWorktree(folder, dotGit) ? findProject(folder).project_dir : folder;
+    }
+    if (dirname(folder) === folder) return start;
+  }
+}
+
+function isWorktree(folder: string, dotGit: string): boolean {
+  try {
+    const text = readFileSync(dotGit, 'utf8');
+    const gitDir = resolve(folder, text.replace(/^gitdir:/, '').trim());
+    const back = resolve(gitDir, readFileSync(join(gitDir, 'gitdir'), 'utf8').trim());
+    return realpathSync(back) === realpathSync(dotGit);
+  } catch {
+    return false;
+  }
 }
 
 function describe(gitDir: string): ProjectContext {
