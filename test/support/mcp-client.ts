@@ -63,7 +63,12 @@ export async function connectMcp({
   const pid = wrap === undefined ? childOf(started) : started;
   const crash = async (): Promise<void> => {
     if (transport.pid === null) return;
-    process.kill(pid, 'SIGKILL');
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      // Killed before; the shell above it has not ended yet.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
     await closed;
   };
   whenFinished(async () => {
