@@ -279,7 +279,7 @@ function openTerminal(): number | null {
   }
 }
 
-/** Waits for one line; nothing else is to happen meanwhile. */
+/** Reads one line, and blocks the process until it was typed. */
 function readLine(terminal: number): string {
   const bytes = Buffer.alloc(4_096);
   return bytes.toString('utf8', 0, readSync(terminal, bytes)).trim();

@@ -145,7 +145,7 @@ const OUTSIDE = [
   'a:../../x',
   '@HERE@/../x',
   '//etc/passwd',
-  '/proc/self/root/etc/passwd',
+  '/proc/self/cwd/../../../etc/passwd',
 ];
 const SPACES = [' ', '\t', '  '];
 
