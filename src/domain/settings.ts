@@ -1,10 +1,10 @@
 /**
  * Settings: what a person prefers of how Hive notifies them and of how it holds, wakes and rations agents. It is set
- * from a shell (`hive config`), from Emacs (customize) or over its wire (`desk/preferences`), and stored. One table says
- * what there is. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
+ * from a shell (`hive config`), from Emacs (customize) or over its wire (`desk/preferences`), and stored. One table
+ * lists them all. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
  * compiler asks for the line.
  *
- * What permits or runs anything is no setting: it stands in a file of the human's (trust.ts), and never in the store
+ * Whatever permits or runs something is not a setting: it is in the human's own file (trust.ts), and never in the store
  * (invariants 9 and 14).
  */
 import { invalidInput } from './errors.ts';

@@ -5,6 +5,7 @@
  */
 import { expect } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { type Random, randomOf } from '../chaos/random.ts';
 import { openTestHive, withoutQuotas } from './hive.ts';
 import { connectMcp, type McpCaller } from './mcp-client.ts';
 import { type Sidecar, startSidecar } from './sidecar.ts';
@@ -27,6 +28,9 @@ interface Books {
   unsureAnswers: Map<string, Answer>;
 }
 
+/** The kills come in the same order and after the same delays in every run; what they meet is up to the machine. */
+const SEED = 20_260_322;
+
 export async function crashRounds(rounds: number): Promise<void> {
   const store = tempStore();
   const hive = await withoutQuotas(await openTestHive(store));
@@ -36,11 +40,12 @@ export async function crashRounds(rounds: number): Promise<void> {
     answered: new Map(),
     unsureAnswers: new Map(),
   };
-  for (let round = 0; round < rounds; round += 1) await oneRound(store, round, books);
+  const random = randomOf(SEED, 'crash');
+  for (let round = 0; round < rounds; round += 1) await oneRound(store, round, random, books);
   await checkBooks(hive, books);
 }
 
-async function oneRound(store: string, round: number, books: Books): Promise<void> {
+async function oneRound(store: string, round: number, random: Random, books: Books): Promise<void> {
   const [asker, coordinator, desk] = await Promise.all([
     connectMcp({ store, env: { HIVE_AGENT: 'asker' } }),
     connectMcp({ store, args: ['--role', 'coordinator'], env: { HIVE_AGENT: 'coordinator' } }),
@@ -56,11 +61,11 @@ async function oneRound(store: string, round: number, books: Books): Promise<voi
   const isBusy = (): boolean =>
     books.asked.size > before.asked + 1 && books.answered.size > before.answered + 1;
   await eventually(isBusy, 20_000, `two questions and two answers in round ${round}`);
-  await sleep(Math.random() * 100);
+  await sleep(random.between(0, 100));
   const killers = [() => asker.crash(), () => coordinator.crash(), () => desk.child.kill('SIGKILL')];
-  for (const kill of killers.sort(() => Math.random() - 0.5)) {
+  for (const kill of killers.sort(() => random.next() - 0.5)) {
     void kill();
-    await sleep(Math.random() * 10);
+    await sleep(random.between(0, 10));
   }
   await Promise.all([...working, asker.crash(), coordinator.crash(), desk.child.exited]);
 }
