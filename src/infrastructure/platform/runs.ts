@@ -4,7 +4,7 @@
  */
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunFiles, StartRecord } from '../../application/ports.ts';
+import type { RunFiles, StartRecord } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { readPrivately } from './human-file.ts';
 import { stateDirectory } from './paths.ts';
