@@ -8,9 +8,10 @@ import {
   quietTimes,
 } from '../domain/preferences.ts';
 import { noteHuman } from './humans.ts';
-import type { Ids, Logger, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import { releaseAll } from './prompts.ts';
 import { type Setter, storePreferences } from './settings.ts';
+import type { Ids, Logger } from './world.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */

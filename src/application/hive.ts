@@ -21,19 +21,7 @@ import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
 import type { PopupParty } from './popup-kinds.ts';
 import { createAudience, startPopups } from './popups.ts';
-import type {
-  CodexControl,
-  Examination,
-  Files,
-  Ids,
-  Logger,
-  Notifier,
-  Processes,
-  ReadTx,
-  RunFiles,
-  Secrets,
-  Store,
-} from './ports.ts';
+import type { ReadTx, Store } from './ports.ts';
 import { type ClaimService, createClaims, createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createRuns, type RunService } from './runs.ts';
@@ -45,6 +33,17 @@ import { createTrust, type TrustService } from './trust.ts';
 import { createTurns, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
+import type {
+  CodexControl,
+  Examination,
+  Files,
+  Ids,
+  Logger,
+  Notifier,
+  Processes,
+  RunFiles,
+  Secrets,
+} from './world.ts';
 
 export interface Hive {
   readonly store_id: string;

@@ -31,7 +31,7 @@ import type { Session } from '../domain/sessions.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import { findAddress } from './humans.ts';
-import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
+import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
 import {
   appendPrompt,
   findCurrent,
@@ -45,6 +45,7 @@ import {
 } from './prompt-records.ts';
 import { chargeQuotas, demandOf } from './quotas.ts';
 import { authorNamed } from './sessions.ts';
+import type { Ids } from './world.ts';
 
 /** A stored question. */
 export interface Asked {

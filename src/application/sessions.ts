@@ -40,8 +40,9 @@ import {
 } from './identity.ts';
 import { closeDead } from './lost-servers.ts';
 import { reconcileUnreported } from './outreach.ts';
-import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { Connection, ReadTx, Store, WriteTx } from './ports.ts';
 import { closeTurn, turnOfCall } from './turns.ts';
+import type { Processes } from './world.ts';
 
 export interface SessionService {
   /**

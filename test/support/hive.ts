@@ -1,7 +1,7 @@
 /** An open hive on a temporary store, and common queries of tests. */
 
 import { vi } from 'vitest';
-import type { Logger } from '../../src/application/ports.ts';
+import type { Logger } from '../../src/application/world.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { EVERY_SEAT } from '../../src/domain/humans.ts';
