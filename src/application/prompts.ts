@@ -43,7 +43,7 @@ import {
   recordEscalation,
   recordExpiry,
 } from './prompt-records.ts';
-import { chargeQuotas, demandOf } from './quotas.ts';
+import { chargeQuotas, demandOf, readQuotas, touchedBy } from './quotas.ts';
 import { authorNamed } from './sessions.ts';
 
 /** A stored question. */
@@ -181,10 +181,11 @@ export function createPrompts(
     async ask(request, session, turn_id) {
       const asked = await store.write(async (tx) => {
         const { session_id, handle: agent, source, project, project_dir } = session;
-        const [turn, desks, address] = await Promise.all([
+        const [turn, desks, address, readings] = await Promise.all([
           turnOfAsk(tx, session_id, turn_id),
           tx.desks.online(tx.now),
           findAddress(tx, request),
+          readQuotas(tx, session, touchedBy(request)),
         ]);
         const prompt = createPrompt(
           request,
@@ -203,9 +204,11 @@ export function createPrompts(
         // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
         if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
         if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
-        const refusal = await chargeQuotas(tx, session, demandOf([prompt]));
+        const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
+          readings,
+          store: () => insertPrompt(tx, prompt),
+        });
         if (refusal !== null) return refusal;
-        await insertPrompt(tx, prompt);
         return { prompt, existing: false, desks_online };
       });
       if ('quota' in asked) throw tooMany(asked);
