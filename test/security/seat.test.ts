@@ -39,7 +39,7 @@ let server: SharedPostgres;
 let stores = 0;
 beforeAll(async () => {
   server = await sharedPostgres();
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const ENGINES = {
@@ -270,7 +270,7 @@ describe('a hook and a sidecar of their own', () => {
     await eventually(() => {
       asked = sidecar.frames.slice(seen).find(({ method }) => method === 'hivemind-ask')?.params;
       return asked !== undefined;
-    }, 10_000);
+    });
     if (asked === undefined) throw new Error('Nothing was asked.');
     const { ask_id } = asked;
     const { digest: displayed_digest } = (await sidecar.request('prompt/get', { ask_id })).prompt;
