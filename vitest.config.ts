@@ -32,6 +32,7 @@ const config: ViteUserConfig = defineConfig({
       { name: 'root', description: 'needs root: other users, mounts and networks of its own' },
       { name: 'mounts', description: 'needs mount namespaces, for a disk that is soon full' },
     ],
+    globalSetup: ['test/support/run.ts'],
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
@@ -44,7 +45,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'clients',
           include: ['test/clients/**/*.test.ts'],
-          globalSetup: ['test/clients/support/setup.ts'],
+          globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
           testTimeout: 60_000,
         },
       },

@@ -3,20 +3,20 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, recordingLog, whenWaiting } from '../support/hive.ts';
 import { startPgbouncer } from '../support/pgbouncer.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 
 /** A wait that ended by itself would look once more and find the answer without having been woken. */
 const FOR_EVER_MS = 3_600_000;
 
 describe('behind PgBouncer', () => {
-  let server: PostgresServer;
+  let server: SharedPostgres;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await sharedPostgres();
     return () => server.stop();
   });
   const through = async (schema: string): Promise<string> =>
-    `postgres://hive@127.0.0.1:${await startPgbouncer(server.port)}/postgres?schema=${schema}&prepare=off`;
+    `postgres://hive@127.0.0.1:${await startPgbouncer(server)}/postgres?schema=${schema}&prepare=off`;
 
   test('a waiting poll gets its answer, although LISTEN does not work', {
     timeout: 60_000,
