@@ -235,7 +235,7 @@ async function permitted(
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
   if (displayed_digest !== permissionDigest(answered)) return NOT_WHAT_WAS_DISPLAYED;
   const seat = await seatThatAnswered(hook.tx, answered, {
-    store_id: hook.store_id,
+    store: hook.store,
     displayed_digest,
     seats,
   });
