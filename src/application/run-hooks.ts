@@ -10,6 +10,7 @@ import type { Prompt } from '../domain/prompts.ts';
 import {
   ALLOWED_VARIABLE,
   isOnlyCall,
+  NOT_PERMITTED,
   needsHuman,
   type Run,
   type RunCall,
@@ -21,9 +22,7 @@ import { applicableRules, askFor, concludePrompt, dialogHandler, openByRule } fr
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { insertPrompt, recordCancel } from './prompt-records.ts';
-
-/** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
-const WAITING_MS = 590_000;
+import { concludeQuestion, keepOpen, openQuestion, questionIn, WAITING_MS } from './run-questions.ts';
 
 const STALE =
   'This agent was started for an earlier part of its run, and another one has taken over. Stop now: call no tools.';
@@ -37,28 +36,54 @@ export async function runHandler(
   const dialog = permissionIn(event, settings);
   const rules = dialog === null ? null : await applicableRules(dialog, event, settings);
   const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
-  return async (hook) => {
+  const handler: HookHandler = async (hook) => {
     const { tx, verdict, waited } = hook;
     const found = await tx.runs.get(own.run_id);
-    if (found === undefined || found.session_id !== event.session_id) return otherwise?.(hook) ?? null;
+    if (found === undefined || !isOfRun(event, found, own)) return otherwise?.(hook) ?? null;
     if (found.start !== own.start)
       return event.name === 'PreToolUse' ? { deny: STALE, end_turn: STALE } : null;
     const run = await heard(hook, found);
+    if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
+    const question = questionIn(event, run);
+    if (question !== null) {
+      if (waited !== null) return concludeQuestion(hook, run, question, waited);
+      if (verdict.deny !== null || verdict.end_turn !== null) return null;
+      return (await openQuestion(hook, run, question)) ?? otherwise?.(hook) ?? null;
+    }
     if (dialog === null || rules === null) return otherwise?.(hook) ?? null;
     if (waited !== null) return conclude(hook, run, dialog, { ...waited, file: rules.file });
     if (verdict.deny !== null || verdict.end_turn !== null) return null;
     return (await openByRule(hook, dialog, rules)) ?? open(hook, run, dialog);
   };
+  return event.client === 'claude-code' && event.name === 'PermissionRequest'
+    ? (hook) => decided(hook, handler)
+    : handler;
 }
 
-/** What the human is asked in this event. A subagent's call cannot be deferred: the client asks as usual. */
+/** In a run this hook always decides, because the client waits for the first decision and nobody else gives one. */
+async function decided(hook: HookContext, handler: HookHandler): Promise<Partial<Verdict> | null> {
+  const verdict = await handler(hook);
+  if (verdict?.wait != null || verdict?.decision != null || hook.verdict.decision !== null) return verdict;
+  return { ...verdict, decision: { kind: 'deny', message: NOT_PERMITTED, interrupt: false } };
+}
+
+/** Codex chooses the id of a conversation itself: until it makes its first call, the run's is only a placeholder. */
+function isOfRun({ client, session_id, agent_id }: HookEvent, run: Run, own: RunStart): boolean {
+  if (run.session_id === session_id) return true;
+  return client === 'codex' && agent_id === null && run.heard === 0 && run.start === own.start;
+}
+
+/** The permission or plan that this event needs. A subagent's call cannot be deferred: the client asks as usual. */
 function permissionIn(event: HookEvent, { env }: HookSettings): Dialog | null {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null) return null;
   if (name !== 'PreToolUse' && name !== 'PermissionRequest') return null;
+  // Nothing in a run of Codex can be deferred, or needs a permission.
+  if (event.client === 'codex') return null;
+  const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
+  if (dialog?.kind === 'plan') return dialog;
   const allowed = (env[ALLOWED_VARIABLE] ?? '').split('\n').filter((rule) => rule !== '');
   if (name === 'PreToolUse' && !needsHuman(tool, allowed)) return null;
-  const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
   return dialog?.kind === 'permission' ? { ...dialog, suggestions: [] } : null;
 }
 
@@ -76,9 +101,20 @@ async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   const isOver = over !== null && run.calls.some(({ call_id }) => call_id === over);
   // At a Stop the agent has done its work, unless a guard blocks the Stop; nobody else may see how it ends.
   const exit_code = name === 'Stop' ? 0 : goesOn ? null : run.exit_code;
-  if (!isNew && !isOver && exit_code === run.exit_code) return run;
-  const calls = run.calls.filter(({ call_id }) => call_id !== over);
-  const now: Run = { ...run, calls, heard: isNew ? run.start : run.heard, exit_code, changed_at: tx.now };
+  const { session_id } = event;
+  // A resumed agent has been told of the questions that it had left open, or is told with this event.
+  const isTold = goesOn && run.calls.some(({ call_id }) => call_id === null);
+  if (!isNew && !isOver && !isTold && exit_code === run.exit_code && session_id === run.session_id)
+    return run;
+  const calls = run.calls.filter(({ call_id }) => call_id !== over && !(isTold && call_id === null));
+  const now: Run = {
+    ...run,
+    session_id,
+    calls,
+    heard: isNew ? run.start : run.heard,
+    exit_code,
+    changed_at: tx.now,
+  };
   await tx.runs.put(now);
   return now;
 }
@@ -102,7 +138,12 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
   if (asked === undefined) return null;
   // The prompt outlives the turn of the agent that died: the next agent repeats the same call.
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
-  await putCall(hook, run, { call_id: use_id, ask_id: asked.ask_id, deferred: false, given: false }, use_id);
+  await putCall(
+    hook,
+    run,
+    { call_id: use_id, ask_id: asked.ask_id, start: run.start, deferred: false, given: false },
+    use_id,
+  );
   return waitFor(asked, run.patience_ms);
 }
 
@@ -147,7 +188,12 @@ async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt): Prom
   return false;
 }
 
-async function putCall({ tx }: HookContext, run: Run, call: RunCall, instead_of: string): Promise<void> {
+async function putCall(
+  { tx }: HookContext,
+  run: Run,
+  call: RunCall,
+  instead_of: string | null,
+): Promise<void> {
   const others = run.calls.filter(({ call_id }) => call_id !== instead_of);
   await tx.runs.put({ ...run, calls: [...others, call], changed_at: tx.now });
 }
@@ -195,7 +241,7 @@ async function conclude(
   // The client now asks for permission, and that hook continues the wait.
   const { transcript_path } = event;
   const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
-  if (!isOnlyCall(tail, call.call_id)) return null;
+  if (!isOnlyCall(tail, call.call_id ?? '')) return null;
   await putCall(hook, run, { ...call, deferred: true }, call.call_id);
   return { defer: `Waiting for the human: ${prompt.ask_id}` };
 }

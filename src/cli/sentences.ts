@@ -302,6 +302,8 @@ export const RUN = {
   watchTakesNone: '--watch starts no agent of its own: leave the command out.',
   badJobs: (given: string): string => `--jobs is "${given}": it must be a whole number, 1 or more.`,
   noVariable: (name: string): string => `--keep-env names ${name}, which is not set here.`,
+  tooPatient: (given: string): string =>
+    `--patience is ${given}, and no client lets a hook wait that long: give 9m or less. A question waits for you as long as it must, also when the agent has ended.`,
   problem: (run_id: string, problem: string): string => `${run_id} has ended: ${problem}`,
   sleeps: (run_id: string, asks: string): string =>
     asks === ''

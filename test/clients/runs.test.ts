@@ -11,7 +11,15 @@ import { grow } from '../support/ageing.ts';
 import { type Child, spawnHive } from '../support/children.ts';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
-import { bash, type ModelRequest, type Reply, startModel } from './support/anthropic.ts';
+import {
+  bash,
+  hive as call,
+  type ModelRequest,
+  type Reply,
+  type Script,
+  startModel,
+  type ToolUse,
+} from './support/anthropic.ts';
 import { type ClaudeRun, claudeArguments, claudeEnvironment } from './support/claude.ts';
 import { clients, openWorld } from './support/world.ts';
 
@@ -23,6 +31,12 @@ function untilDone({ messages }: ModelRequest): Reply {
   return results.length === 0 ? { calls: [bash(LINE)] } : { text: 'all done' };
 }
 
+/** One call of any tool, and the end once its result is there. */
+const thenDone =
+  (tool: ToolUse): Script =>
+  ({ messages }) =>
+    JSON.stringify(messages).includes('"type":"tool_result"') ? { text: 'all done' } : { calls: [tool] };
+
 interface Started {
   hive: OpenedHive;
   folder: string;
@@ -32,12 +46,16 @@ interface Started {
   output: () => string;
 }
 
-async function start(script = untilDone, patience = '1s'): Promise<Started> {
+async function start(
+  script: Script = untilDone,
+  patience = '1s',
+  more: readonly string[] = [],
+): Promise<Started> {
   const world = await openWorld();
   const model = await startModel(script);
   const { hive, ...rest } = world;
   const run: ClaudeRun = { ...rest, model, allowed: 'mcp__hive' };
-  const options = ['--output-format', 'json', ...claudeArguments(run)];
+  const options = ['--output-format', 'json', ...more, ...claudeArguments(run)];
   const command = [run.clients.claude, '-p', 'go', ...options];
   const child = spawnHive(['run', '--patience', patience, '--', ...command], claudeEnvironment(run));
   let said = '';
@@ -134,6 +152,88 @@ describe.skipIf(clients === null)('a run of Claude Code', () => {
     }
     expect(await child.exited).toMatchObject({ code: 0 });
     expect(effects(folder).split('\n').sort()).toEqual(['', 'one', 'two']);
+  });
+
+  test('asks and waits (hivemind_ask): it ends, and its tool returns the answer when it has been resumed', async () => {
+    const started = await start(thenDone(call('hivemind_ask', { question: 'Red or blue?' })));
+    const { hive, child, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    const asked = await pending(hive);
+    expect(asked).toMatchObject({ question: 'Red or blue?', kind: 'question', dialog: false });
+    watching(started);
+    await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'blue', actor: HUMAN });
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(model.told()).toContain('\\"decision\\":\\"blue\\"');
+    expect(model.everything().match(/blue\\/g)).toHaveLength(1);
+    const { items } = await hive.prompts.list({ limit: 10 });
+    expect(items).toHaveLength(1);
+    expect(items[0]?.handed_at).toEqual(expect.any(String));
+  });
+
+  test('uses the question dialog of its client (AskUserQuestion), which it lacks elsewhere without a terminal', async () => {
+    const questions = [
+      {
+        question: 'Which colour?',
+        header: 'Colour',
+        multiSelect: false,
+        options: [
+          { label: 'Red', description: 'warm' },
+          { label: 'Blue', description: 'cold' },
+        ],
+      },
+      {
+        question: 'Which size?',
+        header: 'Size',
+        multiSelect: false,
+        options: [
+          { label: 'Small', description: 's' },
+          { label: 'Large', description: 'l' },
+        ],
+      },
+    ];
+    const started = await start(thenDone({ name: 'AskUserQuestion', input: { questions } }));
+    const { hive, child, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    const { items } = await hive.prompts.list({ status: 'pending', limit: 10 });
+    expect(items.map(({ question }) => question).sort()).toEqual(['Which colour?', 'Which size?']);
+    watching(started);
+    for (const { ask_id, options } of items)
+      await hive.prompts.respond({ ask_id, decision: options[1]?.label ?? '', actor: HUMAN });
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(model.told()).toContain('\\"Which colour?\\"=\\"Blue\\"');
+    expect(model.told()).toContain('\\"Which size?\\"=\\"Large\\"');
+  });
+
+  test('has its plan approved while it sleeps', async () => {
+    const plan = { name: 'ExitPlanMode', input: { plan: 'First this, then that.' } };
+    const started = await start(thenDone(plan), '1s', ['--permission-mode', 'plan']);
+    const { hive, child, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    const asked = await pending(hive);
+    expect(asked).toMatchObject({ question: 'Approve this plan?', kind: 'permission' });
+    watching(started);
+    await answer(hive, asked, 'Approve');
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(model.everything()).toContain('Exited Plan Mode');
+  });
+
+  test('that ends its turn with a question open is continued with the answer', async () => {
+    const started = await start(thenDone(call('hivemind_ask_async', { question: 'Red or blue?' })));
+    const { hive, child, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    expect(await runOf(hive)).toMatchObject({ status: 'sleeping', calls: [{ call_id: null }] });
+    expect(model.requests).toHaveLength(2);
+    watching(started);
+    const { ask_id } = await pending(hive);
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(model.everything()).toContain(`You stopped while ${ask_id} was open`);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    expect(model.everything()).toContain('blue');
   });
 
   test('whose record was changed is not resumed', async () => {
