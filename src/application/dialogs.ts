@@ -27,7 +27,7 @@ import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
-import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import { insertPrompt, recordAnswer, recordCancel } from './prompts.ts';
 import { chargeQuotas, demandOf } from './quotas.ts';
 import { seatThatAnswered, unsignedText } from './signatures.ts';
 import { noteTrust } from './trust.ts';

@@ -42,7 +42,7 @@ import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
 import { giveNotice } from './notices.ts';
 import type { OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
-import { insertPrompt } from './prompt-records.ts';
+import { insertPrompt } from './prompts.ts';
 import { chargeQuotas, demandOfOutreach } from './quotas.ts';
 import { type Setter, storePreferences } from './settings.ts';
 import type { Ids } from './world.ts';

@@ -21,7 +21,7 @@ import type { Trust } from '../domain/trust.ts';
 import { applicableRules, askFor, concludePrompt, dialogHandler, openByRule } from './dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import { insertPrompt, recordCancel } from './prompt-records.ts';
+import { insertPrompt, recordCancel } from './prompts.ts';
 import { concludeQuestion, keepOpen, openQuestion, questionIn, WAITING_MS } from './run-questions.ts';
 
 const STALE =
@@ -36,12 +36,8 @@ export async function runHandler(
   const dialog = permissionIn(event, settings);
   const rules = dialog === null ? null : await applicableRules(dialog, event, settings);
   const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
-  const handler: HookHandler = async (hook) => {
-    const { tx, verdict, waited } = hook;
-    const found = await tx.runs.get(own.run_id);
-    if (found === undefined || !isOfRun(event, found, own)) return otherwise?.(hook) ?? null;
-    if (found.start !== own.start)
-      return event.name === 'PreToolUse' ? { deny: STALE, end_turn: STALE } : null;
+  const ofRun = async (hook: HookContext, found: Run): Promise<Partial<Verdict> | null> => {
+    const { verdict, waited } = hook;
     const run = await heard(hook, found);
     if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
     const question = questionIn(event, run);
@@ -55,16 +51,20 @@ export async function runHandler(
     if (verdict.deny !== null || verdict.end_turn !== null) return null;
     return (await openByRule(hook, dialog, rules)) ?? open(hook, run, dialog);
   };
-  return event.client === 'claude-code' && event.name === 'PermissionRequest'
-    ? (hook) => decided(hook, handler)
-    : handler;
+  return async (hook) => {
+    const found = await hook.tx.runs.get(own.run_id);
+    if (found === undefined || !isOfRun(event, found, own)) return otherwise?.(hook) ?? null;
+    if (found.start !== own.start)
+      return event.name === 'PreToolUse' ? { deny: STALE, end_turn: STALE } : null;
+    return decided(hook, await ofRun(hook, found));
+  };
 }
 
-/** In a run this hook always decides, because the client waits for the first decision and nobody else gives one. */
-async function decided(hook: HookContext, handler: HookHandler): Promise<Partial<Verdict> | null> {
-  const verdict = await handler(hook);
-  if (verdict?.wait != null || verdict?.decision != null || hook.verdict.decision !== null) return verdict;
-  return { ...verdict, decision: { kind: 'deny', message: NOT_PERMITTED, interrupt: false } };
+/** In a run a PermissionRequest is always decided: the client waits for the first decision, and nobody else gives one. */
+function decided({ event, verdict }: HookContext, own: Partial<Verdict> | null): Partial<Verdict> | null {
+  if (event.name !== 'PermissionRequest' || event.client !== 'claude-code') return own;
+  if (own?.wait != null || own?.decision != null || verdict.decision !== null) return own;
+  return { ...own, decision: { kind: 'deny', message: NOT_PERMITTED, interrupt: false } };
 }
 
 /** Codex chooses the id of a conversation itself: until it makes its first call, the run's is only a placeholder. */

@@ -12,8 +12,7 @@ import { blockingAsk, isOnlyCall, type Run, type RunCall, STEP_TAIL_BYTES } from
 import { askFor, concludePrompts } from './dialogs.ts';
 import type { HookContext } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import { insertPrompt, recordCancel } from './prompt-records.ts';
-import { askIn } from './prompts.ts';
+import { askIn, insertPrompt, recordCancel } from './prompts.ts';
 
 /** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
 export const WAITING_MS = 590_000;

@@ -20,7 +20,7 @@ import {
 import { debounced } from './feed.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store } from './ports.ts';
-import { recordCancel } from './prompt-records.ts';
+import { recordCancel } from './prompts.ts';
 import type { Ids, Logger, Processes, RunFiles } from './world.ts';
 
 export interface NewRun {

@@ -41,7 +41,7 @@ import {
 import type { HookContext, HookHandler } from './hook-context.ts';
 import type { CallTrace } from './identity.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
-import { recordCancel } from './prompt-records.ts';
+import { recordCancel } from './prompts.ts';
 import type { Files, Ids } from './world.ts';
 
 export interface TurnService {

@@ -1,5 +1,5 @@
-/** A real PgBouncer in transaction mode in front of our PostgreSQL, if the machine has one. */
-import { spawn, spawnSync } from 'node:child_process';
+/** A real PgBouncer in transaction mode in front of our PostgreSQL. */
+import { spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,8 @@ import { onTestFinished } from 'vitest';
 import { freePort, owner } from './postgres.ts';
 import { eventually } from './wait.ts';
 
-export function hasPgbouncer(): boolean {
-  return spawnSync('pgbouncer', ['--version']).status === 0;
-}
+/** Debian puts it where only root looks. */
+const PATH = `${process.env['PATH']}:/usr/sbin`;
 
 /** Returns its port. */
 export async function startPgbouncer(server_port: number): Promise<number> {
@@ -36,7 +35,12 @@ export async function startPgbouncer(server_port: number): Promise<number> {
   );
   const who = owner();
   if ('uid' in who) for (const path of [folder, config, users]) chownSync(path, who.uid, who.gid);
-  const child = spawn('pgbouncer', [config], { ...who, cwd: folder, stdio: 'ignore' });
+  const child = spawn('pgbouncer', [config], {
+    ...who,
+    env: { ...process.env, PATH },
+    cwd: folder,
+    stdio: 'ignore',
+  });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   onTestFinished(async () => {
     child.kill('SIGKILL');

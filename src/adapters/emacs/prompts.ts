@@ -222,13 +222,13 @@ export async function keepMalformed(
   await untilStored(connection, ended, () => connection.hive.unreadAnswers.keep(answer));
 }
 
-function keepAnswer(
+async function keepAnswer(
   params: unknown,
   connection: DeskConnection,
   { error, sender_told }: { error: unknown; sender_told: boolean },
 ): Promise<void> {
   const reason = sentenceOf(toWireError(error).message);
-  return connection.hive.unreadAnswers.keep({ from: originOf(connection), params, reason, sender_told });
+  await connection.hive.unreadAnswers.keep({ from: originOf(connection), params, reason, sender_told });
 }
 
 function keepPart(params: unknown, connection: DeskConnection, ignored: readonly string[]): Promise<void> {
