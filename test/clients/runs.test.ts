@@ -7,6 +7,7 @@ import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Run } from '../../src/domain/runs.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { randomOf } from '../chaos/random.ts';
 import { grow } from '../support/ageing.ts';
 import { type Child, spawnHive } from '../support/children.ts';
 import { HUMAN } from '../support/hive.ts';
@@ -22,6 +23,14 @@ import {
 } from './support/anthropic.ts';
 import { type ClaudeRun, claudeArguments, claudeEnvironment } from './support/claude.ts';
 import { openWorld } from './support/world.ts';
+
+/** HIVE_RUNS=200 is the long proof. */
+const RUNS = Number(process.env['HIVE_RUNS'] ?? 20);
+/** HIVE_SEED repeats the plan of a run: its seed is in the title of the test. How the machine schedules is not repeated. */
+const SEED = Number(process.env['HIVE_SEED'] ?? 20_261_123);
+
+/** What looks after runs: a desk's sidecar, a server, and the command that does nothing else. */
+const KEEPERS = [['sidecar'], ['serve', '--port', '0'], ['run', '--watch']];
 
 const LINE = 'echo one >> effects.txt';
 
@@ -252,23 +261,26 @@ describe('a run of Claude Code', () => {
     expect(effects(folder)).toBe('');
   });
 
-  // HIVE_RUNS=200 for the long proof.
-  test.each(Array.from({ length: Number(process.env['HIVE_RUNS'] ?? 20) }, (_, n) => n + 1))(
-    'that is killed at random has each effect once, and none without its answer (%i)',
-    async () => {
+  test.each(Array.from({ length: RUNS }, (_, n) => SEED + n))(
+    'that is killed at random has each effect once, and none without its answer (seed %i)',
+    async (seed) => {
+      const random = randomOf(seed, 'runs');
       const lines = ['one', 'two', 'three'];
       const started = await start((request) => nextLine(request, lines), '300ms');
       const { hive, folder, child, run } = started;
-      let watcher = watching(started);
+      // Any process of the person's may look after the run.
+      const startKeeper = (): Child => spawnHive(random.pick(KEEPERS), claudeEnvironment(run));
+      let keeper = startKeeper();
       const allowed = new Set<string>();
       let isOver = false;
       const human = (async () => {
+        const random = randomOf(seed, 'human');
         while (!isOver) {
           for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 10 })).items) {
             const line = lines.find((one) => prompt.question.includes(one)) ?? '';
-            await sleep(Math.random() * 1_500);
+            await sleep(random.between(0, 1_500));
             // A week passes, and what is old is removed.
-            if (Math.random() < 0.3) {
+            if (random.chance(0.3)) {
               grow(run.store, 7);
               await hive.retention.sweep(1);
             }
@@ -285,14 +297,14 @@ describe('a run of Claude Code', () => {
       })();
       await eventually(async () => (await hive.runs.list({ all: true })).length > 0, 20_000);
       for (let kills = 0; kills < 4; kills += 1) {
-        await sleep(Math.random() * 3_000);
-        const now = await hive.runs.list({ all: true });
-        const victim = Math.random();
+        await sleep(random.between(0, 3_000));
+        const [now] = await hive.runs.list({ all: true });
+        const victim = random.next();
         if (victim < 0.4) {
-          await watcher.kill('SIGKILL');
-          watcher = watching(started);
+          await keeper.kill('SIGKILL');
+          keeper = startKeeper();
         } else if (victim < 0.6) await child.kill('SIGKILL');
-        else if (now[0]?.agent != null) kill(now[0].agent.pid);
+        else if (now?.agent != null) kill(now.agent.pid);
       }
       await ended(hive).finally(() => {
         isOver = true;
