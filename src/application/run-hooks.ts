@@ -22,7 +22,7 @@ import { applicableRules, askFor, concludePrompt, dialogHandler, openByRule } fr
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { insertPrompt, recordCancel } from './prompts.ts';
-import { concludeQuestion, keepOpen, openQuestion, questionIn, WAITING_MS } from './run-questions.ts';
+import { concludeQuestion, keepOpen, modeOf, openQuestion, questionIn, WAITING_MS } from './run-questions.ts';
 
 const STALE =
   'This agent was started for an earlier part of its run, and another one has taken over. Stop now: call no tools.';
@@ -83,7 +83,7 @@ function permissionIn(event: HookEvent, { env }: HookSettings): Dialog | null {
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
   if (dialog?.kind === 'plan') return dialog;
   const allowed = (env[ALLOWED_VARIABLE] ?? '').split('\n').filter((rule) => rule !== '');
-  if (name === 'PreToolUse' && !needsHuman(tool, allowed)) return null;
+  if (name === 'PreToolUse' && !needsHuman(tool, allowed, event.raw['permission_mode'])) return null;
   return dialog?.kind === 'permission' ? { ...dialog, suggestions: [] } : null;
 }
 
@@ -141,7 +141,14 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
   await putCall(
     hook,
     run,
-    { call_id: use_id, ask_id: asked.ask_id, start: run.start, deferred: false, given: false },
+    {
+      call_id: use_id,
+      ask_id: asked.ask_id,
+      start: run.start,
+      deferred: false,
+      given: false,
+      ...modeOf(event),
+    },
     use_id,
   );
   return waitFor(asked, run.patience_ms);

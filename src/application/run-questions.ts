@@ -17,6 +17,12 @@ import { askIn, insertPrompt, recordCancel } from './prompts.ts';
 /** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
 export const WAITING_MS = 590_000;
 
+/** For the record of a call: the permission mode that its event names. */
+export function modeOf({ raw }: HookEvent): Pick<RunCall, 'mode'> {
+  const { permission_mode: mode } = raw;
+  return typeof mode === 'string' ? { mode } : {};
+}
+
 /** What a call asks the human: a dialog of the client's, or the request of a blocking ask. */
 export type RunQuestion = { dialog: Dialog } | { request: AskRequest };
 
@@ -68,6 +74,7 @@ async function open(hook: HookContext, run: Run, question: RunQuestion): Promise
     deferred: false,
     given: false,
     by_tool,
+    ...modeOf(event),
   }));
   if (calls.length === 0) return null;
   await putCalls(hook, run, [], calls);
@@ -231,7 +238,7 @@ export async function keepOpen(hook: HookContext, run: Run): Promise<Partial<Ver
     start: run.start,
     deferred: false,
     given: false,
-    by_tool: false,
+    ...modeOf(event),
   }));
   const others = run.calls.filter(({ call_id }) => call_id !== null);
   if (calls.length > 0 || others.length < run.calls.length)

@@ -22,6 +22,8 @@ export interface RunCall {
   given: boolean;
   /** It is an ask of the agent's own, whose tool returns the answer. */
   by_tool?: boolean;
+  /** The client's permission mode at the time, if it said so: the mode changes when a plan is approved. */
+  mode?: string;
 }
 
 export type RunStatus = 'working' | 'sleeping' | 'ended';
@@ -223,9 +225,19 @@ export function argumentsOf({ program, options, prompt }: RunCommand, run: Run):
     return isNew ? [...exec, '--', prompt] : [...exec, 'resume', session_id, next];
   }
   if (isNew) return ['-p', prompt, '--session-id', session_id, ...options];
+  const now = inModeOf(run, options);
   return isDeferred(run)
-    ? ['-p', '--resume', session_id, ...options]
-    : ['-p', next, '--resume', session_id, ...options];
+    ? ['-p', '--resume', session_id, ...now]
+    : ['-p', next, '--resume', session_id, ...now];
+}
+
+/** The options without the plan mode, once its plan is approved: the client does not remember that. */
+function inModeOf({ calls }: Run, options: readonly string[]): readonly string[] {
+  const isApproved = calls.some(({ mode = 'plan' }) => mode !== 'plan');
+  const at = options.findIndex((word) => /^--permission-mode(?:=plan)?$/.test(word));
+  if (!isApproved || at < 0) return options;
+  if (options[at] === '--permission-mode=plan') return options.toSpliced(at, 1);
+  return options[at + 1] === 'plan' ? options.toSpliced(at, 2) : options;
 }
 
 // ---- Asking in a run of Claude Code ----
@@ -320,6 +332,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
 
 const EDITS = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
 const EVERYTHING = '*';
+/** In plan mode the client decides by itself. Once the plan is approved, the agent works in the default mode. */
+const UNTIL_APPROVED = 'plan *';
 
 /** What the options of Claude Code allow. */
 export function allowedBy(options: readonly string[]): string[] {
@@ -342,6 +356,7 @@ export function allowedBy(options: readonly string[]): string[] {
 
 function allowedInMode(mode: string): readonly string[] {
   if (mode === 'acceptEdits') return EDITS;
+  if (mode === 'plan') return [UNTIL_APPROVED];
   // In the other modes the client decides by itself and asks nobody.
   return mode === 'default' || mode === 'manual' ? [] : [EVERYTHING];
 }
@@ -351,9 +366,14 @@ function rulesIn(text: string): string[] {
   return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [];
 }
 
-/** Whether Hive asks the human about a call, before the client does. */
-export function needsHuman({ name, input, own }: HookTool, allowed: readonly string[]): boolean {
+/** Whether Hive asks the human about a call, before the client does; `mode` is the client's permission mode, if it says so. */
+export function needsHuman(
+  { name, input, own }: HookTool,
+  allowed: readonly string[],
+  mode: unknown = 'plan',
+): boolean {
   if (own !== null || HARMLESS.has(name)) return false;
+  if (mode === 'plan' && allowed.includes(UNTIL_APPROVED)) return false;
   const command = (input as { command?: unknown } | null)?.command;
   return !allowed.some((rule) => {
     const [, tool = '', inner] = /^([^(]+)(?:\((.*)\))?$/s.exec(rule) ?? [];

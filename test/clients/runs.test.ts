@@ -22,6 +22,8 @@ import {
   type ToolUse,
 } from './support/anthropic.ts';
 import { type ClaudeRun, claudeArguments, claudeEnvironment } from './support/claude.ts';
+import { codexEnvironment, configureCodex } from './support/codex.ts';
+import { hive as codexCall, startResponses } from './support/responses.ts';
 import { openWorld } from './support/world.ts';
 
 /** HIVE_RUNS=200 is the long proof. */
@@ -215,18 +217,34 @@ describe('a run of Claude Code', () => {
     expect(model.told()).toContain('\\"Which size?\\"=\\"Large\\"');
   });
 
-  test('has its plan approved while it sleeps', async () => {
-    const plan = { name: 'ExitPlanMode', input: { plan: 'First this, then that.' } };
-    const started = await start(thenDone(plan), '1s', ['--permission-mode', 'plan']);
-    const { hive, child, model } = started;
+  test('has its plan approved while it sleeps, and is asked for what it does then', async () => {
+    const script: Script = ({ messages }) => {
+      const said = JSON.stringify(messages);
+      const results = said.match(/"type":"tool_result"/g)?.length ?? 0;
+      // The client names the file in which it wants the plan.
+      const [file_path = ''] = /\/[^"\s`]*\.claude\/plans\/[^"\s`]*\.md/.exec(said) ?? [];
+      const write = { name: 'Write', input: { file_path, content: 'First this, then that.' } };
+      const calls = [write, { name: 'ExitPlanMode', input: {} }, bash(LINE)];
+      const next = calls[results];
+      return next === undefined ? { text: 'all done' } : { calls: [next] };
+    };
+    const started = await start(script, '1s', ['--permission-mode', 'plan']);
+    const { hive, child, folder, model } = started;
     expect(await child.exited).toMatchObject({ code: 3 });
     const asked = await pending(hive);
     expect(asked).toMatchObject({ question: 'Approve this plan?', kind: 'permission' });
+    expect(asked.context).toContain('First this, then that.');
     watching(started);
     await answer(hive, asked, 'Approve');
+    await eventually(async () => (await runOf(hive)).start === 2, 30_000);
+    await eventually(async () => (await runOf(hive)).status === 'sleeping', 30_000);
+    const work = await pending(hive);
+    expect(work.question).toContain(LINE);
+    await answer(hive, work, 'Allow');
     await ended(hive);
-    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 3, calls: [], problem: null });
     expect(model.everything()).toContain('Exited Plan Mode');
+    expect(effects(folder)).toBe('one\n');
   });
 
   test('that ends its turn with a question open is continued with the answer', async () => {
@@ -306,15 +324,50 @@ describe('a run of Claude Code', () => {
         } else if (victim < 0.6) await child.kill('SIGKILL');
         else if (now?.agent != null) kill(now.agent.pid);
       }
-      await ended(hive).finally(() => {
-        isOver = true;
-      });
+      const problem = await ended(hive).then(
+        () => null,
+        async () =>
+          `${JSON.stringify(await runOf(hive))} ${keeper.process.spawnargs.at(2)}: ${keeper.stderr()}`,
+      );
+      isOver = true;
       await human;
+      expect(problem).toBeNull();
       expect(await runOf(hive)).toMatchObject({ problem: null, exit_code: 0 });
       expect(effects(folder)).toBe('one\ntwo\nthree\n');
     },
     150_000,
   );
+});
+
+describe('a run of Codex', () => {
+  test('ends its turn with a question open, and is continued with the answer (codex exec resume)', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startResponses(({ input }) =>
+      input.some(({ type }) => type === 'function_call_output')
+        ? { text: 'all done' }
+        : { calls: [codexCall('hivemind_ask', { question: 'Red or blue?' })] },
+    );
+    const run = { ...world, model };
+    configureCodex(run);
+    const options = ['--json', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', '-s', 'read-only'];
+    const command = [run.clients.codex, 'exec', 'go', ...options];
+    const child = spawnHive(['run', '--patience', '1s', '--', ...command], codexEnvironment(run));
+    expect(await child.exited).toMatchObject({ code: 3 });
+    expect(model.told()).toContain('end your turn: you are started again');
+    const { session_id } = await runOf(hive);
+    expect(await runOf(hive)).toMatchObject({ status: 'sleeping', start: 1, calls: [{ call_id: null }] });
+    spawnHive(['run', '--watch'], codexEnvironment(run));
+    const { ask_id } = await pending(hive);
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await ended(hive);
+    const over = { status: 'ended', session_id, exit_code: 0, start: 2, calls: [], problem: null };
+    expect(await runOf(hive)).toMatchObject(over);
+    expect(model.everything()).toContain(`You stopped while ${ask_id} was open`);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    expect(model.everything()).toContain('blue');
+    expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
+  });
 });
 
 /** The first line that the conversation does not show as written or refused. */
