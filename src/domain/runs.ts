@@ -413,6 +413,27 @@ export function isOnlyCall(tail: string | null, call_id: string): boolean {
   return own !== null && steps.get(own)?.size === 1;
 }
 
+/** Whether the transcript shows this call without a result. */
+export function isOpenCall(tail: string | null, call_id: string): boolean {
+  const parts = (tail ?? '').split('\n').flatMap((line) => (line.includes(call_id) ? partsIn(line) : []));
+  return (
+    parts.some(({ type, id }) => type === 'tool_use' && id === call_id) &&
+    !parts.some(({ type, tool_use_id }) => type === 'tool_result' && tool_use_id === call_id)
+  );
+}
+
+type Part = { type?: unknown; id?: unknown; tool_use_id?: unknown };
+
+function partsIn(line: string): Part[] {
+  try {
+    const { message } = JSON.parse(line) as { message?: { content?: unknown } };
+    const { content } = message ?? {};
+    return Array.isArray(content) ? (content as (Part | null)[]).filter((part) => part !== null) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** An assistant's message in a transcript; null for any other line, and for one that is cut. */
 function messageIn(line: string): { id: string; complete: boolean; calls: string[] } | null {
   let entry: { message?: { id?: unknown; stop_reason?: unknown; content?: unknown } } | null;
