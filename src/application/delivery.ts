@@ -19,8 +19,9 @@ import {
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { record } from './outreach.ts';
-import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
-import { appendPrompt } from './prompt-records.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { appendPrompt } from './prompts.ts';
+import type { Ids } from './world.ts';
 
 /** A prompt as it was handed over. */
 export interface Delivered {

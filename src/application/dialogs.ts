@@ -26,12 +26,13 @@ import { type Delivered, type DeliveryService, handPrompt, heldByRun, hookCarrie
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
-import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import type { Store, WriteTx } from './ports.ts';
+import { insertPrompt, recordAnswer, recordCancel } from './prompts.ts';
 import { chargeQuotas, demandOf } from './quotas.ts';
 import { seatThatAnswered, unsignedText } from './signatures.ts';
 import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
+import type { CodexControl, Logger } from './world.ts';
 
 /** The handler of one event. What needs no store is done here, before anybody else has to wait for it. */
 export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {

@@ -1,9 +1,10 @@
 /** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
 import type { Trust } from '../domain/trust.ts';
-import type { Check, Examination, Logger, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import { type Environment, examineSettings } from './settings.ts';
 import { examineTrust } from './trust.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
+import type { Check, Examination, Logger } from './world.ts';
 
 export interface DoctorService {
   run(): Promise<Check[]>;

@@ -4,8 +4,9 @@
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import type { Logger, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import { createRetries } from './retries.ts';
+import type { Logger } from './world.ts';
 
 const PAGE = 500;
 /** How long a wait pauses after the store failed, before it reads again. */

@@ -5,7 +5,8 @@ import type { Preferences } from '../domain/preferences.ts';
 import type { Seat } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
-import type { Ids, Logger, Processes, WriteTx } from './ports.ts';
+import type { WriteTx } from './ports.ts';
+import type { Ids, Logger, Processes } from './world.ts';
 
 /** Where an agent works (infrastructure/platform/project.ts). */
 export interface ProjectContext {

@@ -26,11 +26,12 @@ import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-ses
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
-import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
+import type { Ids, Logger, Processes } from './world.ts';
 
 /** What to print, and the id to report once it is printed; null if nothing depends on that. */
 interface Handled extends Verdict {

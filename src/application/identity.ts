@@ -11,7 +11,8 @@ import {
 } from '../domain/sessions.ts';
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
-import type { Processes, ReadTx } from './ports.ts';
+import type { ReadTx } from './ports.ts';
+import type { Processes } from './world.ts';
 
 /** What an MCP connection knows about its caller before and with each call. */
 export interface CallerEvidence {

@@ -20,7 +20,7 @@ import type { Trust } from '../domain/trust.ts';
 import { applicableRules, askFor, concludePrompt, dialogHandler, openByRule } from './dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import { insertPrompt, recordCancel } from './prompt-records.ts';
+import { insertPrompt, recordCancel } from './prompts.ts';
 
 /** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
 const WAITING_MS = 590_000;

@@ -17,8 +17,9 @@ import {
 } from '../domain/runs.ts';
 import { debounced } from './feed.ts';
 import { giveNotice } from './notices.ts';
-import type { Ids, Logger, Processes, ReadTx, RunFiles, Store } from './ports.ts';
-import { recordCancel } from './prompt-records.ts';
+import type { ReadTx, Store } from './ports.ts';
+import { recordCancel } from './prompts.ts';
+import type { Ids, Logger, Processes, RunFiles } from './world.ts';
 
 export interface NewRun {
   command: RunCommand;

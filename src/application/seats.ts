@@ -7,9 +7,10 @@ import { type Seat, type SeatKey, seatKeyFrom } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { agentVariable, agentVariableAbove } from './identity.ts';
 import { giveNotice } from './notices.ts';
-import type { Processes, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import type { SessionService } from './sessions.ts';
 import type { Environment } from './settings.ts';
+import type { Processes } from './world.ts';
 
 /** Whether answers that are given here may allow something. */
 export interface SeatState {

@@ -8,7 +8,6 @@ import {
   explainAmbiguous,
   givenCandidates,
   givenHandle,
-  HUMAN_HANDLE,
   handleCandidates,
   hasOwnHandle,
   isNamed,
@@ -40,8 +39,9 @@ import {
 } from './identity.ts';
 import { closeDead } from './lost-servers.ts';
 import { reconcileUnreported } from './outreach.ts';
-import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { Connection, ReadTx, Store, WriteTx } from './ports.ts';
 import { closeTurn, turnOfCall } from './turns.ts';
+import type { Processes } from './world.ts';
 
 export interface SessionService {
   /**
@@ -342,21 +342,6 @@ export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Ses
     'session_not_found',
     `There is no session "${handle_or_id}".${hint} See them with: hive sessions`,
   );
-}
-
-/**
- * The handle for filtering by author; the beginning of one is enough. A text that is no session's is returned as it is.
- * @throws HiveError `invalid_input` when several handles begin with it.
- */
-export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
-  const text = typed.replace(/^@/, '');
-  if (foldHandle(text) === foldHandle(HUMAN_HANDLE)) return HUMAN_HANDLE;
-  if ((await tx.sessions.byHandle(text)) !== undefined) return text;
-  // A session may be removed before its messages are.
-  if ((await tx.history.search({ agent: text, limit: 1 })).items.length > 0) return text;
-  const match = matchHandle(text, await tx.sessions.handles());
-  if ('ambiguous' in match) throw invalidInput(explainAmbiguous(text, match.ambiguous));
-  return 'found' in match ? match.found.handle : text;
 }
 
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';

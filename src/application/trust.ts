@@ -4,8 +4,9 @@
  */
 import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
-import type { Check, Store, WriteTx } from './ports.ts';
+import type { Store, WriteTx } from './ports.ts';
 import { NOBODY, type Setter } from './settings.ts';
+import type { Check } from './world.ts';
 
 export interface TrustService {
   /** The human's file as it is now. */

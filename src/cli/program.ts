@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import type { Hive } from '../application/hive.ts';
-import type { Examination } from '../application/ports.ts';
+import type { Examination } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { installedNode, lastingPath } from '../infrastructure/installation/versions.ts';

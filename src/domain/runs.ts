@@ -2,7 +2,7 @@
  * Runs: headless agents that Hive starts, ends while their human thinks, and starts again with the answer. Pure: no
  * clock, no ids, no I/O. What a start executes is kept in a file of the human's (infrastructure/platform/runs.ts).
  */
-import { invalidInput } from './errors.ts';
+import { HiveError, invalidInput } from './errors.ts';
 import type { HookTool } from './hooks.ts';
 
 /** A call of the agent's that needs the human, until the client reports that the call is over. */
@@ -147,8 +147,13 @@ export function readCommand(words: readonly string[]): RunCommand {
 /** What the agent reads when it starts again without a call that it could repeat by itself. */
 const GO_ON = 'You were stopped from outside. Continue from where you left off.';
 
-/** The arguments of a start. */
+/** The arguments of a start. @throws HiveError `store_unsafe` if the id of the conversation, which the store holds, is an option. */
 export function argumentsOf({ options, prompt }: RunCommand, run: Run): string[] {
+  if (!/^\w[\w-]*$/.test(run.session_id))
+    throw new HiveError(
+      'store_unsafe',
+      `"${run.session_id}" is no id of a conversation: somebody changed the store.`,
+    );
   if (run.start === 1 || run.heard === 0) return ['-p', prompt, '--session-id', run.session_id, ...options];
   return isDeferred(run)
     ? ['-p', '--resume', run.session_id, ...options]

@@ -75,6 +75,16 @@ export const LOOK_ALIKE_SCRIPTS: Readonly<Record<'latin' | 'others', readonly Ra
 /** What may be between two letters of a word, of any script: digits, the underscore, combining marks. */
 export const WITHIN_WORDS: Ranges = '30-39 5f 300-34e 350-36f';
 
+/**
+ * Whether a character in it is another way to write an ASCII one, such as a no-break space, a full-width letter or the
+ * Kelvin sign: some programs read it as that one.
+ */
+export function hasAsciiTwin(text: string): boolean {
+  for (const character of text)
+    if (character > '\x7f' && /[\0-\x7f]/.test(character.normalize('NFKC'))) return true;
+  return false;
+}
+
 /** Letters of other scripts that look like Latin ones, in pairs. */
 const LATIN_TWINS = new Map(
   (

@@ -8,7 +8,7 @@ import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
-import { askIdIn, clients, isMain, mention, openWorld } from './support/world.ts';
+import { askIdIn, isMain, mention, openWorld } from './support/world.ts';
 
 /** Runs an example where both packages are installed, as a person would. */
 function startExample(run: ClaudeRun, name: string): { child: Child; done: Promise<string> } {
@@ -24,7 +24,7 @@ function startExample(run: ClaudeRun, name: string): { child: Child; done: Promi
   return { child, done: outputOf(child) };
 }
 
-describe.skipIf(clients === null)('an agent of the Agent SDK', () => {
+describe('an agent of the Agent SDK', () => {
   test('asks, is held by a mention, and has its answer carried in (hiveHooks)', async () => {
     const world = await openWorld();
     const { hive } = world;

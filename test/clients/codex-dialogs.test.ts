@@ -8,7 +8,7 @@ import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
 import { startResponses } from './support/responses.ts';
-import { clients, openWorld, type World } from './support/world.ts';
+import { openWorld, type World } from './support/world.ts';
 
 interface Run extends World {
   codex: Terminal;
@@ -51,7 +51,7 @@ async function run(env: Record<string, string>): Promise<Run> {
 
 const DIALOG = /Would you like to run|Yes, proceed/i;
 
-describe.skipIf(clients === null)('a permission that Codex asks for', () => {
+describe('a permission that Codex asks for', () => {
   test('is left to its terminal by default', async () => {
     const { hive, codex, made } = await run({});
     await codex.until(DIALOG, 20_000);

@@ -13,7 +13,7 @@ import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, type ModelRequest, type Reply, startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeArguments, claudeEnvironment } from './support/claude.ts';
-import { clients, openWorld } from './support/world.ts';
+import { openWorld } from './support/world.ts';
 
 const LINE = 'echo one >> effects.txt';
 
@@ -78,7 +78,7 @@ const ended = (hive: OpenedHive): Promise<void> =>
 const effects = (folder: string): string =>
   existsSync(join(folder, 'effects.txt')) ? readFileSync(join(folder, 'effects.txt'), 'utf8') : '';
 
-describe.skipIf(clients === null)('a run of Claude Code', () => {
+describe('a run of Claude Code', () => {
   test('ends while the human thinks, and goes on with the answer', async () => {
     const started = await start();
     const { hive, child, folder, model } = started;

@@ -10,14 +10,14 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { post } from '../support/messages.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-let server: PostgresServer;
+let server: SharedPostgres;
 let hives = 0;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharedPostgres();
 });
 afterAll(() => server.stop());
 

@@ -9,7 +9,7 @@ import {
   patienceOf,
   startPopups,
 } from '../../src/application/popups.ts';
-import type { Notifier } from '../../src/application/ports.ts';
+import type { Notifier } from '../../src/application/world.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { type Popup, STORM } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';

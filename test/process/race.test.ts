@@ -2,8 +2,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { tempStore } from '../support/temp.ts';
 
 const PROMPTS = 300;
@@ -50,7 +50,7 @@ test(`${SHORT.processes} processes ask and answer at once over SQLite: each of $
 }, 60_000);
 
 test('the same over PostgreSQL', async () => {
-  const server = await startPostgres();
+  const server = await sharedPostgres();
   onTestFinished(() => server.stop());
   await race(server.address('race'), SHORT);
 }, 60_000);

@@ -28,17 +28,17 @@ import {
 } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const BASH = { ...recordedEvent('claude-code/PermissionRequest-Bash-addRules.json') };
 
-let server: PostgresServer;
+let server: SharedPostgres;
 let stores = 0;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharedPostgres();
 }, 60_000);
 afterAll(() => server.stop());
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { whenFinished } from './lifetime.ts';
+import { bundleOf } from './run-folder.ts';
 import { lettingScriptsAnswer } from './scripts-answer.ts';
 import { eventually } from './wait.ts';
 
@@ -85,6 +86,8 @@ export function spawnHive(args: readonly string[], env: Environment): Child {
 
 /** Starts a TypeScript file of the tests as a separate process, which may import from src/. */
 export function spawnScript(file: string, args: readonly string[], env: Environment): Child {
+  const bundle = bundleOf(file);
+  if (bundle !== null) return spawnChild(process.execPath, [bundle, ...args], env);
   const loader = join(ROOT, 'test/support/sql-loader.mjs');
   return spawnChild(process.execPath, ['--import', loader, join(ROOT, file), ...args], env);
 }

@@ -183,7 +183,7 @@ describe('what a run starts', () => {
   test('is kept for its owner alone, without the secrets that were not named', () => {
     expect(record.env).toEqual({ HOME: '/home/ada', GH_TOKEN: 'kept' });
     expect(record.left_out).toEqual(['API_TOKEN']);
-    const files = createRunFiles({ XDG_STATE_HOME: tempFolder() });
+    const files = createRunFiles({ HOME: tempFolder() });
     const digest = files.keep(record);
     const file = files.output('run-1').replace(/out$/, 'json');
     expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
@@ -194,7 +194,7 @@ describe('what a run starts', () => {
 
   test('is not believed once it is changed, or others could write it', () => {
     const state = tempFolder();
-    const files = createRunFiles({ XDG_STATE_HOME: state });
+    const files = createRunFiles({ HOME: tempFolder(), XDG_STATE_HOME: state });
     const digest = files.keep(record);
     const file = join(state, 'hive/runs/run-1.json');
     expect(() => files.read('run-1', 'another digest')).toThrow(/was changed/);

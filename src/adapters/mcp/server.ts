@@ -34,6 +34,7 @@ import { offerResources } from './resources.ts';
 import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
 import {
+  inTurn,
   longestWait,
   noSuchTool,
   rightCall,
@@ -44,7 +45,7 @@ import {
   takeArguments,
 } from './tool.ts';
 import { listed } from './tool-list.ts';
-import { coordinatorTurnTools, inTurn } from './turns.ts';
+import { coordinatorTurnTools } from './turns.ts';
 
 /** What stays the same for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {

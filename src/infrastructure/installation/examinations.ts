@@ -5,7 +5,7 @@
  */
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, relative, sep } from 'node:path';
-import type { Check, Examination } from '../../application/ports.ts';
+import type { Check, Examination } from '../../application/world.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
   HOOK_PROTOCOL,

@@ -1,7 +1,7 @@
 /** What the doctor checks on this machine: Node and its SQLite, the store's file and folder, the desktop. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Check, Examination } from '../../application/ports.ts';
+import type { Check, Examination } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
 import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';

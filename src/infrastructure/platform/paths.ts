@@ -30,6 +30,11 @@ export function seatKeyFile(env: Environment, platform: NodeJS.Platform = proces
   return join(dirname(trustFile(env, platform)), 'seat.key');
 }
 
+/** The key that marks what `hive run` may start (runs.ts). */
+export function runsKeyFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  return join(dirname(trustFile(env, platform)), 'runs.key');
+}
+
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */
 export function storeAddress(env: Environment): string {
   const given = env['HIVE_STORE'];

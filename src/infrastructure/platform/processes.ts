@@ -1,6 +1,6 @@
 /** Other processes of this machine: whether one is alive, its ancestors, when it started. */
 import { readFileSync, readlinkSync } from 'node:fs';
-import type { Processes } from '../../application/ports.ts';
+import type { Processes } from '../../application/world.ts';
 
 /** A longer chain of ancestors is an error. */
 const MAX_GENERATIONS = 64;
