@@ -38,7 +38,8 @@ try {
   const began = performance.now();
   // Below a shell, as a person's command is.
   const command = `HIVE_AGENT=builder hive ask '${question}' --option yes --option no --wait; exit $?`;
-  asking = spawn('/bin/sh', ['-c', command], { cwd: home, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const stdio = ['ignore', 'pipe', 'inherit'];
+  asking = spawn('/bin/sh', ['-c', command], { cwd: home, env, stdio, detached: true });
   const answer = output(asking);
   await emacs.shows(/hive 1!/, 60);
   emacs.press('M-x');
@@ -46,7 +47,7 @@ try {
   emacs.press('Enter');
   await emacs.shows(/Does Hive work here/, 60);
   emacs.type('yes');
-  await emacs.shows(/\? yes/, 60);
+  await emacs.shows(/own words\) yes/, 60);
   emacs.press('Enter');
   const decision = (await answer).trim();
   if (decision !== 'yes') throw new Error(`The question was answered with "${decision}".\n${emacs.screen()}`);
@@ -56,7 +57,8 @@ try {
   process.exitCode = 1;
   console.error(error.message);
 } finally {
-  asking?.kill();
+  // The shell and what it has started.
+  if (asking?.exitCode === null) process.kill(-asking.pid);
   emacs?.close();
   rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
