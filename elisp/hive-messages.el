@@ -56,8 +56,9 @@
       (node-unsuitable . "%s (or set `hive-node-program', then M-x hive-restart)")
 
       ;; The seat
-      (seat-confirm
-       . "Let this Emacs allow what agents ask permission for, with a key of its own? ")
+      (seat-name . "Name of the seat (user@machine): ")
+      (seat-key . "Its public key: ")
+      (seat-confirm . "Let %s, with the key %s, allow what agents ask permission for? ")
       (doctor-server . "Emacs server")
       (doctor-server-runs . "runs as \"%s\"")
       (doctor-server-none . "does not run")

@@ -10,6 +10,7 @@ import type { Prompt } from '../domain/prompts.ts';
 import {
   ALLOWED_VARIABLE,
   isOnlyCall,
+  isOpenCall,
   needsHuman,
   type Run,
   type RunCall,
@@ -45,7 +46,12 @@ export async function runHandler(
       return event.name === 'PreToolUse' ? { deny: STALE, end_turn: STALE } : null;
     const run = await heard(hook, found);
     if (dialog === null || rules === null) return otherwise?.(hook) ?? null;
-    if (waited !== null) return conclude(hook, run, dialog, { ...waited, file: rules.file });
+    if (waited !== null) {
+      // What waited as it does outside runs is no call of the run.
+      const isOfRun = run.calls.some(({ ask_id }) => waited.ask_ids.includes(ask_id));
+      if (!isOfRun && otherwise !== null) return otherwise(hook);
+      return conclude(hook, run, dialog, { ...waited, file: rules.file });
+    }
     if (verdict.deny !== null || verdict.end_turn !== null) return null;
     return (await openByRule(hook, dialog, rules)) ?? open(hook, run, dialog);
   };
@@ -89,20 +95,21 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
   const known = await knownCall(hook, run, dialog);
   if (known !== null) {
     const { call, prompt } = known;
-    const call_id = use_id ?? call.call_id;
     const isAsked = event.name === 'PermissionRequest';
     if (isAsked) await sayThatItWaits(hook, prompt);
-    await putCall(hook, run, { ...call, call_id, deferred: false }, call.call_id);
+    await putCall(hook, run, { ...call, deferred: false }, call.call_id);
     return waitFor(prompt, isAsked ? WAITING_MS : run.patience_ms);
   }
   // Without an id no later call could be recognized; the client's own question waits as it does outside runs.
   if (use_id === null) return (await dialogHandler(event, hook.settings))(hook);
-  const warning = (await mayHaveRun(hook, run, dialog)) ? MAY_HAVE_RUN : null;
-  const [asked] = await askFor(hook, dialog, null, warning);
+  const { calls, warning } = await withoutLost(hook, run, dialog);
+  const [asked] = await askFor(hook, dialog, null, { warning, call: nameOf(run, use_id) });
   if (asked === undefined) return null;
   // The prompt outlives the turn of the agent that died: the next agent repeats the same call.
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
-  await putCall(hook, run, { call_id: use_id, ask_id: asked.ask_id, deferred: false, given: false }, use_id);
+  const { ask_id } = asked;
+  const call = { call_id: use_id, ask_id, start: run.start, deferred: false, given: false };
+  await putCall(hook, { ...run, calls }, call, use_id);
   return waitFor(asked, run.patience_ms);
 }
 
@@ -113,35 +120,74 @@ function waitFor({ ask_id }: Prompt, wait_ms: number): Partial<Verdict> {
 const MAY_HAVE_RUN =
   'You allowed this before, and then the agent died: it may have run already. Look before you allow it again.';
 
-/** The call of the run that asks exactly this and has not been given an answer. */
+const ANSWERED_BEFORE =
+  'You answered this before, but the agent died before it got the answer, and now makes the call again.';
+
+const WARNINGS = [null, MAY_HAVE_RUN, ANSWERED_BEFORE];
+
+/** The call that an answer is for, as it is part of what is signed. No other call is given that answer. */
+function nameOf({ run_id }: Run, call_id: string): string {
+  return `${run_id} ${call_id}`;
+}
+
+/**
+ * The prompt of this call, if it was asked before and has not been given its answer. The store says so, and anybody may have
+ * written that; so the answer is compared with the id of the call, which comes from the client.
+ */
 async function knownCall(
   hook: HookContext,
   run: Run,
   dialog: Dialog,
 ): Promise<{ call: RunCall; prompt: Prompt } | null> {
+  const use_id = hook.event.tool?.use_id ?? null;
   for (const call of run.calls) {
-    if (call.given) continue;
+    if (call.given || (use_id === null ? isOver(hook, call) : call.call_id !== use_id)) continue;
     const prompt = await hook.tx.prompts.get(call.ask_id);
     if (prompt === undefined || (prompt.status !== 'pending' && prompt.status !== 'responded')) continue;
-    if (await asksThis(hook, dialog, prompt)) return { call, prompt };
+    if (await asksThis(hook, dialog, prompt, nameOf(run, call.call_id))) return { call, prompt };
   }
   return null;
 }
 
-/** Whether an agent died after it had been given the answer to the same call, perhaps before the call ran. */
-async function mayHaveRun(hook: HookContext, run: Run, dialog: Dialog): Promise<boolean> {
-  for (const { given, ask_id } of run.calls) {
-    const prompt = given ? await hook.tx.prompts.get(ask_id) : undefined;
-    if (prompt !== undefined && (await asksThis(hook, dialog, prompt))) return true;
-  }
-  return false;
+/** An event without the id of its call can only be for a call without a result; the client's own transcript shows which have one. */
+function isOver({ event, settings }: HookContext, { call_id }: RunCall): boolean {
+  const { transcript_path } = event;
+  const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
+  return !isOpenCall(tail, call_id);
 }
 
-async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt): Promise<boolean> {
-  const { notes } = prompt;
-  for (const warning of [null, MAY_HAVE_RUN]) {
-    const [asked] = await askFor(hook, dialog, null, warning);
-    if (asked !== undefined && permissionDigest({ ...asked, notes }) === permissionDigest(prompt))
+/** The other calls of the run, without those whose agent died and that this one repeats, and what the human should know of them. */
+async function withoutLost(
+  hook: HookContext,
+  run: Run,
+  dialog: Dialog,
+): Promise<{ calls: RunCall[]; warning: string | null }> {
+  const calls: RunCall[] = [];
+  let warning: string | null = null;
+  for (const call of run.calls) {
+    const prompt = await hook.tx.prompts.get(call.ask_id);
+    // In the same start, another call of the same step may ask the same thing.
+    const isLost =
+      call.start !== run.start &&
+      !call.deferred &&
+      prompt !== undefined &&
+      (await asksThis(hook, dialog, prompt, nameOf(run, call.call_id)));
+    if (!isLost) calls.push(call);
+    else if (call.given) warning = MAY_HAVE_RUN;
+    else if (prompt.status === 'responded') warning ??= ANSWERED_BEFORE;
+    else await recordCancel(hook.tx, prompt, { by: hook.session.handle, via: 'hook', reason: 'replaced' });
+  }
+  return { calls, warning };
+}
+
+/** Whether a prompt is what this dialog asks for one call. */
+async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt, call: string): Promise<boolean> {
+  for (const warning of WARNINGS) {
+    const [asked] = await askFor(hook, dialog, null, { warning, call });
+    if (
+      asked !== undefined &&
+      permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt)
+    )
       return true;
   }
   return false;
@@ -179,8 +225,9 @@ async function conclude(
   // The agent is about to end: the next one to make this call gets the answer.
   if (abandoned) return null;
   if (prompt.status === 'responded') {
-    const warned = prompt.context?.startsWith(MAY_HAVE_RUN) === true ? MAY_HAVE_RUN : null;
-    const decided = await concludePrompt(hook, dialog, prompt, { file, warning: warned });
+    const warning = WARNINGS.find((one) => one !== null && prompt.context?.startsWith(one)) ?? null;
+    const meant = { warning, call: nameOf(run, call.call_id) };
+    const decided = await concludePrompt(hook, dialog, prompt, { file, meant });
     if (decided !== null) await putCall(hook, run, { ...call, deferred: false, given: true }, call.call_id);
     return decided;
   }

@@ -81,10 +81,12 @@ export const RESPOND = {
 } as const;
 
 export const CONFIRM = {
+  onlyEmacsAllows: (path: string): string =>
+    `A permission is allowed in Emacs only; here you can deny it. To allow permissions at a terminal, too, set "terminal_may_allow": true in ${path}.`,
   permissionNeedsTerminal:
-    'A permission must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs.',
+    'A permission must be confirmed at a terminal, and nothing shows that a person types here. Run the command in a terminal, or answer in Emacs.',
   needsTerminal: (path: string): string =>
-    `An answer must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
+    `An answer must be confirmed at a terminal, and nothing shows that a person types here. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
   asks: (kind: string, agent: string, project: string): string =>
     `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
   options: (labels: string): string => `Options: ${labels}`,

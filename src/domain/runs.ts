@@ -10,6 +10,8 @@ export interface RunCall {
   /** The client's id of the call; a call that is repeated after a resume has the same id. */
   call_id: string;
   ask_id: string;
+  /** The start of the run whose agent made it. */
+  start: number;
   /** The client was asked to end, and to repeat this call when it is resumed. */
   deferred: boolean;
   /** The answer was given to this call. If its agent died after that, the call may have run. */
@@ -264,6 +266,27 @@ export function isOnlyCall(tail: string | null, call_id: string): boolean {
     if (message.calls.includes(call_id)) own = message.complete ? message.id : null;
   }
   return own !== null && steps.get(own)?.size === 1;
+}
+
+/** Whether the transcript shows this call without a result. */
+export function isOpenCall(tail: string | null, call_id: string): boolean {
+  const parts = (tail ?? '').split('\n').flatMap((line) => (line.includes(call_id) ? partsIn(line) : []));
+  return (
+    parts.some(({ type, id }) => type === 'tool_use' && id === call_id) &&
+    !parts.some(({ type, tool_use_id }) => type === 'tool_result' && tool_use_id === call_id)
+  );
+}
+
+type Part = { type?: unknown; id?: unknown; tool_use_id?: unknown };
+
+function partsIn(line: string): Part[] {
+  try {
+    const { message } = JSON.parse(line) as { message?: { content?: unknown } };
+    const { content } = message ?? {};
+    return Array.isArray(content) ? (content as (Part | null)[]).filter((part) => part !== null) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** An assistant's message in a transcript; null for any other line, and for one that is cut. */

@@ -25,7 +25,7 @@ export function migrationsContract(engine: StoreEngine): void {
     const applied = await driver.read((sql) => sql.all(statement('SELECT number FROM migrations'), []));
     await driver.close();
     expect(applied.map((row) => Number(row['number']))).toEqual([SCHEMA_VERSION]);
-  }, 30_000);
+  });
 
   test('leave what is stored as it is', async () => {
     const address = await engine.missingAddress();

@@ -31,7 +31,7 @@ function runErt(file: string, home: string): Promise<{ code: number | null; outp
 }
 
 // They wait more than they work: two at a time (`maxConcurrency` in vitest.config.ts).
-test.concurrent.for(files)('%s', { timeout: 90_000 }, async (file, { expect }) => {
+test.concurrent.for(files)('%s', async (file, { expect }) => {
   const home = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
   try {
     const { code, output } = await runErt(file, home);

@@ -85,7 +85,7 @@ describe.each([
     expect(await contents(target)).toEqual(before);
   });
 
-  test('a copy that is killed leaves no store, and continues where it was', { timeout: 60_000 }, async () => {
+  test('a copy that is killed leaves no store, and continues where it was', async () => {
     const source = await filled(place(engine), 800);
     const target = place(other);
     const cut = shell(source).start('store', 'migrate', '--to', target);

@@ -61,7 +61,7 @@ describe('no hostile variant of an allowed call is allowed by its rule', () => {
     expect(allowed).toEqual([]);
   });
 
-  test('nor any of ten thousand more', { timeout: 60_000 }, () => {
+  test('nor any of ten thousand more', () => {
     const allowed = hostileCalls(SEED + 1, 10_000).filter((call) => decide(call) !== null);
     expect(allowed.map(({ how, rule, input }) => [how, rule['input'], input])).toEqual([]);
   });

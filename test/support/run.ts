@@ -1,8 +1,9 @@
 /**
  * What all files of one run of the suite share (vitest.config.ts): a folder in memory where the tests write, the scripts of
- * the tests as bundles, and, if a file asks for it, one PostgreSQL server. Nothing of it outlives the run.
+ * the tests as bundles, the code that Hive's programs have compiled, and, if a file asks for it, one PostgreSQL server. Nothing of it outlives the run.
  */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -49,6 +50,8 @@ async function begin(): Promise<void> {
   const temp = join(folder, 'tmp');
   mkdirSync(temp);
   chmodSync(temp, 0o1777);
+  mkdirSync(join(folder, 'code'));
+  writeFileSync(join(folder, 'code.key'), randomBytes(32), { mode: 0o600 });
   process.env[RUN_VARIABLE] = folder;
   process.env['TMPDIR'] = temp;
   await bundleScripts(join(folder, 'scripts'));

@@ -21,7 +21,7 @@ import { tempFolder } from '../support/temp.ts';
 
 const NOW = '2026-11-22T12:00:00.000Z';
 const KEEPER = { machine: 'here', pid: 1, started: 'then' };
-const CALL: RunCall = { call_id: 'toolu_1', ask_id: 'ask-1', deferred: true, given: false };
+const CALL: RunCall = { call_id: 'toolu_1', ask_id: 'ask-1', start: 1, deferred: true, given: false };
 
 const run = (differing: Partial<Run> = {}): Run => ({
   run_id: 'run-1',
