@@ -70,7 +70,9 @@ function report() {
     return;
   }
   for (const { command, seconds } of rows) console.log(`${seconds.toFixed(1).padStart(6)} s  ${command}`);
-  console.log(`${total.toFixed(1).padStart(6)} s  in all, with ${rows.length} commands (at most ${TARGET_S} s and 3)`);
+  console.log(
+    `${total.toFixed(1).padStart(6)} s  in all, with ${rows.length} commands (at most ${TARGET_S} s and 3)`,
+  );
 }
 
 function step(command, work) {
@@ -85,7 +87,8 @@ function since(began) {
 
 function run(cwd, program, ...args) {
   const { status, stdout, stderr, error } = spawnSync(program, args, { cwd, env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`"${program} ${args.join(' ')}" failed: ${error?.message ?? stdout + stderr}`);
+  if (status !== 0)
+    throw new Error(`"${program} ${args.join(' ')}" failed: ${error?.message ?? stdout + stderr}`);
 }
 
 function output(child) {
