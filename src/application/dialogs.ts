@@ -193,6 +193,15 @@ export async function concludePrompt(
   return concludeAll(hook, dialog, [prompt], against);
 }
 
+/** Gives the answers to a client's questions to the call that waits for them. */
+export async function concludePrompts(
+  hook: HookContext,
+  dialog: Dialog,
+  prompts: readonly Prompt[],
+): Promise<Partial<Verdict> | null> {
+  return concludeAll(hook, dialog, prompts, { file: null, meant: THIS_DIALOG });
+}
+
 async function concludeAll(
   hook: HookContext,
   dialog: Dialog,
