@@ -2,8 +2,13 @@
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
-import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
-import { noticeListParams } from '../../schemas/notices.ts';
+import {
+  focusParams,
+  initializeParams,
+  noticeListParams,
+  PROTOCOL_VERSION,
+  preferencesParams,
+} from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
 import { fittingCount } from '../fitting.ts';
 import {
