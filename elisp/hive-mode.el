@@ -39,7 +39,6 @@
 
 ;;; Code:
 
-(require 'hive-amend)
 (require 'hive-attention)
 (require 'hive-doctor)
 (require 'hive-history)
