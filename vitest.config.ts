@@ -25,13 +25,15 @@ const config: ViteUserConfig = defineConfig({
     // One more than two processors: tests that drive programs wait for a quarter of their time.
     maxWorkers: 3,
     maxConcurrency: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // They end a test that hangs, no more: a busy machine may stall a process for many seconds.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Where a test can run; `npm test -- --tags-filter='!root'` leaves some out. Nothing is skipped without being asked.
     tags: [
       { name: 'root', description: 'needs root: other users, mounts and networks of its own' },
       { name: 'mounts', description: 'needs mount namespaces, for a disk that is soon full' },
     ],
+    globalSetup: ['test/support/run.ts'],
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
@@ -44,8 +46,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'clients',
           include: ['test/clients/**/*.test.ts'],
-          globalSetup: ['test/clients/support/setup.ts'],
-          testTimeout: 60_000,
+          globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
         },
       },
     ],

@@ -42,7 +42,7 @@ import type { Feed } from './feed.ts';
 import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
-import { chargeQuotas, demandOf } from './quotas.ts';
+import { chargeQuotas, demandOf, readQuotas, touchedBy } from './quotas.ts';
 import type { Ids } from './world.ts';
 
 /** A stored question. */
@@ -180,10 +180,11 @@ export function createPrompts(
     async ask(request, session, turn_id) {
       const asked = await store.write(async (tx) => {
         const { session_id, handle: agent, source, project, project_dir } = session;
-        const [turn, desks, address] = await Promise.all([
+        const [turn, desks, address, readings] = await Promise.all([
           turnOfAsk(tx, session_id, turn_id),
           tx.desks.online(tx.now),
           findAddress(tx, request),
+          readQuotas(tx, session, touchedBy(request)),
         ]);
         const prompt = createPrompt(
           request,
@@ -201,9 +202,11 @@ export function createPrompts(
         }
         // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
         if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-        const refusal = await chargeQuotas(tx, session, demandOf([prompt]));
+        const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
+          readings,
+          store: () => insertPrompt(tx, prompt),
+        });
         if (refusal !== null) return refusal;
-        await insertPrompt(tx, prompt);
         return { prompt, existing: false, desks_online };
       });
       if ('quota' in asked) throw tooMany(asked);

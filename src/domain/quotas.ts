@@ -75,9 +75,9 @@ export function quotaBucket(quota: Rate | 'notice', { id }: QuotaHolder): string
 }
 export const QUOTA_BUCKETS = 'quota:';
 
-/** The rates that a demand touches and this holder has a limit for. */
-export function ratesIn(demand: Demand, quotas: Quotas): Rate[] {
-  return RATES.filter((rate) => (demand[rate] ?? 0) > 0 && quotas[rate] > 0);
+/** The rates that a demand touches. */
+export function ratesOf(demand: Demand): Rate[] {
+  return RATES.filter((rate) => (demand[rate] ?? 0) > 0);
 }
 
 /** The state of one holder: how many questions are pending, and its buckets by name. A missing bucket is full. */
@@ -113,7 +113,7 @@ export function askQuotas(
     const most = limitOf(quotas, 'quota_pending', holder);
     if (quotas.quota_pending > 0 && pending + (demand.quota_pending ?? 0) > most)
       return refuse('quota_pending', PENDING_RETRY_S);
-    for (const rate of ratesIn(demand, quotas)) {
+    for (const rate of ratesOf(demand).filter((one) => quotas[one] > 0)) {
       const name = quotaBucket(rate, holder);
       const size = sizeOf(rate, quotas, holder);
       const bucket = buckets.get(name) ?? fullBucket(name, size, now);

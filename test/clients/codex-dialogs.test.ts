@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, within } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
 import { startResponses } from './support/responses.ts';
 import { openWorld, type World } from './support/world.ts';
@@ -40,7 +40,7 @@ async function run(env: Record<string, string>): Promise<Run> {
   );
   onTestFinished(async () => {
     await codex.close();
-    await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
+    await within(() => remainingProcesses().length === 0, 5_000);
   });
   await codex.until(/Ask Codex to do anything/, 20_000);
   await codex.type('first words');

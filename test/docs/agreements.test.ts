@@ -85,7 +85,7 @@ test('every command and every option of hive --help stands in a synopsis, and no
           .join(' ')}`,
     );
   expect(lines(documented).sort()).toEqual(lines(real).sort());
-}, 60_000);
+});
 
 describe('exit codes', () => {
   test('docs/cli.md has each, once', () => {

@@ -157,7 +157,7 @@ function escapeWord(word: string): string {
 
 describe('commands', () => {
   const pages = [...new Set(RUN.filter(({ language }) => language === 'sh').map(({ page }) => page))];
-  test.each(pages)('%s', { timeout: 60_000 }, async (page) => {
+  test.each(pages)('%s', async (page) => {
     const all = RUN.filter((block) => block.page === page);
     const shells = all.filter(({ language }) => language === 'sh');
     const place = sandbox();
@@ -207,7 +207,6 @@ describe('Lisp', () => {
 
   test.each(RUN.filter(({ language }) => language === 'elisp'))(
     'turns hive-mode on ($page)',
-    { timeout: 60_000 },
     async ({ text }) => {
       const { home, env } = sandbox();
       const path = JSON.stringify(join(ROOT, 'elisp'));
@@ -239,7 +238,7 @@ describe('data', () => {
     }
   });
 
-  test('SQL is taken by PostgreSQL', { timeout: 60_000 }, async () => {
+  test('SQL is taken by PostgreSQL', async () => {
     const server = await startPostgres();
     try {
       const blocks = RUN.filter(({ language }) => language === 'sql');

@@ -112,7 +112,7 @@ test('a context of 64 KB is shown to its end, and the question answered', async 
   await eventually(async () => {
     await emacs.keys('M->');
     return /^THE END$[\s\S]*What happened/m.test((await emacs.screen()).join('\n'));
-  }, 10_000);
+  });
   await emacs.keys('a');
   await emacs.until(/asks: Did you read it all\?/);
   await emacs.type('yes');

@@ -30,7 +30,7 @@ describe('a graphical Emacs', () => {
       desktop,
       `(progn (setq hive-notify-when 'unfocused) (tool-bar-mode -1) (find-file ${lisp(notes)}))`,
     );
-  }, 60_000);
+  });
   afterAll(async () => {
     await emacs.close();
     await hive.close();
@@ -91,7 +91,7 @@ describe('a graphical Emacs', () => {
           () => true,
           () => false,
         );
-      }, 10_000);
+      });
     await pressUntil('2', asksNext);
     await pressUntil('q', async () => !(await asksNext()));
     expect(await emacs.value('(length (hive-prompts))')).toBe('1');

@@ -524,7 +524,7 @@ describe('storms', () => {
       resolve();
       await eventually(() => standing(one.notifier).length === 0, 5_000);
       expect(await trail(hive, ask_id)).toHaveLength(1);
-    }, 30_000);
+    });
 
     it.each(['mention', 'outreach'] as const)(
       'is shown by another one, also of the kind %s',

@@ -27,9 +27,7 @@ async function sql(port: number, ...statements: string[]): Promise<Record<string
 }
 
 describe('a standby that takes over', () => {
-  test('has everything that was acknowledged, if it is synchronous; waits get the answer from it', {
-    timeout: 90_000,
-  }, async () => {
+  test('has everything that was acknowledged, if it is synchronous; waits get the answer from it', async () => {
     const primary = await server();
     const standby = await server({ standbyOf: primary });
     await sql(
@@ -40,7 +38,7 @@ describe('a standby that takes over', () => {
     await eventually(async () => {
       const [row] = await sql(primary.port, 'SELECT sync_state FROM pg_stat_replication');
       return row?.['sync_state'] === 'sync';
-    }, 20_000);
+    });
     const line = await tcpProxy(primary.port);
     const address = `postgres://hive@127.0.0.1:${line.port}/postgres?schema=failover`;
     const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
@@ -78,9 +76,7 @@ describe('a standby that takes over', () => {
 });
 
 describe('a server whose disk is full', { tags: ['root', 'mounts'] }, () => {
-  test('says so; nothing acknowledged is lost; once there is room, everything works again', {
-    timeout: 60_000,
-  }, async () => {
+  test('says so; nothing acknowledged is lost; once there is room, everything works again', async () => {
     const tight = await server({ smallDisk: '24m', settings: ['default_tablespace=small'] });
     await sql(tight.port, `CREATE TABLESPACE small LOCATION '${tight.smallDisk}'`);
     const hive = await openTestHive(tight.address('full'));
@@ -122,9 +118,6 @@ describe('a server whose clock is not ours', () => {
     ['ahead', -3_600_000],
   ])(
     'an hour %s decides all the same: what expires, what is escalated, who is at a desk',
-    {
-      timeout: 60_000,
-    },
     async (_where, ours_ms) => {
       const skewed = await server();
       const real = Date.now();

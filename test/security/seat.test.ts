@@ -28,18 +28,18 @@ import {
 } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const BASH = { ...recordedEvent('claude-code/PermissionRequest-Bash-addRules.json') };
 
-let server: PostgresServer;
+let server: SharedPostgres;
 let stores = 0;
 beforeAll(async () => {
-  server = await startPostgres();
-}, 60_000);
+  server = await sharedPostgres();
+});
 afterAll(() => server.stop());
 
 const ENGINES = {
@@ -270,7 +270,7 @@ describe('a hook and a sidecar of their own', () => {
     await eventually(() => {
       asked = sidecar.frames.slice(seen).find(({ method }) => method === 'hivemind-ask')?.params;
       return asked !== undefined;
-    }, 10_000);
+    });
     if (asked === undefined) throw new Error('Nothing was asked.');
     const { ask_id } = asked;
     const { digest: displayed_digest } = (await sidecar.request('prompt/get', { ask_id })).prompt;

@@ -6,13 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort, owner } from './postgres.ts';
+import type { SharedPostgres } from './shared-postgres.ts';
 import { eventually } from './wait.ts';
 
 /** Debian puts it where only root looks. */
 const PATH = `${process.env['PATH']}:/usr/sbin`;
 
 /** Returns its port. */
-export async function startPgbouncer(server_port: number): Promise<number> {
+export async function startPgbouncer({
+  port: server_port,
+  database,
+}: Pick<SharedPostgres, 'port' | 'database'>): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-pgbouncer-`));
   const port = await freePort();
   const config = join(folder, 'pgbouncer.ini');
@@ -22,7 +26,7 @@ export async function startPgbouncer(server_port: number): Promise<number> {
     config,
     [
       '[databases]',
-      `postgres = host=127.0.0.1 port=${server_port} dbname=postgres`,
+      `postgres = host=127.0.0.1 port=${server_port} dbname=${database}`,
       '[pgbouncer]',
       'listen_addr = 127.0.0.1',
       `listen_port = ${port}`,
