@@ -192,11 +192,12 @@ const BUGS: Readonly<Record<SabotageName, () => Bug>> = {
       ...others,
       ...(hooks !== undefined && {
         hooks: altered(hooks, {
-          handle: (event, settings) =>
-            hooks.handle(
-              event.tool === null ? event : { ...event, tool: { ...event.tool, own: null, name: 'Held' } },
-              settings,
-            ),
+          async handle(event, settings) {
+            const handled = await hooks.handle(event, settings);
+            return event.name === 'PreToolUse' && event.tool?.own != null
+              ? { ...handled, deny: 'Process your mentions with hivemind_process_mentions first.' }
+              : handled;
+          },
         }),
       }),
     }),
