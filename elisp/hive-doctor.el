@@ -93,8 +93,8 @@ Afterwards Hive restarts with what was installed."
         (hive-doctor-check
          :name (hive-words 'doctor-sidecar) :ok t
          :text (hive-words 'doctor-connected
-                       (plist-get server :name) (plist-get server :version)
-                       (plist-get hive-sidecar-info :protocol_version)))
+			   (plist-get server :name) (plist-get server :version)
+			   (plist-get hive-sidecar-info :protocol_version)))
       (hive-doctor-check
        :name (hive-words 'doctor-sidecar) :ok nil
        :text (format "%s%s" hive-sidecar-state
@@ -204,7 +204,7 @@ Afterwards Hive restarts with what was installed."
          :sentinel
          (lambda (process _change)
            (unless (process-live-p process)
-             (hive-work-later
+             (hive-rpc-later
               #'hive-doctor--add buffer
               (list (hive-doctor-check
                      :name (hive-words 'doctor-node)

@@ -273,7 +273,7 @@ Return non-nil if it is snoozed."
     (maphash (lambda (_ prompt)
                (let ((until (plist-get prompt :snoozed_until)))
                  (when (or (null next) (string< until next)) (setq next until))))
-             hive-waiting-snoozed)
+             hive-model-snoozed)
     (unless (equal next hive-respond--next)
       (when hive-respond--timer (cancel-timer hive-respond--timer))
       (setq hive-respond--next next
@@ -288,9 +288,9 @@ Return non-nil if it is snoozed."
   (let (back)
     (maphash (lambda (id prompt)
                (unless (hive-prompt-snoozed-p prompt) (push (cons id prompt) back)))
-             hive-waiting-snoozed)
+             hive-model-snoozed)
     (pcase-dolist (`(,id . ,prompt) back)
-      (remhash id hive-waiting-snoozed)
+      (remhash id hive-model-snoozed)
       (run-hook-with-args 'hive-arrived-functions prompt)))
   (hive-changed))
 
