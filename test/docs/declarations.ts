@@ -1,7 +1,7 @@
 /** What the entries of the package export, as the compiler sees it: every name with its comment and its members. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { API, type Checker, type Symbol, SymbolFlags } from 'typescript/unstable/sync';
+import { API, type Checker, SymbolFlags, type Symbol as TypeScriptSymbol } from 'typescript/unstable/sync';
 import { ROOT } from '../support/children.ts';
 
 export interface Declared {
@@ -43,9 +43,9 @@ function sourceOf(types: string): string {
   return join(ROOT, types.replace('./dist/types/', 'src/').replace(/\.d\.ts$/, '.ts'));
 }
 
-function declarationOf(exported: Symbol, checker: Checker): Declared {
+function declarationOf(exported: TypeScriptSymbol, checker: Checker): Declared {
   const symbol = exported.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-  const isDocumented = (one: Symbol): boolean => one.getDocumentationComment(checker).trim() !== '';
+  const isDocumented = (one: TypeScriptSymbol): boolean => one.getDocumentationComment(checker).trim() !== '';
   const hasMembers = symbol.flags & (SymbolFlags.Interface | SymbolFlags.Class);
   const members = hasMembers ? checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol)) : [];
   return {
@@ -56,6 +56,6 @@ function declarationOf(exported: Symbol, checker: Checker): Declared {
 }
 
 /** Not inherited from a class of the language, such as Error. */
-function isOurs({ declarations }: Symbol): boolean {
+function isOurs({ declarations }: TypeScriptSymbol): boolean {
   return declarations.some(({ path }) => String(path).startsWith(join(ROOT, 'src')));
 }
