@@ -8,7 +8,7 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes, convenience
-;; URL: https://github.com/hive-sidecar/hive
+;; URL: https://repository.invalid/hive
 
 ;; Permission is hereby granted, free of charge, to any person obtaining a
 ;; copy of this software and associated documentation files (the
@@ -92,7 +92,7 @@
 (defgroup hive nil
   "Human in the loop for coding agents."
   :group 'tools
-  :link '(url-link "https://github.com/hive-sidecar/hive")
+  :link '(url-link "https://repository.invalid/hive")
   :link '(custom-manual "(hive)Hive in Emacs")
   :prefix "hive-")
 

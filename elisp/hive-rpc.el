@@ -87,7 +87,7 @@
 (defcustom hive-sidecar-command nil
   "The command that starts the sidecar, a list of strings.
 Nil means the program `hive' with the argument \"sidecar\": the
-one that \\[hive-install-sidecar] installed, or else the one found
+one in `hive-install-directory', or else the one found
 on variable `exec-path', or else the one of the package that this
 library belongs to; see also `hive-node-program'."
   :type '(choice (const :tag "hive sidecar" nil) (repeat string))
@@ -106,8 +106,12 @@ default."
   :type '(choice (const :tag "Default" nil) string)
   :group 'hive)
 
-(defcustom hive-install-directory (locate-user-emacs-file "hive/sidecar/")
-  "Where \\[hive-install-sidecar] installs the sidecar."
+(defcustom hive-install-directory
+  (let ((data (getenv "XDG_DATA_HOME")))
+    (expand-file-name "hive/" (if (and data (file-name-absolute-p data)) data "~/.local/share")))
+  "Where Hive's program is installed for you.
+`hive install', \\[hive-install-sidecar] and `npm run install-hive' all
+install there.  Another directory gets no link in ~/.local/bin."
   :type 'directory
   :group 'hive)
 
@@ -130,9 +134,23 @@ port.  It takes effect when the sidecar starts (\\[hive-restart])."
               (list (hive-words 'program-missing program what-to-do)))))
 
 (defun hive-program-installed ()
-  "Return the program `hive' that was installed from Emacs, or nil."
-  (let ((program (expand-file-name "node_modules/.bin/hive" hive-install-directory)))
-    (and (file-executable-p program) program)))
+  "Return the program `hive' in `hive-install-directory', or nil."
+  (let ((program (expand-file-name "bin/hive" hive-install-directory)))
+    (and (file-executable-p program)
+         (file-exists-p (expand-file-name "current" hive-install-directory))
+         program)))
+
+(defun hive-program-node ()
+  "Return the Node.js that runs the installed program, or nil."
+  (let ((node (expand-file-name "current/bin/node" hive-install-directory)))
+    (and (hive-program-installed) (file-executable-p node) node)))
+
+(defun hive-rpc--script (program)
+  "Return the script that Node.js runs when PROGRAM starts.
+What `hive install' installs is started by a shell script."
+  (let ((script (expand-file-name "../current/node_modules/hive-sidecar/bin/hive"
+                                  (file-name-directory (file-truename program)))))
+    (if (file-exists-p script) script program)))
 
 ;; An Emacs that the desktop starts often lacks the PATH of the shell.
 (defvar hive-rpc--beside
@@ -160,7 +178,7 @@ Signal `hive-program-missing' with a sentence if one is missing."
           (cdr hive-sidecar-command)))
    (hive-node-program
     (list (hive-rpc--find hive-node-program (hive-words 'program-missing-option 'hive-node-program))
-          (hive-rpc--hive) "sidecar"))
+          (hive-rpc--script (hive-rpc--hive)) "sidecar"))
    (t (list (hive-rpc--hive) "sidecar"))))
 
 (defun hive-program-sidecar ()

@@ -100,8 +100,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       };
       let verdict = NO_OPINION;
       for (const handler of handlers) {
-        const { store_id } = store;
-        const context = { tx, event, session, settings, verdict, waited, preferences, store_id, ...parts };
+        const context = { tx, event, session, settings, verdict, waited, preferences, store, ...parts };
         verdict = mergeVerdicts(verdict, await handler(context));
         if (verdict.wait !== null) break;
       }

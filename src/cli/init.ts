@@ -12,7 +12,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { type HookProgram, type HookWay, knowsConnection } from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
-import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
+import { claudeRole, claudeServer, hasHivePlugin, hookPart } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
 import { emacsPart } from '../infrastructure/installation/emacs.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
@@ -115,6 +115,15 @@ async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
 async function setUpClaude(direction: Direction, options: ClaudeOptions): Promise<ExitCode> {
   await mayCoordinate(options);
   const scope: Scope = options.project === true ? 'project' : 'user';
+  const { settings } = claudePaths(process.env, 'user', process.cwd());
+  if (
+    direction === 'init' &&
+    scope === 'user' &&
+    naming({ path: settings }, () => hasHivePlugin(readText(settings)))
+  ) {
+    remark(INIT.byPlugin);
+    return EXIT.done;
+  }
   const code = await setUp(
     direction,
     await claudeParts(direction, scope, options),

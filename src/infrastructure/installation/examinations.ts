@@ -16,7 +16,7 @@ import {
   SERVER_NAME,
 } from '../../domain/installation.ts';
 import { excerpt } from '../../domain/text.ts';
-import { type FoundHook, findHooks } from './claude.ts';
+import { type FoundHook, findHooks, hasHivePlugin } from './claude.ts';
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
 import { readJson } from './json-edits.ts';
@@ -57,10 +57,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
       project: scope === 'user' ? null : folder,
     };
   });
-  const plugins = jsonOf(claudePaths(env, 'user', folder).settings)['enabledPlugins'];
-  const hasPlugin = Object.entries((plugins ?? {}) as object).some(
-    ([plugin, enabled]) => plugin.startsWith('hive@') && enabled === true,
-  );
+  const hasPlugin = hasHivePlugin(readText(claudePaths(env, 'user', folder).settings));
   const hooked = found.filter(({ hooks }) => hooks.length > 0);
   if (hasPlugin) {
     if (hooked.length > 0) return [twice(name, 'the plugin and the settings', 'hive uninit claude')];
