@@ -7,7 +7,7 @@ import { type Child, childEnvironment, outputOf, ROOT, spawnChild, spawnHive } f
 import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-import { type Declared, emitDeclarations } from './declarations.ts';
+import { type Declared, readDeclarations } from './declarations.ts';
 import { codeIn, readPage, tableUnder } from './support.ts';
 
 describe('examples/library.mjs', () => {
@@ -53,7 +53,7 @@ describe('examples/library.mjs', () => {
 
 let entries = new Map<string, Declared[]>();
 beforeFile(async () => {
-  entries = emitDeclarations();
+  entries = readDeclarations();
 });
 
 function membersOf(name: string): string[] {
