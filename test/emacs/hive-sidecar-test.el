@@ -150,7 +150,7 @@
     (let ((ask (hive-test-call 'fake/ask nil)))
       (signal-process (car (hive-test-sidecars)) 'KILL)
       (hive-test-wait 5 (not (hive-sidecar-connected-p)))
-      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
+      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
       (should (equal (plist-get (car (hive-prompts)) :ask_id) (plist-get ask :ask_id))))))
 
 (ert-deftest hive-sidecar-turned-off-stays-off ()
