@@ -228,7 +228,8 @@ const NONE: ReadonlySet<string> = new Set();
 export async function heldByRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
   const own = readStart(settings.env[RUN_VARIABLE]);
   const run = own === null ? undefined : await tx.runs.get(own.run_id);
-  return run === undefined ? NONE : new Set(run.calls.map(({ ask_id }) => ask_id));
+  const calls = run?.calls.filter(({ call_id }) => call_id !== null) ?? [];
+  return new Set(calls.map(({ ask_id }) => ask_id));
 }
 
 /** The hook handler of answers: delivers what this event can carry. */

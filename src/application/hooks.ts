@@ -28,6 +28,7 @@ import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
+import { noticingRefusals } from './quotas.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
@@ -100,8 +101,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       };
       let verdict = NO_OPINION;
       for (const handler of handlers) {
-        const { store_id } = store;
-        const context = { tx, event, session, settings, verdict, waited, preferences, store_id, ...parts };
+        const context = { tx, event, session, settings, verdict, waited, preferences, store, ...parts };
         verdict = mergeVerdicts(verdict, await handler(context));
         if (verdict.wait !== null) break;
       }
@@ -139,7 +139,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 
   return {
     async handle(event, settings) {
-      const verdict = await runHandlers(event, settings, null);
+      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;

@@ -30,6 +30,8 @@ import type { Turn } from '../domain/turns.ts';
 export interface Store {
   /** Never changes; an answer that names another store's id is refused. */
   readonly store_id: string;
+  /** Its address as it was opened, without user and password: what the human calls it, whatever is stored in it. */
+  readonly name: string;
   /**
    * Runs `work` as one durable transaction: when the promise resolves, everything is on disk (invariant 1).
    * Writes of one process queue; `work` awaits nothing but its own statements and decides by `tx.now`.

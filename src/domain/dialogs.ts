@@ -224,6 +224,10 @@ const WITH_REASON = 'Anything you type is sent to the agent as the reason';
 const TOO_LONG =
   'This is too long to be shown here in full, so it can only be denied here. To allow it, answer in the terminal of the agent.';
 
+/** Claude Code sends the content of its plan file with the call; while there is no such file, it sends nothing. */
+const NO_PLAN =
+  'The agent has written no plan, so it can only be declined here. To approve without one, answer in the terminal of the agent.';
+
 /** Free text never allows anything: it denies, and is sent as the reason. */
 function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
   const abort = { label: ABORT, description: 'Deny, and end the turn' };
@@ -232,14 +236,13 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     const input = objectIn(dialog.tool.input) ?? {};
     const plan = textIn(input, 'plan');
     const rest = argumentLines(input, plan === null ? [] : ['plan']);
-    const whole = [plan ?? "The plan is in the agent's terminal.", rest.join('\n')];
-    const context = whole.filter((part) => part !== '').join('\n\n');
-    const shown = fits(context);
+    const context = [plan ?? '', rest.join('\n')].filter((part) => part !== '').join('\n\n');
+    const shown = plan !== null && fits(context);
     return {
       ...shared,
       header: 'Plan',
       question: 'Approve this plan?',
-      context: shown ? context : TOO_LONG,
+      context: shown ? context : plan === null ? NO_PLAN : TOO_LONG,
       options: [
         ...(shown ? [{ label: APPROVE, description: 'The agent leaves plan mode and begins' }] : []),
         { label: KEEP_PLANNING, description: WITH_REASON },

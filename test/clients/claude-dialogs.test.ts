@@ -81,6 +81,29 @@ const answer = (hive: OpenedHive, prompt: Prompt | undefined, given: object) =>
     displayed_digest: prompt === undefined ? null : permissionDigest(prompt),
   });
 
+describe('a plan of Claude Code', () => {
+  test('is shown at the desk in full, and approved there', async () => {
+    const world = await openWorld();
+    await openDesk(world.hive);
+    const PLAN = '# The plan\n\n1. Do it.\n';
+    const model = await startModel((request, step) => {
+      const [, file_path = ''] = /([^\s\\"'(`]+\/plans\/[\w.-]+?\.md)/.exec(JSON.stringify(request)) ?? [];
+      if (step === 1) return { calls: [{ name: 'Write', input: { file_path, content: PLAN } }] };
+      return step === 2 ? { calls: [{ name: 'ExitPlanMode', input: {} }] } : { text: 'all done' };
+    });
+    const { hive, ...rest } = world;
+    const claude = await openClaude({ ...rest, model, allowed: 'mcp__hive' });
+    await claude.say('/plan');
+    await claude.until(/Turned on plan mode/);
+    await claude.say('please begin now');
+    const [prompt] = await asked(hive);
+    expect(prompt).toMatchObject({ question: 'Approve this plan?', context: expect.stringContaining(PLAN) });
+    await answer(hive, prompt, { decision: 'Approve' });
+    await claude.until(/all done/);
+    expect(model.told()).toContain('approved');
+  });
+});
+
 describe('a permission that Claude Code asks for', () => {
   test('is allowed at the desk while the terminal shows it', async () => {
     const { hive, model, claude, folder } = await run(WRITES);

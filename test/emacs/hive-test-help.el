@@ -84,7 +84,7 @@ process for many seconds, and that is no failure."
   "Turn Hive on and wait until it is connected and has its snapshot."
   (hive-mode 1)
   (hive-test-wait 10 (and (hive-sidecar-connected-p)
-                          (hive-feed-complete-p))))
+                          (hive-model-complete-p))))
 
 (defun hive-test-call (method &optional params)
   "Ask the sidecar METHOD with PARAMS and wait for the result."

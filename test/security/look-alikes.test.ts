@@ -6,6 +6,7 @@ import { isBlank, revealed, revealedSource, spelledOut } from '../../src/domain/
 import { plainBody, plainTitle } from '../../src/infrastructure/desktop/notify-send.ts';
 import { shell } from '../support/cli.ts';
 import { ask, openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { tempStore } from '../support/temp.ts';
 
 const INVISIBLE = [
@@ -54,7 +55,7 @@ describe('a word of mixed scripts', () => {
   });
 
   test('is marked at a terminal, also where a permission is confirmed', async () => {
-    const person = shell(tempStore());
+    const person = shell(tempStore(), trusting({ terminal_may_allow: true }));
     await person.hive('ask', 'Is the sc\u043epe right?', '--option', 'D\u0435ploy', '--option', 'Stop');
     const { out } = await person.hive('list');
     expect(out).toContain('sc<U+043E>pe');

@@ -19,7 +19,9 @@ export function examineMachine(address: string, env: Environment): Examination[]
 }
 
 function node(): Check {
-  return { name: 'Node', ok: true, text: `${process.version} (${process.execPath})`, advice: null };
+  const isBrought = /[/\\]versions[/\\][^/\\]+[/\\]node_modules[/\\]/.test(process.execPath);
+  const whose = isBrought ? ', which hive install has brought' : '';
+  return { name: 'Node', ok: true, text: `${process.version} (${process.execPath})${whose}`, advice: null };
 }
 
 function sqlite(): Check {

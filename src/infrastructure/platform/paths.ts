@@ -42,6 +42,13 @@ export function storeAddress(env: Environment): string {
   return /^postgres(ql)?:\/\//.test(given) ? given : resolve(given);
 }
 
+/** A store's address as the file of trust calls it: a path is not resolved further, and a URL has neither user nor password. */
+export function storeName(address: string): string {
+  if (!address.includes('://')) return address;
+  const { protocol, host, pathname, searchParams } = new URL(address);
+  return `${protocol}//${host}${pathname}?schema=${searchParams.get('schema') ?? 'hive'}`;
+}
+
 // ---- The seat: the person on this machine, to whom each popup is shown once ----
 
 /** `user@machine`. A user without a name (a bare number in a container) is identified by the number. */

@@ -55,7 +55,10 @@ function secretIn(path: string, what: string): string {
   return text;
 }
 
-/** Adds a seat to the person's file, which is understood or not there yet. What they wrote stays as it is. */
+/**
+ * Writes a seat into the person's file, which is understood or not there yet, in place of one with the same key. What they
+ * wrote stays as it is.
+ */
 export function addSeat(env: Environment, seat: Seat): void {
   const given = trustFile(env);
   const path = existsSync(given) ? realpathSync.native(given) : given;
@@ -70,11 +73,14 @@ export function addSeat(env: Environment, seat: Seat): void {
   }
 }
 
-/** The text of the file with one more seat. A first seat is put at its end; the person has formatted the rest. */
+/** The text of the file with this seat. A first seat is put at its end; the person has formatted the rest. */
 function withSeat(text: string, seat: Seat): string {
   const content = JSON.parse(text) as Record<string, unknown>;
   const { seats } = content;
-  if (Array.isArray(seats)) return `${JSON.stringify({ ...content, seats: [...seats, seat] }, null, 2)}\n`;
+  if (Array.isArray(seats)) {
+    const others = (seats as Seat[]).filter(({ key }) => key !== seat.key);
+    return `${JSON.stringify({ ...content, seats: [...others, seat] }, null, 2)}\n`;
+  }
   const rest = text.slice(0, text.lastIndexOf('}')).trimEnd();
   const comma = Object.keys(content).length === 0 ? '' : ',';
   return `${rest}${comma}\n  "seats": [\n    ${JSON.stringify(seat)}\n  ]\n}\n`;
