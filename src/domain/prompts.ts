@@ -22,7 +22,7 @@ export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
 export type PromptKind = 'question' | 'permission';
 /** `low`: no popup. `critical`: breaks through do-not-disturb. */
 export type Urgency = 'low' | 'normal' | 'critical';
-/** Why a prompt was cancelled. `withdrawn`: the asker took it back. The last three are the ways a turn ends. */
+/** Why a prompt was cancelled. `withdrawn`: its asker cancelled it. The last three are the ways a turn ends. */
 export type CancelReason =
   | 'withdrawn'
   | 'human'
