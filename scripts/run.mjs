@@ -30,6 +30,7 @@ const tasks = {
   demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
+  'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],

@@ -1,4 +1,11 @@
-/** Interrupts over one store: who is answered, when, with what, and whom one may reach. */
+/**
+ * Interrupts over one store: who is answered, when, with what, and whom one may reach.
+ *
+ * @module-tag one-winner
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag library
+ */
 
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,11 @@
-/** A permission that a person allows in a real Emacs is signed with the key of their seat, and the hook lets it through. */
+/**
+ * A permission that a person allows in a real Emacs is signed with the key of their seat, and the hook lets it through.
+ *
+ * @module-tag as-displayed
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,11 @@
-/** What a sidecar may tell Emacs, changed: Emacs stays awake, shows its list, and hears the next question. */
+/**
+ * What a sidecar may tell Emacs, changed: Emacs stays awake, shows its list, and hears the next question.
+ *
+ * @module-tag untrusted
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

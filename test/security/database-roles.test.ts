@@ -1,4 +1,10 @@
-/** A role of the same PostgreSQL database that was granted nothing: it may connect, and that is all. */
+/**
+ * A role of the same PostgreSQL database that was granted nothing: it may connect, and that is all.
+ *
+ * @module-tag no-authority
+ * @module-tag postgres
+ * @module-tag library
+ */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,10 @@
-/** The file in which the human writes what may happen without them: what of it counts, and what never comes from the store instead. */
+/**
+ * The file in which the human writes what may happen without them: what of it counts, and what never comes from the store instead.
+ *
+ * @module-tag no-authority
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,4 +1,10 @@
-/** A signed seat: only an answer that a registered seat has signed allows anything, on either engine. */
+/**
+ * A signed seat: only an answer that a registered seat has signed allows anything, on either engine.
+ *
+ * @module-tag as-displayed
+ * @module-tag provenance
+ * @module-tag no-authority
+ */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -104,79 +110,80 @@ async function expectDenied(printed: Promise<string>): Promise<void> {
 const ringBell = (hive: OpenedHive): Promise<unknown> =>
   hive.sessions.introduce(introduction({ session_id: 'x' }));
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
-  test('an answer that the registered seat signed allows', async () => {
-    const { hive, ask_id, printed } = await waiting(engine);
-    await answerDialog(hive, ask_id, 'Allow');
-    expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
-  });
+for (const engine of ['SQLite', 'PostgreSQL'] as const)
+  describe(`on ${engine}`, { tags: [engine === 'SQLite' ? 'sqlite' : 'postgres', 'hook'] }, () => {
+    test('an answer that the registered seat signed allows', async () => {
+      const { hive, ask_id, printed } = await waiting(engine);
+      await answerDialog(hive, ask_id, 'Allow');
+      expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+    });
 
-  test('a forged row allows nothing, and the human is told how to repair it', async () => {
-    const { hive, ask_id, printed, driver } = await waiting(engine);
-    await forge(driver, ask_id, YES);
-    await ringBell(hive);
-    await expectDenied(printed);
-    expect(await noticesOf(hive)).toEqual([expect.stringMatching(/allowed nothing.*M-x hive-doctor/)]);
-  });
+    test('a forged row allows nothing, and the human is told how to repair it', async () => {
+      const { hive, ask_id, printed, driver } = await waiting(engine);
+      await forge(driver, ask_id, YES);
+      await ringBell(hive);
+      await expectDenied(printed);
+      expect(await noticesOf(hive)).toEqual([expect.stringMatching(/allowed nothing.*M-x hive-doctor/)]);
+    });
 
-  test('a forged row with the signature of another key allows nothing', async () => {
-    const { hive, ask_id, printed, driver } = await waiting(engine);
-    const prompt = await hive.prompts.get(ask_id);
-    const signed: SignedAnswer = {
-      store_id: hive.store_id,
-      ask_id,
-      displayed_digest: permissionDigest(prompt),
-      answer: {
-        decision: 'Allow',
-        selected: ['Allow'],
-        comment: null,
-        by: 'ada',
-        via: 'emacs',
-        attested: true,
-        response_id: String(YES['response_id']),
-        responded_at: String(YES['responded_at']),
-      },
-    };
-    const stranger = seatKeyFrom(randomBytes(32).toString('hex'));
-    const { response_id = '', responded_at = '' } = YES;
-    await driver.write((sql) =>
-      sql.run(statement(ADD), [response_id, ask_id, responded_at, signAnswer(stranger, signed)]),
-    );
-    await forge(driver, ask_id, YES);
-    await ringBell(hive);
-    await expectDenied(printed);
-  });
+    test('a forged row with the signature of another key allows nothing', async () => {
+      const { hive, ask_id, printed, driver } = await waiting(engine);
+      const prompt = await hive.prompts.get(ask_id);
+      const signed: SignedAnswer = {
+        store_id: hive.store_id,
+        ask_id,
+        displayed_digest: permissionDigest(prompt),
+        answer: {
+          decision: 'Allow',
+          selected: ['Allow'],
+          comment: null,
+          by: 'ada',
+          via: 'emacs',
+          attested: true,
+          response_id: String(YES['response_id']),
+          responded_at: String(YES['responded_at']),
+        },
+      };
+      const stranger = seatKeyFrom(randomBytes(32).toString('hex'));
+      const { response_id = '', responded_at = '' } = YES;
+      await driver.write((sql) =>
+        sql.run(statement(ADD), [response_id, ask_id, responded_at, signAnswer(stranger, signed)]),
+      );
+      await forge(driver, ask_id, YES);
+      await ringBell(hive);
+      await expectDenied(printed);
+    });
 
-  test('a signature for another permission allows nothing, not even for the same command', async () => {
-    const { hive, ask_id, printed, driver } = await waiting(engine);
-    await answerDialog(hive, ask_id, 'Allow');
-    await printed;
-    const second = await fireDialog(hive, BASH);
-    const { by, response_id, responded_at } = await hive.prompts.get(ask_id);
-    await forge(driver, second.prompts[0]?.ask_id ?? '', { ...YES, by, response_id, responded_at });
-    await ringBell(hive);
-    await expectDenied(second.printed);
-  });
+    test('a signature for another permission allows nothing, not even for the same command', async () => {
+      const { hive, ask_id, printed, driver } = await waiting(engine);
+      await answerDialog(hive, ask_id, 'Allow');
+      await printed;
+      const second = await fireDialog(hive, BASH);
+      const { by, response_id, responded_at } = await hive.prompts.get(ask_id);
+      await forge(driver, second.prompts[0]?.ask_id ?? '', { ...YES, by, response_id, responded_at });
+      await ringBell(hive);
+      await expectDenied(second.printed);
+    });
 
-  test.each<[string, Columns]>([
-    ['decision', { decision: 'Allow always', selected: '["Allow always"]' }],
-    ['time', { responded_at: '2026-01-01T00:00:00.000Z' }],
-    ['author', { by: 'root' }],
-    ['comment', { comment: 'and push' }],
-  ])('a signed answer whose %s was altered allows nothing', async (_what, columns) => {
-    // Altered after the answer and before the hook reads it.
-    const settings: Partial<HookSettings> = {
-      withoutTimeLimit: async (work) => {
-        const done = await work();
-        await forge(driver, ask_id, columns);
-        return done;
-      },
-    };
-    const { hive, ask_id, printed, driver } = await waiting(engine, settings);
-    await answerDialog(hive, ask_id, 'Allow');
-    await expectDenied(printed);
+    test.each<[string, Columns]>([
+      ['decision', { decision: 'Allow always', selected: '["Allow always"]' }],
+      ['time', { responded_at: '2026-01-01T00:00:00.000Z' }],
+      ['author', { by: 'root' }],
+      ['comment', { comment: 'and push' }],
+    ])('a signed answer whose %s was altered allows nothing', async (_what, columns) => {
+      // Altered after the answer and before the hook reads it.
+      const settings: Partial<HookSettings> = {
+        withoutTimeLimit: async (work) => {
+          const done = await work();
+          await forge(driver, ask_id, columns);
+          return done;
+        },
+      };
+      const { hive, ask_id, printed, driver } = await waiting(engine, settings);
+      await answerDialog(hive, ask_id, 'Allow');
+      await expectDenied(printed);
+    });
   });
-});
 
 test('a signature counts for its store, ask, digest, decision and time only', () => {
   const key = seatKeyFrom(SEAT_SECRET);

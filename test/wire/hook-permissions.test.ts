@@ -1,4 +1,12 @@
-/** The permission prompts of the recorded clients, answered at a desk: exactly what each client is told. */
+/**
+ * The permission prompts of the recorded clients, answered at a desk: exactly what each client is told.
+ *
+ * @module-tag as-displayed
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';

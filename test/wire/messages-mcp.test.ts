@@ -1,4 +1,10 @@
-/** The shared buffer as agents meet it over MCP: what they post, read and are told. */
+/**
+ * The shared buffer as agents meet it over MCP: what they post, read and are told.
+ *
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
