@@ -1,10 +1,13 @@
-/** `hive hook`: it starts for each event of an agent, so it must be about as fast as starting Node. */
+/**
+ * Hooks: the call of a hook at the server that the client is connected to, and `hive hook`, which starts for each event
+ * where no connection can be used.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
-import { type Family, interleave } from '../harness.ts';
+import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
+import { type Family, interleave, type Measurement, timed } from '../harness.ts';
 
 /** As recorded from Claude Code. */
 const recorded = readFileSync(join(import.meta.dirname, '../pre-tool-use.json'), 'utf8');
@@ -14,7 +17,7 @@ const MENTIONS = 100;
 
 export const hook: Family = {
   name: 'hook',
-  rows: ['hive hook, nothing to say', `hive hook, ${MENTIONS} mentions`],
+  rows: ['hook call at the server', 'hive hook, nothing to say', `hive hook, ${MENTIONS} mentions`],
   async measure(effort) {
     const folder = tempFolder();
     const env = environment(folder);
@@ -26,6 +29,7 @@ export const hook: Family = {
       busy: () => run(busy),
     });
     return [
+      ...(await callsAtServer(effort === 'full' ? 1_000 : 200)),
       {
         name: 'hive hook, nothing to say',
         unit: 'ms',
@@ -43,6 +47,29 @@ export const hook: Family = {
     ];
   },
 };
+
+/** A tool is called and has returned, again and again, in one session: call → result of each of the two hooks. */
+async function callsAtServer(tools: number): Promise<Measurement[]> {
+  const server = await connectHive(tempFolder(), { CLAUDE_CODE_ENTRYPOINT: 'cli' });
+  const { tool_name, tool_input, session_id, cwd, transcript_path, prompt_id } = JSON.parse(recorded);
+  const fields = { tool_name, tool_input: JSON.stringify(tool_input), agent_id: '' };
+  const common = { client: 'claude-code', protocol: '1', session_id, cwd, transcript_path, prompt_id };
+  const fire = (hook_event_name: string, more: Record<string, unknown>): Promise<number> =>
+    timed(() => server.call('hook_event', { ...common, hook_event_name, ...more }));
+  await fire('UserPromptSubmit', { prompt: 'go' });
+  const samples: number[] = [];
+  for (let n = 0; n < tools; n++) {
+    const tool_use_id = `toolu_${n}`;
+    samples.push(await fire('PreToolUse', { ...fields, tool_use_id }));
+    samples.push(await fire('PostToolUse', { ...fields, tool_use_id, tool_response: recorded }));
+  }
+  await server.close();
+  const row = { unit: 'ms', samples, floor: null };
+  return [
+    { ...row, name: 'hook call at the server', target: { of: 'p50', at_most: 2 } },
+    { ...row, name: 'hook call at the server, p99', target: { of: 'p99', at_most: 10 } },
+  ];
+}
 
 /** The human mentions the busy session a hundred times. */
 async function mention(folder: string): Promise<void> {
