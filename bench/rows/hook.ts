@@ -35,14 +35,14 @@ export const hook: Family = {
         unit: 'ms',
         samples: samples.quiet,
         floor: samples.node,
-        target: { of: 'ratio', at_most: 1.3 },
+        target: { of: 'ratio', at_most: 1.6 },
       },
       {
         name: `hive hook, ${MENTIONS} mentions`,
         unit: 'ms',
         samples: samples.busy,
         floor: samples.node,
-        target: { of: 'ratio', at_most: 1.5 },
+        target: { of: 'ratio', at_most: 1.6 },
       },
     ];
   },
