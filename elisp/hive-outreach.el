@@ -153,7 +153,7 @@
             (run-at-time hive-outreach--pause nil
                          (lambda ()
                            (setq hive-outreach--say-timer nil)
-                           (hive-work-guarded #'hive-outreach--say-arrived)))))))
+                           (hive-rpc-guarded #'hive-outreach--say-arrived)))))))
 
 (defun hive-outreach--say-arrived ()
   "Announce what arrived: each in a line, or many in one line."
@@ -198,7 +198,7 @@
           (run-at-time hive-outreach--pause nil
                        (lambda ()
                          (setq hive-outreach--timer nil)
-                         (hive-work-guarded #'hive-outreach--print))))))
+                         (hive-rpc-guarded #'hive-outreach--print))))))
 
 ;;;; The mode
 

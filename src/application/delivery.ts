@@ -19,8 +19,9 @@ import {
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { record } from './outreach.ts';
-import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
-import { appendPrompt } from './prompt-records.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { appendPrompt } from './prompts.ts';
+import type { Ids } from './world.ts';
 
 /** A prompt as it was handed over. */
 export interface Delivered {
@@ -227,7 +228,8 @@ const NONE: ReadonlySet<string> = new Set();
 export async function heldByRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
   const own = readStart(settings.env[RUN_VARIABLE]);
   const run = own === null ? undefined : await tx.runs.get(own.run_id);
-  return run === undefined ? NONE : new Set(run.calls.map(({ ask_id }) => ask_id));
+  const calls = run?.calls.filter(({ call_id }) => call_id !== null) ?? [];
+  return new Set(calls.map(({ ask_id }) => ask_id));
 }
 
 /** The hook handler of answers: delivers what this event can carry. */

@@ -10,8 +10,9 @@ import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
-import type { Processes, WriteTx } from './ports.ts';
+import type { WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
+import type { Processes } from './world.ts';
 
 /** The session of an event, updated in the store, with what it inherits from the session that it continues. */
 export async function sessionOfHook(

@@ -28,11 +28,13 @@ import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
-import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
+import { noticingRefusals } from './quotas.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
+import type { Ids, Logger, Processes } from './world.ts';
 
 /** What to print, and the id to report once it is printed; null if nothing depends on that. */
 interface Handled extends Verdict {
@@ -97,7 +99,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       read ??= preferencesAt(tx, settings.seat, settings.env);
       return read;
     };
-    return { tx, event, session, settings, preferences, store_id: store.store_id, ...parts };
+    return { tx, event, session, settings, preferences, store, ...parts };
   }
 
   /** One round through the handlers. A handler that wants to wait ends the round; the next ones run after the wait. */
@@ -181,10 +183,10 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     async handle(event, settings) {
       const key = silences.keyOf(event, settings);
       if (key !== null && (await silences.lasts(key))) {
-        later(() => recordOnly(event, settings));
+        later(() => noticingRefusals(store, () => recordOnly(event, settings)));
         return { ...NO_OPINION, output_id: null };
       }
-      const verdict = await runHandlers(event, settings, null);
+      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;

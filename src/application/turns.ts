@@ -40,8 +40,9 @@ import {
 } from '../domain/turns.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import type { CallTrace } from './identity.ts';
-import type { Files, Ids, ReadTx, Store, WriteTx } from './ports.ts';
-import { recordCancel } from './prompt-records.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { recordCancel } from './prompts.ts';
+import type { Files, Ids } from './world.ts';
 
 export interface TurnService {
   /** Begins a turn of a program that reports its own turns. A running one is replaced, unless it has the same id. */

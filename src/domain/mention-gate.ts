@@ -203,7 +203,7 @@ const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
 
 /** Calls the gate never blocks: our own tools, the search tool that loads them, and the shell command that clears the gate. */
 export function isExempt(tool: { name: string; own: string | null; input: unknown }): boolean {
-  if (tool.own !== null || tool.name === 'ToolSearch') return !globalThis.SABOTAGE?.('own-call-held');
+  if (tool.own !== null || tool.name === 'ToolSearch') return true;
   if (tool.name !== 'Bash') return false;
   const command = (tool.input as { command?: unknown } | null)?.command;
   return typeof command === 'string' && MENTIONS_COMMAND.test(command);

@@ -8,6 +8,7 @@ import { describeStoreContract } from './store-contract.ts';
 
 describeStoreContract('SQLite', {
   freshAddress: async () => tempStore(),
+  missingAddress: async () => tempStore(),
   async openDriver(address) {
     await prepareSqliteFile(address);
     return openSqlite(address);

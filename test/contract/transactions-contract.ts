@@ -81,5 +81,5 @@ export function transactionsContract(engine: StoreEngine): void {
     await Promise.all(ending);
     expect(await store.read((tx) => tx.desks.preferences('counter'))).toEqual({ n: PROCESSES * ROUNDS });
     expect(await seqsAfter(store, 0)).toEqual(Array.from({ length: PROCESSES * ROUNDS }, (_, n) => n + 1));
-  }, 60_000);
+  });
 }

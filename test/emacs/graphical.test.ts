@@ -11,10 +11,7 @@ import { ask as askHive } from '../support/hive.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { eventually } from '../support/wait.ts';
 
-const found = graphicalEmacs();
-const reason = 'whyNot' in found ? ` (skipped: ${found.whyNot})` : '';
-
-describe.skipIf('whyNot' in found)(`a graphical Emacs${reason}`, () => {
+describe('a graphical Emacs', () => {
   let desktop: Desktop;
   let home: EmptyHome;
   let emacs: Graphical;
@@ -25,16 +22,15 @@ describe.skipIf('whyNot' in found)(`a graphical Emacs${reason}`, () => {
     // Its Emacs runs below this process, which therefore must be no agent.
     home = await openEmptyHome();
     hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
-    const command = 'command' in found ? found.command : [];
     const notes = join(home.folder, 'notes.txt');
     writeFileSync(notes, 'You go on with your work.  The mode line counts who waits.\n');
     emacs = await openGraphical(
-      command,
+      graphicalEmacs(),
       home,
       desktop,
       `(progn (setq hive-notify-when 'unfocused) (tool-bar-mode -1) (find-file ${lisp(notes)}))`,
     );
-  }, 60_000);
+  });
   afterAll(async () => {
     await emacs.close();
     await hive.close();
@@ -95,7 +91,7 @@ describe.skipIf('whyNot' in found)(`a graphical Emacs${reason}`, () => {
           () => true,
           () => false,
         );
-      }, 10_000);
+      });
     await pressUntil('2', asksNext);
     await pressUntil('q', async () => !(await asksNext()));
     expect(await emacs.value('(length (hive-prompts))')).toBe('1');

@@ -53,7 +53,7 @@
         (hive-mode 1)
         (should (string-match-p "not connected: .*M-x hive-doctor" (hive-absence-test-note))))
       (hive-restart)
-      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
+      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
       (hive-test-wait 5 (equal " No questions are pending." (hive-absence-test-note)))
       ;; It is no line of the list, and goes when there is one.
       (should (null (hive-list-test-lines)))

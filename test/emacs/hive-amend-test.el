@@ -6,7 +6,7 @@
 
 ;;; Code:
 
-(require 'hive-amend)
+(require 'hive-respond)
 (require 'hive-doctor)
 (require 'hive-outbox-test-help)
 (require 'hive-test-help)
@@ -51,7 +51,7 @@ free answer is read like a choice."
 
 (defun hive-amend-test-first ()
   "Return the first line among what can be corrected."
-  (hive-amend--line (car (cl-remove-if-not #'hive-amend--mine-p (hive-prompts-settled)))))
+  (hive-respond--amend-line (car (cl-remove-if-not #'hive-respond--amend-mine-p (hive-prompts-settled)))))
 
 (defmacro hive-amend-test-said (pattern)
   "Wait until a line that matches PATTERN is to be said or was said."

@@ -112,7 +112,7 @@
                                                  :interrupts (vector (list :interrupt_id id :state "answered"
                                                                            :outcome "completed"
                                                                            :sentence "task completed before the interrupt reached it"))))))))
-      (hive-handles-refresh)
+      (hive-model-refresh-sessions)
       (hive-test-wait 5 said)
       (should (equal '("Codex-a: task completed before the interrupt reached it") said)))
     ;; An Emacs that was started anew takes up what this human had asked.

@@ -136,7 +136,7 @@
       (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
         (hive-mode 1)
         (hive-doctor)
-        (dolist (line '("^FAIL  Program +the program .hive. was not found; install it with: npm install -g hive-sidecar"
+        (dolist (line '("^FAIL  Program +the program .hive. was not found; install it with M-x hive-install-sidecar"
                         "^FAIL  Sidecar +failed: " "^FAIL  Node.js +not found\n +→ Hive needs Node.js 24\\.15\\.0 or newer"))
           (should (string-match-p line (buffer-string))))))))
 

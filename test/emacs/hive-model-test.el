@@ -143,7 +143,7 @@
     (hive-model-put-prompt (hive-test-prompt :ask_id "not in the store"))
     (hive-rpc-request 'prompt/seen '(:ask_id "x"))
     (hive-test-wait 5 (not (hive-sidecar-connected-p)))
-    (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
+    (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
     (should (= 1203 (length (hive-prompts))))
     (should-not (hive-model-prompt "not in the store"))))
 

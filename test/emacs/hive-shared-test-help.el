@@ -59,10 +59,7 @@
                                         (concat hive-shared-test-said text)))
                         :stderr (get-buffer-create " *test-agents-stderr*")
                         :command
-                        (list "node" "--import"
-                              (expand-file-name "test/support/sql-loader.mjs"
-                                                hive-shared-test-root)
-                              (expand-file-name "agents.mjs" hive-test-directory)))))
+                        (list "node" (getenv "HIVE_TEST_AGENTS")))))
   (hive-shared-test-do "join" :session_id "abc12-session")
   (hive-shared-test-do "join" :session_id "def34-session"))
 

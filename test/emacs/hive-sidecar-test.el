@@ -43,7 +43,7 @@
     (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
       (hive-mode 1)
       (should (eq hive-sidecar-state 'failed))
-      (should (string-match-p "program .hive. was not found; install it with: npm install -g hive-sidecar"
+      (should (string-match-p "program .hive. was not found; install it with M-x hive-install-sidecar"
                               hive-sidecar-problem))
       (should-not hive-rpc--start-timer))
     ;; Once it is there, the user acts and it works.
@@ -69,7 +69,17 @@
       (let ((hive-sidecar-command nil))
         (should (equal (hive-program-command) (list hive "sidecar")))
         (let ((hive-node-program node))
-          (should (equal (hive-program-command) (list node hive "sidecar"))))))))
+          (should (equal (hive-program-command) (list node hive "sidecar")))
+          ;; What `hive install' made is a shell script, which Node.js cannot run.
+          (dolist (name '("bin" "current/node_modules/hive-sidecar/bin"))
+            (make-directory (expand-file-name name hive-install-directory) t)
+            (copy-file hive (expand-file-name (concat name "/hive") hive-install-directory)))
+          (should (equal (hive-program-command)
+                         (list node (expand-file-name "current/node_modules/hive-sidecar/bin/hive"
+                                                      (file-truename hive-install-directory))
+                               "sidecar"))))
+        (should (equal (hive-program-command)
+                       (list (expand-file-name "bin/hive" hive-install-directory) "sidecar")))))))
 
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
   (let ((found hive-rpc--beside))
@@ -88,7 +98,7 @@
         ;; A library that came alone has none.
         (set-file-modes hive-rpc--beside #o600)
         (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
-          (dolist (word '("exec-path" "hive-sidecar-command" "npm install -g" "M-x hive-install-sidecar"))
+          (dolist (word '("exec-path" "hive-sidecar-command" "M-x hive-install-sidecar"))
             (should (string-search word said))))))))
 
 (ert-deftest hive-sidecar-an-old-node-is-said-in-the-guard-s-own-words ()
@@ -105,7 +115,7 @@
 
 (ert-deftest hive-sidecar-each-mismatch-of-versions-has-its-sentence ()
   (hive-sidecar-test-failing '("FAKE_PROTOCOL=0")
-    (should (string-match-p "sidecar is older.*npm install -g hive-sidecar@latest" hive-sidecar-problem)))
+    (should (string-match-p "sidecar is older.*M-x hive-install-sidecar" hive-sidecar-problem)))
   (hive-sidecar-test-failing '("FAKE_PROTOCOL=2")
     (should (string-match-p "hive-mode is older" hive-sidecar-problem))))
 
@@ -140,7 +150,7 @@
     (let ((ask (hive-test-call 'fake/ask nil)))
       (signal-process (car (hive-test-sidecars)) 'KILL)
       (hive-test-wait 5 (not (hive-sidecar-connected-p)))
-      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
+      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
       (should (equal (plist-get (car (hive-prompts)) :ask_id) (plist-get ask :ask_id))))))
 
 (ert-deftest hive-sidecar-turned-off-stays-off ()

@@ -33,8 +33,10 @@
 (defvar hive-test-temp nil "The temporary directory of the running test.")
 
 (defmacro hive-test-wait (seconds condition)
-  "Wait at most SECONDS until CONDITION is true; fail when it is not."
-  `(let ((deadline (+ (float-time) ,seconds)) value)
+  "Wait until CONDITION is true; fail when it is not.
+It is given SECONDS, and a minute at least: a busy machine may stall a
+process for many seconds, and that is no failure."
+  `(let ((deadline (+ (float-time) (max ,seconds 60))) value)
      (while (and (not (setq value ,condition)) (< (float-time) deadline))
        (accept-process-output nil 0.005))
      (or value (ert-fail (list "waited in vain for" ',condition)))))
@@ -82,7 +84,7 @@
   "Turn Hive on and wait until it is connected and has its snapshot."
   (hive-mode 1)
   (hive-test-wait 10 (and (hive-sidecar-connected-p)
-                          (hive-feed-complete-p))))
+                          (hive-model-complete-p))))
 
 (defun hive-test-call (method &optional params)
   "Ask the sidecar METHOD with PARAMS and wait for the result."

@@ -2,12 +2,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { canMakeNetworks, otherMachine } from '../support/network.ts';
+import { otherMachine } from '../support/network.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { sleep, timed } from '../support/wait.ts';
 
-describe.skipIf(!canMakeNetworks())('an agent in a network of its own', () => {
+describe('an agent in a network of its own', { tags: ['root'] }, () => {
   test('asks over a slow link, and outlives its being cut: the answer given meanwhile arrives', {
     timeout: 90_000,
   }, async () => {

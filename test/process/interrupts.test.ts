@@ -385,4 +385,4 @@ test('each request is answered once, by its own turn; questions end as the table
     const falls = kind !== null && CANCELS[kind](prompt);
     expect([prompt.status, prompt.cancel_reason]).toEqual(falls ? ['cancelled', kind] : ['pending', null]);
   }
-}, 60_000);
+});

@@ -45,7 +45,7 @@ function respond(hive: OpenedHive, ask_id: string): ReturnType<OpenedHive['promp
 }
 
 describe('a server that crashes and comes back', () => {
-  test('keeps every wait, and answers it within 2 s of its recovery', { timeout: 60_000 }, async () => {
+  test('keeps every wait, and answers it within 2 s of its recovery', async () => {
     const address = fresh();
     const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
     const asked = await Promise.all(Array.from({ length: 20 }, () => ask(agent)));
@@ -59,9 +59,7 @@ describe('a server that crashes and comes back', () => {
     expect(Math.max(...woken.map(({ at }) => at)) - recovered).toBeLessThan(2_000);
   });
 
-  test('keeps what it acknowledged, and reports that the rest may be lost', {
-    timeout: 60_000,
-  }, async () => {
+  test('keeps what it acknowledged, and reports that the rest may be lost', async () => {
     const hive = await openTestHive(fresh());
     const [kept, refused]: [string[], string[]] = [[], []];
     let stopped = false;
@@ -114,7 +112,7 @@ describe('connections that are dropped', () => {
 });
 
 describe('a half-open connection', () => {
-  test('is detected, and a wait over it gets the answer', { timeout: 60_000 }, async () => {
+  test('is detected, and a wait over it gets the answer', async () => {
     const address = fresh();
     const proxy = await tcpProxy(server.port);
     const agent = await openTestHive(through(address, proxy.port));
@@ -133,7 +131,7 @@ describe('a half-open connection', () => {
     expect(woken.at - recovered).toBeLessThan(8_500);
   });
 
-  test('delays the next write for a moment, and does not fail it', { timeout: 60_000 }, async () => {
+  test('delays the next write for a moment, and does not fail it', async () => {
     const proxy = await tcpProxy(server.port);
     const hive = await openTestHive(through(fresh(), proxy.port));
     await ask(hive);
@@ -145,9 +143,7 @@ describe('a half-open connection', () => {
     expect(ms).toBeLessThan(5_500);
   });
 
-  test('is an error in good time while it lasts, and does not delay the exit', {
-    timeout: 60_000,
-  }, async () => {
+  test('is an error in good time while it lasts, and does not delay the exit', async () => {
     const proxy = await tcpProxy(server.port);
     const hive = await openTestHive(through(fresh(), proxy.port));
     const { ask_id } = await ask(hive);
@@ -162,7 +158,7 @@ describe('a half-open connection', () => {
     expect(ms).toBeLessThan(3_000);
   });
 
-  test('with a writer at its other end does not block the others', { timeout: 60_000 }, async () => {
+  test('with a writer at its other end does not block the others', async () => {
     const address = fresh();
     const proxy = await tcpProxy(server.port);
     const lost = await openTestHive(through(address, proxy.port));
@@ -188,7 +184,7 @@ describe('a half-open connection', () => {
 });
 
 describe('a server that is slow', () => {
-  test('costs time and nothing else', { timeout: 60_000 }, async () => {
+  test('costs time and nothing else', async () => {
     const address = fresh();
     const proxy = await tcpProxy(server.port);
     const agent = await openTestHive(through(address, proxy.port));

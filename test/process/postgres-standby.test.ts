@@ -4,7 +4,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
-import { canMountSmallDisk, fillDisk } from '../support/small-disk.ts';
+import { fillDisk } from '../support/small-disk.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
@@ -27,9 +27,7 @@ async function sql(port: number, ...statements: string[]): Promise<Record<string
 }
 
 describe('a standby that takes over', () => {
-  test('has everything that was acknowledged, if it is synchronous; waits get the answer from it', {
-    timeout: 90_000,
-  }, async () => {
+  test('has everything that was acknowledged, if it is synchronous; waits get the answer from it', async () => {
     const primary = await server();
     const standby = await server({ standbyOf: primary });
     await sql(
@@ -40,7 +38,7 @@ describe('a standby that takes over', () => {
     await eventually(async () => {
       const [row] = await sql(primary.port, 'SELECT sync_state FROM pg_stat_replication');
       return row?.['sync_state'] === 'sync';
-    }, 20_000);
+    });
     const line = await tcpProxy(primary.port);
     const address = `postgres://hive@127.0.0.1:${line.port}/postgres?schema=failover`;
     const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
@@ -77,10 +75,8 @@ describe('a standby that takes over', () => {
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0 || !canMountSmallDisk())('a server whose disk is full', () => {
-  test('says so; nothing acknowledged is lost; once there is room, everything works again', {
-    timeout: 60_000,
-  }, async () => {
+describe('a server whose disk is full', { tags: ['root', 'mounts'] }, () => {
+  test('says so; nothing acknowledged is lost; once there is room, everything works again', async () => {
     const tight = await server({ smallDisk: '24m', settings: ['default_tablespace=small'] });
     await sql(tight.port, `CREATE TABLESPACE small LOCATION '${tight.smallDisk}'`);
     const hive = await openTestHive(tight.address('full'));
@@ -122,9 +118,6 @@ describe('a server whose clock is not ours', () => {
     ['ahead', -3_600_000],
   ])(
     'an hour %s decides all the same: what expires, what is escalated, who is at a desk',
-    {
-      timeout: 60_000,
-    },
     async (_where, ours_ms) => {
       const skewed = await server();
       const real = Date.now();

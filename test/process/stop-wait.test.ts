@@ -145,5 +145,5 @@ describe('hooks that are killed at any moment', () => {
       await fire(store, { hook_event_name: 'Stop', prompt_id: 'p1000' }, main);
       expect((await hive.outreach.get(item.outreach_id))?.status).toBe('delivered');
     }
-  }, 60_000);
+  });
 });

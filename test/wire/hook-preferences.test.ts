@@ -121,6 +121,7 @@ describe('what it costs', () => {
       alive: () => true,
       ancestors: () => [],
       environment: () => ({}),
+      nameOf: () => '',
       startedAt: () => null,
       startedMs: () => null,
       interrupt: () => false,

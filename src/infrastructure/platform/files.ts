@@ -1,6 +1,6 @@
 /** Files: reading those of other programs, which are never written, and recognizing network file systems. */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import type { Files } from '../../application/ports.ts';
+import type { Files } from '../../application/world.ts';
 
 export const files: Files = {
   readTail(path, bytes) {
