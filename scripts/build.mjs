@@ -1,5 +1,5 @@
 // Makes dist/: the bundles, and without --fast also the types, the licences of what is bundled in, and a
-// check of the whole package (publint). With --sabotage the deliberate bugs of src/ambient.d.ts stay in.
+// check of the whole package (publint). With --sabotage the program asks for deliberate bugs (src/ambient.d.ts).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -19,7 +19,7 @@ import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts';
-import { withdrawClosed } from './dialogs.ts';
+import { cancelClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
@@ -172,7 +172,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   deliverInterrupts,
   notifyAborted,
   gateMentions,
-  withdrawClosed,
+  cancelClosed,
   {
     concerns: (_event, settings) => ownRun(settings) !== null,
     load: async (event, settings) => {

@@ -265,13 +265,12 @@ export async function askIn(
   const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
   const key = prompt.idempotency_key;
   const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
-  if (before !== undefined && !globalThis.SABOTAGE?.('asked-twice')) {
+  if (before !== undefined) {
     if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
     return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
   }
   // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-  if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
   const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
     readings,
     store: () => insertPrompt(tx, prompt),
@@ -366,7 +365,7 @@ function createAnswering(
           return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
         }
         const prompt = await findCurrent(tx, ask_id);
-        if (!globalThis.SABOTAGE?.('own-answer')) refuse(refusalToAnswer(actor, prompt));
+        refuse(refusalToAnswer(actor, prompt));
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,

@@ -22,7 +22,7 @@ export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
 export type PromptKind = 'question' | 'permission';
 /** `low`: no popup. `critical`: breaks through do-not-disturb. */
 export type Urgency = 'low' | 'normal' | 'critical';
-/** Why a prompt was cancelled. `withdrawn`: the asker took it back. The last three are the ways a turn ends. */
+/** Why a prompt was cancelled. `withdrawn`: its asker cancelled it. The last three are the ways a turn ends. */
 export type CancelReason =
   | 'withdrawn'
   | 'human'
@@ -154,10 +154,8 @@ export function respondPrompt(
   prompt: Prompt,
   answer: PromptAnswer,
 ): { prompt: Prompt; outcome: AnswerOutcome } {
-  const again = globalThis.SABOTAGE?.('two-winners') && prompt.status === 'responded';
-  if (prompt.status === 'pending' || again) {
-    const { decision, selected, comment, via, attested, response_id, responded_at } = answer;
-    const by = globalThis.SABOTAGE?.('nobody') ? null : answer.by;
+  if (prompt.status === 'pending') {
+    const { decision, selected, comment, by, via, attested, response_id, responded_at } = answer;
     const settled = { status: 'responded' as const, settled_at: responded_at };
     return {
       outcome: 'accepted',
@@ -176,10 +174,9 @@ export function respondPrompt(
     };
   }
   if (prompt.status === 'responded' || prompt.late_response !== null) return { prompt, outcome: 'lost' };
-  const late_response = globalThis.SABOTAGE?.('late-dropped') ? null : answer;
   return {
     outcome: 'late',
-    prompt: { ...prompt, late_response, ...NO_RECEIPTS },
+    prompt: { ...prompt, late_response: answer, ...NO_RECEIPTS },
   };
 }
 
@@ -189,7 +186,6 @@ export function expirePrompt(prompt: Prompt, now: string): Prompt {
     ? {
         ...prompt,
         status: 'expired',
-        ...(globalThis.SABOTAGE?.('silence-decides') && { decision: 'yes' }),
         settled_at: now,
         via: 'clock',
       }

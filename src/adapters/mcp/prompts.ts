@@ -254,7 +254,6 @@ function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
 async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Promise<View[]> {
   const settled = prompts.filter(({ status }) => status !== 'pending').map(({ ask_id }) => ask_id);
   const handed = settled.length === 0 ? [] : await hand(settled);
-  if (globalThis.SABOTAGE?.('not-delivered')) for (const { prompt } of handed) prompt.status = 'pending';
   const delivered = new Map(handed.map((one) => [one.prompt.ask_id, one]));
   return prompts.map((prompt) => deliveredView(delivered.get(prompt.ask_id) ?? { prompt, repeated: false }));
 }
