@@ -20,7 +20,7 @@ import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, settleDeliveries } from './delivery.ts';
-import { withdrawClosed } from './dialogs.ts';
+import { cancelClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
@@ -219,7 +219,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   deliverInterrupts,
   notifyAborted,
   gateMentions,
-  withdrawClosed,
+  cancelClosed,
   {
     concerns: (_event, settings) => ownRun(settings) !== null,
     load: async (event, settings) => {
@@ -243,7 +243,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
 ];
 
 /** Those that do more than say something, for an event of which nothing is said. */
-const RECORDERS: readonly HookHandler[] = [beginTurns, withdrawClosed, endTurns, settleSession];
+const RECORDERS: readonly HookHandler[] = [beginTurns, cancelClosed, endTurns, settleSession];
 
 /** The run whose agent this is. */
 const ownRun = ({ env }: HookSettings): RunStart | null => readStart(env[RUN_VARIABLE]);

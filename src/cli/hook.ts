@@ -104,7 +104,7 @@ async function main(
   }
 }
 
-/** The client ends a waiting hook when its question was answered in the terminal or withdrawn. */
+/** The client ends a waiting hook when its question was answered in the terminal or cancelled. */
 function untilTerminated(): AbortSignal {
   const terminated = new AbortController();
   process.once('SIGTERM', () => terminated.abort());
