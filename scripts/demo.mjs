@@ -53,6 +53,8 @@ try {
     new StdioClientTransport({
       command: process.execPath,
       args: [hive, 'mcp'],
+      // On the terminal it would be written over the screen of Emacs.
+      stderr: 'ignore',
       env: { ...env, CLAUDE_CODE_SESSION_ID: 'd3m0a9e4-demo', CLAUDE_PROJECT_DIR: root },
     }),
   );
@@ -85,7 +87,10 @@ try {
   }
 
   const answer = await call('hivemind_poll', { ask_id: asked.ask_id, wait_ms: 5_000 });
-  say('agent', `polled: ${answer.status}, decision "${answer.decision}", by ${answer.by}, via ${answer.via}`);
+  const { status, decision, by, via } = answer;
+  const isOpen = status === 'pending';
+  const result = isOpen ? '; nobody has answered' : `, decision "${decision}", by ${by}, via ${via}`;
+  say('agent', `polled: ${status}${result}`);
   if (!interactive) {
     check(
       answer.status === 'responded' && answer.decision === 'keep it a week',
