@@ -43,6 +43,14 @@ writeFileSync(
 );
 
 const emacs = openEmacs({ folder, env, init });
+// Whoever closes the terminal leaves no Emacs behind.
+for (const signal of ['SIGHUP', 'SIGTERM', 'SIGINT'])
+  process.once(signal, () => {
+    emacs.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    process.exit(1);
+  });
+
 const agent = new Client({ name: 'claude-code', version: 'demo' });
 const call = async (name, args) => (await agent.callTool({ name, arguments: args })).structuredContent;
 

@@ -42,6 +42,26 @@ process.env.PATH = process.env.PATH.split(':')
   .filter((folder) => !folder.endsWith('node_modules/.bin'))
   .join(':');
 
+const ANSWERED = `set -e
+  PATH=~/.local/bin:$PATH
+  mkdir -p -m 700 ~/.config/hive
+  (umask 077; echo '{"allow_scripts_to_answer": true}' > ~/.config/hive/trust.json)
+  id=$(HIVE_AGENT=builder hive ask 'Go on?' --option yes --option no)
+  hive respond "$id" yes
+  test "$(HIVE_AGENT=builder hive poll "$id" --wait)" != ''
+  HIVE_AGENT=builder hive poll "$id" | grep -q yes`;
+
+const IN_EMACS = `emacs -Q --batch --eval '(progn
+  (require (quote package)) (package-initialize)
+  (package-install-file (car (file-expand-wildcards "/srv/release/hive-mode-*.tar"))))' &&
+  emacs -Q --batch --eval '(progn
+  (require (quote package)) (package-initialize)
+  (hive-mode 1)
+  (let ((until (+ (float-time) 60)))
+    (while (and (< (float-time) until) (not (hive-sidecar-connected-p))) (accept-process-output nil 0.05)))
+  (princ (format "Emacs %s: %s" emacs-version hive-sidecar-state))
+  (let ((connected (hive-sidecar-connected-p))) (hive-mode -1) (kill-emacs (if connected 0 1))))'`;
+
 try {
   refuseWithoutMeans();
   for (const system of SYSTEMS) tryOn(system);
@@ -101,26 +121,6 @@ function tryOn(system) {
     if (!values.keep) rmSync(base, { recursive: true, force: true });
   }
 }
-
-const ANSWERED = `set -e
-  PATH=~/.local/bin:$PATH
-  mkdir -p -m 700 ~/.config/hive
-  (umask 077; echo '{"allow_scripts_to_answer": true}' > ~/.config/hive/trust.json)
-  id=$(HIVE_AGENT=builder hive ask 'Go on?' --option yes --option no)
-  hive respond "$id" yes
-  test "$(HIVE_AGENT=builder hive poll "$id" --wait)" != ''
-  HIVE_AGENT=builder hive poll "$id" | grep -q yes`;
-
-const IN_EMACS = `emacs -Q --batch --eval '(progn
-  (require (quote package)) (package-initialize)
-  (package-install-file (car (file-expand-wildcards "/srv/release/hive-mode-*.tar"))))' &&
-  emacs -Q --batch --eval '(progn
-  (require (quote package)) (package-initialize)
-  (hive-mode 1)
-  (let ((until (+ (float-time) 60)))
-    (while (and (< (float-time) until) (not (hive-sidecar-connected-p))) (accept-process-output nil 0.05)))
-  (princ (format "Emacs %s: %s" emacs-version hive-sidecar-state))
-  (let ((connected (hive-sidecar-connected-p))) (hive-mode -1) (kill-emacs (if connected 0 1))))'`;
 
 // ---- A fresh root ----
 

@@ -170,7 +170,8 @@ const dir = [
 const workshop = mkdtempSync(join(tmpdir(), 'hive-manual-'));
 writeFileSync(join(workshop, 'hive.texi'), texi);
 // One file, however long; otherwise Emacs splits it into parts that nobody installs.
-const whole = '(setq Info-split-threshold most-positive-fixnum)';
+// And in UTF-8, whatever the language of the machine.
+const whole = "(progn (setq Info-split-threshold most-positive-fixnum) (prefer-coding-system 'utf-8-unix))";
 const format = [
   ...['-Q', '--batch', '-l', 'texinfmt', '-l', 'informat', '--eval', whole],
   ...['-f', 'batch-texinfo-format', 'hive.texi'],
