@@ -147,8 +147,8 @@ argument, read SOURCE: a release file or a directory; without one, see
         (hive-doctor-check
          :name (hive-words 'doctor-sidecar) :ok t
          :text (hive-words 'doctor-connected
-                       (plist-get server :name) (plist-get server :version)
-                       (plist-get hive-sidecar-info :protocol_version)))
+			   (plist-get server :name) (plist-get server :version)
+			   (plist-get hive-sidecar-info :protocol_version)))
       (hive-doctor-check
        :name (hive-words 'doctor-sidecar) :ok nil
        :text (format "%s%s" hive-sidecar-state
@@ -259,7 +259,7 @@ argument, read SOURCE: a release file or a directory; without one, see
          :sentinel
          (lambda (process _change)
            (unless (process-live-p process)
-             (hive-work-later
+             (hive-rpc-later
               #'hive-doctor--add buffer
               (list (hive-doctor-check
                      :name (hive-words 'doctor-node)

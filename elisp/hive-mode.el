@@ -39,7 +39,6 @@
 
 ;;; Code:
 
-(require 'hive-amend)
 (require 'hive-attention)
 (require 'hive-doctor)
 (require 'hive-history)
@@ -122,7 +121,7 @@ The desk that has the focus shows desktop notifications first."
   (setq hive-mode--focused 'unknown)
   (hive-mode--focus)
   (hive-outbox-connected)
-  (hive-feed-refresh))
+  (hive-model-refresh))
 
 (defun hive-mode--enable ()
   "Start everything, without waiting for the sidecar."
@@ -136,7 +135,7 @@ The desk that has the focus shows desktop notifications first."
                   (append (or (default-value 'global-mode-string) '(""))
                           '((:eval hive-mode-line-text)))))
   (hive-notify-start)
-  (hive-work-guarded #'hive-outbox-open)
+  (hive-rpc-guarded #'hive-outbox-open)
   (hive-sidecar-start))
 
 (defun hive-mode--disable ()
@@ -144,7 +143,7 @@ The desk that has the focus shows desktop notifications first."
   (hive-sidecar-stop)
   (hive-notify-stop)
   (hive-outbox-close)
-  (hive-feed-stop)
+  (hive-model-stop)
   (hive-model-forget)
   (remove-hook 'hive-sidecar-state-hook #'hive-changed)
   (remove-hook 'hive-connected-hook #'hive-mode--connected)

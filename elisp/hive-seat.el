@@ -89,7 +89,7 @@ with `auth-source-pick-first-password'."
 
 (defun hive-seat--greeting ()
   "Return the part of the handshake that gives the sidecar its key."
-  (let ((key (hive-work-guarded hive-seat-key-function)))
+  (let ((key (hive-rpc-guarded hive-seat-key-function)))
     (and key (list :seat_key key))))
 
 (add-hook 'hive-rpc-greeting-functions #'hive-seat--greeting)

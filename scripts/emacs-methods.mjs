@@ -6,13 +6,13 @@ import { PROMPT_LIMITS } from '../src/domain/prompts.ts';
 import {
   focusParams,
   initializeParams,
+  noticeListParams,
   preferencesParams,
   seatRegisterParams,
 } from '../src/schemas/desks.ts';
 import { historyParams } from '../src/schemas/history.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../src/schemas/mentions.ts';
 import { messageListParams, postParams } from '../src/schemas/messages.ts';
-import { noticeListParams } from '../src/schemas/notices.ts';
 import { outreachListParams } from '../src/schemas/outreach.ts';
 import {
   actParams,

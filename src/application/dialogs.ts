@@ -193,6 +193,15 @@ export async function concludePrompt(
   return concludeAll(hook, dialog, [prompt], against);
 }
 
+/** Gives the answers to a client's questions to the call that waits for them. */
+export async function concludePrompts(
+  hook: HookContext,
+  dialog: Dialog,
+  prompts: readonly Prompt[],
+): Promise<Partial<Verdict> | null> {
+  return concludeAll(hook, dialog, prompts, { file: null, meant: THIS_DIALOG });
+}
+
 async function concludeAll(
   hook: HookContext,
   dialog: Dialog,
@@ -348,7 +357,7 @@ export async function applicableRules(
 const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
 /** Cancels pending dialogs that were answered in their client's terminal. */
-export const withdrawClosed: HookHandler = async (hook) => {
+export const cancelClosed: HookHandler = async (hook) => {
   const { tx, event, session } = hook;
   if (!mayClose(event)) return null;
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);

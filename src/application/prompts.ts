@@ -34,7 +34,7 @@ import {
   respondPrompt,
   type Urgency,
 } from '../domain/prompts.ts';
-import { tooMany } from '../domain/quotas.ts';
+import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type SeatKey, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
@@ -178,38 +178,7 @@ export function createPrompts(
 
   const service: PromptService = {
     async ask(request, session, turn_id) {
-      const asked = await store.write(async (tx) => {
-        const { session_id, handle: agent, source, project, project_dir } = session;
-        const [turn, desks, address, readings] = await Promise.all([
-          turnOfAsk(tx, session_id, turn_id),
-          tx.desks.online(tx.now),
-          findAddress(tx, request),
-          readQuotas(tx, session, touchedBy(request)),
-        ]);
-        const prompt = createPrompt(
-          request,
-          { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
-          ids.make('ask'),
-          tx.now,
-          address,
-        );
-        const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
-        const key = prompt.idempotency_key;
-        const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
-        if (before !== undefined && !globalThis.SABOTAGE?.('asked-twice')) {
-          if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
-          return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
-        }
-        // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
-        if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-        if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
-        const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
-          readings,
-          store: () => insertPrompt(tx, prompt),
-        });
-        if (refusal !== null) return refusal;
-        return { prompt, existing: false, desks_online };
-      });
+      const asked = await store.write((tx) => askIn(tx, ids, { request, session, turn_id }));
       if ('quota' in asked) throw tooMany(asked);
       return asked;
     },
@@ -264,6 +233,49 @@ export function createPrompts(
       change(ask_id, 'prompt/snoozed', (prompt) => ({ ...prompt, snoozed_until: until })),
   };
   return service;
+}
+
+/** A question, and who asks it; `turn_id` as in `PromptService.ask`. */
+interface Asking {
+  request: AskRequest;
+  session: Session;
+  turn_id?: string | null | undefined;
+}
+
+/** Asks inside a transaction; the refusal of a quota is returned. @throws HiveError as `PromptService.ask` does. */
+export async function askIn(
+  tx: WriteTx,
+  ids: Ids,
+  { request, session, turn_id }: Asking,
+): Promise<Asked | QuotaRefusal> {
+  const { session_id, handle: agent, source, project, project_dir } = session;
+  const [turn, desks, address, readings] = await Promise.all([
+    turnOfAsk(tx, session_id, turn_id),
+    tx.desks.online(tx.now),
+    findAddress(tx, request),
+    readQuotas(tx, session, touchedBy(request)),
+  ]);
+  const prompt = createPrompt(
+    request,
+    { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
+    ids.make('ask'),
+    tx.now,
+    address,
+  );
+  const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
+  const key = prompt.idempotency_key;
+  const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
+  if (before !== undefined) {
+    if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
+    return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
+  }
+  // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
+  if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
+  const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
+    readings,
+    store: () => insertPrompt(tx, prompt),
+  });
+  return refusal ?? { prompt, existing: false, desks_online };
 }
 
 async function turnOfAsk(
@@ -353,7 +365,7 @@ function createAnswering(
           return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
         }
         const prompt = await findCurrent(tx, ask_id);
-        if (!globalThis.SABOTAGE?.('own-answer')) refuse(refusalToAnswer(actor, prompt));
+        refuse(refusalToAnswer(actor, prompt));
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,

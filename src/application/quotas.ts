@@ -1,4 +1,5 @@
 /** Charges the quotas of a session, inside the transaction that stores what it sends (domain/quotas.ts). */
+import { HiveError } from '../domain/errors.ts';
 import { EVERY_SEAT } from '../domain/humans.ts';
 import { type Bucket, fullBucket, type Outreach, takeCredit } from '../domain/outreach.ts';
 import type { AskRequest, Prompt } from '../domain/prompts.ts';
@@ -15,11 +16,13 @@ import {
   quotaHolders,
   quotaNotice,
   ratesOf,
+  tokenHolder,
+  tooMany,
 } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
 import { quotasFrom } from '../domain/settings.ts';
 import { giveNotice } from './notices.ts';
-import type { ReadTx, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 
 /** How much of each quota these questions take. */
 export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]): Demand {
@@ -88,6 +91,44 @@ export async function chargeQuotas(
   }
   await noticeOnce(tx, session, opinion.refusal, quotas);
   return opinion.refusal;
+}
+
+/** A session of a token that was not opened, with what its human reads about it. */
+class SessionRefused extends HiveError {
+  readonly payer: Payer;
+  readonly refusal: QuotaRefusal;
+  readonly quotas: Quotas;
+
+  constructor(payer: Payer, refusal: QuotaRefusal, quotas: Quotas) {
+    const { code, message, details } = tooMany(refusal);
+    super(code, message, details);
+    this.payer = payer;
+    this.refusal = refusal;
+    this.quotas = quotas;
+  }
+}
+
+/** Charges a token for a new session; sessions of the human's own machines cost nothing. @throws HiveError `too_many`. */
+export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void> {
+  const holder = tokenHolder(payer.machine);
+  if (holder === null) return;
+  const demand: Demand = { quota_sessions: 1 };
+  const [stored, state] = [await tx.desks.preferences(EVERY_SEAT), await stateOf(tx, holder, demand)];
+  const quotas = quotasFrom(stored);
+  const opinion = askQuotas(demand, quotas, [state], tx.now);
+  if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal, quotas);
+  for (const bucket of opinion.buckets) await tx.outreach.putBucket(bucket);
+}
+
+/** Does what may open a session. A refusal undoes all of it, so the notice for the human is a transaction of its own. */
+export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SessionRefused)
+      await store.write((tx) => noticeOnce(tx, error.payer, error.refusal, error.quotas));
+    throw error;
+  }
 }
 
 async function stateOf(tx: ReadTx, holder: QuotaHolder, touched: Demand): Promise<QuotaState> {

@@ -40,6 +40,7 @@ import {
 import { closeDead } from './lost-servers.ts';
 import { reconcileUnreported } from './outreach.ts';
 import type { Connection, ReadTx, Store, WriteTx } from './ports.ts';
+import { chargeNewSession, noticingRefusals } from './quotas.ts';
 import { closeTurn, turnOfCall } from './turns.ts';
 import type { Processes } from './world.ts';
 
@@ -135,7 +136,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
       if (known !== undefined && isUnchanged(known, introduction)) return known;
       const above = known === undefined && pid !== null ? processes.ancestors(pid) : [];
-      return store.write((tx) => register(tx, introduction, above));
+      return noticingRefusals(store, () => store.write((tx) => register(tx, introduction, above)));
     },
 
     above({ machine, pid }) {
@@ -367,7 +368,9 @@ export async function newSession(
   before?: Session,
 ): Promise<Session> {
   const given = await takeName(tx, introduction, before);
-  return startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
+  const session = startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
+  await chargeNewSession(tx, session);
+  return session;
 }
 
 /** The shortest free handle made from its id. */

@@ -34,6 +34,8 @@ export interface Processes {
   ancestors(pid: number): number[];
   /** The variables that a process was started with; none where they cannot be read. */
   environment(pid: number): Readonly<Record<string, string>>;
+  /** The name of the program that a process runs; empty if that cannot be known. */
+  nameOf(pid: number): string;
   /** When a process began, as a text; null if it is gone. Together with the pid it identifies the process. */
   startedAt(pid: number): string | null;
   /** When a process began, in ms since 1970 by this machine's clock; null if it is gone, or if that cannot be known. */

@@ -11,7 +11,7 @@ import { endWithReader, type Format, printJson, remark } from './output.ts';
 import { INIT } from './sentences.ts';
 
 /** `bin/hive`, resolved through any link by which it was called. */
-function thisFile(): string {
+export function thisFile(): string {
   return realpathSync(process.argv[1] ?? '');
 }
 

@@ -203,7 +203,7 @@ export const POST = {
     `This shell belongs to ${writer}, so it cannot post as ${handle}. Nothing was posted. Without --as-agent the block is posted as unverified.`,
   mentioned: (handles: string): string => `Mentioned: ${handles}.`,
   notHeld: (handles: string): string =>
-    `Mentioned without blocking their work, because the conversation looks like a loop: ${handles}.`,
+    `Mentioned without holding them, because the conversation looks like a loop: ${handles}.`,
   postedBefore: (message_id: string): string => `${message_id} was posted before and was not posted again.`,
   unverified: (author: string, where: string): string =>
     `Posted as ${author}: this is ${where}, which does not prove that name.`,
@@ -304,6 +304,8 @@ export const RUN = {
   watchTakesNone: '--watch starts no agent of its own: leave the command out.',
   badJobs: (given: string): string => `--jobs is "${given}": it must be a whole number, 1 or more.`,
   noVariable: (name: string): string => `--keep-env names ${name}, which is not set here.`,
+  tooPatient: (given: string): string =>
+    `--patience is ${given}, and no client lets a hook wait that long: give 9m or less. A question waits for you as long as it must, also when the agent has ended.`,
   problem: (run_id: string, problem: string): string => `${run_id} has ended: ${problem}`,
   sleeps: (run_id: string, asks: string): string =>
     asks === ''

@@ -83,3 +83,13 @@ export const preferencesParams: z.ZodType<
       ? `There is no preference ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(preferenceShape).join(', ')}.`
       : undefined,
 });
+
+/** `notice/list`: newest first, at most 200 a page. */
+export const noticeListParams = z.object({
+  limit: z.number().int().min(1).max(200).nullish(),
+  /** The `next_cursor` of the page before. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'not a cursor of this list')
+    .nullish(),
+});

@@ -19,7 +19,7 @@ import { type Installation, openInstallation } from './installation.ts';
 import type { Fault } from './plan.ts';
 import { report } from './report.ts';
 import { runLeg } from './run.ts';
-import { SABOTAGE_NAMES, SABOTAGES, sabotageNamed } from './sabotage.ts';
+import { SABOTAGE_NAMES, SABOTAGES, type SabotageName, sabotageNamed } from './sabotage.ts';
 
 /** Set inside: the folder on which a small file system of our own is mounted. */
 const DISK = 'HIVE_CHAOS_DISK';

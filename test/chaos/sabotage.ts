@@ -1,7 +1,21 @@
 /**
- * Deliberate bugs, to see that the checker fails when it should: each breaks one invariant. They stand in the sources
- * behind flags that only the build of such a run keeps (src/ambient.d.ts); `children/sabotage.mjs` turns one on.
+ * Deliberate bugs, to see that the checker fails when it should: each breaks one invariant. `children/sabotage.ts` makes
+ * them, in a build that lets the composition root ask for them (src/ambient.d.ts).
  */
+
+export type SabotageName =
+  | 'lost-commit'
+  | 'asked-twice'
+  | 'two-winners'
+  | 'silence-decides'
+  | 'late-dropped'
+  | 'false-receipt'
+  | 'not-delivered'
+  | 'nobody'
+  | 'own-answer'
+  | 'skipped-event'
+  | 'repeated-event'
+  | 'own-call-held';
 
 export interface Sabotage {
   /** What goes wrong. */

@@ -1,7 +1,7 @@
 /** What is approved is what was displayed: permissions that show less than they permit, and answers to what nobody saw. */
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { screensOf } from '../../src/cli/screens.ts';
+import { screensOf } from '../../src/cli/output.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { promptPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';

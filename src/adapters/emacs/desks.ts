@@ -5,11 +5,11 @@ import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
 import {
   focusParams,
   initializeParams,
+  noticeListParams,
   PROTOCOL_VERSION,
   preferencesParams,
   seatRegisterParams,
 } from '../../schemas/desks.ts';
-import { noticeListParams } from '../../schemas/notices.ts';
 import { VERSION } from '../../version.ts';
 import { fittingCount } from '../fitting.ts';
 import {

@@ -2,6 +2,7 @@
  * The MCP server of one connection, for any transport: every tool with the role that sees it, who is calling, how a call
  * is run, and how an error becomes a result that the model can read.
  */
+import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
@@ -20,12 +21,13 @@ import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
+import { DENYING_SERVER, DENYING_TOOL, NOT_PERMITTED } from '../../domain/runs.ts';
 import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { coordinatorPromptTools } from './coordinating.ts';
-import { hookCall, hookResult, isModelCall, NOT_FOR_MODELS, type RunHook } from './hook-calls.ts';
+import { NOT_FOR_MODELS } from './hook-calls.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
 import { outreachTools } from './outreach.ts';
@@ -61,8 +63,6 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   onClient?: (client: string) => void;
   /** Called with the calling session at each call. */
   onCaller?: (session: Session) => void;
-  /** Handles a hook event that the client sends over this connection; absent where hooks come another way. */
-  onHook?: RunHook;
 }
 
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
@@ -77,60 +77,62 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const tracker = createDeliveryTracker(hive.delivery, carrier);
-  const { onHook } = connection;
-  offerTools(
-    server,
-    { role, isRemote: isRemote(connection.machine), onHook },
-    async (tool, written, extra) => {
-      const delivery = tracker.begin();
-      let taken: TakenArguments | null = null;
-      try {
-        taken = takeArguments(tool, written);
-        const { args } = taken;
-        const meta = extra._meta ?? {};
-        const { session, advice, turn } = await resolve(meta);
-        connection.onCaller?.(session);
-        // Another call over this connection proves that the client read what was returned before. A proof that cannot be
-        // written now is written later; it must not keep the agent from continuing.
-        await delivery.prove().catch((error: unknown) => {
-          hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
-        });
-        const hand = async (ask_ids: readonly string[]) => {
-          await checkAdmission(connection);
-          return delivery.hand(ask_ids, session.session_id);
-        };
-        const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-        const longest_wait_ms = longestWait({
-          client: clientName(),
-          env: connection.trusts_meta ? connection.env : null,
-          hears_progress: meta['progressToken'] !== undefined,
-          tool_timeout_ms: connection.tool_timeout_ms ?? null,
-        });
-        const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp };
-        const ends = [extra.signal, connection.stopping];
-        const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
-          tool.handle(args as never, {
-            ...call,
-            turn_id,
-            // Created only when used: few tools wait for anything.
-            get signal() {
-              return AbortSignal.any([...ends]);
-            },
-          }),
-        );
-        // A result that arrives after the token was revoked is not sent; `dropped` (below) undoes the hand-over.
+  offerTools(server, { role, isRemote: isRemote(connection.machine) }, async (tool, written, extra) => {
+    const delivery = tracker.begin();
+    let taken: TakenArguments | null = null;
+    try {
+      taken = takeArguments(tool, written);
+      const { args } = taken;
+      const meta = extra._meta ?? {};
+      const { session, advice, turn } = await resolve(meta);
+      connection.onCaller?.(session);
+      // Another call over this connection proves that the client read what was returned before. A proof that cannot be
+      // written now is written later; it must not keep the agent from continuing.
+      await delivery.prove().catch((error: unknown) => {
+        hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
+      });
+      const hand = async (ask_ids: readonly string[]) => {
         await checkAdmission(connection);
-        // A call that its client has cancelled gets no answer.
-        if (extra.signal.aborted) await delivery.dropped();
-        else delivery.returned();
-        return toResult(noted(result, taken));
-      } catch (error) {
-        await delivery.dropped().catch(() => undefined);
-        return toErrorResult(error, hive, tool, taken);
-      }
-    },
-  );
+        return delivery.hand(ask_ids, session.session_id);
+      };
+      const progress = progressReporter(meta['progressToken'], extra.sendNotification);
+      const longest_wait_ms = longestWait({
+        client: clientName(),
+        env: connection.trusts_meta ? connection.env : null,
+        hears_progress: meta['progressToken'] !== undefined,
+        tool_timeout_ms: connection.tool_timeout_ms ?? null,
+      });
+      const ofRun = () => hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
+      const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp, ofRun };
+      const ends = [extra.signal, connection.stopping];
+      const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
+        tool.handle(args as never, {
+          ...call,
+          turn_id,
+          // Created only when used: few tools wait for anything.
+          get signal() {
+            return AbortSignal.any([...ends]);
+          },
+        }),
+      );
+      // A result that arrives after the token was revoked is not sent; `dropped` (below) undoes the hand-over.
+      await checkAdmission(connection);
+      // A call that its client has cancelled gets no answer.
+      if (extra.signal.aborted) await delivery.dropped();
+      else delivery.returned();
+      return toResult(noted(result, taken));
+    } catch (error) {
+      await delivery.dropped().catch(() => undefined);
+      return toErrorResult(error, hive, tool, taken);
+    }
+  });
   return server;
+}
+
+/** The part of a call that shows its run: only a client on this machine has its environment. */
+function askOfRun({ trusts_meta, env }: Connection, meta: Readonly<Record<string, unknown>>) {
+  const id = meta['claudecode/toolUseId'];
+  return { env: trusts_meta ? env : null, call_id: typeof id === 'string' ? id : null };
 }
 
 /** @throws HiveError `not_allowed` when the token of this connection was revoked during the call. */
@@ -232,7 +234,6 @@ type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallT
 interface Offer {
   role: Role;
   isRemote: boolean;
-  onHook?: RunHook | undefined;
 }
 
 /**
@@ -241,16 +242,14 @@ interface Offer {
  * client wrote them.
  */
 function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
-  const { role, isRemote, onHook } = offer;
+  const { role, isRemote } = offer;
   const tools = toolsFor(role);
   const hidden = hiddenFrom(role);
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
   server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
-    if (params.name === HOOK_TOOL && onHook !== undefined) {
-      if (isModelCall(params._meta)) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
-      return hookResult(await onHook(hookCall(params.arguments, params._meta), extra.signal));
-    }
+    // A client's own calls of it do not come this far (stdio.ts).
+    if (params.name === HOOK_TOOL) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
     if (!hidden.has(params.name)) return refusal(noSuchTool(params.name, tools));
@@ -304,6 +303,33 @@ export function createRefusingServer(role: Role, open: () => Promise<HiveError |
   offerTools(server, { role, isRemote: false }, refuse);
   return server;
 }
+
+/**
+ * The server of a run (domain/runs.ts) that has only the tool whose name makes Claude Code offer its questions and plans to
+ * the model. The client calls it beside the hook of a PermissionRequest, and the first answer wins. The hook always gives
+ * one, so this denies only after the hook must have ended.
+ */
+export function createDenyingServer(): McpServer {
+  const server = new McpServer(
+    { name: DENYING_SERVER, version: VERSION },
+    { capabilities: { tools: {} }, jsonSchemaValidator: validatorOnDemand },
+  );
+  const description = 'Not for you: your client asks here for a permission.';
+  const inputSchema = { type: 'object' as const, properties: {} };
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [{ name: DENYING_TOOL, description, inputSchema }],
+  }));
+  server.server.setRequestHandler(CallToolRequestSchema, async (_request, { signal }) => {
+    await setTimeout(HOOK_HAS_ENDED_MS, undefined, { signal }).catch(() => undefined);
+    return {
+      content: [{ type: 'text', text: JSON.stringify({ behavior: 'deny', message: NOT_PERMITTED }) }],
+    };
+  });
+  return server;
+}
+
+/** Claude Code lets the hook run for ten minutes. */
+const HOOK_HAS_ENDED_MS = 620_000;
 
 // ---- All tools, with the role that sees them ----
 

@@ -2,6 +2,7 @@
 import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
+import type { RunOfAsk } from '../../application/runs.ts';
 import type { StopOrder } from '../../application/turns.ts';
 import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
 import { pleaseStop } from '../../domain/interrupts.ts';
@@ -28,6 +29,8 @@ export interface ToolCall {
   signal: AbortSignal;
   /** How many ms this call may wait: as far as is known, the client allows no more. */
   longest_wait_ms: number;
+  /** What this call has to do with the run of its agent (hive run); null outside of runs. */
+  ofRun(): Promise<RunOfAsk | null>;
   /** Reports to a client that asked for progress that the call is still running. */
   progress(message: string): Promise<void>;
   /** Resolves when the client has been notified of everything it subscribed to, up to what is stored now. */

@@ -109,8 +109,19 @@ export function terminalName(): string | null {
 }
 
 function commandOf(pid: number): string {
+  if (process.platform !== 'linux') return commandFromPs(pid);
   try {
     return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
+  } catch {
+    return '';
+  }
+}
+
+function commandFromPs(pid: number): string {
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  try {
+    const path = execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return path.slice(path.lastIndexOf('/') + 1);
   } catch {
     return '';
   }
@@ -171,6 +182,8 @@ export const processes: Processes = {
       return {};
     }
   },
+
+  nameOf: commandOf,
 
   startedAt(pid) {
     return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);

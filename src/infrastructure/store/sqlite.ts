@@ -76,7 +76,7 @@ export function openSqlite(
         await begin(writer.database);
         stillThere();
         const result = await work(writer, new Date().toISOString());
-        writer.database.exec(globalThis.SABOTAGE?.('lost-commit', 20) ? 'ROLLBACK' : 'COMMIT');
+        writer.database.exec('COMMIT');
         if (waits?.(result) === true) flushLog(path);
         if (rings()) doorbell.ring();
         return result;
