@@ -19,6 +19,8 @@ const env = {
   LANG: 'C.UTF-8',
   TERM: 'xterm-256color',
   HIVE_STORE: join(folder, 'store', 'hive.db'),
+  // A program that ends would otherwise make the removed folder again, for the code that it keeps.
+  NODE_DISABLE_COMPILE_CACHE: '1',
 };
 
 const began = performance.now();
