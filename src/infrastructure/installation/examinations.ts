@@ -3,8 +3,8 @@
  * project's files only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
  * cannot decide what the doctor starts, nor with which variables and arguments, nor where it sends a token.
  */
-import { realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, relative, sep } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { Check, Examination } from '../../application/world.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
@@ -166,11 +166,20 @@ function reasonNotToTry(
   const variables = Object.keys(more ?? {});
   if (variables.length > 0) return `the project sets variables: ${excerpt(variables.join(', '), SHOWN)}`;
   // Else the project has the hive that is found, or the Node that runs it.
-  const inside = (env['PATH'] ?? '').split(delimiter).find((entry) => leadsInto(project, entry));
+  const folder = wholeRepository(project);
+  const inside = (env['PATH'] ?? '').split(delimiter).find((entry) => leadsInto(folder, entry));
   return inside === undefined ? null : `PATH leads into the project: ${excerpt(inside, SHOWN)}`;
 }
 
 const SHOWN = 60;
+
+/** The outermost folder with a `.git` around the project: what is elsewhere in its repository is as foreign. */
+function wholeRepository(project: string): string {
+  let whole = realPath(project);
+  for (let folder = whole; dirname(folder) !== folder; folder = dirname(folder))
+    if (existsSync(join(folder, '.git'))) whole = folder;
+  return whole;
+}
 
 /** An entry that is relative or empty depends on where the doctor was started: in the project. */
 function leadsInto(project: string, entry: string): boolean {
