@@ -26,13 +26,21 @@ test.each([
 
 test('an agent starts no run, and stops none', async () => {
   const { hive } = shell(tempStore(), { CLAUDECODE: '1' });
-  for (const args of [['run', ...CLAUDE], ['run', '--watch'], ['runs', '--stop', 'run-0000']])
+  for (const args of [
+    ['run', ...CLAUDE],
+    ['run', '--watch'],
+    ['runs', '--stop', 'run-0000'],
+  ])
     expect((await hive(...args)).code).toBe(7);
 });
 
 test('the tool that a run names for permissions is not for models', async () => {
   const env = childEnvironment(tempStore());
-  const transport = new StdioClientTransport({ command: process.execPath, args: [HIVE, 'mcp', '--deny'], env });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [HIVE, 'mcp', '--deny'],
+    env,
+  });
   const client = new Client({ name: 'claude-code', version: '1' });
   await client.connect(transport);
   onTestFinished(() => client.close());
