@@ -11,7 +11,7 @@ declare module '*.sql' {
  * what each breaks). A build holds them only when it is asked to (scripts/build.mjs); every other build replaces the
  * variable by `undefined`, and what it guards is dropped as code that never runs.
  */
-type SabotageName =
+type ChaosSabotage =
   | 'lost-commit'
   | 'asked-twice'
   | 'two-winners'
@@ -24,6 +24,11 @@ type SabotageName =
   | 'skipped-event'
   | 'repeated-event'
   | 'own-call-held';
+
+/** Bugs that only a power cut shows: `npm run powerloss` must find them (test/powerloss/planted.ts). */
+type PlantedFault = 'unflushed' | 'reused-numbers' | 'unflushed-copy';
+
+type SabotageName = ChaosSabotage | PlantedFault;
 
 /** Whether this bug is on; with `nth`, each n-th time that a process asks. */
 declare var SABOTAGE: ((name: SabotageName, nth?: number) => boolean) | undefined;

@@ -143,7 +143,7 @@ interface LegPlan {
   faults: readonly Fault[];
   /** Of the whole time. */
   part: number;
-  sabotage?: SabotageName;
+  sabotage?: ChaosSabotage;
 }
 
 /** Returns how much was wrong: violations, and faults that could not be done. What a run found is kept, and where, is said. */
@@ -189,7 +189,7 @@ async function run(
   }
 }
 
-async function isFound(name: SabotageName): Promise<boolean> {
+async function isFound(name: ChaosSabotage): Promise<boolean> {
   const { what, found_by } = SABOTAGES[name];
   let broken: string[] = [];
   // A busy machine does little in ten seconds: what was not met then is looked for four times as long.

@@ -10,7 +10,7 @@ export interface Sabotage {
   found_by: string;
 }
 
-export const SABOTAGES: Readonly<Record<SabotageName, Sabotage>> = {
+export const SABOTAGES: Readonly<Record<ChaosSabotage, Sabotage>> = {
   'lost-commit': {
     what: 'one write in twenty is acknowledged and rolled back',
     found_by: 'acknowledged',
@@ -31,10 +31,10 @@ export const SABOTAGES: Readonly<Record<SabotageName, Sabotage>> = {
   'own-call-held': { what: 'the mention gate holds the calls that clear it', found_by: 'guards' },
 };
 
-export const SABOTAGE_NAMES = Object.keys(SABOTAGES) as SabotageName[];
+export const SABOTAGE_NAMES = Object.keys(SABOTAGES) as ChaosSabotage[];
 
 /** @throws Error that names what there is. */
-export function sabotageNamed(name: string): SabotageName {
+export function sabotageNamed(name: string): ChaosSabotage {
   const found = SABOTAGE_NAMES.find((one) => one === name);
   if (found === undefined)
     throw new Error(`There is no sabotage "${name}"; there are ${SABOTAGE_NAMES.join(', ')}.`);

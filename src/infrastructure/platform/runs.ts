@@ -2,10 +2,11 @@
  * What runs start, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
  * holds only the digest of a file: whoever can write the store can start nothing by it.
  */
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunFiles, StartRecord } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { makeFolders, replaceDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
 import { stateDirectory } from './paths.ts';
 
@@ -21,11 +22,10 @@ export function createRunFiles(env: Environment): RunFiles {
 
   return {
     keep(record) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolders(folder);
       const text = `${JSON.stringify(record, null, 2)}\n`;
       const path = file(record.run_id, 'json');
-      writeFileSync(`${path}.new`, text, { mode: 0o600, flag: 'wx', flush: true });
-      renameSync(`${path}.new`, path);
+      replaceDurably(path, text);
       return digestOf(text);
     },
 

@@ -1,20 +1,10 @@
 /** The key of a person's seat, and its entry in their file of trust (domain/seats.ts). Both are readable to them alone. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { SECRET_KEY, type Seat } from '../../domain/seats.ts';
+import { makeFolders, syncPath, writeDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
 import { seatKeyFile, trustFile } from './paths.ts';
 
@@ -27,9 +17,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function seatSecret(env: Environment): string {
   const path = seatKeyFile(env);
   if (!existsSync(path)) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path));
     try {
-      writeDurably(path, randomBytes(32).toString('hex'), 'wx');
+      writeDurably(path, randomBytes(32).toString('hex'));
     } catch (error) {
       // Another process has made it meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -51,11 +41,12 @@ export function addSeat(env: Environment, seat: Seat): void {
   const given = trustFile(env);
   const path = existsSync(given) ? realpathSync.native(given) : given;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path));
   const beside = join(dirname(path), `.trust-${randomUUID()}`);
   try {
-    writeDurably(beside, withSeat(before, seat), 'wx');
+    writeDurably(beside, withSeat(before, seat));
     renameSync(beside, path);
+    syncPath(dirname(path));
   } finally {
     rmSync(beside, { force: true });
   }
@@ -69,14 +60,4 @@ function withSeat(text: string, seat: Seat): string {
   const rest = text.slice(0, text.lastIndexOf('}')).trimEnd();
   const comma = Object.keys(content).length === 0 ? '' : ',';
   return `${rest}${comma}\n  "seats": [\n    ${JSON.stringify(seat)}\n  ]\n}\n`;
-}
-
-function writeDurably(path: string, text: string, flag: 'wx'): void {
-  const file = openSync(path, flag, 0o600);
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
