@@ -196,17 +196,13 @@ file is made before it is needed, and stays as long as this Emacs.")
 (defun hive-outbox--greeting ()
   "Make our file; return the folders that the sidecar shall flush."
   (condition-case oops
-      (let* ((directory (hive-outbox--directory))
-             (above (file-name-directory (directory-file-name directory)))
-             (file (hive-journal-file)))
+      (let ((directory (hive-outbox--directory))
+            (file (hive-journal-file)))
         (unless (file-exists-p file) (hive-outbox--write "" file nil))
         (setq hive-outbox--kept file)
         (list :flush_folders
-              (vconcat (delete-dups
-                        (list directory above
-                              (file-name-directory (directory-file-name above))
-                              (file-name-directory
-                               (expand-file-name hive-outbox-key-file)))))))
+              (vector directory
+                      (file-name-directory (expand-file-name hive-outbox-key-file)))))
     ;; An answer that cannot be kept is refused when it is given.
     (error (message "%s" (error-message-string oops)) nil)))
 

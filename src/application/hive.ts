@@ -78,7 +78,7 @@ export interface Hive {
   readonly runs: RunService;
   /** The project that a directory belongs to. */
   readonly findProject: (directory: string) => ProjectContext;
-  /** Waits until the names in these folders are on disk: Emacs flushes what it writes, and cannot flush a folder. */
+  /** Waits until the names in these folders and above are on disk: Emacs flushes what it writes, but cannot flush a folder. */
   readonly flushFolders: Files['flushFolders'];
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;

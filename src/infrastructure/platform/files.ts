@@ -14,18 +14,21 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Files } from '../../application/ports.ts';
 
 export const files: Files = {
   flushFolders(folders) {
-    for (const folder of folders) {
-      try {
-        syncPath(folder, constants.O_DIRECTORY);
-      } catch {
-        // It may not exist, or belong to somebody else; what is in it is then no file of ours.
+    const flushed = new Set<string>();
+    for (const given of folders)
+      for (let folder = resolve(given); !flushed.has(folder); folder = dirname(folder)) {
+        flushed.add(folder);
+        try {
+          syncPath(folder, constants.O_DIRECTORY);
+        } catch {
+          // It may not exist, or belong to somebody else; then its names are none of ours.
+        }
       }
-    }
   },
 
   readTail(path, bytes) {

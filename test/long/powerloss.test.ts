@@ -1,0 +1,24 @@
+/** `npm run powerloss` finds what it is made for: each planted bug, which no kill of a process shows. */
+import { expect, test } from 'vitest';
+import { PLANTED } from '../powerloss/planted.ts';
+import { record } from '../powerloss/run.ts';
+import { SCENARIOS } from '../powerloss/scenarios.ts';
+
+const FAULTS = Object.keys(PLANTED) as PlantedFault[];
+
+async function problems(name: string, fault: PlantedFault | null): Promise<string[]> {
+  const scenario = SCENARIOS.find((one) => one.name === name);
+  if (scenario === undefined) throw new Error(`There is no scenario ${name}.`);
+  const recording = await record(scenario, fault);
+  try {
+    const outcome = await recording.open({ states: 400, seed: 18 });
+    return outcome.problems.flatMap(({ texts }) => texts);
+  } finally {
+    recording.remove();
+  }
+}
+
+test.for(FAULTS)('%s is found, and nothing without it', { timeout: 240_000 }, async (fault) => {
+  expect(await problems(PLANTED[fault].scenario, fault)).not.toEqual([]);
+  expect(await problems(PLANTED[fault].scenario, null)).toEqual([]);
+});
