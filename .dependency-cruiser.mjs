@@ -5,7 +5,7 @@
 const layers = {
   domain: [],
   application: ['domain/'],
-  infrastructure: ['application/ports', 'domain/'],
+  infrastructure: ['application/(ports|world)', 'domain/'],
   schemas: ['application/', 'domain/'],
   'open-hive.ts': ['schemas/', 'infrastructure/', 'application/', 'domain/'],
   // A library of its own, like index.ts, that speaks with its client as the hooks do.

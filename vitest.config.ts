@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
-import type { Reporter } from 'vitest/node';
 
 // The same as esbuild's text loader in scripts/build.mjs: `import sql from './….sql'` is the text.
 const sqlAsText: Plugin = {
@@ -9,17 +8,6 @@ const sqlAsText: Plugin = {
   load(id) {
     if (!id.endsWith('.sql')) return;
     return `export default ${JSON.stringify(readFileSync(id, 'utf8'))};`;
-  },
-};
-
-/** A retry keeps a stalled machine from failing a run, and must hide no flake: it is named at the end. */
-const retried: Reporter = {
-  onTestRunEnd(modules) {
-    const names = modules
-      .flatMap((module) => [...module.children.allTests()].filter((test) => test.diagnostic()?.flaky))
-      .map((test) => `  ${test.module.relativeModuleId} > ${test.fullName}`);
-    if (names.length > 0)
-      process.stdout.write(`\nFailed once and passed when retried:\n${names.join('\n')}\n`);
   },
 };
 
@@ -34,15 +22,18 @@ const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
     pool: 'forks',
-    reporters: ['default', retried],
-    // One more than two processors: tests that drive programs wait for a quarter of their time. What decides whether a
-    // change is taken goes more calmly.
-    maxWorkers: process.env['CI'] === undefined ? 3 : 2,
+    // One more than two processors: tests that drive programs wait for a quarter of their time.
+    maxWorkers: 3,
     maxConcurrency: 2,
-    testTimeout: 20_000,
-    // A shared machine can stall a real process for seconds; a test that fails twice has found something.
-    retry: process.env['CI'] === undefined ? 0 : 1,
-    hookTimeout: 30_000,
+    // They end a test that hangs, no more: a busy machine may stall a process for many seconds.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    // Where a test can run; `npm test -- --tags-filter='!root'` leaves some out. Nothing is skipped without being asked.
+    tags: [
+      { name: 'root', description: 'needs root: other users, mounts and networks of its own' },
+      { name: 'mounts', description: 'needs mount namespaces, for a disk that is soon full' },
+    ],
+    globalSetup: ['test/support/run.ts'],
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
@@ -55,8 +46,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'clients',
           include: ['test/clients/**/*.test.ts'],
-          globalSetup: ['test/clients/support/setup.ts'],
-          testTimeout: 60_000,
+          globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
         },
       },
     ],

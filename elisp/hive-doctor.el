@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; `hive-install-sidecar' installs the program with npm, into a folder of its
-;; own; nothing else on the machine changes, and npm's output is shown.
+;; `hive-install-sidecar' runs `hive install' of a release file, of the clone
+;; that this package belongs to, or of the npm registry, and shows its output.
 ;;
 ;; `hive-doctor' shows one line per check in a buffer, with advice below each
 ;; that failed.  Emacs never waits: results from node and from the sidecar
@@ -29,31 +29,85 @@
 
 ;;;; Installing the sidecar
 
-(defcustom hive-install-package "hive-sidecar@latest"
-  "What npm installs: a package with a version, a file or a folder."
-  :type 'string
+(defcustom hive-install-package nil
+  "What \\[hive-install-sidecar] installs.
+A release file (hive-sidecar-VERSION.tgz), a directory with a clone of
+Hive, or a package of the npm registry with a version.  Nil means what
+exists, in this order: a release file in the directory of this library
+or in the one above, the clone or package that this library belongs to,
+the newest version in the registry."
+  :type '(choice (const :tag "What exists" nil) file directory string)
   :group 'hive)
 
-(defun hive-doctor--install-command (npm)
-  "Return the shell command for NPM."
-  (mapconcat #'shell-quote-argument
-             (list npm "install" "--no-fund" "--no-audit"
-                   "--prefix" (expand-file-name hive-install-directory) hive-install-package)
-             " "))
+(defvar hive-doctor--directory
+  (file-name-directory (or load-file-name buffer-file-name default-directory))
+  "The directory of this library.")
+
+(defun hive-doctor--release-file ()
+  "Return the newest release file beside this library, or nil."
+  (let ((version (lambda (file)
+                   (and (string-match "hive-sidecar-\\([0-9.]+\\)\\.tgz\\'" file)
+                        (match-string 1 file)))))
+    (car (sort (mapcan (lambda (directory)
+                         (file-expand-wildcards
+                          (expand-file-name "hive-sidecar-[0-9]*.tgz"
+                                            (expand-file-name directory hive-doctor--directory))))
+                       (list "." ".." "../release"))
+               (lambda (one other)
+                 (version< (funcall version other) (funcall version one)))))))
+
+(defun hive-doctor--install-source ()
+  "Return what `hive-install-sidecar' installs by itself."
+  (let ((above (expand-file-name ".." hive-doctor--directory)))
+    (cond (hive-install-package)
+          ((hive-doctor--release-file))
+          ((and (file-exists-p (expand-file-name "package.json" above))
+                (file-exists-p (expand-file-name "bin/hive" above)))
+           above)
+          (t "hive-sidecar@latest"))))
+
+(defun hive-doctor--install-command (source)
+  "Return the shell command that installs SOURCE."
+  (let* ((words (lambda (&rest words) (mapconcat #'shell-quote-argument words " ")))
+         (usual (eval (car (get 'hive-install-directory 'standard-value)) t))
+         (options (append '("--yes" "--no-emacs" "--no-agents")
+                          (unless (equal (expand-file-name usual)
+                                          (expand-file-name hive-install-directory))
+                            (list "--to" (directory-file-name
+                                          (expand-file-name hive-install-directory))))))
+         (file (and (or (file-name-absolute-p source) (file-exists-p source))
+                    (expand-file-name source))))
+    (cond
+     ((and file (file-exists-p (expand-file-name "scripts/run.mjs" file)))
+      (apply words "npm" "--prefix" file "run" "--silent" "install-hive" "--" options))
+     ((and file (file-directory-p file))
+      (apply words "node" (expand-file-name "bin/hive" file) "install" options))
+     ;; A release file is unpacked; npm fetches what is not a file here.
+     (t (concat "folder=$(mktemp -d) && cd \"$folder\" && "
+                (if file (funcall words "tar" "-xzf" file)
+                  (concat (funcall words "npm" "pack" "--silent" source) " && tar -xzf *.tgz"))
+                " && " (apply words "node" "package/bin/hive" "install" options)
+                "; status=$?; rm -rf \"$folder\"; exit $status")))))
 
 ;;;###autoload
-(defun hive-install-sidecar ()
-  "Install or update the Hive sidecar in `hive-install-directory'.
-This needs Node.js with npm, whose output is shown in a buffer.
-Afterwards Hive restarts with what was installed."
-  (interactive)
-  (let ((npm (or (executable-find "npm")
-                 (hive-fail 'npm-missing hive-program-node-version))))
-    (make-directory hive-install-directory t)
-    (let ((default-directory (file-name-as-directory (expand-file-name hive-install-directory))))
-      (with-current-buffer
-          (compilation-start (hive-doctor--install-command npm) nil (lambda (_) "*hive install*"))
-        (add-hook 'compilation-finish-functions #'hive-doctor--install-done nil t)))))
+(defun hive-install-sidecar (&optional source)
+  "Install or update Hive's program in `hive-install-directory'.
+This needs Node.js with npm, and shows the output in a buffer.  If your
+Node.js is too old to run Hive, a newer one is installed beside it.
+Afterwards Hive restarts with what was installed.  With a prefix
+argument, read SOURCE: a release file or a directory; without one, see
+`hive-install-package'."
+  (interactive
+   (list (and current-prefix-arg
+              (expand-file-name (read-file-name (hive-words 'install-which) nil nil t)))))
+  (unless (executable-find "npm") (hive-fail 'npm-missing))
+  (let ((source (or source (hive-doctor--install-source)))
+        (default-directory temporary-file-directory))
+    (hive-announce 'installing source)
+    (with-current-buffer
+        (compilation-start (hive-doctor--install-command source) nil
+                           (lambda (_) "*hive install*"))
+      (add-hook 'compilation-finish-functions #'hive-doctor--install-done nil t))))
 
 (defun hive-doctor--install-done (buffer outcome)
   "Restart Hive, or point to BUFFER if OUTCOME is a failure."
@@ -93,8 +147,8 @@ Afterwards Hive restarts with what was installed."
         (hive-doctor-check
          :name (hive-words 'doctor-sidecar) :ok t
          :text (hive-words 'doctor-connected
-                       (plist-get server :name) (plist-get server :version)
-                       (plist-get hive-sidecar-info :protocol_version)))
+			   (plist-get server :name) (plist-get server :version)
+			   (plist-get hive-sidecar-info :protocol_version)))
       (hive-doctor-check
        :name (hive-words 'doctor-sidecar) :ok nil
        :text (format "%s%s" hive-sidecar-state
@@ -190,7 +244,8 @@ Afterwards Hive restarts with what was installed."
 
 (defun hive-doctor--ask-node (buffer)
   "Ask node for its version; the result appears in BUFFER."
-  (let ((node (executable-find (or hive-node-program "node")))
+  (let ((node (or (and (not hive-node-program) (hive-program-node))
+                  (executable-find (or hive-node-program "node"))))
         (advice (hive-words 'doctor-node-old hive-program-node-version)))
     (if (not node)
         (hive-doctor--add buffer (list (hive-doctor-check
@@ -204,7 +259,7 @@ Afterwards Hive restarts with what was installed."
          :sentinel
          (lambda (process _change)
            (unless (process-live-p process)
-             (hive-work-later
+             (hive-rpc-later
               #'hive-doctor--add buffer
               (list (hive-doctor-check
                      :name (hive-words 'doctor-node)

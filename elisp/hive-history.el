@@ -308,7 +308,7 @@ An empty QUERY shows everything, newest first."
   "Find only what AGENT asked or wrote; if empty, what anybody did.
 The beginning of a name is enough."
   (interactive (list (completing-read (hive-words 'which-search-agent) (hive-history--known :agent))) hive-history-mode)
-  (hive-history--by :agent (hive-handles-expand agent (hive-history--known :agent))))
+  (hive-history--by :agent (hive-model-expand-handles agent (hive-history--known :agent))))
 
 (defun hive-history-by-project (project)
   "Find only entries of PROJECT; if empty, of all projects."

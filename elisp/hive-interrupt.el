@@ -85,7 +85,7 @@ A list that was cut short lacks the sessions that were silent longest."
     (let ((turn (plist-get session :turn)))
       (when turn
         (hive-interrupt--take (append turn (list :agent (plist-get session :handle)
-                                             :project (plist-get session :project))))))))
+						 :project (plist-get session :project))))))))
 
 (defun hive-interrupt--sidecar ()
   "Forget every turn when Hive is turned off."
@@ -93,7 +93,7 @@ A list that was cut short lacks the sessions that were silent longest."
     (clrhash hive-interrupt--running)
     (clrhash hive-interrupt--ended)))
 
-(add-hook 'hive-handles-listed-functions #'hive-interrupt--listed)
+(add-hook 'hive-model-handles-listed-functions #'hive-interrupt--listed)
 (add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
 
 ;;;; An agent's terminal

@@ -350,7 +350,7 @@ The place of point has nil as its window."
 (defun hive-list--nothing ()
   "Return a sentence on why the list is empty, or nil while it is loading."
   (or (hive-sidecar-absence)
-      (and (eq hive-list--view 'waiting) (null hive-list--filter) (hive-feed-complete-p)
+      (and (eq hive-list--view 'waiting) (null hive-list--filter) (hive-model-complete-p)
            (hive-words 'list-empty))))
 
 (defun hive-list--say-nothing ()

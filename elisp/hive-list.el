@@ -74,7 +74,7 @@
 The beginning of a name is enough."
   (interactive (list (completing-read (hive-words 'which-agent) (hive-list--known :agent)))
                hive-list-mode)
-  (hive-list--filter-by :agent (hive-handles-expand agent (hive-list--known :agent))))
+  (hive-list--filter-by :agent (hive-model-expand-handles agent (hive-list--known :agent))))
 
 (defun hive-list-filter-project (project)
   "Show only the questions from PROJECT; if empty, from all projects."
@@ -187,9 +187,9 @@ A decision that may grant a permission is confirmed first."
     (dolist (prompt questions)
       (let ((decision (plist-get answer :decision)))
         (hive-respond-send prompt
-                            (if (member decision (hive-list--labels prompt))
-                                (list :decision decision :selected (vector decision))
-                              (list :decision decision)))))
+                           (if (member decision (hive-list--labels prompt))
+                               (list :decision decision :selected (vector decision))
+                             (list :decision decision)))))
     (hive-say 'answers-queued (length questions))))
 
 ;;;; The mode
@@ -277,14 +277,14 @@ The list updates itself.
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq hive-list--soon nil)
-      (hive-work-guarded #'hive-list--renew))))
+      (hive-rpc-guarded #'hive-list--renew))))
 
 (defun hive-list--resized (window)
   "Fit the columns to WINDOW, if the list is in it."
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (derived-mode-p 'hive-list-mode)
-        (hive-work-guarded #'hive-list--fit)))))
+        (hive-rpc-guarded #'hive-list--fit)))))
 
 (defun hive-list--appeared (window)
   "Update the list when WINDOW begins to show it."
@@ -297,7 +297,7 @@ The list updates itself.
 (defun hive-list--tick (buffer)
   "Update the ages in BUFFER while it is in a window."
   (when (and (buffer-live-p buffer) (get-buffer-window buffer t))
-    (hive-work-guarded (lambda () (with-current-buffer buffer (hive-list--print))))))
+    (hive-rpc-guarded (lambda () (with-current-buffer buffer (hive-list--print))))))
 
 (defun hive-list--end ()
   "Cancel the timers, as the buffer is being killed."
@@ -377,7 +377,7 @@ Without one, a question that is snoozed already is un-snoozed."
   (hive-list--print)
   (when (hive-sidecar-connected-p)
     (if (eq hive-list--view 'waiting)
-        (hive-feed-refresh)
+        (hive-model-refresh)
       (hive-list--renew))))
 
 ;;;; Commands for marks

@@ -89,7 +89,7 @@
   "Announce MENTIONS soon; they are new, oldest first."
   (dolist (mention mentions)
     (run-hook-wrapped 'hive-mentions-arrived-functions
-                      (lambda (function) (hive-work-guarded function mention) nil)))
+                      (lambda (function) (hive-rpc-guarded function mention) nil)))
   (when (and mentions hive-notify-echo)
     (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
     (unless hive-mentions--timer
@@ -119,7 +119,7 @@
       (hive-mentions--arrived (list mention)))
     (hive-changed))
   (run-hook-wrapped 'hive-mentions-changed-functions
-                    (lambda (function) (hive-work-guarded function mention) nil)))
+                    (lambda (function) (hive-rpc-guarded function mention) nil)))
 
 (defun hive-mentions-refresh ()
   "Fetch the unprocessed mentions of the human."
@@ -146,7 +146,7 @@
        (hive-changed)))
    :error (lambda (err)
             (setq hive-mentions--arrivals nil)
-            (hive-work-log "no mentions: %S" err))))
+            (hive-rpc-log "no mentions: %S" err))))
 
 (defun hive-mentions--sidecar ()
   "Forget all mentions when Hive is turned off."
@@ -350,7 +350,7 @@ session.
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq hive-mentions--fetch-timer nil)
-      (hive-work-guarded #'hive-mentions--fetch))))
+      (hive-rpc-guarded #'hive-mentions--fetch))))
 
 ;;;; Commands
 
@@ -451,7 +451,7 @@ yours."
   (let ((handle (completing-read (hive-words 'which-mentions-of)
                                  (mapcar (lambda (session)
                                            (hive-text-line (plist-get session :handle)))
-                                         (hive-handles-sessions)))))
+                                         (hive-model-sessions)))))
     (unless (member (downcase handle) '("" "human")) handle)))
 
 (defun hive-check-mentions-of (session)

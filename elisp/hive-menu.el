@@ -20,7 +20,7 @@
 (declare-function hive-respond "hive-respond")
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")
-(declare-function hive-amend "hive-amend")
+(declare-function hive-amend "hive-respond")
 (declare-function hive-shared "hive-shared")
 (declare-function hive-check-mentions "hive-mentions")
 (declare-function hive-sessions "hive-sessions")

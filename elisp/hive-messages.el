@@ -44,11 +44,11 @@
       (request-timeout . "the sidecar did not reply")
       (program-missing . "the program `%s' was not found; %s")
       (program-missing-hive
-       . "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar; if it is already installed, add its directory to `exec-path' or set `hive-sidecar-command' to (\"/path/to/hive\" \"sidecar\")")
+       . "install it with M-x hive-install-sidecar; if it is already installed, add its directory to `exec-path' or set `hive-sidecar-command' to (\"/path/to/hive\" \"sidecar\")")
       (program-missing-option . "correct `%s'")
       (protocol-missing . "The sidecar did not name its protocol; check `hive-sidecar-command'")
       (sidecar-too-old
-       . "The Hive sidecar is older than hive-mode; update it with: npm install -g hive-sidecar@latest, then M-x hive-restart")
+       . "The Hive sidecar is older than hive-mode; update it with M-x hive-install-sidecar")
       (sidecar-too-new
        . "Your hive-mode is older than the Hive sidecar; update the package hive-mode, then restart Emacs")
       (node-missing
@@ -56,8 +56,9 @@
       (node-unsuitable . "%s (or set `hive-node-program', then M-x hive-restart)")
 
       ;; The seat
-      (seat-confirm
-       . "Let this Emacs allow what agents ask permission for, with a key of its own? ")
+      (seat-name . "Name of the seat (user@machine): ")
+      (seat-key . "Its public key: ")
+      (seat-confirm . "Let %s, with the key %s, allow what agents ask permission for? ")
       (doctor-server . "Emacs server")
       (doctor-server-runs . "runs as \"%s\"")
       (doctor-server-none . "does not run")
@@ -65,9 +66,11 @@
        . "programs of yours can run Lisp in this Emacs with emacsclient and allow permissions in your name, agents too unless they are confined: stop it with M-x server-force-delete")
 
       ;; Installing, the doctor, the manual
-      (npm-missing . "The program `npm' was not found; install Node.js %s or newer first")
+      (npm-missing . "The program `npm' was not found; install Node.js 20 or newer with npm first")
+      (install-which . "Install from release file or directory: ")
+      (installing . "Installing Hive from %s")
       (install-failed . "Hive was not installed; the buffer %s shows why")
-      (install-incomplete . "npm finished, but there is no program `hive' in %s")
+      (install-incomplete . "The installation finished, but there is no program `hive' in %s")
       (installed . "Hive is installed")
       (doctor-title . "Hive doctor")
       (doctor-again . "Press g to check again.")

@@ -57,7 +57,7 @@ In a small frame it is half of that frame.")
          (setq hive-mode-line--timer (run-at-time hive-mode-line--patience nil #'hive-mode-line--open)))
         ((and hive-side-window (hive-prompts-first)
               (not (get-buffer-window hive-list-name)))
-         (hive-work-guarded
+         (hive-rpc-guarded
           (lambda ()
             (setq hive-mode-line--window
                   (display-buffer-in-side-window

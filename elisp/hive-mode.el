@@ -8,7 +8,7 @@
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes, convenience
-;; URL: https://github.com/hive-sidecar/hive
+;; URL: https://repository.invalid/hive
 
 ;; Permission is hereby granted, free of charge, to any person obtaining a
 ;; copy of this software and associated documentation files (the
@@ -39,7 +39,6 @@
 
 ;;; Code:
 
-(require 'hive-amend)
 (require 'hive-attention)
 (require 'hive-doctor)
 (require 'hive-history)
@@ -93,7 +92,7 @@
 (defgroup hive nil
   "Human in the loop for coding agents."
   :group 'tools
-  :link '(url-link "https://github.com/hive-sidecar/hive")
+  :link '(url-link "https://repository.invalid/hive")
   :link '(custom-manual "(hive)Hive in Emacs")
   :prefix "hive-")
 
@@ -122,7 +121,7 @@ The desk that has the focus shows desktop notifications first."
   (setq hive-mode--focused 'unknown)
   (hive-mode--focus)
   (hive-outbox-connected)
-  (hive-feed-refresh))
+  (hive-model-refresh))
 
 (defun hive-mode--enable ()
   "Start everything, without waiting for the sidecar."
@@ -137,7 +136,7 @@ The desk that has the focus shows desktop notifications first."
                   (append (or (default-value 'global-mode-string) '(""))
                           '((:eval hive-mode-line-text)))))
   (hive-notify-start)
-  (hive-work-guarded #'hive-outbox-open)
+  (hive-rpc-guarded #'hive-outbox-open)
   (hive-sidecar-start))
 
 (defun hive-mode--disable ()
@@ -145,7 +144,7 @@ The desk that has the focus shows desktop notifications first."
   (hive-sidecar-stop)
   (hive-notify-stop)
   (hive-outbox-close)
-  (hive-feed-stop)
+  (hive-model-stop)
   (hive-model-forget)
   (remove-hook 'hive-sidecar-state-hook #'hive-changed)
   (remove-hook 'hive-connected-hook #'hive-mode--connected)

@@ -62,29 +62,29 @@ The more urgent one comes first, then the older one."
 
 (defvar hive-model--ordered nil "The pending prompts, in order.")
 (defvar hive-model--fresh nil "Pending prompts that are not in `hive-model--ordered' yet.")
-(defvar hive-waiting-snoozed (make-hash-table :test #'equal)
+(defvar hive-model-snoozed (make-hash-table :test #'equal)
   "The snoozed pending prompts, by id.")
 (defvar hive-model--others (make-hash-table :test #'equal)
   "The pending prompts for other humans, by id.")
 
-(defun hive-waiting-clear ()
+(defun hive-model-clear ()
   "Remove all pending questions."
   (setq hive-model--ordered nil
         hive-model--fresh nil)
-  (clrhash hive-waiting-snoozed)
+  (clrhash hive-model-snoozed)
   (clrhash hive-model--others))
 
-(defun hive-waiting-enter (prompt)
+(defun hive-model-enter (prompt)
   "Add PROMPT to the pending questions."
   (push prompt hive-model--fresh)
   (unless (hive-human-mine-p prompt)
     (puthash (plist-get prompt :ask_id) prompt hive-model--others))
   (when (hive-prompt-snoozed-p prompt)
-    (puthash (plist-get prompt :ask_id) prompt hive-waiting-snoozed)))
+    (puthash (plist-get prompt :ask_id) prompt hive-model-snoozed)))
 
-(defun hive-waiting-withdraw (prompt)
+(defun hive-model-remove (prompt)
   "Remove PROMPT from the pending questions."
-  (remhash (plist-get prompt :ask_id) hive-waiting-snoozed)
+  (remhash (plist-get prompt :ask_id) hive-model-snoozed)
   (remhash (plist-get prompt :ask_id) hive-model--others)
   (setq hive-model--ordered (delq prompt hive-model--ordered)
         hive-model--fresh (delq prompt hive-model--fresh)))
@@ -127,7 +127,7 @@ each arrival would cause noticeable garbage collection."
     (maphash (lambda (id prompt)
                (when (and (hive-prompt-snoozed-p prompt) (not (gethash id hive-model--others)))
                  (setq count (1- count))))
-             hive-waiting-snoozed)
+             hive-model-snoozed)
     count))
 
 (defun hive-prompts-first ()
@@ -168,7 +168,7 @@ Prompts of a snapshot that were known before are not new.")
   (setq hive-model--timer nil)
   (save-match-data
     (run-hook-wrapped 'hive-changed-hook
-                      (lambda (function) (hive-work-guarded function) nil))))
+                      (lambda (function) (hive-rpc-guarded function) nil))))
 
 ;;;; The known prompts
 
@@ -190,10 +190,10 @@ Prompts of a snapshot that were known before are not new.")
   (clrhash hive-model--prompts)
   (clrhash hive-model--answered)
   (setq hive-model--settled nil)
-  (hive-waiting-clear)
+  (hive-model-clear)
   (hive-changed))
 
-(defun hive-prompt-waiting-p (prompt)
+(defun hive-prompt-unanswered-p (prompt)
   "Return non-nil if PROMPT is pending and was not answered here.
 Its answer may not be stored yet."
   (and (hive-prompt-pending-p prompt)
@@ -202,12 +202,12 @@ Its answer may not be stored yet."
 (defun hive-model-set-answered (ask-id answered)
   "Note that the prompt ASK-ID was ANSWERED here, or was not after all."
   (let ((prompt (hive-model-prompt ask-id)))
-    (hive-waiting-withdraw prompt)
+    (hive-model-remove prompt)
     (if answered
         (puthash ask-id t hive-model--answered)
       (remhash ask-id hive-model--answered)
       (when (and prompt (hive-prompt-pending-p prompt))
-        (hive-waiting-enter prompt)))
+        (hive-model-enter prompt)))
     (hive-changed)))
 
 (defun hive-model-put-prompt (prompt)
@@ -217,7 +217,7 @@ came too late and is dropped.  So is a prompt with invalid fields,
 which would break the order of the others."
   (if (hive-prompt-sound-p prompt)
       (hive-model--put prompt)
-    (hive-work-log "ignored an invalid prompt: %S" (plist-get prompt :ask_id))
+    (hive-rpc-log "ignored an invalid prompt: %S" (plist-get prompt :ask_id))
     nil))
 
 (defun hive-model--put (prompt)
@@ -230,8 +230,8 @@ which would break the order of the others."
     (unless (and pending known (not was-pending))
       (puthash id prompt hive-model--prompts)
       (hive-changed)
-      (when known (hive-waiting-withdraw known))
-      (when waiting (hive-waiting-enter prompt))
+      (when known (hive-model-remove known))
+      (when waiting (hive-model-enter prompt))
       (unless pending
         (remhash id hive-model--answered)
         (when (or was-pending (not known)) (hive-model--remember-settled id)))
@@ -269,7 +269,7 @@ first; they are applied again on top.  Settled prompts stay known."
     (dolist (id hive-model--settled)
       (when (gethash id old) (puthash id (gethash id old) new)))
     (setq hive-model--prompts new)
-    (hive-waiting-clear)
+    (hive-model-clear)
     (hive-changed)
     (dolist (prompt snapshot) (hive-model--replace-one prompt old))
     (dolist (prompt arrived) (hive-model--replace-one prompt old))))
@@ -326,9 +326,9 @@ first; they are applied again on top.  Settled prompts stay known."
   "Fetch again after a delay, and after a longer one the next time."
   (let ((delay hive-model--delay))
     (setq hive-model--delay (min hive-model--longest-delay (* 2 delay))
-          hive-model--retry-timer (run-at-time delay nil #'hive-feed-refresh))))
+          hive-model--retry-timer (run-at-time delay nil #'hive-model-refresh))))
 
-(defun hive-feed-refresh ()
+(defun hive-model-refresh ()
   "Fetch all pending questions, page by page, then replace the model by them."
   (hive-model--cancel)
   (let ((arrivals (list 'told)))
@@ -360,22 +360,22 @@ refresh has another one, which ends this one."
      (when (eq arrivals hive-model--arrivals)
        (setq hive-model--arrivals nil)
        (unless (eq (plist-get err :name) 'disconnected)
-         (hive-work-log "no snapshot: %S" err)
+         (hive-rpc-log "no snapshot: %S" err)
          (hive-model--again))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
   "Fetch a snapshot, as the sidecar lost its place in the event log.
 Turns may have ended unnoticed, so fetch the sessions too."
-  (hive-feed-refresh)
-  (hive-handles-refresh))
+  (hive-model-refresh)
+  (hive-model-refresh-sessions))
 
-(defun hive-feed-stop ()
+(defun hive-model-stop ()
   "Give up the fetch, as Hive is turned off."
   (hive-model--cancel)
   (setq hive-model--arrivals nil
         hive-model--delay hive-model--first-delay))
 
-(defun hive-feed-complete-p ()
+(defun hive-model-complete-p ()
   "Return non-nil unless a fetch is under way or planned."
   (not (or hive-model--arrivals hive-model--retry-timer)))
 
@@ -384,22 +384,22 @@ Turns may have ended unnoticed, so fetch the sessions too."
 (defvar hive-model--sessions (make-hash-table :test #'equal)
   "The living sessions, by id.")
 
-(defvar hive-handles-changed-hook nil
+(defvar hive-model-handles-changed-hook nil
   "Run when a session started, changed or ended.")
 
-(defvar hive-handles-listed-functions nil
+(defvar hive-model-handles-listed-functions nil
   "Called with a new list of the living sessions.
 Each is a plist with its current :turn.")
 
 (defconst hive-model--most 1000 "How many sessions are remembered.")
 
-(defun hive-handles-sessions ()
+(defun hive-model-sessions ()
   "Return the living sessions, as plists, sorted by handle."
   (let (sessions)
     (maphash (lambda (_id session) (push session sessions)) hive-model--sessions)
     (sort sessions (lambda (a b) (string< (plist-get a :handle) (plist-get b :handle))))))
 
-(defun hive-handles-session (session-id)
+(defun hive-model-session (session-id)
   "Return the living session with SESSION-ID, or nil."
   (gethash session-id hive-model--sessions))
 
@@ -412,7 +412,7 @@ Each is a plist with its current :turn.")
                (< (hash-table-count hive-model--sessions) hive-model--most))
            (puthash id session hive-model--sessions)))))
 
-(defun hive-handles-refresh ()
+(defun hive-model-refresh-sessions ()
   "Fetch the living sessions."
   (hive-rpc-request
    'session/list (list :state "alive" :limit hive-model--most)
@@ -421,31 +421,31 @@ Each is a plist with its current :turn.")
                 ;; A list that was cut short says nothing of the sessions it lacks.
                 (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
                 (mapc #'hive-model--take sessions)
-                (run-hook-with-args 'hive-handles-listed-functions sessions)
-                (run-hooks 'hive-handles-changed-hook)))
-   :error (lambda (err) (hive-work-log "no sessions: %S" err))))
+                (run-hook-with-args 'hive-model-handles-listed-functions sessions)
+                (run-hooks 'hive-model-handles-changed-hook)))
+   :error (lambda (err) (hive-rpc-log "no sessions: %S" err))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'session/changed)) session)
   "Take SESSION, which changed."
   (hive-model--take session)
-  (run-hooks 'hive-handles-changed-hook))
+  (run-hooks 'hive-model-handles-changed-hook))
 
 (defun hive-model--sidecar ()
   "Forget all sessions when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
     (clrhash hive-model--sessions)))
 
-(add-hook 'hive-connected-hook #'hive-handles-refresh)
+(add-hook 'hive-connected-hook #'hive-model-refresh-sessions)
 (add-hook 'hive-sidecar-state-hook #'hive-model--sidecar)
 
 ;;;; Handles: names, completion, abbreviations
 
-(defun hive-handles-names (&optional project-dir)
+(defun hive-model-handles (&optional project-dir)
   "Return what can be mentioned, without the @: handles, roles, All, Human.
 Sessions of PROJECT-DIR come first; those that take no mentions are
 left out."
   (let* ((sessions (cl-remove-if-not (lambda (session) (hive-rpc-true-p session :shared))
-                                     (hive-handles-sessions)))
+                                     (hive-model-sessions)))
          (near (cl-remove-if-not (lambda (session)
                                    (equal project-dir (plist-get session :project_dir)))
                                  sessions))
@@ -458,7 +458,7 @@ left out."
 
 (defun hive-model--annotation (name)
   "Return the annotation of the candidate NAME."
-  (let ((session (cl-find name (hive-handles-sessions) :test #'equal
+  (let ((session (cl-find name (hive-model-sessions) :test #'equal
                           :key (lambda (session) (plist-get session :handle)))))
     (cond (session (format "  %s  %s" (hive-text-line (plist-get session :project) 24)
                            (hive-text-line (plist-get session :state) 8)))
@@ -466,7 +466,7 @@ left out."
           ((equal name "Human") (hive-words 'handle-you))
           (t (hive-words 'handle-role)))))
 
-(defun hive-handles-table (&optional project-dir)
+(defun hive-model-handle-table (&optional project-dir)
   "Return a completion table of what can be mentioned, ignoring case.
 Sessions of PROJECT-DIR come first."
   (lambda (string predicate action)
@@ -476,10 +476,10 @@ Sessions of PROJECT-DIR come first."
                    (display-sort-function . identity)
                    (cycle-sort-function . identity))
       (let ((completion-ignore-case t))
-        (complete-with-action action (hive-handles-names project-dir)
+        (complete-with-action action (hive-model-handles project-dir)
                               string predicate)))))
 
-(defun hive-handles-expand (typed names)
+(defun hive-model-expand-handles (typed names)
   "Return the one of NAMES that begins with TYPED, ignoring case.
 If none does, return TYPED; if several do, signal a `user-error' that
 names them."
@@ -494,10 +494,10 @@ names them."
                       (mapconcat (lambda (name) (hive-text-line name 40)) found ", ")))
           (t (or (car found) typed)))))
 
-(defvar-local hive-handles-project-dir nil
+(defvar-local hive-model-project-dir nil
   "The project whose sessions are offered first in this buffer.")
 
-(defun hive-handles-complete ()
+(defun hive-model-complete-handle ()
   "Complete the handle after an @ at point; for `completion-at-point-functions'."
   (save-excursion
     (skip-chars-forward "[:alnum:]_-")
@@ -507,7 +507,7 @@ names them."
                  (not (and (> (1- (point)) (point-min))
                            (string-match-p "[[:alnum:]./@]"
                                            (string (char-before (1- (point))))))))
-        (list (point) end (hive-handles-table hive-handles-project-dir)
+        (list (point) end (hive-model-handle-table hive-model-project-dir)
               :exclusive 'no)))))
 
 (provide 'hive-model)

@@ -133,7 +133,7 @@ Leave out those that are already settled or answered."
   (let* ((fresh (cl-remove-if-not
                  (lambda (prompt)
                    (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-                     (and now (hive-prompt-waiting-p now))))
+                     (and now (hive-prompt-unanswered-p now))))
                  (reverse hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
@@ -201,7 +201,7 @@ If an answer from this Emacs was rejected, its outbox has reported it."
   (let ((last (nthcdr (1- hive-notify--kept) notices)))
     (when last (setcdr last nil)))
   (setq hive-notify--list notices)
-  (hive-work-guarded #'hive-notify--show))
+  (hive-rpc-guarded #'hive-notify--show))
 
 (defun hive-notify--fetch ()
   "Fetch earlier notices from the store."
@@ -216,7 +216,7 @@ If an answer from this Emacs was rejected, its outbox has reported it."
         (append (cl-remove-if-not (lambda (notice) (> (or (plist-get notice :notice_id) -1) newest))
                                   hive-notify--list)
                 stored))))
-   :error (lambda (err) (hive-work-log "no earlier notices: %S" err))))
+   :error (lambda (err) (hive-rpc-log "no earlier notices: %S" err))))
 
 (add-hook 'hive-connected-hook #'hive-notify--fetch)
 

@@ -289,7 +289,7 @@ Without RECORDS, delete the file, or empty it if it is kept."
 ;;;; Entries
 
 (cl-defstruct (hive-entry (:constructor hive-entry-make)
-                       (:copier nil))
+			  (:copier nil))
   "An answer or a message in the outbox.  FILE has its records.
 TOPIC caches the result of `hive-entry-subject'."
   file store-id response-id ask-id method params at topic
@@ -416,7 +416,7 @@ STATE is `pending', `rejected' or `unverified'."
   "Append RECORD about ENTRY to its file, and compact the file.
 Errors are only logged: at worst ENTRY is sent again, which is the
 same answer."
-  (hive-work-guarded (lambda ()
+  (hive-rpc-guarded (lambda ()
                       (hive-journal-append (hive-entry-file entry) record)
                       (hive-outbox--compact (hive-entry-file entry)))))
 
@@ -465,7 +465,7 @@ A file that cannot be read is left alone, for the next time."
   (let ((files (cl-set-difference (hive-journal-own)
                                   (mapcar #'hive-entry-file hive-outbox--entries)
                                   :test #'equal)))
-    (dolist (file files) (hive-work-guarded #'hive-outbox--take file))
+    (dolist (file files) (hive-rpc-guarded #'hive-outbox--take file))
     (when files
       ;; The entries of a dead Emacs are older than those of this one.
       (setq hive-outbox--entries
@@ -525,7 +525,7 @@ When that is done, this is called again."
         (run-at-time (max 0.05 (- time (float-time))) nil
                      (lambda ()
                        (setq hive-outbox--timer nil)
-                       (hive-work-guarded #'hive-outbox-flush)))))
+                       (hive-rpc-guarded #'hive-outbox-flush)))))
 
 (defun hive-outbox--send (entry)
   "Send ENTRY to the sidecar."

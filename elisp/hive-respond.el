@@ -1,4 +1,4 @@
-;;; hive-respond.el --- Answering, cancelling and snoozing  -*- lexical-binding: t; -*-
+;;; hive-respond.el --- Answering, correcting, cancelling and snoozing  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,10 +6,10 @@
 
 ;;; Commentary:
 
-;; `hive-respond' answers a pending question in the minibuffer.  Every answer
-;; goes through the outbox, so it is on disk before you read "queued".  The
-;; other ways to answer use the functions here; so do the commands that cancel
-;; and snooze.
+;; `hive-respond' answers a pending question in the minibuffer, and
+;; `hive-amend' corrects a recent answer.  Every answer goes through the
+;; outbox, so it is on disk before you read "queued".  The other ways to
+;; answer use the functions here; so do the commands that cancel and snooze.
 
 ;;; Code:
 
@@ -23,6 +23,7 @@
 (require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'seq)
 (require 'subr-x)
 
 ;;;; Seen and claimed
@@ -42,7 +43,7 @@
 (defun hive-respond-release (prompt)
   "Release PROMPT, which the human left without an answer."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-    (when (and now (hive-prompt-waiting-p now))
+    (when (and now (hive-prompt-unanswered-p now))
       (hive-rpc-request 'prompt/release (list :ask_id (plist-get prompt :ask_id))))))
 
 ;;;; Sending an answer
@@ -141,7 +142,7 @@ Signal a `user-error' if it is already answered."
                  (hive-text-line (plist-get now :agent) 40)))
      (answer
       (hive-fail 'answered-amendable question decision))
-     ((and (hive-prompt-pending-p now) known (not (hive-prompt-waiting-p known)))
+     ((and (hive-prompt-pending-p now) known (not (hive-prompt-unanswered-p known)))
       (hive-fail 'answer-unstored question))
      (t now))))
 
@@ -272,7 +273,7 @@ Return non-nil if it is snoozed."
     (maphash (lambda (_ prompt)
                (let ((until (plist-get prompt :snoozed_until)))
                  (when (or (null next) (string< until next)) (setq next until))))
-             hive-waiting-snoozed)
+             hive-model-snoozed)
     (unless (equal next hive-respond--next)
       (when hive-respond--timer (cancel-timer hive-respond--timer))
       (setq hive-respond--next next
@@ -287,13 +288,117 @@ Return non-nil if it is snoozed."
   (let (back)
     (maphash (lambda (id prompt)
                (unless (hive-prompt-snoozed-p prompt) (push (cons id prompt) back)))
-             hive-waiting-snoozed)
+             hive-model-snoozed)
     (pcase-dolist (`(,id . ,prompt) back)
-      (remhash id hive-waiting-snoozed)
+      (remhash id hive-model-snoozed)
       (run-hook-with-args 'hive-arrived-functions prompt)))
   (hive-changed))
 
 (add-hook 'hive-changed-hook #'hive-respond--plan)
+
+;;;; Correcting an answer
+
+;; Your own answer, including a late one, can be corrected until it has been
+;; delivered to its agent.  Like an answer, a correction goes through the
+;; outbox: it is on disk before Emacs reports anything, and one that is
+;; rejected is kept.
+
+(defconst hive-respond--amend-shown 30 "How many recent answers are offered.")
+
+(defun hive-respond--amend-standing (prompt)
+  "Return the current answer to PROMPT, or nil.
+It is a plist with :decision, :comment and :by; it may be late."
+  (if (equal (plist-get prompt :status) "responded") prompt
+    (plist-get prompt :late_response)))
+
+(defun hive-respond--amend-mine-p (prompt)
+  "Return non-nil if the human gave the current answer to PROMPT."
+  (let ((standing (hive-respond--amend-standing prompt)))
+    (and standing (equal (plist-get standing :by) (hive-human-name)))))
+
+(defun hive-respond--amend-line (prompt)
+  "Return the completion candidate for PROMPT."
+  (format "%s: %s → %s%s"
+          (hive-text-agent prompt 24)
+          (hive-text-line (plist-get prompt :question) 60)
+          (hive-text-line (plist-get (hive-respond--amend-standing prompt) :decision) 40)
+          (cond ((plist-get prompt :handed_at) (hive-words 'amend-handed))
+                ((plist-get prompt :late_response) (hive-words 'amend-late))
+                (t ""))))
+
+(defun hive-respond--amend-choose (answered)
+  "Let the human choose one of the questions ANSWERED."
+  (let* ((alist (hive-read-candidates answered #'hive-respond--amend-line))
+         (line (completing-read (hive-words 'which-correct) (mapcar #'car alist) nil t)))
+    (cdr (assoc line alist))))
+
+(defun hive-respond--amend-former-comment (prompt)
+  "Return the comment of the last answer to PROMPT, or nil.
+A correction that is not stored yet is newer than the stored answer."
+  (let ((unsent (cl-find-if (lambda (entry)
+                              (and (equal (hive-entry-method entry) "prompt/amend")
+                                   (equal (hive-entry-ask-id entry)
+                                          (plist-get prompt :ask_id))))
+                            (hive-outbox-entries 'pending) :from-end t)))
+    (plist-get (if unsent (hive-entry-params unsent) (hive-respond--amend-standing prompt))
+               :comment)))
+
+(defun hive-respond--amend-read (prompt ask)
+  "Read a new answer to PROMPT, and a comment if there was one or if ASK.
+The former comment can be kept, edited or deleted; what was typed
+in addition to an option is appended to it."
+  (let* ((lead (hive-words 'correct-answer-to (hive-text-line (plist-get prompt :agent) 30)))
+         (answer (hive-read-answer (append (list :lead lead) prompt)))
+         (former (hive-respond--amend-former-comment prompt)))
+    (when (hive-respond-empty-p answer)
+      (hive-fail 'amend-nothing))
+    (when (or former ask)
+      (let ((comment (read-string (hive-words 'amend-comment)
+                                  (string-join (delq nil (list former (plist-get answer :comment)))
+                                               "\n"))))
+        (setq answer (plist-put answer :comment
+                                (unless (string-blank-p comment) comment)))))
+    answer))
+
+(defun hive-respond--amend-correct (prompt ask)
+  "Read a new answer to PROMPT and send it; with ASK, ask for a comment too."
+  (when (plist-get prompt :handed_at)
+    (hive-fail 'amend-too-late (hive-text-line (plist-get prompt :agent) 40)
+               (hive-text-age (plist-get prompt :handed_at))))
+  (let ((answer (hive-respond--amend-read prompt ask)))
+    (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
+                     (hive-respond-params prompt answer) (hive-respond-text answer))
+    (hive-say 'amend-queued)))
+
+(defun hive-respond--amend-acked (entry result)
+  "Report that the correction in ENTRY was stored, with RESULT."
+  (when (equal (hive-entry-method entry) "prompt/amend")
+    (hive-announce 'amended
+                   (hive-text-line (plist-get (hive-respond--amend-standing (plist-get result :prompt))
+                                              :decision)
+                                   60))))
+
+(defun hive-respond--amend-rejected (entry)
+  "Report why the correction in ENTRY was rejected; put it into the kill ring."
+  (when (equal (hive-entry-method entry) "prompt/amend")
+    (kill-new (hive-respond-text (hive-entry-params entry)))
+    (hive-announce 'amend-rejected (hive-text-line (hive-entry-text entry) 200))))
+
+(add-hook 'hive-outbox-acked-functions #'hive-respond--amend-acked)
+(add-hook 'hive-outbox-rejected-functions #'hive-respond--amend-rejected)
+
+;;;###autoload
+(defun hive-amend (&optional comment)
+  "Correct one of your answers that its agent has not received yet.
+The event log keeps both answers.  You choose among your recent
+answers that this Emacs knows, including late ones.  You can edit a
+comment; with a prefix argument COMMENT, you can also add one.  The
+correction is on disk before Emacs says so; one that comes too late
+is kept, with the reason."
+  (interactive "P")
+  (let ((mine (cl-remove-if-not #'hive-respond--amend-mine-p (hive-prompts-settled))))
+    (unless mine (hive-fail 'amend-none))
+    (hive-respond--amend-correct (hive-respond--amend-choose (seq-take mine hive-respond--amend-shown)) comment)))
 
 (provide 'hive-respond)
 ;;; hive-respond.el ends here

@@ -35,7 +35,7 @@
 
 (defconst hive-rpc--log-lines 500 "How many lines the log keeps.")
 
-(defun hive-work-log (format &rest args)
+(defun hive-rpc-log (format &rest args)
   "Append a line made from FORMAT and ARGS to the buffer *hive log*."
   (with-current-buffer (get-buffer-create "*hive log*")
     (let ((inhibit-read-only t) (inhibit-modification-hooks t))
@@ -53,7 +53,7 @@
 (defvar hive-rpc--timer nil "The timer of the next slice of work, or nil.")
 (defconst hive-rpc--slice 0.02 "How many seconds to work before a pause.")
 
-(defun hive-work-later (function &rest args)
+(defun hive-rpc-later (function &rest args)
   "Call FUNCTION with ARGS soon, in order, outside filters and sentinels."
   (let ((cell (list (lambda () (apply function args)))))
     (if hive-rpc--waiting
@@ -63,11 +63,11 @@
     (unless hive-rpc--timer
       (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work)))))
 
-(defun hive-work-guarded (function &rest args)
+(defun hive-rpc-guarded (function &rest args)
   "Call FUNCTION with ARGS; log an error or a quit instead of raising it."
   (condition-case oops
       (apply function args)
-    ((error quit) (hive-work-log "error: %S" oops) nil)))
+    ((error quit) (hive-rpc-log "error: %S" oops) nil)))
 
 (defun hive-rpc--work ()
   "Do the deferred work for one slice of time."
@@ -76,7 +76,7 @@
     (unwind-protect
         (save-match-data
           (while (and hive-rpc--waiting
-                      (progn (hive-work-guarded (pop hive-rpc--waiting)) t)
+                      (progn (hive-rpc-guarded (pop hive-rpc--waiting)) t)
                       (< (float-time) deadline)
                       (not (input-pending-p)))))
       (when (and hive-rpc--waiting (not hive-rpc--timer))
@@ -87,7 +87,7 @@
 (defcustom hive-sidecar-command nil
   "The command that starts the sidecar, a list of strings.
 Nil means the program `hive' with the argument \"sidecar\": the
-one that \\[hive-install-sidecar] installed, or else the one found
+one in `hive-install-directory', or else the one found
 on variable `exec-path', or else the one of the package that this
 library belongs to; see also `hive-node-program'."
   :type '(choice (const :tag "hive sidecar" nil) (repeat string))
@@ -106,8 +106,12 @@ default."
   :type '(choice (const :tag "Default" nil) string)
   :group 'hive)
 
-(defcustom hive-install-directory (locate-user-emacs-file "hive/sidecar/")
-  "Where \\[hive-install-sidecar] installs the sidecar."
+(defcustom hive-install-directory
+  (let ((data (getenv "XDG_DATA_HOME")))
+    (expand-file-name "hive/" (if (and data (file-name-absolute-p data)) data "~/.local/share")))
+  "Where Hive's program is installed for you.
+`hive install', \\[hive-install-sidecar] and `npm run install-hive' all
+install there.  Another directory gets no link in ~/.local/bin."
   :type 'directory
   :group 'hive)
 
@@ -130,9 +134,23 @@ port.  It takes effect when the sidecar starts (\\[hive-restart])."
               (list (hive-words 'program-missing program what-to-do)))))
 
 (defun hive-program-installed ()
-  "Return the program `hive' that was installed from Emacs, or nil."
-  (let ((program (expand-file-name "node_modules/.bin/hive" hive-install-directory)))
-    (and (file-executable-p program) program)))
+  "Return the program `hive' in `hive-install-directory', or nil."
+  (let ((program (expand-file-name "bin/hive" hive-install-directory)))
+    (and (file-executable-p program)
+         (file-exists-p (expand-file-name "current" hive-install-directory))
+         program)))
+
+(defun hive-program-node ()
+  "Return the Node.js that runs the installed program, or nil."
+  (let ((node (expand-file-name "current/bin/node" hive-install-directory)))
+    (and (hive-program-installed) (file-executable-p node) node)))
+
+(defun hive-rpc--script (program)
+  "Return the script that Node.js runs when PROGRAM starts.
+What `hive install' installs is started by a shell script."
+  (let ((script (expand-file-name "../current/node_modules/hive-sidecar/bin/hive"
+                                  (file-name-directory (file-truename program)))))
+    (if (file-exists-p script) script program)))
 
 ;; An Emacs that the desktop starts often lacks the PATH of the shell.
 (defvar hive-rpc--beside
@@ -156,11 +174,11 @@ Signal `hive-program-missing' with a sentence if one is missing."
   (cond
    (hive-sidecar-command
     (cons (hive-rpc--find (car hive-sidecar-command)
-                              (hive-words 'program-missing-option 'hive-sidecar-command))
+                          (hive-words 'program-missing-option 'hive-sidecar-command))
           (cdr hive-sidecar-command)))
    (hive-node-program
     (list (hive-rpc--find hive-node-program (hive-words 'program-missing-option 'hive-node-program))
-          (hive-rpc--hive) "sidecar"))
+          (hive-rpc--script (hive-rpc--hive)) "sidecar"))
    (t (list (hive-rpc--hive) "sidecar"))))
 
 (defun hive-program-sidecar ()
@@ -193,7 +211,7 @@ agent has started this Emacs, which then is not the human's desk."
 ;;   the pipe is full), chunks are queued.
 ;; - No error and no quit escapes from it: either would freeze typing.
 
-(defclass hive-pipe (jsonrpc-process-connection)
+(defclass hive-rpc-pipe (jsonrpc-process-connection)
   ((chunks :initform nil :documentation "Queued input, newest first.")
    (filter :initform nil :documentation "The filter of jsonrpc itself.")
    (busy :initform nil :documentation "Non-nil while parsing or sending.")
@@ -201,7 +219,7 @@ agent has started this Emacs, which then is not the human's desk."
    (silent :initform 0 :documentation "The number of successive requests without a reply."))
   :documentation "A JSON-RPC connection that works outside the process filter.")
 
-(defun hive-pipe-open (command environment on-notified on-exit)
+(defun hive-rpc-pipe-open (command environment on-notified on-exit)
   "Start COMMAND, a list, in ENVIRONMENT and return a connection to it.
 As deferred work, call ON-NOTIFIED with the connection, the method and
 the params of each notification, and ON-EXIT with the connection when
@@ -212,16 +230,16 @@ the process has ended.  The program must exist: see `executable-find'."
          (args (list :name "hive" :process start
                      :notification-dispatcher
                      (lambda (&rest notification)
-                       (apply #'hive-work-later on-notified notification))
+                       (apply #'hive-rpc-later on-notified notification))
                      :on-shutdown
                      (lambda (conn)
                        (delete-process stderr)
-                       (hive-work-later on-exit conn))))
+                       (hive-rpc-later on-exit conn))))
          (conn (condition-case nil
-                   (apply #'make-instance 'hive-pipe
+                   (apply #'make-instance 'hive-rpc-pipe
                           :events-buffer-config '(:size 0) args)
                  (invalid-slot-name ; jsonrpc before 1.0.18
-                  (apply #'make-instance 'hive-pipe
+                  (apply #'make-instance 'hive-rpc-pipe
                          :events-buffer-scrollback-size 0 args)))))
     (set-process-filter stderr (hive-rpc--stderr-filter conn))
     (hive-rpc--wrap-filter conn)
@@ -246,7 +264,7 @@ the process has ended.  The program must exist: see `executable-find'."
       (push line (slot-value conn 'said))
       (when (nthcdr 20 (slot-value conn 'said))
         (setcdr (nthcdr 19 (slot-value conn 'said)) nil))
-      (hive-work-guarded #'hive-work-log "sidecar: %s" line))))
+      (hive-rpc-guarded #'hive-rpc-log "sidecar: %s" line))))
 
 ;;;; The pipe: input
 
@@ -273,7 +291,7 @@ the process has ended.  The program must exist: see `executable-find'."
           (while (slot-value conn 'chunks)
             (let ((input (apply #'concat (nreverse (slot-value conn 'chunks)))))
               (setf (slot-value conn 'chunks) nil)
-              (unless (hive-work-guarded
+              (unless (hive-rpc-guarded
                        (lambda () (funcall (slot-value conn 'filter) process input) t))
                 ;; A bad message is lost; without this, those behind it would
                 ;; wait for the next input.  Nothing is parsed twice.
@@ -294,11 +312,11 @@ the process has ended.  The program must exist: see `executable-find'."
        (let ((shown (current-message))
              (message-log-max nil))
          (let ((inhibit-message t))
-           (hive-work-guarded sentinel process change))
+           (hive-rpc-guarded sentinel process change))
          ;; A message that is inhibited still wipes what was shown.
          (when shown (message "%s" shown)))
        (unless (process-live-p process)
-         (hive-work-log "sidecar ended: %s" (string-trim change))
+         (hive-rpc-log "sidecar ended: %s" (string-trim change))
          (dolist (buffer (list (process-buffer process)
                                (process-get process 'jsonrpc-stderr)
                                (jsonrpc--events-buffer conn)))
@@ -306,7 +324,7 @@ the process has ended.  The program must exist: see `executable-find'."
 
 ;;;; The pipe: output
 
-(defmacro hive-pipe-sending (conn &rest body)
+(defmacro hive-rpc-pipe-sending (conn &rest body)
   "Run BODY, which sends on CONN, while nothing of CONN is parsed."
   (declare (indent 1) (debug t))
   ;; A full pipe makes Emacs read while it writes.
@@ -317,32 +335,32 @@ the process has ended.  The program must exist: see `executable-find'."
        (when (and (not busy) (slot-value ,conn 'chunks))
          (run-at-time 0 nil #'hive-rpc--parse ,conn)))))
 
-(defun hive-pipe-answered (conn)
+(defun hive-rpc-pipe-answered (conn)
   "Note that CONN's process replied."
   (setf (slot-value conn 'silent) 0))
 
-(defun hive-pipe-unanswered (conn)
+(defun hive-rpc-pipe-unanswered (conn)
   "Note that CONN did not reply to a request; the second time, end it.
 A stream that is out of step never recovers."
   (when (and (> (cl-incf (slot-value conn 'silent)) 1)
-             (hive-pipe-live-p conn))
-    (hive-pipe-kill conn)))
+             (hive-rpc-pipe-live-p conn))
+    (hive-rpc-pipe-kill conn)))
 
 ;;;; The pipe: its process
 
-(defun hive-pipe-last-words (conn)
+(defun hive-rpc-pipe-last-words (conn)
   "Return the last lines that CONN's process wrote to standard error."
   (reverse (slot-value conn 'said)))
 
-(defun hive-pipe-exit-status (conn)
+(defun hive-rpc-pipe-exit-status (conn)
   "Return the exit status of CONN's process."
   (process-exit-status (jsonrpc--process conn)))
 
-(defun hive-pipe-live-p (conn)
+(defun hive-rpc-pipe-live-p (conn)
   "Return non-nil while the process of CONN is alive."
   (and conn (process-live-p (jsonrpc--process conn))))
 
-(defun hive-pipe-kill (conn)
+(defun hive-rpc-pipe-kill (conn)
   "End CONN's process."
   (delete-process (jsonrpc--process conn)))
 
@@ -367,7 +385,7 @@ JSON's false is not nil in Lisp."
   "Start COMMAND, a list, in ENVIRONMENT and return a connection to it.
 Call ON-EXIT, as deferred work, with the connection when the process
 has ended.  The program must exist: see `executable-find'."
-  (hive-pipe-open command environment #'hive-rpc--notified on-exit))
+  (hive-rpc-pipe-open command environment #'hive-rpc--notified on-exit))
 
 (defun hive-rpc--notified (conn method params)
   "Handle the notification METHOD of CONN with PARAMS."
@@ -378,12 +396,12 @@ has ended.  The program must exist: see `executable-find'."
 (defun hive-rpc-close (conn)
   "Ask CONN's process to exit, and kill it if it has not after 2 seconds.
 Return at once."
-  (when (hive-pipe-live-p conn)
+  (when (hive-rpc-pipe-live-p conn)
     (hive-rpc-tell 'shutdown nil :conn conn :id t)
     (hive-rpc-tell 'exit nil :conn conn)
     (run-at-time 2 nil (lambda ()
-                         (when (hive-pipe-live-p conn)
-                           (hive-pipe-kill conn))))))
+                         (when (hive-rpc-pipe-live-p conn)
+                           (hive-rpc-pipe-kill conn))))))
 
 (defun hive-rpc-new-id ()
   "Return a new id, by which the sidecar recognizes what it was sent twice."
@@ -415,38 +433,38 @@ result, or ERROR with a plist of :code, :name and :text.  :name is
 the symbol of a domain error such as `store_busy', or `timeout',
 or `disconnected'; nil for an error of the protocol itself.
 TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
-  (let ((fail (lambda (err) (when error (hive-work-later error err)))))
-    (if (not (hive-pipe-live-p conn))
+  (let ((fail (lambda (err) (when error (hive-rpc-later error err)))))
+    (if (not (hive-rpc-pipe-live-p conn))
         (funcall fail (list :code -1 :name 'disconnected
                             :text (hive-words 'request-not-connected)))
       (condition-case oops
-          (hive-pipe-sending conn
+          (hive-rpc-pipe-sending conn
             (jsonrpc-async-request
              conn method (or params (make-hash-table))
              :timeout timeout
              :success-fn
              (lambda (result)
-               (hive-pipe-answered conn)
-               (when success (hive-work-later success result)))
+               (hive-rpc-pipe-answered conn)
+               (when success (hive-rpc-later success result)))
              :error-fn
              (lambda (err)
-               (hive-pipe-answered conn)
-               (funcall fail (if (hive-pipe-live-p conn)
+               (hive-rpc-pipe-answered conn)
+               (funcall fail (if (hive-rpc-pipe-live-p conn)
                                  (hive-rpc--error (plist-get err :code)
                                                   (plist-get err :message))
                                (list :code -1 :name 'disconnected
                                      :text (hive-words 'sidecar-stopped)))))
              :timeout-fn
              (lambda ()
-               (hive-work-log "no answer to %s" method)
-               (hive-pipe-unanswered conn)
+               (hive-rpc-log "no answer to %s" method)
+               (hive-rpc-pipe-unanswered conn)
                (funcall fail (list :code -1 :name 'timeout
                                    :text (hive-words 'request-timeout))))))
         ((wrong-type-argument json-error) ; it cannot be encoded as JSON
          (funcall fail (list :code (alist-get 'invalid-params hive-rpc-codes) :name nil
                              :text (error-message-string oops))))
         (error                          ; the process just ended
-         (hive-work-log "cannot send %s: %S" method oops)
+         (hive-rpc-log "cannot send %s: %S" method oops)
          (funcall fail (list :code -1 :name 'disconnected
                              :text (error-message-string oops)))))))
   nil)
@@ -454,12 +472,12 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
 (cl-defun hive-rpc-tell (method params &key (conn hive-rpc-connection) id)
   "Send the notification METHOD, a symbol, with PARAMS to CONN.
 With ID, send a request and ignore the reply."
-  (when (hive-pipe-live-p conn)
+  (when (hive-rpc-pipe-live-p conn)
     (if id
         (hive-rpc-request method params :conn conn)
-      (hive-work-guarded
+      (hive-rpc-guarded
        (lambda ()
-         (hive-pipe-sending conn
+         (hive-rpc-pipe-sending conn
            (jsonrpc-notify conn method (or params (make-hash-table)))))))))
 
 ;;;; The state of the sidecar
@@ -497,7 +515,7 @@ for the same :store_id.")
   "Enter STATE; PROBLEM is the sentence to show, or nil."
   (setq hive-sidecar-state state
         hive-sidecar-problem problem)
-  (when problem (hive-work-log "%s: %s" state problem))
+  (when problem (hive-rpc-log "%s: %s" state problem))
   (run-hooks 'hive-sidecar-state-hook))
 
 (defun hive-sidecar-connected-p ()
@@ -526,10 +544,10 @@ For commands that would otherwise report an empty list."
   (when hive-rpc--start-timer
     (cancel-timer hive-rpc--start-timer)
     (setq hive-rpc--start-timer nil))
-  (unless (hive-pipe-live-p hive-rpc--process)
+  (unless (hive-rpc-pipe-live-p hive-rpc--process)
     (condition-case oops
         (let ((command (hive-program-sidecar)))
-          (hive-work-log "starting %S" command)
+          (hive-rpc-log "starting %S" command)
           (setq hive-rpc--process
                 (hive-rpc-open command (hive-program-environment)
                                #'hive-rpc--ended))
@@ -614,7 +632,7 @@ Each returns a new plist.")
 (defun hive-rpc--ended (conn)
   "Handle the end of CONN's process: plan a restart, or report a problem."
   (when (eq conn hive-rpc--process)
-    (let ((status (hive-pipe-exit-status conn))
+    (let ((status (hive-rpc-pipe-exit-status conn))
           (words (hive-rpc--last-words conn))
           (greeted (eq conn hive-rpc-connection)))
       (setq hive-rpc--process nil
@@ -638,7 +656,7 @@ Each returns a new plist.")
 
 (defun hive-rpc--last-words (conn)
   "Return the most useful line of CONN's standard error, or nil."
-  (let ((lines (hive-pipe-last-words conn)))
+  (let ((lines (hive-rpc-pipe-last-words conn)))
     (or (cl-find-if (lambda (line) (string-match-p "\\`hive\\|\\bNode\\b" line)) lines)
         (car (last lines)))))
 

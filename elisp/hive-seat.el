@@ -89,7 +89,7 @@ with `auth-source-pick-first-password'."
 
 (defun hive-seat--greeting ()
   "Return the part of the handshake that gives the sidecar its key."
-  (let ((key (hive-work-guarded hive-seat-key-function)))
+  (let ((key (hive-rpc-guarded hive-seat-key-function)))
     (and key (list :seat_key key))))
 
 (add-hook 'hive-rpc-greeting-functions #'hive-seat--greeting)
@@ -108,13 +108,15 @@ with `auth-source-pick-first-password'."
 (add-hook 'hive-connected-hook #'hive-seat--connected)
 
 ;;;###autoload
-(defun hive-register-seat ()
-  "Register the key of this Emacs, so that what you allow here counts.
-Hive registers the first key of a seat by itself.  A further one
-needs this command, since it may be somebody else's."
-  (interactive)
-  (when (yes-or-no-p (hive-words 'seat-confirm))
-    (hive-rpc-request 'seat/register nil
+(defun hive-register-seat (name key)
+  "Register KEY as a seat called NAME, so that what is allowed there counts.
+Hive registers the first key of a store by itself.  A further one,
+such as that of another Emacs, is registered with this command in
+an Emacs whose own key is registered.  `hive-doctor' shows the key
+of an Emacs that is not."
+  (interactive (list (read-string (hive-words 'seat-name)) (string-trim (read-string (hive-words 'seat-key)))))
+  (when (yes-or-no-p (hive-words 'seat-confirm name key))
+    (hive-rpc-request 'seat/register (list :name name :key key)
                       :success #'hive-seat--state
                       :error (lambda (err)
                                (hive-announce 'from-sidecar

@@ -38,7 +38,7 @@
   "Return the session at point in the list, or let the human choose one."
   (if (derived-mode-p 'hive-sessions-mode)
       (funcall hive-session-at-point-function)
-    (let* ((sessions (or (hive-handles-sessions) (hive-sidecar-demand)
+    (let* ((sessions (or (hive-model-sessions) (hive-sidecar-demand)
                          (hive-fail 'no-agents)))
            (handle (completing-read (hive-words 'which-session)
                                     (mapcar (lambda (session) (plist-get session :handle))
@@ -82,7 +82,7 @@
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (hive-post-read (hive-words 'tell (hive-sessions--handle session))
-                                    (hive-sessions--place session)))))
+                                   (hive-sessions--place session)))))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)
                   :place (hive-sessions--place session))
@@ -316,7 +316,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                 (let ((buffer (get-buffer hive-sessions--name)))
                   (when buffer
                     (with-current-buffer buffer (hive-sessions--print)))))
-     :error (lambda (err) (hive-work-log "no sessions: %S" err)))))
+     :error (lambda (err) (hive-rpc-log "no sessions: %S" err)))))
 
 (defun hive-sessions--changed (&rest _)
   "Update the list soon."
@@ -329,7 +329,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   "Fetch the sessions if the list is visible; otherwise mark it stale."
   (setq hive-sessions--timer nil)
   (if (get-buffer-window hive-sessions--name t)
-      (hive-work-guarded #'hive-sessions-refresh)
+      (hive-rpc-guarded #'hive-sessions-refresh)
     (setq hive-sessions--stale t)))
 
 (defun hive-sessions--shown (window)
@@ -339,7 +339,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
     (hive-sessions-refresh)))
 
 (defconst hive-sessions--hooks
-  '(hive-handles-changed-hook hive-mentions-changed-functions hive-changed-hook)
+  '(hive-model-handles-changed-hook hive-mentions-changed-functions hive-changed-hook)
   "The hooks that run when a row may have changed.")
 
 (defun hive-sessions--follow ()

@@ -141,8 +141,8 @@ It mentions the author if that is an agent."
   (let ((templates (hive-template-messages (plist-get place :project))))
     (minibuffer-with-setup-hook
         (lambda ()
-          (setq hive-handles-project-dir (plist-get place :project_dir))
-          (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
+          (setq hive-model-project-dir (plist-get place :project_dir))
+          (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t))
       (read-from-minibuffer (if templates
                                 (hive-words 'with-templates (string-remove-suffix ": " prompt))
                               prompt)
@@ -161,8 +161,8 @@ With a prefix argument EVERYONE, post to everyone, in all projects.
 messages in a buffer."
   (interactive
    (list (hive-post-read (hive-words 'post-to (hive-shared-compose--where
-                                              (unless current-prefix-arg (hive-place-of))))
-                          (hive-place-of))
+                                               (unless current-prefix-arg (hive-place-of))))
+                         (hive-place-of))
          current-prefix-arg))
   (hive-post-send body :place (unless everyone (hive-place-of)))
   (hive-post-say-queued))
@@ -175,11 +175,11 @@ processed, unless the session's mentions only remind."
   (interactive
    (let* ((place (hive-place-of))
           (handle (completing-read (hive-words 'which-mention)
-                                   (hive-handles-table (plist-get place :project_dir)))))
+                                   (hive-model-handle-table (plist-get place :project_dir)))))
      (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place))))
   (when (string-blank-p handle) (hive-fail 'mention-nobody))
   (hive-post-check body)
-  (let ((session (cl-find handle (hive-handles-sessions) :test #'equal
+  (let ((session (cl-find handle (hive-model-sessions) :test #'equal
                           :key (lambda (session) (plist-get session :handle)))))
     (hive-post-send (format "@%s %s" (string-remove-prefix "@" handle) body)
                     :place (if session
@@ -303,7 +303,7 @@ or if it was not posted because an equal message existed."
 
 (defconst hive-shared-compose--typing
   '(self-insert-command newline newline-and-indent open-line quoted-insert
-    insert-char electric-newline-and-maybe-indent)
+			insert-char electric-newline-and-maybe-indent)
   "Commands that insert what the human types, character by character.")
 
 (defconst hive-shared-compose--changes-kept 200 "How many changes are remembered.")
@@ -342,7 +342,7 @@ An error here would remove all change hooks of the buffer."
                   (< (- end beg) hive-format-shortest))
              (hive-shared-compose--typed beg end))
             (t (hive-shared-compose--note beg end)))
-    ((error quit) (hive-work-log "error: a change was not noted: %S" oops))))
+    ((error quit) (hive-rpc-log "error: a change was not noted: %S" oops))))
 
 (defun hive-shared-compose--typed (beg end)
   "Mark the text from BEG to END as typed."
@@ -371,8 +371,8 @@ An error here would remove all change hooks of the buffer."
 (defun hive-shared-compose--push (command beg end)
   "Remember a change by COMMAND from BEG to END."
   (push (hive-shared-compose--change :command command
-                             ;; Exclude what is typed right before or after it.
-                             :beg (copy-marker beg t) :end (copy-marker end nil))
+				     ;; Exclude what is typed right before or after it.
+				     :beg (copy-marker beg t) :end (copy-marker end nil))
         hive-shared-compose--changes)
   (when (nthcdr hive-shared-compose--changes-kept hive-shared-compose--changes)
     (setq hive-shared-compose--changes
@@ -396,7 +396,7 @@ An error here would remove all change hooks of the buffer."
         (if (> left 0.005)
             (setq hive-shared-compose--timer (run-at-time left nil #'hive-shared-compose--wake buffer))
           (setq hive-shared-compose--timer nil)
-          (hive-work-guarded #'hive-detect-look))))))
+          (hive-rpc-guarded #'hive-detect-look))))))
 
 (defun hive-shared-compose--groups ()
   "Return, and forget, an alist of commands and what each of them changed.

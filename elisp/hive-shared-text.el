@@ -329,13 +329,17 @@ With BEFORE-MARKERS, also before point, mark and windows there."
   "\\(?:^\\|[] \t*_~([{<\"',;:!?|>)}]\\|[^[:ascii:]]\\)\\(@\\([[:alnum:]][[:alnum:]_-]*\\)\\)"
   "What looks like a mention; the sidecar decides, this is for colours.")
 
-(defun hive-shared--colour-line (line)
-  "Add faces to the mentions in LINE."
-  (let ((pos 0) (ticks 0))
-    (while (string-match hive-shared-text--mention line pos)
+(defconst hive-shared-text--most-colours 1000
+  "How many mentions of a message get a face; Emacs is slow with more.")
+
+(defun hive-shared--colour-line (line most)
+  "Add faces to the first MOST mentions in LINE, and return how many it has."
+  (let ((pos 0) (ticks 0) (found 0))
+    (while (and (< found most) (string-match hive-shared-text--mention line pos))
       (let ((beg (match-beginning 1)) (end (match-end 1))
             (human (equal "human" (downcase (match-string 2 line)))))
         (setq ticks (+ ticks (cl-count ?` (substring line pos beg)))
+              found (1+ found)
               pos end)
         ;; Inline code mentions nobody.
         (when (cl-evenp ticks)
@@ -343,24 +347,24 @@ With BEFORE-MARKERS, also before point, mark and windows there."
                              (if human 'hive-shared-mention-human 'hive-shared-mention)
                              line)
           (when human (put-text-property beg end 'hive-mention 'human line)))))
-    line))
+    found))
 
 (defun hive-shared--colour (body)
   "Return BODY, inert text, with faces for its mentions.
 Code blocks and quoted lines mention nobody."
-  (if (not (string-search "@" body))
-      body
-    (let ((fence nil))
-      (mapconcat
-       (lambda (line)
-         (cond ((string-match "\\` \\{0,3\\}\\(```+\\|~~~+\\)" line)
-                (let ((mark (match-string 1 line)))
-                  (cond ((null fence) (setq fence mark))
-                        ((string-prefix-p fence mark) (setq fence nil))))
-                line)
-               ((or fence (string-match-p "\\` \\{0,3\\}>\\|\\`\\(?:    \\|\t\\)" line)) line)
-               (t (hive-shared--colour-line line))))
-       (split-string body "\n") "\n"))))
+  (let ((lines (split-string body "\n")) (left hive-shared-text--most-colours) done fence line)
+    (when (string-search "@" body)
+      (while (and lines (> left 0))
+        (setq line (pop lines))
+        (push line done)
+        (cond ((string-match "\\` \\{0,3\\}\\(```+\\|~~~+\\)" line)
+               (let ((mark (match-string 1 line)))
+                 (cond ((null fence) (setq fence mark))
+                       ((string-prefix-p fence mark) (setq fence nil)))))
+              ((or fence (not (string-search "@" line))
+                   (string-match-p "\\` \\{0,3\\}>\\|\\`\\(?:    \\|\t\\)" line)))
+              (t (setq left (- left (hive-shared--colour-line line left)))))))
+    (string-join (nconc (nreverse done) lines) "\n")))
 
 (defvar hive-shared-heading-map (make-sparse-keymap)
   "Keymap on the heading of a message.")

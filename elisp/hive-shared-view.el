@@ -339,14 +339,14 @@ A later fetch replaces this one."
   (let ((token (list 'fetch)) (buffer (current-buffer)))
     (setq hive-shared--fetch token)
     (cl-flet ((finish (function argument)
-                (when (buffer-live-p buffer)
-                  (with-current-buffer buffer
-                    (when (eq token hive-shared--fetch)
-                      (funcall function argument)
-                      (when (eq token hive-shared--fetch)
-                        (setq hive-shared--fetch nil)
-                        (hive-shared--catch-up))
-                      (force-mode-line-update))))))
+                      (when (buffer-live-p buffer)
+			(with-current-buffer buffer
+			  (when (eq token hive-shared--fetch)
+			    (funcall function argument)
+			    (when (eq token hive-shared--fetch)
+                              (setq hive-shared--fetch nil)
+                              (hive-shared--catch-up))
+			    (force-mode-line-update))))))
       (hive-rpc-request
        'message/list (hive-shared--params more)
        :timeout 30
@@ -486,7 +486,7 @@ If there would be a gap between both, start again with the last ones."
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
       (when (hive-shared--ours-p message)
-        (hive-work-guarded #'hive-shared-take message)))))
+        (hive-rpc-guarded #'hive-shared-take message)))))
 
 (defun hive-shared--mention-changed (mention)
   "Update the heading of the message of MENTION, if it is of the human."

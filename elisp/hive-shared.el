@@ -210,7 +210,7 @@ in and in those whose shared buffers are open."
                  ;; The human may have processed it in the meantime.
                  (or (not (equal hive-mentions-human (plist-get mention :session_id)))
                      (hive-mentions-open-p mention)))
-        (hive-work-guarded #'hive-shared--show mention)))))
+        (hive-rpc-guarded #'hive-shared--show mention)))))
 
 (defun hive-shared--show (mention)
   "Show the shared buffer of MENTION, without selecting it."
@@ -316,7 +316,7 @@ see, it is posted, but its author is unverified.
   (add-to-invisibility-spec 'hive-elsewhere)
   (dolist (hook '(window-size-change-functions window-buffer-change-functions))
     (add-hook hook #'hive-shared--resized nil t))
-  (add-hook 'completion-at-point-functions #'hive-handles-complete nil t)
+  (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t)
   (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
 
 (defun hive-shared--resized (window)
@@ -324,7 +324,7 @@ see, it is posted, but its author is unverified.
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (derived-mode-p 'hive-shared-mode)
-        (hive-work-guarded #'hive-shared-fit)))))
+        (hive-rpc-guarded #'hive-shared-fit)))))
 
 (defun hive-shared--copy (beg end &optional delete)
   "Return a copy of the text from BEG to END that is not a message.
@@ -382,7 +382,7 @@ With DELETE, delete the text."
         (setq hive-shared-place place
               hive-shared-thread thread
               hive-shared--store (plist-get hive-sidecar-info :store_id)
-              hive-handles-project-dir (plist-get place :project_dir)
+              hive-model-project-dir (plist-get place :project_dir)
               default-directory (or (plist-get place :directory) default-directory))
         (rename-buffer (hive-shared--buffer-name) t)
         (goto-char (point-max))
@@ -406,7 +406,7 @@ With DELETE, delete the text."
                   (mapcar (lambda (session)
                             (cons (hive-text-line (plist-get session :project) 60)
                                   (plist-get session :project_dir)))
-                          (hive-handles-sessions))))
+                          (hive-model-sessions))))
          (name (completing-read (hive-words 'which-shared)
                                 (cons "everyone" (mapcar #'car places)) nil t)))
     (unless (equal name "everyone")

@@ -1,5 +1,5 @@
 // Makes dist/: the bundles, and without --fast also the types, the licences of what is bundled in, and a
-// check of the whole package (publint). With --sabotage the deliberate bugs of src/ambient.d.ts stay in.
+// check of the whole package (publint). With --sabotage the program asks for deliberate bugs (src/ambient.d.ts).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -86,6 +86,15 @@ const program = {
   entryPoints: present({ main: 'src/cli/main.ts' }),
 };
 
+// `hive install` runs on the Node that the machine has.
+const installer = {
+  ...started,
+  target: 'node20',
+  minifyWhitespace: true,
+  minifySyntax: true,
+  entryPoints: present({ install: 'src/cli/install.ts' }),
+};
+
 const hookWithAll = {
   ...started,
   // Less to read at each start: 2 ms.
@@ -116,7 +125,7 @@ const hook = {
 };
 
 try {
-  const startedBundles = await Promise.all([program, hookWithAll, hook].map(bundle));
+  const startedBundles = await Promise.all([program, hookWithAll, hook, installer].map(bundle));
   const results = [await bundle(modules), ...startedBundles];
   refusePackagesInHook(startedBundles[1].metafile);
   sign(startedBundles.flatMap((result) => result.outputFiles));

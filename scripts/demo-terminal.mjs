@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Starts `emacs -nw` with the given init file; `env` is all the environment it gets. */
+/** Starts `emacs -nw` with the given init file, else with the one of the home; `env` is all the environment it gets. */
 export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
   const socket = join(folder, 'tmux');
   const tmux = (...args) => spawnSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8' });
@@ -18,9 +18,7 @@ export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
     rows,
     'emacs',
     '-nw',
-    '-Q',
-    '-l',
-    init,
+    ...(init === undefined ? [] : ['-Q', '-l', init]),
   );
   if (started.status !== 0) throw new Error(`tmux did not start: ${started.stderr}`);
   tmux('set-option', '-g', 'status', 'off');

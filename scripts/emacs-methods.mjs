@@ -3,11 +3,16 @@
 import { INTERRUPT_LIMITS } from '../src/domain/interrupts.ts';
 import { MESSAGE_LIMITS } from '../src/domain/messages.ts';
 import { PROMPT_LIMITS } from '../src/domain/prompts.ts';
-import { focusParams, initializeParams, preferencesParams } from '../src/schemas/desks.ts';
+import {
+  focusParams,
+  initializeParams,
+  noticeListParams,
+  preferencesParams,
+  seatRegisterParams,
+} from '../src/schemas/desks.ts';
 import { historyParams } from '../src/schemas/history.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../src/schemas/mentions.ts';
 import { messageListParams, postParams } from '../src/schemas/messages.ts';
-import { noticeListParams } from '../src/schemas/notices.ts';
 import { outreachListParams } from '../src/schemas/outreach.ts';
 import {
   actParams,
@@ -38,8 +43,8 @@ export const METHODS = {
     'Returns what was asked and answered, newest first, 100 entries per page by default (`limit`). Each text is cut at 400 characters; with `full` it is complete.',
   ],
   'seat/register': [
-    null,
-    'Registers the key that this Emacs gave in `initialize` as a further key of the seat, which the human has confirmed. Returns `registered`, `is_new` and a `text` for the human, as `seat` in the reply to `initialize` does.',
+    seatRegisterParams,
+    'Registers the public key of a further seat for this store, which the human has confirmed. Refused unless the key that this Emacs gave in `initialize` is registered for this store. Returns `registered`, `is_new` and a `text` for the human, as `seat` in the reply to `initialize` does.',
   ],
   'hivemind-response': [
     responseParams,

@@ -21,7 +21,16 @@ const powerloss = '--import ./test/support/sql-loader.mjs test/powerloss/main.ts
 const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
-  demo: [everything, quickBuild, 'scripts/demo.mjs'],
+  // With the manual, if there is an Emacs to make it.
+  'install-hive': [modulesOnly, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
+  'uninstall-hive': [modulesOnly, quickBuild, 'bin/hive uninstall'],
+  release: [
+    'scripts/setup.mjs --system=emacs',
+    'scripts/manual.mjs',
+    'scripts/build.mjs',
+    'scripts/release.mjs',
+  ],
+  demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
@@ -41,6 +50,7 @@ const tasks = {
   format: [
     modulesOnly,
     'scripts/lisp-names.mjs',
+    'scripts/repository.mjs',
     'scripts/protocol.mjs',
     'scripts/specification.mjs',
     'node_modules/@biomejs/biome/bin/biome check --write',
@@ -57,8 +67,9 @@ if (steps === undefined) {
 for (const [index, step] of steps.entries()) {
   const words = step.split(' ');
   if (index === steps.length - 1) words.push(...args);
-  // The set-up may replace node_modules and therefore runs on the Node that started us.
-  const node = words[0] === 'scripts/setup.mjs' ? process.execPath : join(bin, 'node');
+  // The set-up may replace node_modules and therefore runs on the Node that started us. An installation outlives this folder.
+  const onMachinesNode = words[0] === 'scripts/setup.mjs' || words[0] === 'bin/hive';
+  const node = onMachinesNode ? process.execPath : join(bin, 'node');
   const code = await run(node, words);
   if (code !== 0) process.exit(code);
 }

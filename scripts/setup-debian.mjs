@@ -14,6 +14,7 @@ const needs = {
   Xvfb: { package: 'xvfb' },
   xauth: { package: 'xauth' },
   postgres: { package: 'postgresql', found: hasPostgres },
+  pgbouncer: { package: 'pgbouncer', found: (name) => onPath(name) || existsSync('/usr/sbin/pgbouncer') },
   'package-lint': { package: 'elpa-package-lint', found: hasPackageLint },
   import: { package: 'imagemagick' },
   xprop: { package: 'x11-utils' },

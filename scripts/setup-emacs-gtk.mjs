@@ -11,7 +11,7 @@ export const hasEmacsGtk = () =>
 
 /**
  * Unpacks it and installs its libraries by `install(packages)`. If the package is not available, one line says
- * so, and a file beside it tells the tests that they may be skipped.
+ * so, and a file beside it has the reason for the tests, which fail without it.
  */
 export function setUpEmacsGtk(install) {
   rmSync(folder, { recursive: true, force: true });
@@ -20,7 +20,7 @@ export function setUpEmacsGtk(install) {
   if (problem === null) return;
   rmSync(join(folder, 'usr'), { recursive: true, force: true });
   writeFileSync(join(folder, 'why-not'), `${problem}\n`);
-  console.log(`No graphical Emacs (${problem}): the tests of focus and mouse will be skipped.`);
+  console.log(`No graphical Emacs (${problem}): the tests of focus and mouse will fail.`);
 }
 
 function run(program, ...args) {

@@ -11,7 +11,7 @@ const target = join(root, 'docs/specification.md');
 
 /** The record of every requirement, sorted by its number. */
 async function collect() {
-  const options = { root, project: ['quick'], watch: false, reporters: [{}], retry: 0 };
+  const options = { root, project: ['quick'], watch: false, reporters: [{}] };
   const vitest = await createVitest('test', options);
   try {
     const { testModules, unhandledErrors } = await vitest.collect(['test/spec/'], { staticParse: false });

@@ -30,9 +30,10 @@ import { type OpenHiveOptions, openHive as openWhole } from './open-hive.ts';
 
 export type { ResponseCallback } from './application/callbacks.ts';
 export type { Delivered } from './application/delivery.ts';
-export type { Logger, Page, PromptFilter } from './application/ports.ts';
+export type { Page, PromptFilter } from './application/ports.ts';
 export type { Answered, Asked } from './application/prompts.ts';
 export type { ProgramEnd, StopOrder } from './application/turns.ts';
+export type { Logger } from './application/world.ts';
 export { type ErrorCode, HiveError } from './domain/errors.ts';
 export type { InterruptOutcome } from './domain/interrupts.ts';
 export type {

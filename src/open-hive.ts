@@ -4,8 +4,9 @@ import { hostname } from 'node:os';
 import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
-import type { CodexControl, Examination, Logger, Notifier, Store } from './application/ports.ts';
+import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
+import type { CodexControl, Examination, Logger, Notifier } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
 import { oldVariables } from './domain/settings.ts';
 import { files } from './infrastructure/platform/files.ts';
@@ -70,7 +71,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     trust: () => humanTrust(env),
     addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
   });
-  return { ...hive, store };
+  return { ...(globalThis.SABOTAGE?.services(hive) ?? hive), store };
 }
 
 /**
@@ -94,7 +95,8 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
       return { feed, prompts: createPrompts(store, feed, randomIds) };
     },
   });
-  return { ...hooks, leave: () => store.leave() };
+  const { hooks: handling } = globalThis.SABOTAGE?.services({ hooks }) ?? { hooks };
+  return { ...handling, leave: () => store.leave() };
 }
 
 /** The service that wakes idle agents alone, for the same reason. */
@@ -104,20 +106,21 @@ export async function openWakes(options: OpenHiveOptions): Promise<WakeService> 
 }
 
 /** What every service needs. */
-async function openStoreFor({ store, env = process.env, log, busy_ms }: OpenHiveOptions): Promise<{
+async function openStoreFor({ store: given, env = process.env, log, busy_ms }: OpenHiveOptions): Promise<{
   address: string;
   env: NonNullable<OpenHiveOptions['env']>;
   log: Logger;
   store: Store;
 }> {
-  const address = storeAddress(store === undefined ? env : { ...env, HIVE_STORE: store });
+  const address = storeAddress(given === undefined ? env : { ...env, HIVE_STORE: given });
   const driver = await openDriver(address, { env, busy_ms });
   try {
+    const store = await openStore(driver, address);
     return {
       address,
       env,
       log: log ?? createLogger(env['HIVE_LOG'], (line) => process.stderr.write(line)),
-      store: await openStore(driver, address),
+      store: globalThis.SABOTAGE?.store(store) ?? store,
     };
   } catch (error) {
     await driver.close();

@@ -1,7 +1,9 @@
 /** `hive hook`: it starts for each event of an agent, so it must be about as fast as starting Node. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { humanAuthor } from '../../src/domain/messages.ts';
+import { permissionDigest } from '../../src/domain/permissions.ts';
+import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
@@ -11,20 +13,36 @@ const recorded = readFileSync(join(import.meta.dirname, '../pre-tool-use.json'),
 const event = JSON.parse(recorded) as { session_id: string; cwd: string };
 const busy = { ...event, session_id: '5e551000-0000-4000-8000-000000000002' };
 const MENTIONS = 100;
+/** What the client sends when it is about to ask its person; `npm test` is allowed by a rule, `npm install` is not. */
+const permission = (command: string): string =>
+  JSON.stringify({ ...event, hook_event_name: 'PermissionRequest', tool_input: { command } });
+const SEAT_SECRET = '5e'.repeat(32);
 
 export const hook: Family = {
   name: 'hook',
-  rows: ['hive hook, nothing to say', `hive hook, ${MENTIONS} mentions`],
+  rows: [
+    'hive hook, nothing to say',
+    `hive hook, ${MENTIONS} mentions`,
+    'hive hook, a permission that a rule allows',
+    'hive hook, a permission that is allowed at a desk',
+  ],
   async measure(effort) {
     const folder = tempFolder();
-    const env = environment(folder);
+    const env = environment(folder, { XDG_CONFIG_HOME: trusting(folder) });
     await mention(folder);
+    // The question is shown only where a desk is open.
+    const apart = tempFolder();
+    const asking = environment(apart, { XDG_CONFIG_HOME: trusting(apart) });
+    const desk = await openDesk(apart);
     const run = (given: unknown): Promise<number> => wallTime([HIVE, 'hook'], env, JSON.stringify(given));
     const samples = await interleave(effort === 'full' ? 60 : 12, {
       node: () => wallTime(['-e', '0'], env, recorded),
       quiet: () => run(event),
       busy: () => run(busy),
+      ruled: () => wallTime([HIVE, 'hook'], env, permission('npm test src')),
+      asked: () => desk.allow(wallTime([HIVE, 'hook'], asking, permission('npm install'))),
     });
+    await desk.close();
     return [
       {
         name: 'hive hook, nothing to say',
@@ -40,9 +58,67 @@ export const hook: Family = {
         floor: samples.node,
         target: { of: 'ratio', at_most: 1.5 },
       },
+      {
+        name: 'hive hook, a permission that a rule allows',
+        unit: 'ms',
+        samples: samples.ruled,
+        floor: samples.node,
+        target: { of: 'ratio', at_most: 1.8 },
+      },
+      {
+        name: 'hive hook, a permission that is allowed at a desk',
+        unit: 'ms',
+        samples: samples.asked,
+        floor: samples.node,
+        target: { of: 'ratio', at_most: 2.5 },
+      },
     ];
   },
 };
+
+/** A folder for the configuration, in which the human allows `npm test`, and trusts the seat of the bench. */
+function trusting(folder: string): string {
+  mkdirSync(join(folder, 'config/hive'), { recursive: true, mode: 0o700 });
+  const content = {
+    permission_rules: [{ decision: 'allow', tool: 'Bash', input: 'npm test*' }],
+    seats: [{ name: 'ada@bench', key: seatKeyFrom(SEAT_SECRET).key }],
+  };
+  writeFileSync(join(folder, 'config/hive/trust.json'), JSON.stringify(content), { mode: 0o600 });
+  return join(folder, 'config');
+}
+
+const LOOK_MS = 2;
+
+/** A desk at which somebody allows at once whatever is asked. */
+async function openDesk(folder: string): Promise<{
+  allow(hook: Promise<number>): Promise<number>;
+  close(): Promise<void>;
+}> {
+  const hive = await openHive({ store: storeIn(folder), env: {} });
+  hive.seats.hold(SEAT_SECRET);
+  const desk = await hive.desks.open({ seat: 'ada@bench', pid: process.pid, client: 'bench' });
+  return {
+    async allow(hook) {
+      for (;;) {
+        const [prompt] = (await hive.prompts.list({ status: 'pending', limit: 1 })).items;
+        if (prompt !== undefined) {
+          await hive.prompts.respond({
+            ask_id: prompt.ask_id,
+            decision: 'Allow',
+            actor: { kind: 'human', by: 'ada', via: 'emacs', confirmed: true },
+            displayed_digest: permissionDigest(prompt),
+          });
+          return hook;
+        }
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    },
+    async close() {
+      await desk.close();
+      await hive.close();
+    },
+  };
+}
 
 /** The human mentions the busy session a hundred times. */
 async function mention(folder: string): Promise<void> {

@@ -8,8 +8,9 @@ import type { HiveEvent } from '../domain/events.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import type { DeliveryService } from './delivery.ts';
 import type { Feed } from './feed.ts';
-import type { Ids, Logger, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import type { PromptService } from './prompts.ts';
+import type { Ids, Logger } from './world.ts';
 
 /** Receives the settled prompt: its `status` says whether there is a decision. */
 export type ResponseCallback = (prompt: Prompt) => void | Promise<void>;

@@ -1,4 +1,4 @@
-/** Desks: presence as a lease, focus, and the preferences of the human at a seat. */
+/** Desks: presence as a lease, focus, the preferences of the human at a seat, and which desk has begun to answer what. */
 import { DESK_HEARTBEAT_MS, type Desk, leaseFrom, userOfSeat } from '../domain/humans.ts';
 import {
   type PreferenceChanges,
@@ -7,10 +7,12 @@ import {
   type QuietTimes,
   quietTimes,
 } from '../domain/preferences.ts';
+import { claimPrompt, type Prompt, releasePrompt } from '../domain/prompts.ts';
 import { noteHuman } from './humans.ts';
-import type { Ids, Logger, Store } from './ports.ts';
-import { releaseAll } from './prompts.ts';
+import type { Store, WriteTx } from './ports.ts';
+import { appendPrompt, findCurrent, findPrompt } from './prompts.ts';
 import { type Setter, storePreferences } from './settings.ts';
+import type { Ids, Logger } from './world.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */
@@ -123,4 +125,84 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
     setPreferences: (seat, changes, setter) =>
       store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs', setter))),
   };
+}
+
+// ---- Claims ----
+// Who has begun to answer a prompt, and at which desk: the claim lasts as long as the desk. It never blocks an answer
+// (domain/prompts.ts).
+
+export interface ClaimService {
+  /** `accepted` is false if another human's open desk holds it, or it is settled. @throws HiveError `prompt_not_found`. */
+  claim(
+    ask_id: string,
+    claimer: { by: string; desk_id: string },
+  ): Promise<{ accepted: boolean; prompt: Prompt }>;
+  /** Releases this desk's claim; false if it has none. @throws HiveError `prompt_not_found`. */
+  release(ask_id: string, desk_id: string): Promise<{ released: boolean; prompt: Prompt }>;
+  /** Releases the claims of desks that are gone; returns how many. */
+  releaseLapsed(): Promise<number>;
+}
+
+const BATCH = 200;
+
+export function createClaims(store: Store): ClaimService {
+  return {
+    claim: (ask_id, { by, desk_id }) =>
+      store.write(async (tx) => {
+        const prompt = await findCurrent(tx, ask_id);
+        const holder = await tx.claims.holder(ask_id, tx.now);
+        const claimed = claimPrompt(prompt, by, holder, tx.now);
+        if (claimed !== prompt) {
+          await tx.prompts.update(claimed);
+          await appendPrompt(tx, 'prompt/claimed', claimed, { by, desk_id });
+        }
+        const accepted = claimed.status === 'pending' && claimed.claimed_by === by;
+        // The same human may take the claim to another desk.
+        if (accepted && holder !== desk_id) await tx.claims.put(ask_id, desk_id);
+        return { accepted, prompt: claimed };
+      }),
+
+    release: (ask_id, desk_id) =>
+      store.write(async (tx) => {
+        const prompt = await findPrompt(tx, ask_id);
+        if (!(await tx.claims.ofDesk(desk_id)).includes(ask_id)) return { released: false, prompt };
+        return { released: true, prompt: await recordRelease(tx, prompt, 'let_go') };
+      }),
+
+    async releaseLapsed() {
+      let released = 0;
+      while ((await store.read((tx) => tx.claims.lapsed(tx.now, 1))).length > 0) {
+        const count = await store.write(async (tx) => {
+          const ids = await tx.claims.lapsed(tx.now, BATCH);
+          await releaseAll(tx, ids, 'desk_gone');
+          return ids.length;
+        });
+        // Another process was first.
+        if (count === 0) break;
+        released += count;
+      }
+      return released;
+    },
+  };
+}
+
+/** Why a claim ended without an answer. */
+type ReleaseReason = 'let_go' | 'desk_closed' | 'desk_gone';
+
+/** Releases claims inside the caller's transaction; the caller has found that the desk no longer holds them. */
+async function releaseAll(tx: WriteTx, ask_ids: readonly string[], reason: ReleaseReason): Promise<void> {
+  for (const ask_id of ask_ids) {
+    const prompt = await tx.prompts.get(ask_id);
+    if (prompt === undefined) await tx.claims.remove(ask_id);
+    else await recordRelease(tx, prompt, reason);
+  }
+}
+
+async function recordRelease(tx: WriteTx, prompt: Prompt, reason: ReleaseReason): Promise<Prompt> {
+  await tx.claims.remove(prompt.ask_id);
+  const released = releasePrompt(prompt);
+  if (released === prompt) return prompt;
+  await tx.prompts.update(released);
+  await appendPrompt(tx, 'prompt/released', released, { by: prompt.claimed_by, reason });
+  return released;
 }

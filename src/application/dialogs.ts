@@ -26,12 +26,13 @@ import { type Delivered, type DeliveryService, handPrompt, heldByRun, hookCarrie
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
-import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import type { Store, WriteTx } from './ports.ts';
+import { insertPrompt, recordAnswer, recordCancel } from './prompts.ts';
 import { chargeQuotas, demandOf } from './quotas.ts';
 import { seatThatAnswered, unsignedText } from './signatures.ts';
 import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
+import type { CodexControl, Logger } from './world.ts';
 
 /** The handler of one event. What needs no store is done here, before anybody else has to wait for it. */
 export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
@@ -95,12 +96,22 @@ async function store({ tx, ids, session }: HookContext, prompts: readonly Prompt
   return prompts.map(({ ask_id }) => ask_id);
 }
 
-/** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. `warning` comes first in the context. */
+/** What an answer is meant for, beyond the dialog itself. */
+export interface Meant {
+  /** It comes first in the context. */
+  warning: string | null;
+  /** The one call that may be given the answer; null: the dialog that waits for it. */
+  call: string | null;
+}
+
+const THIS_DIALOG: Meant = { warning: null, call: null };
+
+/** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
 export async function askFor(
   hook: HookContext,
   dialog: Dialog,
   timeout_ms: number | null,
-  warning: string | null = null,
+  { warning, call }: Meant = THIS_DIALOG,
 ): Promise<Prompt[]> {
   const { tx, event, session, ids } = hook;
   const { session_id, handle: agent, source, project, project_dir } = session;
@@ -108,7 +119,8 @@ export async function askFor(
   const asker = { session_id, agent, source, project, project_dir, turn_id };
   const requests = promptsOf(dialog, event);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
-  const fingerprint = dialogFingerprint(dialog);
+  const tool = dialogFingerprint(dialog);
+  const fingerprint = call === null ? tool : `${tool} for ${call}`;
   return requests.map((request, n) => ({
     ...createPrompt({ ...warnedOf(request, warning), timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
     dialog: true,
@@ -161,14 +173,14 @@ async function conclude(
     for (const prompt of prompts) await recordCancel(tx, prompt, ELSEWHERE);
     return null;
   }
-  return concludeAll(hook, dialog, prompts, { file, warning: null });
+  return concludeAll(hook, dialog, prompts, { file, meant: THIS_DIALOG });
 }
 
 /** What an answer that allows is compared with. */
 interface Against {
   /** The human's file, with the seats whose signature counts. */
   file: Trust | null;
-  warning: string | null;
+  meant: Meant;
 }
 
 /** Gives the answer to a permission to the call that waits for it. */
@@ -181,17 +193,26 @@ export async function concludePrompt(
   return concludeAll(hook, dialog, [prompt], against);
 }
 
+/** Gives the answers to a client's questions to the call that waits for them. */
+export async function concludePrompts(
+  hook: HookContext,
+  dialog: Dialog,
+  prompts: readonly Prompt[],
+): Promise<Partial<Verdict> | null> {
+  return concludeAll(hook, dialog, prompts, { file: null, meant: THIS_DIALOG });
+}
+
 async function concludeAll(
   hook: HookContext,
   dialog: Dialog,
   prompts: readonly Prompt[],
-  { file, warning }: Against,
+  { file, meant }: Against,
 ): Promise<Partial<Verdict> | null> {
   const { tx, session } = hook;
   const decided = decideDialog(dialog, prompts);
   if (decided === null) return null;
   const seats = hook.settings.seats?.() ?? file?.seats ?? [];
-  const decision = await permitted(hook, dialog, { decided, prompts, seats, warning });
+  const decision = await permitted(hook, dialog, { decided, prompts, seats, meant });
   for (const prompt of prompts) {
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
@@ -204,7 +225,7 @@ interface Deciding {
   decided: DialogAnswer;
   prompts: readonly Prompt[];
   seats: readonly Seat[];
-  warning: string | null;
+  meant: Meant;
 }
 
 /**
@@ -214,16 +235,16 @@ interface Deciding {
 async function permitted(
   hook: HookContext,
   dialog: Dialog,
-  { decided, prompts, seats, warning }: Deciding,
+  { decided, prompts, seats, meant }: Deciding,
 ): Promise<DialogAnswer> {
   if (decided.kind !== 'allow' || !isPermission(dialog)) return decided;
-  const [[asked], [answered]] = [await askFor(hook, dialog, null, warning), prompts];
+  const [[asked], [answered]] = [await askFor(hook, dialog, null, meant), prompts];
   if (asked === undefined || answered === undefined) return NOT_WHAT_WAS_DISPLAYED;
   // What its asker has added since was displayed, too, and runs nothing.
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
   if (displayed_digest !== permissionDigest(answered)) return NOT_WHAT_WAS_DISPLAYED;
   const seat = await seatThatAnswered(hook.tx, answered, {
-    store_id: hook.store_id,
+    store: hook.store,
     displayed_digest,
     seats,
   });
@@ -336,7 +357,7 @@ export async function applicableRules(
 const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
 /** Cancels pending dialogs that were answered in their client's terminal. */
-export const withdrawClosed: HookHandler = async (hook) => {
+export const cancelClosed: HookHandler = async (hook) => {
   const { tx, event, session } = hook;
   if (!mayClose(event)) return null;
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);

@@ -1,9 +1,11 @@
 /** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
 import type { Trust } from '../domain/trust.ts';
-import type { Check, Examination, Logger, Store } from './ports.ts';
+import type { Store } from './ports.ts';
+import type { SeatService } from './seats.ts';
 import { type Environment, examineSettings } from './settings.ts';
 import { examineTrust } from './trust.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
+import type { Check, Examination, Logger } from './world.ts';
 
 export interface DoctorService {
   run(): Promise<Check[]>;
@@ -13,6 +15,7 @@ export interface DoctorService {
 interface DoctorParts {
   examinations: () => Promise<readonly Examination[]>;
   trust: () => Trust;
+  seats: Pick<SeatService, 'examine'>;
   /** Whose settings it shows. */
   seat: string;
   env: Environment;
@@ -21,14 +24,14 @@ interface DoctorParts {
 
 export function createDoctor(
   store: Store,
-  { examinations, trust, seat, env, log }: DoctorParts,
+  { examinations, trust, seats, seat, env, log }: DoctorParts,
 ): DoctorService {
   return {
     async run() {
       const all = [
         ...(await examinations()),
         { name: 'Hive', examine: async () => [await describeHive(store)] },
-        { name: 'Trust', examine: async () => examineTrust(trust()) },
+        { name: 'Trust', examine: async () => [...examineTrust(trust()), ...seats.examine()] },
         { name: 'Settings', examine: () => examineSettings(store, seat, env) },
         { name: 'Answer', examine: () => checkUnreadAnswers(store) },
       ];

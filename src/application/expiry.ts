@@ -4,9 +4,10 @@
  */
 import { debounced } from './feed.ts';
 import type { OutreachService } from './outreach.ts';
-import type { Logger, ReadTx, Store } from './ports.ts';
+import type { ReadTx, Store } from './ports.ts';
 import { createRetries } from './retries.ts';
 import type { SessionService } from './sessions.ts';
+import type { Logger } from './world.ts';
 
 /** One kind of thing that expires. */
 export interface Expiring {

@@ -4,8 +4,9 @@
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import type { Logger, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import { createRetries } from './retries.ts';
+import type { Logger } from './world.ts';
 
 const PAGE = 500;
 /** How long a wait pauses after the store failed, before it reads again. */
@@ -86,8 +87,7 @@ export function createFeed(store: Store, log: Logger): Feed {
           continue;
         }
         if (events.length === 0) return;
-        if (!globalThis.SABOTAGE?.('skipped-event', 10)) await onEvents(events);
-        if (globalThis.SABOTAGE?.('repeated-event', 10)) await onEvents(events);
+        await onEvents(events);
         cursor = events.at(-1)?.seq ?? cursor;
         // Events that came in the meantime have rung the bell again, so another read would usually find nothing.
         if (events.length < PAGE) return;

@@ -1,8 +1,11 @@
-/** History: the event log, and the search through everything that was asked, answered and posted. */
+/** History: the event log, the search through everything that was asked, answered and posted, and the authors it can be filtered by. */
+
+import { invalidInput } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { HistoryEntry } from '../domain/history.ts';
-import type { HistoryFilter, Page, Store } from './ports.ts';
-import { authorNamed } from './sessions.ts';
+import { foldHandle } from '../domain/mention-parser.ts';
+import { explainAmbiguous, HUMAN_HANDLE, matchHandle } from '../domain/sessions.ts';
+import type { HistoryFilter, Page, ReadTx, Store } from './ports.ts';
 
 export interface HistoryService {
   /**
@@ -32,4 +35,19 @@ export function createHistory(store: Store): HistoryService {
     eventsOf: (subject, limit) => store.read((tx) => tx.events.of(subject, limit)),
     prunedUpTo: () => store.read((tx) => tx.events.pruned()),
   };
+}
+
+/**
+ * The handle for filtering by author; the beginning of one is enough. A text that is no session's is returned as it is.
+ * @throws HiveError `invalid_input` when several handles begin with it.
+ */
+export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
+  const text = typed.replace(/^@/, '');
+  if (foldHandle(text) === foldHandle(HUMAN_HANDLE)) return HUMAN_HANDLE;
+  if ((await tx.sessions.byHandle(text)) !== undefined) return text;
+  // A session may be removed before its messages are.
+  if ((await tx.history.search({ agent: text, limit: 1 })).items.length > 0) return text;
+  const match = matchHandle(text, await tx.sessions.handles());
+  if ('ambiguous' in match) throw invalidInput(explainAmbiguous(text, match.ambiguous));
+  return 'found' in match ? match.found.handle : text;
 }

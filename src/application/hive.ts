@@ -3,7 +3,7 @@ import type { Seat } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
-import { createDesks, type DeskService } from './desks.ts';
+import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
 import { startCodexAnswers } from './dialogs.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry, startSweep } from './expiry.ts';
@@ -21,20 +21,8 @@ import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
 import type { PopupParty } from './popup-kinds.ts';
 import { createAudience, startPopups } from './popups.ts';
-import type {
-  CodexControl,
-  Examination,
-  Files,
-  Ids,
-  Logger,
-  Notifier,
-  Processes,
-  ReadTx,
-  RunFiles,
-  Secrets,
-  Store,
-} from './ports.ts';
-import { type ClaimService, createClaims, createPrompts, type PromptService } from './prompts.ts';
+import type { ReadTx, Store } from './ports.ts';
+import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createRuns, type RunService } from './runs.ts';
 import { createSeats, type SeatService } from './seats.ts';
@@ -45,6 +33,17 @@ import { createTrust, type TrustService } from './trust.ts';
 import { createTurns, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
+import type {
+  CodexControl,
+  Examination,
+  Files,
+  Ids,
+  Logger,
+  Notifier,
+  Processes,
+  RunFiles,
+  Secrets,
+} from './world.ts';
 
 export interface Hive {
   readonly store_id: string;
@@ -152,7 +151,7 @@ export function createHive(parts: HiveParts): Hive {
     { expireDue: claims.releaseLapsed, next: (tx: ReadTx) => tx.claims.nextLapse() },
     { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
   ];
-  const delivery = createDelivery(store);
+  const delivery = createDelivery(store, () => parts.trust().seats);
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
   const settings = createSettings(store, env);
@@ -220,7 +219,14 @@ export function createHive(parts: HiveParts): Hive {
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,
-    doctor: createDoctor(store, { examinations: parts.examinations, trust: parts.trust, seat, env, log }),
+    doctor: createDoctor(store, {
+      examinations: parts.examinations,
+      trust: parts.trust,
+      seats,
+      seat,
+      env,
+      log,
+    }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
     runs,

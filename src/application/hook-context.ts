@@ -5,7 +5,8 @@ import type { Preferences } from '../domain/preferences.ts';
 import type { Seat } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
-import type { Ids, Logger, Processes, WriteTx } from './ports.ts';
+import type { Store, WriteTx } from './ports.ts';
+import type { Ids, Logger, Processes } from './world.ts';
 
 /** Where an agent works (infrastructure/platform/project.ts). */
 export interface ProjectContext {
@@ -43,7 +44,7 @@ export interface HookSettings {
 /** One event at one handler. */
 export interface HookContext {
   tx: WriteTx;
-  store_id: string;
+  store: Pick<Store, 'store_id' | 'name'>;
   event: HookEvent;
   session: Session;
   settings: HookSettings;

@@ -10,8 +10,9 @@ import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
-import type { Processes, WriteTx } from './ports.ts';
+import type { WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
+import type { Processes } from './world.ts';
 
 /** The session of an event, updated in the store, with what it inherits from the session that it continues. */
 export async function sessionOfHook(
@@ -83,7 +84,7 @@ async function knownRoot(
   return session;
 }
 
-/** A new run is where its event says it is. While the run continues, nothing that is known about it is dropped. */
+/** A session that starts is where its event says it is. While it continues, nothing that is known about it is dropped. */
 const BEGINS: ReadonlySet<string | null> = new Set(['startup', 'resume', 'fork']);
 
 function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session['source'] {

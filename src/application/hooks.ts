@@ -19,18 +19,20 @@ import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts';
-import { withdrawClosed } from './dialogs.ts';
+import { cancelClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
-import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
+import { noticingRefusals } from './quotas.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
+import type { Ids, Logger, Processes } from './world.ts';
 
 /** What to print, and the id to report once it is printed; null if nothing depends on that. */
 interface Handled extends Verdict {
@@ -99,8 +101,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       };
       let verdict = NO_OPINION;
       for (const handler of handlers) {
-        const { store_id } = store;
-        const context = { tx, event, session, settings, verdict, waited, preferences, store_id, ...parts };
+        const context = { tx, event, session, settings, verdict, waited, preferences, store, ...parts };
         verdict = mergeVerdicts(verdict, await handler(context));
         if (verdict.wait !== null) break;
       }
@@ -138,7 +139,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 
   return {
     async handle(event, settings) {
-      const verdict = await runHandlers(event, settings, null);
+      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;
@@ -171,7 +172,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   deliverInterrupts,
   notifyAborted,
   gateMentions,
-  withdrawClosed,
+  cancelClosed,
   {
     concerns: (_event, settings) => ownRun(settings) !== null,
     load: async (event, settings) => {

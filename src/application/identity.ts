@@ -11,7 +11,8 @@ import {
 } from '../domain/sessions.ts';
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
-import type { Processes, ReadTx } from './ports.ts';
+import type { ReadTx } from './ports.ts';
+import type { Processes } from './world.ts';
 
 /** What an MCP connection knows about its caller before and with each call. */
 export interface CallerEvidence {
@@ -295,7 +296,8 @@ export async function refusalToSpeak(
   const at = speaker.above.indexOf(pid);
   const nearer = at === -1 ? speaker.above : speaker.above.slice(0, at);
   const other = await otherClient(tx, pid, speaker, nearer, processes);
-  if (other === undefined && (at !== -1 || !isProven(session) || isAbove(speaker, pid, processes)))
+  if (other === undefined && (at !== -1 || isAbove(speaker, pid, processes))) return null;
+  if (other === undefined && !isProven(session) && isRelated(session.client, speaker, pid, processes))
     return null;
   // Unless hooks have proved more, a session that an agent started under a name of its own belongs to that agent.
   if (other !== undefined && !isProven(session) && other.session_id === session.parent_session_id)
@@ -308,6 +310,24 @@ export async function refusalToSpeak(
 /** Whether its hooks have named its client. Otherwise the process is the parent of an MCP server, perhaps a wrapper. */
 function isProven({ client, hooks_seen_at }: Session): boolean {
   return client === 'claude-code' && hooks_seen_at !== null;
+}
+
+/** Processes that adopt those whose parent is gone. */
+const ADOPTERS = /^(systemd|launchd|init)$/;
+
+/**
+ * Whether a process outside the one that is recorded may still belong to the same client. The recorded one is the parent of an
+ * MCP server: the client, or a wrapper that the client started. Then both descend from the client, which for Codex has its
+ * name. Where it does not, something else must be above both that is no adopter of orphans. Nobody can put a process above
+ * one that runs already. Of the other clients nothing is known.
+ */
+function isRelated(client: string, speaker: Speaker, pid: number, processes: Processes): boolean {
+  if (client !== 'codex') return true;
+  const line = [pid, ...processes.ancestors(pid)];
+  const named = line.filter((one) => /codex/i.test(processes.nameOf(one)));
+  const common =
+    named.length > 0 ? named : line.filter((one) => one > INIT && !ADOPTERS.test(processes.nameOf(one)));
+  return common.some((one) => speaker.above.includes(one));
 }
 
 function isAbove(speaker: Speaker, pid: number, processes: Processes): boolean {

@@ -33,9 +33,10 @@ import { hand, hookCarrier, isCarried } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import type { CodexControl, Files, Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, findSession } from './sessions.ts';
 import { closeTurn, endFromTranscript, readOrder, type StopOrder, turnOf } from './turns.ts';
+import type { CodexControl, Files, Ids, Logger, Processes } from './world.ts';
 
 /** The result for one of many sessions. */
 export type OneOfAll =

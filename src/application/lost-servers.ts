@@ -6,7 +6,8 @@ import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import type { HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import type { Connection, Processes, WriteTx } from './ports.ts';
+import type { Connection, WriteTx } from './ports.ts';
+import type { Processes } from './world.ts';
 
 /** A server that ends normally closes its connection; one whose process is gone has died. */
 export async function closeDead(tx: WriteTx, machine: string, processes: Processes): Promise<void> {

@@ -25,8 +25,9 @@ import { authorKey, type Message } from '../domain/messages.ts';
 import type { Session } from '../domain/sessions.ts';
 import { hand } from './delivery.ts';
 import { guardLoops, type Trip } from './loops.ts';
-import type { Ids, MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
+import type { MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, storeSettings } from './settings.ts';
+import type { Ids } from './world.ts';
 
 interface ProcessCommand {
   /** Whose mentions. */

@@ -22,11 +22,11 @@ import {
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
+import { authorNamed } from './history.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
 import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 import { chargeQuotas } from './quotas.ts';
-import { authorNamed } from './sessions.ts';
 
 /** A message to post. */
 export interface PostCommand extends PostRequest {

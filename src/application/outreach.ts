@@ -41,10 +41,11 @@ import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
 import { giveNotice } from './notices.ts';
-import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
-import { insertPrompt } from './prompt-records.ts';
+import type { OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
+import { insertPrompt } from './prompts.ts';
 import { chargeQuotas, demandOfOutreach } from './quotas.ts';
 import { type Setter, storePreferences } from './settings.ts';
+import type { Ids } from './world.ts';
 
 interface Reported {
   item: Outreach;

@@ -6,7 +6,7 @@ import type { Popup } from '../domain/popups.ts';
 import { STORM } from '../domain/popups.ts';
 import type { PopupResult } from './popup-kinds.ts';
 import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences } from './popup-kinds.ts';
-import type { PopupEnd, ShownPopup } from './ports.ts';
+import type { PopupEnd, ShownPopup } from './world.ts';
 
 export interface PopupBoard<T> {
   /** Shows what was leased together; `storm`: this process holds the storm it belongs to. Returns before it is on the screen. */

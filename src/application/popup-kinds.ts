@@ -32,9 +32,10 @@ import { excerpt } from '../domain/text.ts';
 import type { Feed } from './feed.ts';
 import { deliverMentions } from './mentions.ts';
 import { settleOutreach } from './outreach.ts';
-import type { Logger, Notifier, PopupOutcome, ReadTx, Store, WriteTx } from './ports.ts';
+import type { PopupOutcome, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import type { TrustService } from './trust.ts';
+import type { Logger, Notifier } from './world.ts';
 
 /** Who shows popups in this process. */
 export interface PopupParty {

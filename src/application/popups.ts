@@ -31,8 +31,9 @@ import {
   type PopupResult,
   promptPopups,
 } from './popup-kinds.ts';
-import type { Notifier, Store, WriteTx } from './ports.ts';
+import type { Store, WriteTx } from './ports.ts';
 import { createRetries } from './retries.ts';
+import type { Notifier } from './world.ts';
 
 /** How long a desk lets the focused one go first. */
 export const OTHER_DESK_MS = 300;

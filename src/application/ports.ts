@@ -1,61 +1,37 @@
 /**
- * What the application needs from the outside world, as plain interfaces. `infrastructure/` implements them and `open-hive.ts` chooses
- * the implementations; nothing here knows of files, sockets or SQL. Reads are separate from records, which write.
+ * What the application needs from the store, as plain interfaces: `infrastructure/store/` implements them, and nothing here
+ * knows of SQL. Reads are separate from records, which write. What else the application needs is in world.ts.
  */
+import type { Delivery } from '../domain/delivery.ts';
+import type { HiveEvent, NewEvent } from '../domain/events.ts';
+import type { HistoryEntry } from '../domain/history.ts';
+import type { Waker } from '../domain/hooks.ts';
+import type { Desk, Human, Team } from '../domain/humans.ts';
+import type { Interrupt } from '../domain/interrupts.ts';
+import type { GateRecord, Loop, Pair } from '../domain/mention-gate.ts';
 import type {
-  DeliveryReads,
-  DeliveryRecords,
-  HookOutputReads,
-  HookOutputRecords,
-} from './ports/deliveries.ts';
-import type { EventReads, EventRecords, HistoryReads } from './ports/events.ts';
-import type {
-  LoopReads,
-  LoopRecords,
-  MentionReads,
-  MentionRecords,
-  MessageReads,
-  MessageRecords,
-} from './ports/messages.ts';
-import type { OutreachReads, OutreachRecords } from './ports/outreach.ts';
-import type {
-  DeskReads,
-  DeskRecords,
-  HumanReads,
-  HumanRecords,
-  TokenReads,
-  TokenRecords,
-} from './ports/people.ts';
-import type { PopupReads, PopupRecords } from './ports/popups.ts';
-import type { ClaimReads, ClaimRecords, PromptReads, PromptRecords } from './ports/prompts.ts';
-import type { RunReads, RunRecords } from './ports/runs.ts';
-import type {
-  GateReads,
-  GateRecords,
-  SessionReads,
-  SessionRecords,
-  WakerReads,
-  WakerRecords,
-} from './ports/sessions.ts';
-import type { TurnReads, TurnRecords } from './ports/turns.ts';
-
-export type * from './ports/deliveries.ts';
-export type * from './ports/events.ts';
-export type * from './ports/messages.ts';
-export type * from './ports/outreach.ts';
-export type * from './ports/people.ts';
-export type * from './ports/popups.ts';
-export type * from './ports/prompts.ts';
-export type * from './ports/records.ts';
-export type * from './ports/runs.ts';
-export type * from './ports/sessions.ts';
-export type * from './ports/turns.ts';
-export type * from './ports/world.ts';
+  Mention,
+  MentionInFull,
+  MentionStatus,
+  MentionSummary,
+  UnprocessedCount,
+} from '../domain/mentions.ts';
+import type { Message } from '../domain/messages.ts';
+import type { Bucket, Outreach, OutreachKind } from '../domain/outreach.ts';
+import type { PopupKind, Storm } from '../domain/popups.ts';
+import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
+import type { Run } from '../domain/runs.ts';
+import type { KnownHandle, Session } from '../domain/sessions.ts';
+import type { StopGuardRecord } from '../domain/stop-guard.ts';
+import type { Token } from '../domain/tokens.ts';
+import type { Turn } from '../domain/turns.ts';
 
 /** The only access to stored data. */
 export interface Store {
   /** Never changes; an answer that names another store's id is refused. */
   readonly store_id: string;
+  /** Its address as it was opened, without user and password: what the human calls it, whatever is stored in it. */
+  readonly name: string;
   /**
    * Runs `work` as one durable transaction: when the promise resolves, everything is on disk (invariant 1).
    * Writes of one process queue; `work` awaits nothing but its own statements and decides by `tx.now`.
@@ -128,4 +104,542 @@ export interface WriteTx extends ReadTx {
   readonly claims: ClaimRecords;
   readonly popups: PopupRecords;
   readonly events: EventRecords;
+}
+
+// ---- Lists and retention ----
+// What lists and retention have in common, whatever the kind of record.
+
+/** One page of a list; `next_cursor` null at the end. The cursor is opaque to callers. */
+export interface Page<T> {
+  /** In the order of the list. */
+  items: T[];
+  /** Where the next page begins; null at the end. */
+  next_cursor: string | null;
+}
+
+/** Counts of records by kind: pruning prompts also removes their responses, popups and events. */
+export type PruneCounts = Readonly<Record<string, number>>;
+
+/** What retention removes: records settled before then, with everything that depends on them (retention.ts). */
+export interface PrunableReads {
+  prunable(before: string): Promise<PruneCounts>;
+}
+
+export interface Prunable {
+  /** Removes at most `limit` of them; no counts at all when none is left. */
+  prune(before: string, limit: number): Promise<PruneCounts>;
+}
+
+// ---- Prompts ----
+// Prompts, their answers, and their claims.
+
+/** Which prompts a list shows. `late` are those with a late answer; `waiting` leaves out what is snoozed. */
+export interface PromptFilter {
+  /** Missing: any. */
+  status?: PromptStatus | 'late' | 'waiting' | undefined;
+  /** The session that asked. */
+  session_id?: string | undefined;
+  /** The asker's handle. */
+  agent?: string | undefined;
+  /** The project's short name. */
+  project?: string | undefined;
+  /** `question` or `permission`. */
+  kind?: string | undefined;
+  /** Addressed to this human or team. */
+  to?: string | undefined;
+  /** Words in the header, question, context or answer, or in the names of agent and project. */
+  query?: string | undefined;
+  /** The maximum number per page. */
+  limit: number;
+  /** The `next_cursor` of the previous page. */
+  cursor?: string | null | undefined;
+}
+
+export type StoredOutcome = AnswerOutcome | 'amendment';
+
+export interface StoredResponse extends PromptAnswer {
+  ask_id: string;
+  outcome: StoredOutcome;
+  /** Of the seat where it was given (seats.ts); null for whatever allows nothing. */
+  signature: string | null;
+}
+
+export interface PromptReads extends PrunableReads {
+  get(ask_id: string): Promise<Prompt | undefined>;
+  byKey(session_id: string, idempotency_key: string): Promise<Prompt | undefined>;
+  list(filter: PromptFilter): Promise<Page<Prompt>>;
+  count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
+  countByUrgency(): Promise<Record<Urgency, number>>;
+  /** The caller's own prompts: settled but not collected, then pending, oldest first. */
+  openOf(session_id: string, limit: number): Promise<Prompt[]>;
+  /** Only the settled ones of those, including late answers. */
+  uncollectedOf(session_id: string, limit: number): Promise<Prompt[]>;
+  /** How many are open in all. */
+  countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
+  /** How many prompts of a session and its subagents (`ID:…`), or of a token's sessions, are pending. */
+  countPendingUnder(id: string): Promise<number>;
+  /** Still pending, asked in this turn. */
+  pendingOfTurn(turn_id: string): Promise<Prompt[]>;
+  /** Pending prompts that expire by `now`. */
+  due(now: string, limit: number): Promise<Prompt[]>;
+  /** When the next pending prompt expires. */
+  nextExpiry(): Promise<string | null>;
+  /** Pending prompts that are due to be escalated by `now`. */
+  toEscalate(now: string, limit: number): Promise<Prompt[]>;
+  nextEscalation(): Promise<string | null>;
+  response(response_id: string): Promise<StoredResponse | undefined>;
+}
+
+export interface PromptRecords extends PromptReads, Prunable {
+  insert(prompt: Prompt): Promise<void>;
+  /** Compare-and-set from `pending`; an answer also requires that the prompt has not expired. False: somebody was first. */
+  settle(prompt: Prompt, now: string): Promise<boolean>;
+  /** False: it is settled, or was escalated already. */
+  escalate(prompt: Prompt): Promise<boolean>;
+  /** Writes everything that may change besides the status: when it was offered and seen, late answer, amendment, snooze, claim. */
+  update(prompt: Prompt): Promise<void>;
+  addResponse(response: StoredResponse): Promise<void>;
+  /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
+  setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
+  /** Moves the open prompts of a session to the one that continues it; returns those that moved. */
+  move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
+}
+
+/** The claims: which desk holds which prompt. */
+export interface ClaimReads {
+  /** The desk that holds it, while that desk is alive. */
+  holder(ask_id: string, now: string): Promise<string | null>;
+  /** The prompts that a desk holds. */
+  ofDesk(desk_id: string): Promise<string[]>;
+  /** The prompts held by desks that are gone. */
+  lapsed(now: string, limit: number): Promise<string[]>;
+  /** When the first lease of a desk that holds a claim ends; in the past if one has ended. */
+  nextLapse(): Promise<string | null>;
+}
+
+export interface ClaimRecords extends ClaimReads {
+  put(ask_id: string, desk_id: string): Promise<void>;
+  remove(ask_id: string): Promise<void>;
+}
+
+// ---- Deliveries ----
+// Deliveries to agents with their receipts, and the hooks that are about to print some of them.
+
+/** Prompts, mentions and reports are read together with their own receipts; this reads the rest. */
+export interface DeliveryReads {
+  get(subject: string): Promise<Delivery | undefined>;
+  /** Handed over by this carrier before then, and not yet proved to be read. */
+  carriedBy(carrier: string, handed_before: string): Promise<Delivery[]>;
+}
+
+export interface DeliveryRecords extends DeliveryReads {
+  /** Replaces an earlier delivery of the same subject. */
+  put(delivery: Delivery): Promise<void>;
+  /** Releases what this carrier has handed over without proof that it was read, so that it is handed over again. */
+  release(carrier: string): Promise<void>;
+  /** Moves the unread prompts and reports of a session to another one, and releases those that `carrier` handed over. */
+  move(from: string, to: string, carrier: string): Promise<void>;
+}
+
+/** A hook of a session that has handed something over and is about to print it. */
+export interface HookOutput {
+  output_id: string;
+  session_id: string;
+  at: string;
+}
+
+export interface HookOutputReads {
+  of(session_id: string): Promise<HookOutput[]>;
+}
+
+export interface HookOutputRecords extends HookOutputReads {
+  insert(output: HookOutput): Promise<void>;
+  remove(output_id: string): Promise<void>;
+}
+
+// ---- Popups ----
+// Popups: which process of a seat holds the lease of each, and the storm that some of them are part of.
+
+/** `leased`: its holder has yet to show it. */
+export type PopupOutcome = 'leased' | 'sent' | 'suppressed' | 'failed';
+
+/** The popups of one kind at one seat: what a storm is counted over. */
+export interface PopupScope {
+  seat: string;
+  kind: PopupKind;
+}
+
+/** What is written when a process takes a lease. */
+export interface PopupLease extends PopupScope {
+  /** The id of what the popup is about. */
+  subject: string;
+  /** The process: a desk, or a connection of an agent. */
+  held_by: string;
+}
+
+export interface PopupReads {
+  /** The state of a popup; undefined while nobody holds its lease. */
+  outcome(subject: string, seat: string): Promise<PopupOutcome | undefined>;
+  /** The latest storm, however long ago; null if there was none. */
+  storm(scope: PopupScope): Promise<Storm | null>;
+  /** The unsettled subjects of a storm's popup, in the order of their leases. */
+  inStorm(scope: PopupScope, storm: Storm): Promise<{ subject: string; outcome: PopupOutcome }[]>;
+  /** Whether any subject of a storm is unsettled. */
+  stormWaits(scope: PopupScope, storm: Storm): Promise<boolean>;
+  /** How many leases were taken after that time and not suppressed; `first` is the time of the oldest. */
+  recent(scope: PopupScope, after: string): Promise<{ count: number; first: string | null }>;
+}
+
+export interface PopupRecords extends PopupReads {
+  /** Takes the lease of a popup at a seat; false when somebody has it already. */
+  lease(lease: PopupLease, now: string): Promise<boolean>;
+  /** Takes over a lease that was taken before that time and whose popup was never shown; false if there is none. */
+  takeOver(lease: PopupLease, now: string, before: string): Promise<boolean>;
+  /** Records on a lease that it was taken in a storm. */
+  joinStorm(subject: string, seat: string, since: string): Promise<void>;
+  /** Records the outcome of a leased popup; false when it is already recorded. */
+  settle(
+    subject: string,
+    seat: string,
+    outcome: Exclude<PopupOutcome, 'leased'>,
+    reason: string | null,
+  ): Promise<boolean>;
+}
+
+// ---- Sessions ----
+// Sessions, their connections, and the state that hooks keep between two events.
+
+/** A live `hive mcp` (or one session of `hive serve`): through it a session can call our tools. */
+export interface Connection {
+  connection_id: string;
+  machine: string;
+  pid: number;
+  /** The client that started it; equals `CLAUDE_PID` of the hooks. */
+  parent_pid: number | null;
+  /** The last session that called through it. */
+  session_id: string | null;
+  opened_at: string;
+}
+
+export interface SessionReads extends PrunableReads {
+  get(session_id: string): Promise<Session | undefined>;
+  byHandle(handle: string): Promise<Session | undefined>;
+  /** Every handle, the most recently active session first. */
+  handles(): Promise<KnownHandle[]>;
+  /** The living session whose client is this process; subagents carry no pid. */
+  byProcess(machine: string, pid: number): Promise<Session | undefined>;
+  /** The living session that the hooks of this client process speak for. */
+  hookedByProcess(machine: string, pid: number): Promise<Session | undefined>;
+  list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
+  /** The last session that the hooks of a client process spoke for, ended or not: a new one of that process may continue it. */
+  lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
+  /** The living sessions whose parent this is. */
+  childrenOf(session_id: string): Promise<Session[]>;
+  /** Whose call a `tool_use_id` is, according to its PreToolUse hook. */
+  callerOf(tool_use_id: string): Promise<string | undefined>;
+  connections(machine: string): Promise<Connection[]>;
+  connection(connection_id: string): Promise<Connection | undefined>;
+}
+
+export interface SessionRecords extends SessionReads, Prunable {
+  upsert(session: Session): Promise<void>;
+  touch(session_id: string, now: string): Promise<void>;
+  touchByHook(session_id: string, now: string): Promise<void>;
+  /** Remembers whose call this is, until it arrives over MCP. */
+  recordCaller(tool_use_id: string, session_id: string): Promise<void>;
+  openConnection(connection: Connection): Promise<void>;
+  /** Records who last called through a connection. */
+  nameConnection(connection_id: string, session_id: string): Promise<void>;
+  closeConnection(connection_id: string): Promise<void>;
+}
+
+/** The state of the mention gate. */
+export interface GateReads {
+  get(session_id: string): Promise<GateRecord | undefined>;
+  /** The gates of held sessions, the longest held first. */
+  held(): Promise<GateRecord[]>;
+}
+
+export interface GateRecords extends GateReads {
+  put(record: GateRecord): Promise<void>;
+}
+
+/** Who waits to wake which session. */
+export interface WakerReads {
+  get(session_id: string): Promise<Waker | undefined>;
+}
+
+export interface WakerRecords extends WakerReads {
+  /** A process that waited before stops waiting. */
+  put(waker: Waker): Promise<void>;
+}
+
+// ---- Turns ----
+// Turns, and the requests to end one.
+
+export interface TurnReads extends PrunableReads {
+  get(turn_id: string): Promise<Turn | undefined>;
+  /** The running turn; a session has one at a time. */
+  current(session_id: string): Promise<Turn | undefined>;
+  /** The newest. */
+  last(session_id: string): Promise<Turn | undefined>;
+  /** The newest under the client's own id. */
+  byClientTurn(session_id: string, client_turn_id: string): Promise<Turn | undefined>;
+  /** Every turn that runs, the oldest first. */
+  running(limit: number): Promise<Turn[]>;
+  /** Aborted turns without proof that the session was notified, the oldest first. */
+  unreadAborts(session_id: string, limit: number): Promise<{ turn: Turn; delivery: Delivery }[]>;
+  interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
+  /** Every request for a turn, oldest first. */
+  interruptsOf(turn_id: string): Promise<Interrupt[]>;
+  pendingInterrupts(turn_id: string): Promise<Interrupt[]>;
+}
+
+export interface TurnRecords extends TurnReads, Prunable {
+  insert(turn: Turn): Promise<void>;
+  update(turn: Turn): Promise<void>;
+  insertInterrupt(interrupt: Interrupt): Promise<void>;
+  updateInterrupt(interrupt: Interrupt): Promise<void>;
+}
+
+// ---- Messages ----
+// Messages of the shared buffer, mentions, and pairs of agents that only answer each other.
+
+/** Which messages a page shows. With `after` it begins there; otherwise it is the last page before `before`. */
+export interface MessageFilter {
+  /** The messages of this project and those to everyone. */
+  project_dir?: string | undefined;
+  /** A thread's name, or the message_id of the first message of a chain of replies. */
+  thread?: string | undefined;
+  from_handle?: string | undefined;
+  query?: string | undefined;
+  /** A cursor, or the `seq` of a message; the same for `before`. */
+  after?: string | number | null | undefined;
+  before?: string | number | null | undefined;
+  limit: number;
+}
+
+/** Messages in their order. */
+export interface MessagePage {
+  items: Message[];
+  /** The cursor for what follows, now or later; null while there is nothing. */
+  next_cursor: string | null;
+  /** The cursor for what precedes; null at the beginning. */
+  previous_cursor: string | null;
+  /** Whether there is more in the direction of reading. */
+  more: boolean;
+}
+
+export interface MessageReads extends PrunableReads {
+  get(message_id: string): Promise<Message | undefined>;
+  list(filter: MessageFilter): Promise<MessagePage>;
+  /** The last messages with exactly this body, newest first. */
+  byBody(body: string, limit: number): Promise<Message[]>;
+}
+
+export interface MessageRecords extends MessageReads, Prunable {
+  nextSeq(): Promise<number>;
+  insert(message: Message): Promise<void>;
+}
+
+export interface MentionFilter {
+  session_id?: string | undefined;
+  status?: MentionStatus | undefined;
+  limit: number;
+  cursor?: string | null | undefined;
+}
+
+export interface MentionReads extends PrunableReads {
+  get(mention_id: string): Promise<MentionInFull | undefined>;
+  /** The mention of one session in one message. */
+  ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
+  /** What a session has to deal with now: urgent first, then oldest. The cost does not depend on the length of the history. */
+  unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;
+  /** The unprocessed mentions that gate and were not delivered in full, without their messages. */
+  undelivered(session_id: string, limit: number): Promise<Mention[]>;
+  /** All unprocessed mentions that were not delivered in full, gating or not, in the same order. */
+  freshOf(session_id: string, limit: number): Promise<MentionInFull[]>;
+  countFresh(session_id: string): Promise<number>;
+  countUnprocessed(session_id: string): Promise<UnprocessedCount>;
+  /** Newest first. */
+  list(filter: MentionFilter): Promise<Page<MentionInFull>>;
+  summary(session_id: string): Promise<MentionSummary>;
+  /** The number of unprocessed mentions of each session that has any. */
+  unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
+  /** How often two sessions have mentioned each other since then, in messages with a higher seq. */
+  countBetween(pair: Pair, since: string, after: number): Promise<number>;
+  /** Unprocessed mentions that expire by `now`. */
+  due(now: string, limit: number): Promise<Mention[]>;
+  nextExpiry(): Promise<string | null>;
+}
+
+export interface MentionRecords extends MentionReads, Prunable {
+  insert(mention: Mention): Promise<void>;
+  update(mention: Mention): Promise<void>;
+  /** Counts one more tool call that the unprocessed mentions of a session have held. */
+  deny(session_id: string): Promise<void>;
+  /** Moves the unprocessed mentions of a session to the one that continues it; returns their ids. */
+  move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
+}
+
+export interface LoopReads {
+  /** The seq of the newest message when a human last posted to any of these: session ids, project directories, `*` for everyone. */
+  humanSpokeAt(subjects: readonly string[]): Promise<number>;
+  get(pair: Pair): Promise<Loop | undefined>;
+  list(): Promise<Loop[]>;
+}
+
+export interface LoopRecords extends LoopReads {
+  /** A human posted: earlier exchanges between agents no longer count. */
+  humanSpoke(subject: string): Promise<void>;
+  put(loop: Loop): Promise<void>;
+  remove(pair: Pair): Promise<void>;
+}
+
+// ---- Outreach ----
+// Pings, cards and reports, with their budget and the Stop guard.
+
+export interface OutreachFilter {
+  kind?: OutreachKind | undefined;
+  session_id?: string | undefined;
+  project_dir?: string | undefined;
+  limit: number;
+  cursor?: string | null | undefined;
+}
+
+/** Who reads reports. `heir`: also reports of its project whose own reader is gone. */
+export interface ReportReader {
+  session_id: string;
+  project_dir: string;
+  heir: boolean;
+  /** The carrier; what it has already delivered is not handed over again. */
+  carrier: string;
+}
+
+export interface OutreachReads extends PrunableReads {
+  get(outreach_id: string): Promise<Outreach | undefined>;
+  /** The card whose actions are this prompt's options. */
+  byPrompt(ask_id: string): Promise<Outreach | undefined>;
+  /** Newest first. */
+  list(filter: OutreachFilter): Promise<Page<Outreach>>;
+  /** Visible output of a session that no report covers, oldest first. */
+  unreported(session_id: string): Promise<Outreach[]>;
+  /** Non-critical visible output of a turn; if turns are not reported, since the last report. */
+  outputs(session_id: string, turn_id: string | null): Promise<number>;
+  /** Pings and cards that are kept for a human who was away, oldest first. */
+  unseen(limit: number): Promise<Outreach[]>;
+  /** How many of them are non-critical and from background sessions. */
+  countUnseen(): Promise<number>;
+  /** Pings and cards sent before then that nobody has shown. */
+  unshown(before: string): Promise<Outreach[]>;
+  /** The oldest reports that wait for a reader, and how many there are in all. */
+  reportsFor(reader: ReportReader, limit: number): Promise<{ items: Outreach[]; total: number }>;
+  bucket(name: string): Promise<Bucket | undefined>;
+  guard(session_id: string): Promise<StopGuardRecord | undefined>;
+  /** When the human last opened a prompt that is still pending. */
+  answeringSince(): Promise<string | null>;
+  /** The human's preferences at each seat that has stored some. */
+  everySeat(): Promise<Record<string, unknown>[]>;
+}
+
+export interface OutreachRecords extends OutreachReads, Prunable {
+  nextNumber(): Promise<number>;
+  insert(item: Outreach): Promise<void>;
+  update(item: Outreach): Promise<void>;
+  /** Moves the unread reports of one session to another. */
+  moveReader(from: string, to: string): Promise<void>;
+  putBucket(bucket: Bucket): Promise<void>;
+  putGuard(record: StopGuardRecord): Promise<void>;
+}
+
+// ---- People ----
+// Desks, humans, teams, and tokens for remote agents.
+
+export interface DeskReads extends PrunableReads {
+  online(now: string): Promise<Desk[]>;
+  get(desk_id: string): Promise<Desk | undefined>;
+  preferences(seat: string): Promise<Record<string, unknown>>;
+}
+
+export interface DeskRecords extends DeskReads, Prunable {
+  put(desk: Desk): Promise<void>;
+  renew(desk_id: string, lease_until: string): Promise<void>;
+  remove(desk_id: string): Promise<void>;
+  removeLapsed(now: string): Promise<void>;
+  setPreferences(seat: string, value: Record<string, unknown>): Promise<void>;
+}
+
+export interface HumanReads {
+  /** By folded name; every name in this interface is folded. */
+  get(folded: string): Promise<Human | undefined>;
+  /** One entry per name that reaches somebody, those seen last first. */
+  list(limit: number): Promise<Human[]>;
+  team(folded: string): Promise<Team | undefined>;
+  teams(): Promise<Team[]>;
+}
+
+export interface HumanRecords extends HumanReads {
+  put(human: Human): Promise<void>;
+  putTeam(team: Team): Promise<void>;
+  /** False: there was none. */
+  removeTeam(folded: string): Promise<boolean>;
+}
+
+export interface TokenReads extends PrunableReads {
+  get(name: string): Promise<Token | undefined>;
+  byDigest(digest: string): Promise<Token | undefined>;
+  list(): Promise<Token[]>;
+}
+
+export interface TokenRecords extends TokenReads, Prunable {
+  put(token: Token): Promise<void>;
+}
+
+// ---- Runs ----
+// Headless agents that end while their human thinks.
+
+export interface RunReads extends PrunableReads {
+  get(run_id: string): Promise<Run | undefined>;
+  /** Those of a seat that are not over, the oldest first. */
+  open(seat: string): Promise<Run[]>;
+  /** All of a seat. */
+  list(seat: string): Promise<Run[]>;
+}
+
+export interface RunRecords extends RunReads, Prunable {
+  put(run: Run): Promise<void>;
+}
+
+// ---- Events ----
+// The event log, and the search through history.
+
+export interface EventReads extends PrunableReads {
+  /** The highest seq committed so far; 0 in a new store. */
+  head(): Promise<number>;
+  /** Events after a cursor, in order. */
+  after(seq: number, limit: number): Promise<HiveEvent[]>;
+  /** The highest seq that retention has removed: a cursor below it needs a snapshot (invariant 10). */
+  pruned(): Promise<number>;
+  of(subject: string, limit: number): Promise<HiveEvent[]>;
+  /** Notices for desks, newest first; with `before` only those with a lower seq. */
+  notices(limit: number, before?: number): Promise<HiveEvent[]>;
+}
+
+export interface EventRecords extends EventReads, Prunable {
+  append(event: NewEvent): Promise<number>;
+}
+
+/** What a search through history looks for; a missing field matches all. */
+export interface HistoryFilter {
+  query?: string | undefined;
+  agent?: string | undefined;
+  project?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+  limit: number;
+  cursor?: string | null | undefined;
+}
+
+export interface HistoryReads {
+  search(filter: HistoryFilter): Promise<Page<HistoryEntry>>;
 }

@@ -2,10 +2,17 @@
  * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition from
  * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1).
  */
-import { type Actor, isAttested, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
+import {
+  type Actor,
+  isAttested,
+  refusalToAnswer,
+  refusalToCancel,
+  refuse,
+  type Via,
+} from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
-import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
+import { concerns, escalatePrompt, isEscalationDue, namesOf } from '../domain/humans.ts';
 import { mayAllow, refusalOfUnseen } from '../domain/permissions.ts';
 import {
   type AnswerOutcome,
@@ -13,38 +20,30 @@ import {
   type AskRequest,
   amendPrompt,
   type CancelReason,
-  claimPrompt,
+  cancelPrompt,
   createPrompt,
+  deliveryOf,
+  expirePrompt,
   isExpired,
   isUncollected,
   notePrompt,
   OPEN_LIMIT,
   type Prompt,
   type PromptAnswer,
-  releasePrompt,
   resolveAnswer,
+  respondPrompt,
   type Urgency,
 } from '../domain/prompts.ts';
-import { tooMany } from '../domain/quotas.ts';
+import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type SeatKey, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
+import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
-import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
-import {
-  appendPrompt,
-  findCurrent,
-  findPrompt,
-  insertPrompt,
-  notFound,
-  recordAnswer,
-  recordCancel,
-  recordEscalation,
-  recordExpiry,
-} from './prompt-records.ts';
-import { chargeQuotas, demandOf } from './quotas.ts';
-import { authorNamed } from './sessions.ts';
+import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
+import { chargeQuotas, demandOf, readQuotas, touchedBy } from './quotas.ts';
+import type { Ids } from './world.ts';
 
 /** A stored question. */
 export interface Asked {
@@ -179,35 +178,7 @@ export function createPrompts(
 
   const service: PromptService = {
     async ask(request, session, turn_id) {
-      const asked = await store.write(async (tx) => {
-        const { session_id, handle: agent, source, project, project_dir } = session;
-        const [turn, desks, address] = await Promise.all([
-          turnOfAsk(tx, session_id, turn_id),
-          tx.desks.online(tx.now),
-          findAddress(tx, request),
-        ]);
-        const prompt = createPrompt(
-          request,
-          { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
-          ids.make('ask'),
-          tx.now,
-          address,
-        );
-        const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
-        const key = prompt.idempotency_key;
-        const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
-        if (before !== undefined && !globalThis.SABOTAGE?.('asked-twice')) {
-          if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
-          return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
-        }
-        // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
-        if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-        if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
-        const refusal = await chargeQuotas(tx, session, demandOf([prompt]));
-        if (refusal !== null) return refusal;
-        await insertPrompt(tx, prompt);
-        return { prompt, existing: false, desks_online };
-      });
+      const asked = await store.write((tx) => askIn(tx, ids, { request, session, turn_id }));
       if ('quota' in asked) throw tooMany(asked);
       return asked;
     },
@@ -262,6 +233,49 @@ export function createPrompts(
       change(ask_id, 'prompt/snoozed', (prompt) => ({ ...prompt, snoozed_until: until })),
   };
   return service;
+}
+
+/** A question, and who asks it; `turn_id` as in `PromptService.ask`. */
+interface Asking {
+  request: AskRequest;
+  session: Session;
+  turn_id?: string | null | undefined;
+}
+
+/** Asks inside a transaction; the refusal of a quota is returned. @throws HiveError as `PromptService.ask` does. */
+export async function askIn(
+  tx: WriteTx,
+  ids: Ids,
+  { request, session, turn_id }: Asking,
+): Promise<Asked | QuotaRefusal> {
+  const { session_id, handle: agent, source, project, project_dir } = session;
+  const [turn, desks, address, readings] = await Promise.all([
+    turnOfAsk(tx, session_id, turn_id),
+    tx.desks.online(tx.now),
+    findAddress(tx, request),
+    readQuotas(tx, session, touchedBy(request)),
+  ]);
+  const prompt = createPrompt(
+    request,
+    { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
+    ids.make('ask'),
+    tx.now,
+    address,
+  );
+  const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
+  const key = prompt.idempotency_key;
+  const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
+  if (before !== undefined) {
+    if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
+    return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
+  }
+  // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
+  if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
+  const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
+    readings,
+    store: () => insertPrompt(tx, prompt),
+  });
+  return refusal ?? { prompt, existing: false, desks_online };
 }
 
 async function turnOfAsk(
@@ -351,7 +365,7 @@ function createAnswering(
           return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
         }
         const prompt = await findCurrent(tx, ask_id);
-        if (!globalThis.SABOTAGE?.('own-answer')) refuse(refusalToAnswer(actor, prompt));
+        refuse(refusalToAnswer(actor, prompt));
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
@@ -471,85 +485,131 @@ function createLooking(
   };
 }
 
-// ---- Claims ----
-// Who has begun to answer a prompt. A claim never blocks an answer (domain/prompts.ts).
+// ---- Changes to a prompt ----
+// Hooks, dialogs, turns and runs make them too. Each runs inside the caller's transaction and appends its event.
 
-export interface ClaimService {
-  /** `accepted` is false if another human's open desk holds it, or it is settled. @throws HiveError `prompt_not_found`. */
-  claim(
-    ask_id: string,
-    claimer: { by: string; desk_id: string },
-  ): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Releases this desk's claim; false if it has none. @throws HiveError `prompt_not_found`. */
-  release(ask_id: string, desk_id: string): Promise<{ released: boolean; prompt: Prompt }>;
-  /** Releases the claims of desks that are gone; returns how many. */
-  releaseLapsed(): Promise<number>;
+/** Stores a new prompt and announces it. */
+export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
+  const { agent, project, urgency, kind } = prompt;
+  const data = { agent, project, urgency, kind };
+  await Promise.all([tx.prompts.insert(prompt), appendPrompt(tx, 'prompt/created', prompt, data)]);
 }
 
-const BATCH = 200;
-
-export function createClaims(store: Store): ClaimService {
-  return {
-    claim: (ask_id, { by, desk_id }) =>
-      store.write(async (tx) => {
-        const prompt = await findCurrent(tx, ask_id);
-        const holder = await tx.claims.holder(ask_id, tx.now);
-        const claimed = claimPrompt(prompt, by, holder, tx.now);
-        if (claimed !== prompt) {
-          await tx.prompts.update(claimed);
-          await appendPrompt(tx, 'prompt/claimed', claimed, { by, desk_id });
-        }
-        const accepted = claimed.status === 'pending' && claimed.claimed_by === by;
-        // The same human may take the claim to another desk.
-        if (accepted && holder !== desk_id) await tx.claims.put(ask_id, desk_id);
-        return { accepted, prompt: claimed };
-      }),
-
-    release: (ask_id, desk_id) =>
-      store.write(async (tx) => {
-        const prompt = await findPrompt(tx, ask_id);
-        if (!(await tx.claims.ofDesk(desk_id)).includes(ask_id)) return { released: false, prompt };
-        return { released: true, prompt: await recordRelease(tx, prompt, 'let_go') };
-      }),
-
-    async releaseLapsed() {
-      let released = 0;
-      while ((await store.read((tx) => tx.claims.lapsed(tx.now, 1))).length > 0) {
-        const count = await store.write(async (tx) => {
-          const ids = await tx.claims.lapsed(tx.now, BATCH);
-          await releaseAll(tx, ids, 'desk_gone');
-          return ids.length;
-        });
-        // Another process was first.
-        if (count === 0) break;
-        released += count;
-      }
-      return released;
-    },
-  };
+/** What a person saw of a permission when they answered it. */
+export interface Displayed {
+  /** The digest of its text as it was displayed; null where nothing shows that it was. */
+  displayed_digest: string | null;
+  /** Of the seat where an answer was given that may allow something. */
+  signature: string | null;
 }
 
-/** Why a claim ended without an answer. */
-type ReleaseReason = 'let_go' | 'desk_closed' | 'desk_gone';
-
-/** Releases claims inside the caller's transaction; the caller has found that the desk no longer holds them. */
-export async function releaseAll(
+/**
+ * Applies one answer to one prompt. The caller has checked that the prompt is current and the answerer is allowed.
+ * What was displayed is known only of a person's answer.
+ */
+export async function recordAnswer(
   tx: WriteTx,
-  ask_ids: readonly string[],
-  reason: ReleaseReason,
-): Promise<void> {
-  for (const ask_id of ask_ids) {
-    const prompt = await tx.prompts.get(ask_id);
-    if (prompt === undefined) await tx.claims.remove(ask_id);
-    else await recordRelease(tx, prompt, reason);
+  prompt: Prompt,
+  answer: PromptAnswer,
+  { displayed_digest, signature }: Displayed = { displayed_digest: null, signature: null },
+): Promise<{ outcome: AnswerOutcome; prompt: Prompt }> {
+  const { ask_id } = prompt;
+  const { prompt: settled, outcome } = respondPrompt(prompt, answer);
+  if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
+    throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
   }
+  if (outcome === 'accepted') await dropClaim(tx, prompt);
+  if (outcome === 'late') await tx.prompts.update(settled);
+  const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
+  await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
+  const { decision, by, via, attested, response_id } = answer;
+  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, {
+    decision,
+    by,
+    via,
+    attested,
+    response_id,
+    ...(displayed_digest !== null && { displayed_digest }),
+  });
+  return { outcome, prompt: settled };
 }
 
-async function recordRelease(tx: WriteTx, prompt: Prompt, reason: ReleaseReason): Promise<Prompt> {
-  await tx.claims.remove(prompt.ask_id);
-  const released = releasePrompt(prompt);
-  if (released === prompt) return prompt;
-  await tx.prompts.update(released);
-  await appendPrompt(tx, 'prompt/released', released, { by: prompt.claimed_by, reason });
-  return released;
+const RESPONSE_EVENT: Readonly<Record<AnswerOutcome, EventType>> = {
+  accepted: 'prompt/responded',
+  late: 'prompt/late_response',
+  lost: 'prompt/lost_response',
+};
+
+/** Cancels a pending prompt; a settled one stays as it is. */
+export async function recordCancel(
+  tx: WriteTx,
+  prompt: Prompt,
+  { by, via, reason }: { by: string; via: Via; reason: CancelReason },
+): Promise<Prompt> {
+  const cancelled = cancelPrompt(prompt, { by, via, reason }, tx.now);
+  if (cancelled === prompt) return prompt;
+  await tx.prompts.settle(cancelled, tx.now);
+  await owe(tx, cancelled);
+  await dropClaim(tx, prompt);
+  await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
+  return cancelled;
+}
+
+/** Expires one prompt inside a transaction that has found it due. */
+export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
+  const expired = expirePrompt(prompt, tx.now);
+  await tx.prompts.settle(expired, tx.now);
+  await owe(tx, expired);
+  await dropClaim(tx, prompt);
+  await appendPrompt(tx, 'prompt/expired', expired, {});
+  return expired;
+}
+
+/** From now on the outcome must be delivered to its asker. A late answer replaces an earlier outcome. */
+async function owe(tx: WriteTx, prompt: Prompt): Promise<void> {
+  if (isUncollected(prompt)) await tx.deliveries.put(deliveryOf(prompt));
+}
+
+export async function appendPrompt(
+  tx: WriteTx,
+  type: EventType,
+  prompt: Prompt,
+  data: Record<string, unknown>,
+): Promise<void> {
+  const { session_id, ask_id: subject, status } = prompt;
+  await tx.events.append({ type, session_id, subject, data: { status, ...data } });
+}
+
+/** Escalates a prompt, inside a transaction that has found it due. */
+export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
+  const escalated = escalatePrompt(prompt, tx.now);
+  if (escalated === prompt || !(await tx.prompts.escalate(escalated))) return prompt;
+  await appendPrompt(tx, 'prompt/escalated', escalated, { to: prompt.to });
+  return escalated;
+}
+
+/** Removes the claim of a settled prompt. */
+async function dropClaim(tx: WriteTx, { ask_id, claimed_by }: Prompt): Promise<void> {
+  if (claimed_by !== null) await tx.claims.remove(ask_id);
+}
+
+/** @throws HiveError `prompt_not_found`. */
+export async function findPrompt(tx: ReadTx, ask_id: string): Promise<Prompt> {
+  const prompt = await tx.prompts.get(ask_id);
+  if (prompt === undefined) throw notFound(ask_id);
+  return prompt;
+}
+
+/** Expires a prompt whose time is up before anything else is done to it, in the same transaction. */
+export async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
+  const prompt = await findPrompt(tx, ask_id);
+  return isExpired(prompt, tx.now) ? recordExpiry(tx, prompt) : prompt;
+}
+
+function notFound(ask_id: string): HiveError {
+  return new HiveError(
+    'prompt_not_found',
+    `There is no prompt ${ask_id}: check the id; settled prompts are kept until retention removes them.`,
+    { ask_id },
+  );
 }

@@ -1,7 +1,8 @@
 /** Charges the quotas of a session, inside the transaction that stores what it sends (domain/quotas.ts). */
+import { HiveError } from '../domain/errors.ts';
 import { EVERY_SEAT } from '../domain/humans.ts';
 import { type Bucket, fullBucket, type Outreach, takeCredit } from '../domain/outreach.ts';
-import type { Prompt } from '../domain/prompts.ts';
+import type { AskRequest, Prompt } from '../domain/prompts.ts';
 import {
   askQuotas,
   contextKb,
@@ -14,12 +15,14 @@ import {
   quotaBucket,
   quotaHolders,
   quotaNotice,
-  ratesIn,
+  ratesOf,
+  tokenHolder,
+  tooMany,
 } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
 import { quotasFrom } from '../domain/settings.ts';
 import { giveNotice } from './notices.ts';
-import type { ReadTx, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 
 /** How much of each quota these questions take. */
 export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]): Demand {
@@ -31,6 +34,19 @@ export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]
   };
 }
 
+/** The quotas that asking this may touch, before it is made a question. */
+export function touchedBy({ urgency, context }: Pick<AskRequest, 'urgency' | 'context'>): Demand {
+  return {
+    quota_pending: 1,
+    quota_questions: 1,
+    quota_criticals: urgency === 'critical' ? 1 : 0,
+    quota_context: Math.floor(((context?.length ?? 0) * BYTES_PER_UNIT) / 1024),
+  };
+}
+
+/** What UTF-8 needs at most for one unit of UTF-16. */
+const BYTES_PER_UNIT = 3;
+
 /** How much a ping or card takes: the buttons of a card are a question. */
 export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical' | 'actions'>): Demand {
   const questions = actions.length > 0 ? 1 : 0;
@@ -39,33 +55,86 @@ export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical
 
 type Payer = Pick<Session, 'session_id' | 'parent_session_id' | 'machine' | 'handle'>;
 
+/** What a store says of a session's quotas, read before it is known whether they will be charged. */
+export interface QuotaReadings {
+  quotas: Quotas;
+  states: readonly QuotaState[];
+}
+
+/**
+ * Reads what `chargeQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive.
+ * `touched` must have a number above 0 for every quota that the demand may touch.
+ */
+export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
+  const [stored, ...states] = await Promise.all([
+    tx.desks.preferences(EVERY_SEAT),
+    ...quotaHolders(session).map((holder) => stateOf(tx, holder, touched)),
+  ]);
+  return { quotas: quotasFrom(stored), states };
+}
+
 /**
  * Charges what a call demands, or returns the refusal. After a refusal the caller stores nothing else and lets the
- * transaction commit, because it contains a notice for the human.
+ * transaction commit, because it contains a notice for the human. `store` is stored together with the charge.
  */
 export async function chargeQuotas(
   tx: WriteTx,
   session: Payer,
   demand: Demand,
+  { readings, store }: { readings?: QuotaReadings; store?: () => Promise<void> } = {},
 ): Promise<QuotaRefusal | null> {
-  const quotas = quotasFrom(await tx.desks.preferences(EVERY_SEAT));
-  const states = await Promise.all(
-    quotaHolders(session).map((holder) => stateOf(tx, holder, demand, quotas)),
-  );
+  const { quotas, states } = readings ?? (await readQuotas(tx, session, demand));
   const opinion = askQuotas(demand, quotas, states, tx.now);
   if (opinion.refusal === null) {
-    await Promise.all(opinion.buckets.map((bucket) => tx.outreach.putBucket(bucket)));
+    await Promise.all([...opinion.buckets.map((bucket) => tx.outreach.putBucket(bucket)), store?.()]);
     return null;
   }
   await noticeOnce(tx, session, opinion.refusal, quotas);
   return opinion.refusal;
 }
 
-async function stateOf(tx: ReadTx, holder: QuotaHolder, demand: Demand, quotas: Quotas): Promise<QuotaState> {
-  const counts = (demand.quota_pending ?? 0) > 0 && quotas.quota_pending > 0;
+/** A session of a token that was not opened, with what its human reads about it. */
+class SessionRefused extends HiveError {
+  readonly payer: Payer;
+  readonly refusal: QuotaRefusal;
+  readonly quotas: Quotas;
+
+  constructor(payer: Payer, refusal: QuotaRefusal, quotas: Quotas) {
+    const { code, message, details } = tooMany(refusal);
+    super(code, message, details);
+    this.payer = payer;
+    this.refusal = refusal;
+    this.quotas = quotas;
+  }
+}
+
+/** Charges a token for a new session; sessions of the human's own machines cost nothing. @throws HiveError `too_many`. */
+export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void> {
+  const holder = tokenHolder(payer.machine);
+  if (holder === null) return;
+  const demand: Demand = { quota_sessions: 1 };
+  const [stored, state] = [await tx.desks.preferences(EVERY_SEAT), await stateOf(tx, holder, demand)];
+  const quotas = quotasFrom(stored);
+  const opinion = askQuotas(demand, quotas, [state], tx.now);
+  if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal, quotas);
+  for (const bucket of opinion.buckets) await tx.outreach.putBucket(bucket);
+}
+
+/** Does what may open a session. A refusal undoes all of it, so the notice for the human is a transaction of its own. */
+export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SessionRefused)
+      await store.write((tx) => noticeOnce(tx, error.payer, error.refusal, error.quotas));
+    throw error;
+  }
+}
+
+async function stateOf(tx: ReadTx, holder: QuotaHolder, touched: Demand): Promise<QuotaState> {
   const [pending, ...found] = await Promise.all([
-    counts ? tx.prompts.countPendingUnder(holder.id) : 0,
-    ...ratesIn(demand, quotas).map((rate) => tx.outreach.bucket(quotaBucket(rate, holder))),
+    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(holder.id) : 0,
+    ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, holder))),
   ]);
   const buckets = new Map<string, Bucket>();
   for (const bucket of found) if (bucket !== undefined) buckets.set(bucket.name, bucket);

@@ -5,8 +5,9 @@
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { noteProgress } from '../domain/mention-gate.ts';
-import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
+import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, storeSettings } from './settings.ts';
+import type { Logger } from './world.ts';
 
 /**
  * Every kind of record that is removed with age, in the order of removal: a record goes before those that it refers to. A

@@ -2,7 +2,7 @@
  * Trying again what the store refuses, for as long as it does: at first at once, at last every few seconds. The log
  * hears of it twice, when it begins and when it is over, and not once a try.
  */
-import type { Logger } from './ports.ts';
+import type { Logger } from './world.ts';
 
 export interface Retries {
   /** It failed: after how many milliseconds it is to be tried again. */

@@ -10,6 +10,8 @@ import type { Prompt } from '../domain/prompts.ts';
 import {
   ALLOWED_VARIABLE,
   isOnlyCall,
+  isOpenCall,
+  NOT_PERMITTED,
   needsHuman,
   type Run,
   type RunCall,
@@ -20,10 +22,8 @@ import type { Trust } from '../domain/trust.ts';
 import { applicableRules, askFor, concludePrompt, dialogHandler, openByRule } from './dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
-import { insertPrompt, recordCancel } from './prompt-records.ts';
-
-/** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
-const WAITING_MS = 590_000;
+import { insertPrompt, recordCancel } from './prompts.ts';
+import { concludeQuestion, keepOpen, modeOf, openQuestion, questionIn, WAITING_MS } from './run-questions.ts';
 
 const STALE =
   'This agent was started for an earlier part of its run, and another one has taken over. Stop now: call no tools.';
@@ -37,28 +37,57 @@ export async function runHandler(
   const dialog = permissionIn(event, settings);
   const rules = dialog === null ? null : await applicableRules(dialog, event, settings);
   const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
-  return async (hook) => {
-    const { tx, verdict, waited } = hook;
-    const found = await tx.runs.get(own.run_id);
-    if (found === undefined || found.session_id !== event.session_id) return otherwise?.(hook) ?? null;
-    if (found.start !== own.start)
-      return event.name === 'PreToolUse' ? { deny: STALE, end_turn: STALE } : null;
+  const ofRun = async (hook: HookContext, found: Run): Promise<Partial<Verdict> | null> => {
+    const { verdict, waited } = hook;
     const run = await heard(hook, found);
+    if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
+    // What waited as it does outside runs is no call of the run.
+    const isOfRun = waited === null || run.calls.some(({ ask_id }) => waited.ask_ids.includes(ask_id));
+    if (!isOfRun && otherwise !== null) return otherwise(hook);
+    const question = questionIn(event, run);
+    if (question !== null) {
+      if (waited !== null) return concludeQuestion(hook, run, question, waited);
+      if (verdict.deny !== null || verdict.end_turn !== null) return null;
+      return (await openQuestion(hook, run, question)) ?? otherwise?.(hook) ?? null;
+    }
     if (dialog === null || rules === null) return otherwise?.(hook) ?? null;
     if (waited !== null) return conclude(hook, run, dialog, { ...waited, file: rules.file });
     if (verdict.deny !== null || verdict.end_turn !== null) return null;
     return (await openByRule(hook, dialog, rules)) ?? open(hook, run, dialog);
   };
+  return async (hook) => {
+    const found = await hook.tx.runs.get(own.run_id);
+    if (found === undefined || !isOfRun(event, found, own)) return otherwise?.(hook) ?? null;
+    if (found.start !== own.start)
+      return event.name === 'PreToolUse' ? { deny: STALE, end_turn: STALE } : null;
+    return decided(hook, await ofRun(hook, found));
+  };
 }
 
-/** What the human is asked in this event. A subagent's call cannot be deferred: the client asks as usual. */
+/** In a run a PermissionRequest is always decided: the client waits for the first decision, and nobody else gives one. */
+function decided({ event, verdict }: HookContext, own: Partial<Verdict> | null): Partial<Verdict> | null {
+  if (event.name !== 'PermissionRequest' || event.client !== 'claude-code') return own;
+  if (own?.wait != null || own?.decision != null || verdict.decision !== null) return own;
+  return { ...own, decision: { kind: 'deny', message: NOT_PERMITTED, interrupt: false } };
+}
+
+/** Codex chooses the id of a conversation itself: until it makes its first call, the run's is only a placeholder. */
+function isOfRun({ client, session_id, agent_id }: HookEvent, run: Run, own: RunStart): boolean {
+  if (run.session_id === session_id) return true;
+  return client === 'codex' && agent_id === null && run.heard === 0 && run.start === own.start;
+}
+
+/** The permission or plan that this event needs. A subagent's call cannot be deferred: the client asks as usual. */
 function permissionIn(event: HookEvent, { env }: HookSettings): Dialog | null {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null) return null;
   if (name !== 'PreToolUse' && name !== 'PermissionRequest') return null;
-  const allowed = (env[ALLOWED_VARIABLE] ?? '').split('\n').filter((rule) => rule !== '');
-  if (name === 'PreToolUse' && !needsHuman(tool, allowed)) return null;
+  // Nothing in a run of Codex can be deferred, or needs a permission.
+  if (event.client === 'codex') return null;
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
+  if (dialog?.kind === 'plan') return dialog;
+  const allowed = (env[ALLOWED_VARIABLE] ?? '').split('\n').filter((rule) => rule !== '');
+  if (name === 'PreToolUse' && !needsHuman(tool, allowed, event.raw['permission_mode'])) return null;
   return dialog?.kind === 'permission' ? { ...dialog, suggestions: [] } : null;
 }
 
@@ -76,9 +105,20 @@ async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   const isOver = over !== null && run.calls.some(({ call_id }) => call_id === over);
   // At a Stop the agent has done its work, unless a guard blocks the Stop; nobody else may see how it ends.
   const exit_code = name === 'Stop' ? 0 : goesOn ? null : run.exit_code;
-  if (!isNew && !isOver && exit_code === run.exit_code) return run;
-  const calls = run.calls.filter(({ call_id }) => call_id !== over);
-  const now: Run = { ...run, calls, heard: isNew ? run.start : run.heard, exit_code, changed_at: tx.now };
+  const { session_id } = event;
+  // A resumed agent has been told of the questions that it had left open, or is told with this event.
+  const isTold = goesOn && run.calls.some(({ call_id }) => call_id === null);
+  if (!isNew && !isOver && !isTold && exit_code === run.exit_code && session_id === run.session_id)
+    return run;
+  const calls = run.calls.filter(({ call_id }) => call_id !== over && !(isTold && call_id === null));
+  const now: Run = {
+    ...run,
+    session_id,
+    calls,
+    heard: isNew ? run.start : run.heard,
+    exit_code,
+    changed_at: tx.now,
+  };
   await tx.runs.put(now);
   return now;
 }
@@ -89,20 +129,21 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
   const known = await knownCall(hook, run, dialog);
   if (known !== null) {
     const { call, prompt } = known;
-    const call_id = use_id ?? call.call_id;
     const isAsked = event.name === 'PermissionRequest';
     if (isAsked) await sayThatItWaits(hook, prompt);
-    await putCall(hook, run, { ...call, call_id, deferred: false }, call.call_id);
+    await putCall(hook, run, { ...call, deferred: false }, call.call_id);
     return waitFor(prompt, isAsked ? WAITING_MS : run.patience_ms);
   }
   // Without an id no later call could be recognized; the client's own question waits as it does outside runs.
   if (use_id === null) return (await dialogHandler(event, hook.settings))(hook);
-  const warning = (await mayHaveRun(hook, run, dialog)) ? MAY_HAVE_RUN : null;
-  const [asked] = await askFor(hook, dialog, null, warning);
+  const { calls, warning } = await withoutLost(hook, run, dialog);
+  const [asked] = await askFor(hook, dialog, null, { warning, call: nameOf(run, use_id) });
   if (asked === undefined) return null;
   // The prompt outlives the turn of the agent that died: the next agent repeats the same call.
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
-  await putCall(hook, run, { call_id: use_id, ask_id: asked.ask_id, deferred: false, given: false }, use_id);
+  const { ask_id } = asked;
+  const call = { call_id: use_id, ask_id, start: run.start, deferred: false, given: false, ...modeOf(event) };
+  await putCall(hook, { ...run, calls }, call, use_id);
   return waitFor(asked, run.patience_ms);
 }
 
@@ -113,41 +154,85 @@ function waitFor({ ask_id }: Prompt, wait_ms: number): Partial<Verdict> {
 const MAY_HAVE_RUN =
   'You allowed this before, and then the agent died: it may have run already. Look before you allow it again.';
 
-/** The call of the run that asks exactly this and has not been given an answer. */
+const ANSWERED_BEFORE =
+  'You answered this before, but the agent died before it got the answer, and now makes the call again.';
+
+const WARNINGS = [null, MAY_HAVE_RUN, ANSWERED_BEFORE];
+
+/** The call that an answer is for, as it is part of what is signed. No other call is given that answer. */
+function nameOf({ run_id }: Run, call_id: string | null): string {
+  return `${run_id} ${call_id}`;
+}
+
+/**
+ * The prompt of this call, if it was asked before and has not been given its answer. The store says so, and anybody may have
+ * written that; so the answer is compared with the id of the call, which comes from the client.
+ */
 async function knownCall(
   hook: HookContext,
   run: Run,
   dialog: Dialog,
 ): Promise<{ call: RunCall; prompt: Prompt } | null> {
+  const use_id = hook.event.tool?.use_id ?? null;
   for (const call of run.calls) {
-    if (call.given) continue;
+    if (call.given || (use_id === null ? isOver(hook, call) : call.call_id !== use_id)) continue;
     const prompt = await hook.tx.prompts.get(call.ask_id);
     if (prompt === undefined || (prompt.status !== 'pending' && prompt.status !== 'responded')) continue;
-    if (await asksThis(hook, dialog, prompt)) return { call, prompt };
+    if (await asksThis(hook, dialog, prompt, nameOf(run, call.call_id))) return { call, prompt };
   }
   return null;
 }
 
-/** Whether an agent died after it had been given the answer to the same call, perhaps before the call ran. */
-async function mayHaveRun(hook: HookContext, run: Run, dialog: Dialog): Promise<boolean> {
-  for (const { given, ask_id } of run.calls) {
-    const prompt = given ? await hook.tx.prompts.get(ask_id) : undefined;
-    if (prompt !== undefined && (await asksThis(hook, dialog, prompt))) return true;
-  }
-  return false;
+/** An event without the id of its call can only be for a call without a result; the client's own transcript shows which have one. */
+function isOver({ event, settings }: HookContext, { call_id }: RunCall): boolean {
+  const { transcript_path } = event;
+  const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
+  return call_id === null || !isOpenCall(tail, call_id);
 }
 
-async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt): Promise<boolean> {
-  const { notes } = prompt;
-  for (const warning of [null, MAY_HAVE_RUN]) {
-    const [asked] = await askFor(hook, dialog, null, warning);
-    if (asked !== undefined && permissionDigest({ ...asked, notes }) === permissionDigest(prompt))
+/** The other calls of the run, without those whose agent died and that this one repeats, and what the human should know of them. */
+async function withoutLost(
+  hook: HookContext,
+  run: Run,
+  dialog: Dialog,
+): Promise<{ calls: RunCall[]; warning: string | null }> {
+  const calls: RunCall[] = [];
+  let warning: string | null = null;
+  for (const call of run.calls) {
+    const prompt = await hook.tx.prompts.get(call.ask_id);
+    // In the same start, another call of the same step may ask the same thing.
+    const isLost =
+      call.start !== run.start &&
+      !call.deferred &&
+      prompt !== undefined &&
+      (await asksThis(hook, dialog, prompt, nameOf(run, call.call_id)));
+    if (!isLost) calls.push(call);
+    else if (call.given) warning = MAY_HAVE_RUN;
+    else if (prompt.status === 'responded') warning ??= ANSWERED_BEFORE;
+    else await recordCancel(hook.tx, prompt, { by: hook.session.handle, via: 'hook', reason: 'replaced' });
+  }
+  return { calls, warning };
+}
+
+/** Whether a prompt is what this dialog asks for one call. */
+async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt, call: string): Promise<boolean> {
+  for (const warning of WARNINGS) {
+    const [asked] = await askFor(hook, dialog, null, { warning, call });
+    if (
+      asked !== undefined &&
+      permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt)
+    )
       return true;
   }
   return false;
 }
 
-async function putCall({ tx }: HookContext, run: Run, call: RunCall, instead_of: string): Promise<void> {
+async function putCall(
+  { tx }: HookContext,
+  run: Run,
+  call: RunCall,
+  instead_of: string | null,
+): Promise<void> {
   const others = run.calls.filter(({ call_id }) => call_id !== instead_of);
   await tx.runs.put({ ...run, calls: [...others, call], changed_at: tx.now });
 }
@@ -179,8 +264,9 @@ async function conclude(
   // The agent is about to end: the next one to make this call gets the answer.
   if (abandoned) return null;
   if (prompt.status === 'responded') {
-    const warned = prompt.context?.startsWith(MAY_HAVE_RUN) === true ? MAY_HAVE_RUN : null;
-    const decided = await concludePrompt(hook, dialog, prompt, { file, warning: warned });
+    const warning = WARNINGS.find((one) => one !== null && prompt.context?.startsWith(one)) ?? null;
+    const meant = { warning, call: nameOf(run, call.call_id) };
+    const decided = await concludePrompt(hook, dialog, prompt, { file, meant });
     if (decided !== null) await putCall(hook, run, { ...call, deferred: false, given: true }, call.call_id);
     return decided;
   }
@@ -195,7 +281,7 @@ async function conclude(
   // The client now asks for permission, and that hook continues the wait.
   const { transcript_path } = event;
   const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
-  if (!isOnlyCall(tail, call.call_id)) return null;
+  if (!isOnlyCall(tail, call.call_id ?? '')) return null;
   await putCall(hook, run, { ...call, deferred: true }, call.call_id);
   return { defer: `Waiting for the human: ${prompt.ask_id}` };
 }

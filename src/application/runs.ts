@@ -8,17 +8,20 @@ import {
   agentEnded,
   allowedBy,
   argumentsOf,
+  mayGoOn,
   nextStart,
   RUN_VARIABLE,
   type Run,
   type RunCommand,
   type RunKeeper,
+  readStart,
   writeStart,
 } from '../domain/runs.ts';
 import { debounced } from './feed.ts';
 import { giveNotice } from './notices.ts';
-import type { Ids, Logger, Processes, ReadTx, RunFiles, Store } from './ports.ts';
-import { recordCancel } from './prompt-records.ts';
+import type { ReadTx, Store } from './ports.ts';
+import { recordCancel } from './prompts.ts';
+import type { Ids, Logger, Processes, RunFiles } from './world.ts';
 
 export interface NewRun {
   command: RunCommand;
@@ -38,10 +41,26 @@ export interface RunService {
   list(options: { all: boolean }): Promise<Run[]>;
   /** Ends a run: its agent is stopped and not started again. @throws HiveError `invalid_input`. */
   stop(run_id: string): Promise<Run>;
+  /** What a call of an ask has to do with its run; null outside of runs, and for a subagent, whose turn is not the run's. */
+  ofAsk(call: AskOfRun): Promise<RunOfAsk | null>;
   /** The path of a run's output. */
   output(run_id: string): string;
   /** Resumes runs until the returned function is called. `jobs` limits how many agents run at a time. */
   watch(options: { jobs: number }): () => Promise<void>;
+}
+
+/** An ask over MCP: who asks, and the client's id of the call. */
+interface AskOfRun {
+  env: Readonly<Record<string, string | undefined>> | null;
+  session_id: string;
+  call_id: string | null;
+}
+
+export interface RunOfAsk {
+  /** The question that the hook before the call has asked already; null: it has asked none. */
+  ask_id: string | null;
+  /** How long a call waits for its human. */
+  patience_ms: number;
 }
 
 interface RunParts {
@@ -140,7 +159,7 @@ export function createRuns(parts: RunParts): RunService {
     });
   }
 
-  async function mayGoOn(): Promise<string[]> {
+  async function ready(): Promise<string[]> {
     return store.read(async (tx) => {
       const found: string[] = [];
       for (const run of await tx.runs.open(seat)) {
@@ -221,6 +240,15 @@ export function createRuns(parts: RunParts): RunService {
 
     list: ({ all }) => store.read((tx) => (all ? tx.runs.list(seat) : tx.runs.open(seat))),
 
+    async ofAsk({ env, session_id, call_id }) {
+      const own = readStart(env?.[RUN_VARIABLE]);
+      if (own === null) return null;
+      const run = await store.read((tx) => tx.runs.get(own.run_id));
+      if (run === undefined || run.start !== own.start || run.session_id !== session_id) return null;
+      const asked = run.calls.find((call) => call.call_id !== null && call.call_id === call_id);
+      return { ask_id: asked?.ask_id ?? null, patience_ms: run.patience_ms };
+    },
+
     output: (run_id) => files.output(run_id),
 
     watch({ jobs }) {
@@ -229,7 +257,7 @@ export function createRuns(parts: RunParts): RunService {
       let looking: Promise<void> = Promise.resolve();
 
       async function look(): Promise<void> {
-        for (const run_id of await mayGoOn()) {
+        for (const run_id of await ready()) {
           if (stopped || kept.size >= jobs) return;
           if (kept.has(run_id)) continue;
           const run = await claim(run_id);
@@ -266,8 +294,10 @@ export function createRuns(parts: RunParts): RunService {
   };
 }
 
-/** Whether no call of a sleeping run waits for its human any more. */
-async function isAnswered(tx: ReadTx, { calls }: Run): Promise<boolean> {
-  const prompts = await Promise.all(calls.map(({ ask_id }) => tx.prompts.get(ask_id)));
-  return prompts.every((prompt) => prompt?.status !== 'pending');
+/** Whether a sleeping run goes on. */
+async function isAnswered(tx: ReadTx, run: Run): Promise<boolean> {
+  const pending = new Set<string>();
+  for (const { ask_id } of run.calls)
+    if ((await tx.prompts.get(ask_id))?.status === 'pending') pending.add(ask_id);
+  return mayGoOn(run, (ask_id) => pending.has(ask_id));
 }

@@ -2,14 +2,20 @@
  * The seat of this process: the key with which the human's answers to permissions are signed here, and its registration
  * in the human's file. Only a process that a person started has one: Emacs gives it to its sidecar, and a command at a
  * terminal reads it once the person has typed `yes`.
+ *
+ * Only the first key registers itself. Otherwise any process could, since nothing but the key tells the human's Emacs from
+ * a program that speaks to a sidecar of its own. A further key is added by a process that has a registered one, or by the
+ * human, who edits the file.
  */
-import { type Seat, type SeatKey, seatKeyFrom } from '../domain/seats.ts';
+import { invalidInput } from '../domain/errors.ts';
+import { countsIn, type Seat, type SeatKey, seatKeyFrom, withStore } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { agentVariable, agentVariableAbove } from './identity.ts';
 import { giveNotice } from './notices.ts';
-import type { Processes, Store } from './ports.ts';
+import type { Store } from './ports.ts';
 import type { SessionService } from './sessions.ts';
 import type { Environment } from './settings.ts';
+import type { Check, Processes } from './world.ts';
 
 /** Whether answers that are given here may allow something. */
 export interface SeatState {
@@ -26,17 +32,23 @@ export interface SeatService {
   /** From now on this process signs with this secret key. */
   hold(secret: string): void;
   /**
-   * Registers the key of this process. The first key of a seat needs no more than this; a further one only counts when
-   * the human has confirmed it. Without a registered key the human can still answer, and is told what that allows.
+   * Registers the key of this process if it is the first one. Without a registered key the human can still answer, and is
+   * told what that allows.
    */
   register(registrar: Registrar): Promise<SeatState>;
+  /**
+   * Registers a further key for this store, which the human has confirmed here: only a process whose own key is registered
+   * may do that. @throws HiveError `invalid_input`, where the human's file cannot be written.
+   */
+  admit(seat: Pick<Seat, 'name' | 'key'>, registrar: Registrar): Promise<SeatState>;
+  /** Whether the key of this process counts, for the doctor; nothing where it has none. */
+  examine(): Check[];
 }
 
 interface Registrar {
   /** This process; what is above it shows whether an agent started it. */
   pid: number;
   via: 'emacs' | 'cli';
-  confirmed: boolean;
 }
 
 export interface SeatParts {
@@ -48,7 +60,7 @@ export interface SeatParts {
   machine: string;
   env: Environment;
   trust: () => Trust;
-  /** Writes a seat into the human's file. @throws with a sentence that says why it could not. */
+  /** Writes a seat into the human's file, in place of one with the same key. @throws with a sentence that says why it could not. */
   write: (seat: Seat) => Promise<void>;
 }
 
@@ -66,9 +78,24 @@ export function createSeats(parts: SeatParts): SeatService {
     return nearest === undefined ? null : `${nearest.handle} started this process`;
   }
 
-  async function enter({ key }: SeatKey, { pid, via, confirmed }: Registrar): Promise<SeatState> {
-    const { seats, problems, path } = trust();
-    if (seats.some((seat) => seat.key === key)) return { registered: true, is_new: false, text: null };
+  const counts = (key: string): boolean =>
+    trust().seats.some((seat) => seat.key === key && countsIn(seat, store.name));
+
+  /** Why this key does not register itself, as a sentence; null when it does. */
+  function refusal({ key }: SeatKey): string | null {
+    const { seats, takes_first_seat, path } = trust();
+    if (!takes_first_seat)
+      return `The list of seats in ${path} is empty, so what you allow here allows nothing. M-x hive-doctor says what to add.`;
+    // The same key in another store of the human's, unless that store has a seat already.
+    const isOwn = seats.some((seat) => seat.key === key);
+    const isFirst = seats.length === 0 || (isOwn && !seats.some((seat) => countsIn(seat, store.name)));
+    return isFirst
+      ? null
+      : `Another key is registered in ${path}, and this one is not, so what you allow here allows nothing. M-x hive-doctor says how to register it.`;
+  }
+
+  async function enter(seat: Pick<Seat, 'name' | 'key'>, { pid, via }: Registrar): Promise<SeatState> {
+    const { problems, path, seats } = trust();
     const [problem] = problems;
     if (problem !== undefined)
       return unregistered(`${problem} Until then, what you allow here allows nothing.`);
@@ -77,23 +104,24 @@ export function createSeats(parts: SeatParts): SeatService {
       return unregistered(
         `This seat was not registered, because an agent may have started it (${agent}): what is allowed here allows nothing. Start Emacs yourself, outside the agent.`,
       );
-    if (!confirmed && seats.some((seat) => seat.name === name))
-      return unregistered(
-        `${path} has another key of ${name}, so what you allow here allows nothing yet. If this key is yours, too, register it with M-x hive-register-seat.`,
-      );
+    const known = seats.find(({ key }) => key === seat.key);
+    const entry = withStore(known ?? { ...seat, stores: [] }, store.name);
     try {
-      await write({ name, key });
+      await write(entry);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      const entry = JSON.stringify({ name, key });
       return unregistered(
-        `This seat could not be registered (${why}), so what you allow here allows nothing. Add ${entry} to the list "seats" in ${path} yourself.`,
+        `This seat could not be registered (${why}), so what you allow here allows nothing. Add ${JSON.stringify(entry)} to the list "seats" in ${path} yourself.`,
       );
     }
+    const admitted_by = own !== null && own.key !== seat.key ? own.key : null;
     // One line of the echo area, which must not grow: windows would change.
-    const text = `Registered this seat (${name}): what you allow here counts.`;
+    const text =
+      admitted_by === null
+        ? `Registered this seat (${seat.name}): what you allow here counts.`
+        : `Registered the seat ${seat.name}: what is allowed there counts.`;
     await store.write(async (tx) => {
-      const data = { seat: name, key, path, via, confirmed };
+      const data = { seat: seat.name, key: seat.key, store: store.name, path, via, admitted_by };
       await tx.events.append({ type: 'seat/registered', session_id: null, subject: null, data });
       await giveNotice(tx, { severity: 'info', session_id: null, text, data: { seat: name } });
     });
@@ -108,7 +136,31 @@ export function createSeats(parts: SeatParts): SeatService {
     async register(registrar) {
       if (own === null)
         return unregistered('This sidecar was given no key: restart it with M-x hive-restart.');
-      return enter(own, registrar);
+      const { key } = own;
+      if (counts(key)) return { registered: true, is_new: false, text: null };
+      const refused = trust().problems.length === 0 ? refusal(own) : null;
+      return refused === null ? enter({ name, key }, registrar) : unregistered(refused);
+    },
+    async admit(seat, registrar) {
+      if (own === null || !counts(own.key))
+        throw invalidInput(
+          `A further key is registered in an Emacs whose own key is registered for this store, and this one's is not. You can add the key to "seats" in ${trust().path} yourself.`,
+        );
+      if (counts(seat.key)) return { registered: true, is_new: false, text: null };
+      return enter(seat, registrar);
+    },
+    examine() {
+      if (own === null || counts(own.key)) return [];
+      const { path } = trust();
+      const entry = JSON.stringify({ name, key: own.key, stores: [store.name] });
+      return [
+        {
+          name: 'Seat',
+          ok: false,
+          text: `the key of this Emacs (${own.key}) is not registered for ${store.name}: what you allow here allows nothing`,
+          advice: `in an Emacs whose key is registered, run M-x hive-register-seat and give it this key, or add ${entry} to the list "seats" in ${path}`,
+        },
+      ];
     },
   };
 }

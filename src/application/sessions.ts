@@ -8,7 +8,6 @@ import {
   explainAmbiguous,
   givenCandidates,
   givenHandle,
-  HUMAN_HANDLE,
   handleCandidates,
   hasOwnHandle,
   isNamed,
@@ -40,8 +39,10 @@ import {
 } from './identity.ts';
 import { closeDead } from './lost-servers.ts';
 import { reconcileUnreported } from './outreach.ts';
-import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { Connection, ReadTx, Store, WriteTx } from './ports.ts';
+import { chargeNewSession, noticingRefusals } from './quotas.ts';
 import { closeTurn, turnOfCall } from './turns.ts';
+import type { Processes } from './world.ts';
 
 export interface SessionService {
   /**
@@ -135,7 +136,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
       if (known !== undefined && isUnchanged(known, introduction)) return known;
       const above = known === undefined && pid !== null ? processes.ancestors(pid) : [];
-      return store.write((tx) => register(tx, introduction, above));
+      return noticingRefusals(store, () => store.write((tx) => register(tx, introduction, above)));
     },
 
     above({ machine, pid }) {
@@ -344,21 +345,6 @@ export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Ses
   );
 }
 
-/**
- * The handle for filtering by author; the beginning of one is enough. A text that is no session's is returned as it is.
- * @throws HiveError `invalid_input` when several handles begin with it.
- */
-export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
-  const text = typed.replace(/^@/, '');
-  if (foldHandle(text) === foldHandle(HUMAN_HANDLE)) return HUMAN_HANDLE;
-  if ((await tx.sessions.byHandle(text)) !== undefined) return text;
-  // A session may be removed before its messages are.
-  if ((await tx.history.search({ agent: text, limit: 1 })).items.length > 0) return text;
-  const match = matchHandle(text, await tx.sessions.handles());
-  if ('ambiguous' in match) throw invalidInput(explainAmbiguous(text, match.ambiguous));
-  return 'found' in match ? match.found.handle : text;
-}
-
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
 
 /** Stores a session and appends the event; `trail` is what the event contains besides the session. */
@@ -382,7 +368,9 @@ export async function newSession(
   before?: Session,
 ): Promise<Session> {
   const given = await takeName(tx, introduction, before);
-  return startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
+  const session = startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
+  await chargeNewSession(tx, session);
+  return session;
 }
 
 /** The shortest free handle made from its id. */

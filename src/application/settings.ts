@@ -15,7 +15,8 @@ import {
   type StoreSettings,
   showSetting,
 } from '../domain/settings.ts';
-import type { Check, ReadTx, Store, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+import type { Check } from './world.ts';
 
 /** A setting with its value at a seat. */
 export interface StoredSetting extends Setting {

@@ -1,10 +1,11 @@
 /** Whether the human's own seat gave an answer: asked before anything that allows leaves for an agent. */
+import { mayAllow, permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
-import { type Seat, seatThatSigned } from '../domain/seats.ts';
-import type { ReadTx } from './ports.ts';
+import { countsIn, type Seat, seatThatSigned } from '../domain/seats.ts';
+import type { ReadTx, Store } from './ports.ts';
 
 interface Against {
-  store_id: string;
+  store: Pick<Store, 'store_id' | 'name'>;
   /** Of what is about to be allowed. */
   displayed_digest: string;
   seats: readonly Seat[];
@@ -14,17 +15,38 @@ interface Against {
 export async function seatThatAnswered(
   tx: ReadTx,
   prompt: Prompt,
-  { store_id, displayed_digest, seats }: Against,
+  { store: { store_id, name }, displayed_digest, seats }: Against,
 ): Promise<Seat | null> {
   const { ask_id, decision, selected, comment, by, via, attested, response_id, responded_at } = prompt;
   if (decision === null || by === null || via === null || response_id === null || responded_at === null)
     return null;
   const stored = await tx.prompts.response(response_id);
   const answer = { decision, selected, comment, by, via, attested, response_id, responded_at };
-  return seatThatSigned(seats, { store_id, ask_id, displayed_digest, answer }, stored?.signature ?? null);
+  const counting = seats.filter((seat) => countsIn(seat, name));
+  return seatThatSigned(counting, { store_id, ask_id, displayed_digest, answer }, stored?.signature ?? null);
+}
+
+/**
+ * A prompt as an agent may read it. An answer that may allow something and that no registered seat signed is not attested,
+ * whatever its row says, because anybody may write a row.
+ */
+export async function asSigned(
+  tx: ReadTx,
+  prompt: Prompt,
+  { store, seats }: { store: Against['store']; seats: () => readonly Seat[] },
+): Promise<Prompt> {
+  const { late_response: late } = prompt;
+  const isSigned = async (answered: Prompt): Promise<boolean> => {
+    const against = { store, displayed_digest: permissionDigest(prompt), seats: seats() };
+    return (await seatThatAnswered(tx, answered, against)) !== null;
+  };
+  if (late !== null && mayAllow(prompt, late) && !(await isSigned({ ...prompt, ...late })))
+    return { ...prompt, late_response: { ...late, attested: false } };
+  if (prompt.status !== 'responded' || !mayAllow(prompt, prompt) || (await isSigned(prompt))) return prompt;
+  return { ...prompt, attested: false };
 }
 
 /** What the human has to know of an answer that allowed nothing, and how they repair it. */
 export function unsignedText({ ask_id, agent, by }: Prompt): string {
-  return `The answer of ${by} to ${ask_id} (${agent}) allowed nothing: no seat in your trust.json signed it. If you gave it, run hive doctor, register your seat with M-x hive-register-seat, and let the agent ask again. If you did not, something else wrote it into the store.`;
+  return `The answer of ${by} to ${ask_id} (${agent}) allowed nothing: no seat that your trust.json lists for this store signed it. If you gave it, run M-x hive-doctor, which says how to register your seat, and let the agent ask again. If you did not, something else wrote it into the store.`;
 }

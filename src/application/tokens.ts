@@ -1,7 +1,8 @@
 /** Tokens for agents that connect over HTTP: generated once, shown once, and stored only as a digest. */
 import { HiveError } from '../domain/errors.ts';
 import { createToken, isValid, type Role, type Token, type TokenProject } from '../domain/tokens.ts';
-import type { Secrets, Store, WriteTx } from './ports.ts';
+import type { Store, WriteTx } from './ports.ts';
+import type { Secrets } from './world.ts';
 
 /** A new token with its secret. */
 export interface MadeToken {

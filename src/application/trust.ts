@@ -4,8 +4,9 @@
  */
 import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
-import type { Check, Store, WriteTx } from './ports.ts';
+import type { Store, WriteTx } from './ports.ts';
 import { NOBODY, type Setter } from './settings.ts';
+import type { Check } from './world.ts';
 
 export interface TrustService {
   /** The human's file as it is now. */
@@ -110,11 +111,12 @@ export function examineTrust(trust: Trust): Check[] {
     ...(trust.popup_permissions ? ['popups answer permissions'] : []),
     ...(trust.notify_command === null ? [] : ['a command for notifications']),
     ...(trust.allow_scripts_to_answer ? ['scripts may answer'] : []),
+    ...(trust.terminal_may_allow ? ['permissions may be allowed at a terminal'] : []),
   ].join(', ');
-  const seats = trust.seats.map(({ name, key }) => ({
+  const seats = trust.seats.map(({ name, key, stores }) => ({
     name: 'Seat',
     ok: true,
-    text: `${name} may allow permissions (key ${key})`,
+    text: `${name} may allow permissions in ${stores?.join(', ') ?? 'every store'} (key ${key})`,
     advice: null,
   }));
   if (seats.length === 0)

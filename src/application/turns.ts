@@ -40,8 +40,9 @@ import {
 } from '../domain/turns.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import type { CallTrace } from './identity.ts';
-import type { Files, Ids, ReadTx, Store, WriteTx } from './ports.ts';
-import { recordCancel } from './prompt-records.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { recordCancel } from './prompts.ts';
+import type { Files, Ids } from './world.ts';
 
 export interface TurnService {
   /** Begins a turn of a program that reports its own turns. A running one is replaced, unless it has the same id. */
@@ -359,7 +360,7 @@ function isForeign({ event, session }: HookContext): boolean {
   return event.agent_id !== null && session.session_id === event.session_id;
 }
 
-/** A client that starts, or that waits for its person, runs no turn, whatever the store believes. */
+/** A client that starts, or that waits for its person, has no turn, whatever the store says. */
 function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
   if (name === 'SessionStart') return reason === 'startup' || reason === 'resume';
   return name === 'Notification' && raw['notification_type'] === 'idle_prompt';

@@ -5,7 +5,8 @@
 import type { HiveEvent } from '../domain/events.ts';
 import { cleanDeep, excerpt } from '../domain/text.ts';
 import { giveNotice } from './notices.ts';
-import type { Check, ReadTx, Store } from './ports.ts';
+import type { ReadTx, Store } from './ports.ts';
+import type { Check } from './world.ts';
 
 /** An answer as it came. */
 export interface UnreadAnswer {

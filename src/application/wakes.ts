@@ -26,8 +26,9 @@ import type { Feed } from './feed.ts';
 import { refusalToSpeak, type Speaker } from './identity.ts';
 import { humanSpokeTo } from './loops.ts';
 import { giveNotice } from './notices.ts';
-import type { CodexControl, Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, preferencesAt } from './settings.ts';
+import type { CodexControl, Ids, Logger, Processes } from './world.ts';
 
 export interface WakeService {
   /**

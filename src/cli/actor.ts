@@ -8,11 +8,12 @@ import { agentVariable, agentVariableAbove, sessionsInEnvironment } from '../app
 import { type Actor, type HumanActor, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
-import type { Prompt } from '../domain/prompts.ts';
+import { mayAllow } from '../domain/permissions.ts';
+import { type AnswerRequest, type Prompt, resolveAnswer } from '../domain/prompts.ts';
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { isOrphan, processes } from '../infrastructure/platform/processes.ts';
+import { isOrphan, processes, terminalProgram } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { confirmAnswer, remark } from './output.ts';
 import { ACTOR, CONFIRM, DEED, type Deed } from './sentences.ts';
@@ -58,16 +59,26 @@ export async function findActor(hive: Hive, { deed, isOwn }: Action, options: Ac
 export async function answeringActor(
   hive: Hive,
   prompt: Prompt,
-  decision: string,
+  answer: AnswerRequest,
   options: ActorOptions,
 ): Promise<Actor> {
+  const decision = answer.decision ?? (answer.selected ?? []).join(', ');
   const actor = await findActor(hive, { deed: DEED.answer }, options);
   if (actor.kind !== 'human') return actor;
-  if (confirmAnswer(prompt, decision)) return { ...actor, confirmed: true };
+  const { allow_scripts_to_answer, terminal_may_allow, path } = hive.trust.file();
+  if (!terminal_may_allow && isAllowing(prompt, answer))
+    throw new HiveError('not_allowed', CONFIRM.onlyEmacsAllows(path));
+  const isTypedAt = process.stdin.isTTY ? terminalProgram(process.pid) : null;
+  if (isTypedAt !== null && confirmAnswer(prompt, decision)) return { ...actor, confirmed: true };
   if (prompt.kind === 'permission') throw new HiveError('not_allowed', CONFIRM.permissionNeedsTerminal);
-  const { allow_scripts_to_answer, path } = hive.trust.file();
   if (!allow_scripts_to_answer) throw new HiveError('not_allowed', CONFIRM.needsTerminal(path));
   return actor;
+}
+
+/** Whether an answer may allow something. @throws HiveError `invalid_answer`. */
+function isAllowing(prompt: Prompt, answer: AnswerRequest): boolean {
+  const stamp = { by: '', via: 'cli', attested: true, response_id: '', responded_at: '' } as const;
+  return prompt.kind === 'permission' && mayAllow(prompt, resolveAnswer(prompt, answer, stamp));
 }
 
 /** The author of a message: the human at a person's terminal, the agent under an agent. */

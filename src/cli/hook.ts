@@ -118,7 +118,7 @@ function isLeftOut(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'LEFT_OUT';
 }
 
-/** The client ends a waiting hook when its question was answered in the terminal or withdrawn. */
+/** The client ends a waiting hook when its question was answered in the terminal or cancelled. */
 function untilTerminated(): AbortSignal {
   const terminated = new AbortController();
   process.once('SIGTERM', () => terminated.abort());

@@ -2,16 +2,17 @@
  * `hive init` and `hive uninit`: adds Hive to the configuration of Claude Code, Codex or Emacs, and removes it. An agent
  * may set itself up, but only a person at a terminal may let Codex run the hooks unasked.
  */
+
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
-import { unifiedDiff } from '../adapters/unified-diff.ts';
+import { createPatch, OMIT_HEADERS } from 'diff';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { type HookProgram, type HookWay, knowsConnection } from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
-import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
+import { claudeRole, claudeServer, hasHivePlugin, hookPart } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
 import { emacsPart } from '../infrastructure/installation/emacs.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
@@ -114,6 +115,15 @@ async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
 async function setUpClaude(direction: Direction, options: ClaudeOptions): Promise<ExitCode> {
   await mayCoordinate(options);
   const scope: Scope = options.project === true ? 'project' : 'user';
+  const { settings } = claudePaths(process.env, 'user', process.cwd());
+  if (
+    direction === 'init' &&
+    scope === 'user' &&
+    naming({ path: settings }, () => hasHivePlugin(readText(settings)))
+  ) {
+    remark(INIT.byPlugin);
+    return EXIT.done;
+  }
   const code = await setUp(
     direction,
     await claudeParts(direction, scope, options),
@@ -304,4 +314,24 @@ export function defineEmacsPath(command: Command): void {
 /** A folder may have any name: a line break in it must not look like a further line of ours. */
 function inertPath(path: string): string {
   return /[\u0000-\u001f\u007f-\u009f]/.test(path) ? JSON.stringify(path) : path;
+}
+
+// ---- What an edit changes ----
+// Line by line, for a person who reads it before saying yes.
+
+/** How many unchanged lines are shown around a change. */
+const CONTEXT = 2;
+
+/** The comparison takes time with the square of this. Two texts that differ in more lines have little in common. */
+const MOST_EDITS = 500;
+
+/** A unified diff without the two lines that name the files; empty when nothing changes. */
+export function unifiedDiff(before: string, after: string): string {
+  const limits = { context: CONTEXT, maxEditLength: MOST_EDITS, headerOptions: OMIT_HEADERS };
+  const patch = createPatch('', before, after, '', '', limits);
+  return (patch ?? [marked('-', before), marked('+', after)].join('\n')).trimEnd();
+}
+
+function marked(mark: string, text: string): string {
+  return text.replace(/\n$/, '').replace(/^/gm, mark);
 }

@@ -19,7 +19,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Answer a question, or correct your answer',
     async () => (await import('./respond.ts')).defineRespond,
   ],
-  cancel: ['Withdraw a question', async () => (await import('./cancel.ts')).defineCancel],
+  cancel: ['Cancel a question', async () => (await import('./cancel.ts')).defineCancel],
   post: ['Write to the shared buffer', async () => (await import('./post.ts')).definePost],
   messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
   mentions: ['List and process mentions', async () => (await import('./mentions.ts')).defineMentions],
@@ -51,6 +51,11 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   runs: ['List the active and sleeping runs', async () => (await import('./run.ts')).defineRuns],
   init: ['Set up Hive in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
   uninit: ['Remove that setup', async () => (await import('./init.ts')).defineUninit],
+  install: ['Install Hive for you, without root', async () => (await import('./install.ts')).defineInstall],
+  uninstall: [
+    'Remove what hive install has installed and written',
+    async () => (await import('./install.ts')).defineUninstall,
+  ],
   sidecar: [
     'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
     async () => (await import('./sidecar.ts')).defineSidecar,

@@ -10,7 +10,7 @@ import {
 } from '../adapters/hooks/connection-hook.ts';
 import type { RunHook } from '../adapters/mcp/hook-calls.ts';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
-import { createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
+import { createDenyingServer, createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -40,14 +40,17 @@ export function defineMcp(command: Command): void {
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'the file that holds the token')
     .option('--insecure', 'send the token over plain http to another machine')
-    .action(({ url, ...options }: McpOptions) =>
-      url === undefined
-        ? runMcp({
-            role: options.role ?? 'agent',
-            source: options.source ?? null,
-            tool_timeout_ms: givenTimeout(options.toolTimeout),
-          })
-        : runRemote(url, options),
+    .addOption(new Option('--deny', 'the server that hive run adds to Claude Code').hideHelp())
+    .action(({ url, deny, ...options }: McpOptions) =>
+      deny === true
+        ? runDenying()
+        : url === undefined
+          ? runMcp({
+              role: options.role ?? 'agent',
+              source: options.source ?? null,
+              tool_timeout_ms: givenTimeout(options.toolTimeout),
+            })
+          : runRemote(url, options),
     );
 }
 
@@ -58,6 +61,13 @@ interface McpOptions {
   url?: string;
   tokenFile?: string;
   insecure?: boolean;
+  deny?: boolean;
+}
+
+/** It needs no store, so it starts quickly. */
+async function runDenying(): Promise<void> {
+  await openStdio(process.stdin, process.stdout, untilSignalled()).serve(createDenyingServer());
+  process.exit(0);
 }
 
 function givenTimeout(given: string | undefined): number | null {

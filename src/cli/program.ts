@@ -2,21 +2,22 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import type { Hive } from '../application/hive.ts';
-import type { Examination } from '../application/ports.ts';
+import type { Examination } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { Prompt } from '../domain/prompts.ts';
+import { installedNode, lastingPath } from '../infrastructure/installation/versions.ts';
 import { openHive } from '../open-hive.ts';
 import { endWithReader, type Format, printJson, remark } from './output.ts';
 import { INIT } from './sentences.ts';
 
 /** `bin/hive`, resolved through any link by which it was called. */
-function thisFile(): string {
+export function thisFile(): string {
   return realpathSync(process.argv[1] ?? '');
 }
 
-/** The folder of the package. */
+/** The folder of the package, by a path that outlives its updates. */
 export function packageFolder(): string {
-  return dirname(dirname(thisFile()));
+  return dirname(dirname(lastingPath(thisFile())));
 }
 
 /**
@@ -24,11 +25,11 @@ export function packageFolder(): string {
  * @throws HiveError `invalid_input` if npx runs it, because npx deletes its copy some day.
  */
 export function thisProgram(): string[] {
-  const file = thisFile();
+  const file = lastingPath(thisFile());
   if (/[/\\]_npx[/\\]/.test(file)) {
     throw new HiveError('invalid_input', INIT.npx);
   }
-  return [process.execPath, file];
+  return [installedNode(file) ?? process.execPath, file];
 }
 
 export function isOnPath(name: string, env: NodeJS.ProcessEnv = process.env): boolean {

@@ -51,14 +51,13 @@ async function answerCommand(
   if (decision === undefined && select === undefined) throw invalidInput(RESPOND.noAnswer(ask_id));
   if (decision !== undefined && select !== undefined) throw invalidInput(RESPOND.twoAnswers);
   const prompt = await hive.prompts.get(ask_id);
-  const chosen = decision ?? (select ?? []).join(', ');
   // Where this is a permission, the actor is found by displaying all of it and asking for a typed yes.
-  const actor = await answeringActor(hive, prompt, chosen, options);
+  const actor = await answeringActor(hive, prompt, { decision, selected: select }, options);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
   // What is typed here may allow something, so it is signed as in Emacs.
   if (prompt.kind === 'permission' && actor.kind === 'human') {
     hive.seats.hold(seatSecret(process.env));
-    const seat = await hive.seats.register({ pid: process.pid, via: 'cli', confirmed: false });
+    const seat = await hive.seats.register({ pid: process.pid, via: 'cli' });
     if (seat.text !== null) remark(seat.text);
   }
   return { ask_id, decision, selected: select, comment, actor, displayed_digest };

@@ -5,11 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { type Run, readCommand } from '../domain/runs.ts';
+import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../domain/runs.ts';
 import { environmentToKeep } from '../infrastructure/platform/runs.ts';
 import { refuseAgents } from './actor.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, untilSignalled, withHive } from './program.ts';
+import { EXIT, type ExitCode, thisFile, untilSignalled, withHive } from './program.ts';
 import { DEED, RUN } from './sentences.ts';
 
 interface RunOptions extends Format {
@@ -22,7 +22,7 @@ interface RunOptions extends Format {
 
 export function defineRun(command: Command): void {
   command
-    .argument('[command...]', 'claude -p "…" and its options, after --')
+    .argument('[command...]', 'claude -p "…" or codex exec "…" and its options, after --')
     .option('--dir <directory>', 'where the agent works; default: here')
     .option('--patience <duration>', 'how long a call waits for you before the agent ends', '60s')
     .option('--keep-env <name...>', 'variables to keep for later starts though they look like secrets', [])
@@ -38,11 +38,14 @@ export function defineRun(command: Command): void {
 
 async function start(hive: Hive, words: string[], options: RunOptions): Promise<ExitCode> {
   await refuseAgents(hive, DEED.runs);
-  const command = readCommand(words);
+  const given = readCommand(words);
+  const added = askingOptions(given, [process.execPath, thisFile(), 'mcp', '--deny']);
+  const command = { ...given, options: [...given.options, ...added] };
   const { env, left_out } = environmentToKeep(process.env, options.keepEnv);
   const missing = options.keepEnv.find((name) => process.env[name] === undefined);
   if (missing !== undefined) throw invalidInput(RUN.noVariable(missing));
   const patience_ms = parseDuration(options.patience);
+  if (patience_ms > PATIENCE_MS) throw invalidInput(RUN.tooPatient(options.patience));
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   hive.startExpiry();

@@ -81,10 +81,12 @@ export const RESPOND = {
 } as const;
 
 export const CONFIRM = {
+  onlyEmacsAllows: (path: string): string =>
+    `A permission is allowed in Emacs only; here you can deny it. To allow permissions at a terminal, too, set "terminal_may_allow": true in ${path}.`,
   permissionNeedsTerminal:
-    'A permission must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs.',
+    'A permission must be confirmed at a terminal, and nothing shows that a person types here. Run the command in a terminal, or answer in Emacs.',
   needsTerminal: (path: string): string =>
-    `An answer must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
+    `An answer must be confirmed at a terminal, and nothing shows that a person types here. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
   asks: (kind: string, agent: string, project: string): string =>
     `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
   options: (labels: string): string => `Options: ${labels}`,
@@ -201,7 +203,7 @@ export const POST = {
     `This shell belongs to ${writer}, so it cannot post as ${handle}. Nothing was posted. Without --as-agent the block is posted as unverified.`,
   mentioned: (handles: string): string => `Mentioned: ${handles}.`,
   notHeld: (handles: string): string =>
-    `Mentioned without blocking their work, because the conversation looks like a loop: ${handles}.`,
+    `Mentioned without holding them, because the conversation looks like a loop: ${handles}.`,
   postedBefore: (message_id: string): string => `${message_id} was posted before and was not posted again.`,
   unverified: (author: string, where: string): string =>
     `Posted as ${author}: this is ${where}, which does not prove that name.`,
@@ -302,6 +304,8 @@ export const RUN = {
   watchTakesNone: '--watch starts no agent of its own: leave the command out.',
   badJobs: (given: string): string => `--jobs is "${given}": it must be a whole number, 1 or more.`,
   noVariable: (name: string): string => `--keep-env names ${name}, which is not set here.`,
+  tooPatient: (given: string): string =>
+    `--patience is ${given}, and no client lets a hook wait that long: give 9m or less. A question waits for you as long as it must, also when the agent has ended.`,
   problem: (run_id: string, problem: string): string => `${run_id} has ended: ${problem}`,
   sleeps: (run_id: string, asks: string): string =>
     asks === ''
@@ -399,7 +403,41 @@ export const INIT = {
   cannotAsk:
     'There is no terminal to ask at. Use --yes to write without asking, or --print to only show the changes.',
   askWrite: 'Write this? [y/N] ',
-  npx: 'npx keeps this copy of Hive only for a while, so a configuration must not point to it. Run npm install -g hive-sidecar, then run this again.',
+  byPlugin: "Claude Code has Hive's plugin, which contains the server and the hooks. Nothing was written.",
+  npx: 'npx keeps this copy of Hive only for a while, so a configuration must not point to it. Run hive install in the same way, which installs Hive for you.',
+} as const;
+
+// ---- Installing ----
+
+export const INSTALL = {
+  installing: (version: string, folder: string): string => `Installing Hive ${version} in ${folder} …`,
+  installed: (command: string): string => `Installed. The command is ${command}.`,
+  unchanged: (command: string): string => `Exactly this is installed already. The command is ${command}.`,
+  ownNode: (version: string, minimum: string, instead_of: string | null): string =>
+    `It brings Node ${version} for itself, because ${instead_of === null ? 'there is no node on PATH' : `${instead_of} is older than ${minimum}`}.`,
+  machineNode: (version: string, path: string): string => `It runs on Node ${version} (${path}).`,
+  notOnPath: (folder: string): string =>
+    `${folder} is not on your PATH. Add this line to the file that your shell reads, for example ~/.profile: export PATH="${folder}:$PATH"`,
+  other: (found: string): string => `"hive" in your shell is another one: ${found} comes first on PATH.`,
+  part: (client: string): string => `\n${client}:`,
+  later: (commands: readonly string[]): string =>
+    `There is no terminal to ask at, so no other file was changed. Use --yes, or run later: ${commands.join('; ')}`,
+  doctor: (checks: number): string => `\nhive doctor: ${checks} checks, all in order.`,
+  doctorFailed: (failed: number, checks: number): string =>
+    `\nhive doctor: ${failed} of ${checks} checks failed.`,
+  doctorSilent: 'hive doctor did not run. Run it yourself to see why.',
+  nothingInstalled: (folder: string): string => `Hive is not installed in ${folder}.`,
+  notBuilt: (folder: string): string => `${folder} is not built. Run "npm run build" there first.`,
+  aboutRemoving: (folder: string, command: string | null): string =>
+    `This removes ${folder}${command === null ? '' : ` and ${command}`}.`,
+  askRemove: 'Remove it? [y/N] ',
+  cannotAskRemove:
+    'There is no terminal to ask at. Use --yes to remove Hive without asking. Nothing was removed.',
+  stillUsed: (clients: readonly string[]): string =>
+    `Hive was not removed, because it is still configured for ${clients.join(' and ')}.`,
+  removed: (folder: string): string => `Removed ${folder}.`,
+  dataKept: (folder: string): string =>
+    `Your questions and answers are kept in ${folder}. Delete that folder if you no longer want them.`,
 } as const;
 
 // ---- The store ----

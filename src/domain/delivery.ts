@@ -42,7 +42,7 @@ export function owed(kind: DeliveryKind, subject: string, recipient: string): De
  * read. A mention needs no such proof, because its addressee processes it.
  */
 export function handOver(delivery: Delivery, carrier: string, now: string): Delivery {
-  const collected_at = delivery.kind === 'mention' || globalThis.SABOTAGE?.('false-receipt') ? now : null;
+  const collected_at = delivery.kind === 'mention' ? now : null;
   return { ...delivery, carrier, handed_at: now, collected_at, repeated: delivery.handed_at !== null };
 }
 

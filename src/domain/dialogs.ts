@@ -14,7 +14,7 @@ import {
 } from './hooks.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { cleanText, excerpt, lookOf } from './text.ts';
+import { cleanText, excerpt, lookOf, revealedSource, spelledOut } from './text.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =
@@ -118,7 +118,7 @@ function summarizeTool({ name, input }: HookTool): ToolSummary {
   const line = what === null ? verb : `${verb} ${what}`;
   const rest = argumentLines(given, [...named, ...(said === null ? [] : ['description'])]);
   const details = [shown, rest.join('\n')].filter((part) => part !== '').join('\n\n');
-  return { question: `${excerpt(line, LINE)}?`, details, said };
+  return { question: `${excerpt(spelledOut(line), LINE)}?`, details, said };
 }
 
 interface Described {
@@ -143,7 +143,7 @@ function describe(name: string, input: Raw): Described {
     return {
       verb: patch ? 'Apply a patch' : 'Run',
       what: patch ? patchedFiles(command) : command,
-      shown: indented(command),
+      shown: patch ? indented(revealedSource(command)) : indented(spelledOut(command)),
       named: ['command'],
       said: textIn(input, 'description'),
     };
@@ -168,7 +168,9 @@ function patchedFiles(patch: string): string | null {
 function diff(input: Raw): Pick<Described, 'shown' | 'named'> {
   const added = ['new_string', 'content', 'new_source'].find((field) => textIn(input, field) !== null);
   const named = [textIn(input, 'old_string') === null ? [] : 'old_string', added ?? []].flat();
-  const parts = named.map((field) => marked(field === 'old_string' ? '- ' : '+ ', String(input[field])));
+  const parts = named.map((field) =>
+    marked(field === 'old_string' ? '- ' : '+ ', revealedSource(String(input[field]))),
+  );
   return { shown: parts.join('\n'), named };
 }
 
@@ -192,8 +194,8 @@ function argumentLines(input: Raw, shown: readonly string[]): string[] {
   return Object.entries(input)
     .filter(([name]) => !shown.includes(name))
     .map(([name, value]) => {
-      const [first, ...more] = (JSON.stringify(value, null, 2) ?? 'null').split('\n');
-      const called = PLAIN_NAME.test(name) ? name : JSON.stringify(name);
+      const [first, ...more] = spelledOut(JSON.stringify(value, null, 2) ?? 'null').split('\n');
+      const called = PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
       return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
     });
 }
@@ -222,6 +224,10 @@ const WITH_REASON = 'Anything you type is sent to the agent as the reason';
 const TOO_LONG =
   'This is too long to be shown here in full, so it can only be denied here. To allow it, answer in the terminal of the agent.';
 
+/** Claude Code sends the content of its plan file with the call; while there is no such file, it sends nothing. */
+const NO_PLAN =
+  'The agent has written no plan, so it can only be declined here. To approve without one, answer in the terminal of the agent.';
+
 /** Free text never allows anything: it denies, and is sent as the reason. */
 function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
   const abort = { label: ABORT, description: 'Deny, and end the turn' };
@@ -230,14 +236,13 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     const input = objectIn(dialog.tool.input) ?? {};
     const plan = textIn(input, 'plan');
     const rest = argumentLines(input, plan === null ? [] : ['plan']);
-    const whole = [plan ?? "The plan is in the agent's terminal.", rest.join('\n')];
-    const context = whole.filter((part) => part !== '').join('\n\n');
-    const shown = fits(context);
+    const context = [plan ?? '', rest.join('\n')].filter((part) => part !== '').join('\n\n');
+    const shown = plan !== null && fits(context);
     return {
       ...shared,
       header: 'Plan',
       question: 'Approve this plan?',
-      context: shown ? context : TOO_LONG,
+      context: shown ? context : plan === null ? NO_PLAN : TOO_LONG,
       options: [
         ...(shown ? [{ label: APPROVE, description: 'The agent leaves plan mode and begins' }] : []),
         { label: KEEP_PLANNING, description: WITH_REASON },
@@ -246,7 +251,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     };
   }
   const { question, details, said } = summarizeTool(dialog.tool);
-  const facts = `Tool: ${dialog.tool.name}\nDirectory: ${cwd}`;
+  const facts = `Tool: ${spelledOut(dialog.tool.name)}\nDirectory: ${spelledOut(cwd)}`;
   const words = said === null ? '' : `The agent's own description of it:\n${indented(said)}`;
   const context = [details, facts, words].filter((part) => part !== '').join('\n\n');
   const shown = fits(context);
@@ -276,7 +281,7 @@ export function dialogFingerprint(dialog: Dialog): string {
 /** What the client itself offers to allow from now on, in words; null when it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
   const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []);
-  const all = described.join('; ');
+  const all = spelledOut(described.join('; '));
   // What is too long to be read as the description of an option is not offered.
   return described.length === 0 || all.length > PROMPT_LIMITS.optionDescription ? null : all;
 }

@@ -175,7 +175,7 @@ const IN_EVENT: Readonly<Record<string, readonly string[]>> = {
 
 /** The arguments of the call that a client makes for an event. */
 function hookInput(client: HookClient, event: string): Record<string, string> {
-  const ids = client === 'codex' ? ['turn_id'] : ['prompt_id', 'agent_id'];
+  const ids = client === 'codex' ? ['turn_id'] : ['prompt_id', 'agent_id', 'permission_mode'];
   const fields = [...IN_EVERY_EVENT, ...ids, ...(IN_EVENT[event] ?? [])];
   return {
     client,
@@ -205,6 +205,7 @@ const CODEX_ENVIRONMENT = [
   'HIVE_PARENT',
   'HIVE_USER',
   'HIVE_SOURCE',
+  'HIVE_RUN',
   'HIVE_MENTION_TTL',
   'HIVE_ESCALATE',
   'HIVE_GATE',

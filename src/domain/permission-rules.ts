@@ -9,6 +9,7 @@ import type { HookTool } from './hooks.ts';
 import { isRemote, type Session } from './sessions.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { SOURCES, type Source } from './sources.ts';
+import { hasAsciiTwin } from './text.ts';
 
 /** One rule that the human wrote. */
 export interface PermissionRule {
@@ -83,9 +84,11 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
   if (input === null || name.includes('*')) return null;
   const tool = TOOLS.get(name);
   if (tool === undefined) return `has an "input", and Hive does not know which argument of ${name} that is`;
-  if (tool.kind === 'command' && input.includes('*') && shellParts(input, { stars: true }) === null)
-    return 'has a star beside something in its "input" that only a shell understands';
-  return null;
+  if (tool.kind !== 'command' || !input.includes('*')) return null;
+  const parts = shellParts(input, { stars: true });
+  if (parts === null) return 'has a star beside something in its "input" that only a shell understands';
+  const program = parts.map(({ words }) => programWithOpenCode(words)).find((found) => found !== null);
+  return program == null ? null : `has a star where ${program} may read it as a program or as code`;
 }
 
 // ---- Which rule decides ----
@@ -271,18 +274,22 @@ function isCommandAllowed(pattern: string, command: string, place: Place): boole
   });
 }
 
-/** `isCommand`: the first word is a program, not a file that something is written to or read from. */
-type WordPlace = Place & { isCommand: boolean };
+/**
+ * `isCommand`: the first word is a program, not a file that something is written to or read from. `isText`: the program
+ * takes this word as text, whatever it says.
+ */
+type WordPlace = Place & { isCommand: boolean; isText?: boolean };
 
 function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart, place: WordPlace): boolean {
   const last = wanted.at(-1);
   const takesMore = last !== undefined && place.isCommand && goesOn(last, wanted.length === 1);
   if (given.length < wanted.length || (given.length > wanted.length && !takesMore)) return false;
-  return given.every((word, index) => {
-    const [text = ''] = word.pieces;
+  const texts = given.map(({ pieces }) => pieces[0] ?? '');
+  return texts.every((text, index) => {
     const pattern = wanted[index];
-    if (pattern === undefined) return isPlainArgument(text, [], place);
-    return isWordAllowed(pattern, text, { ...place, isCommand: place.isCommand && index === 0 });
+    const isText = place.isCommand && takesText(texts, index);
+    if (pattern === undefined) return isPlainArgument(text, text, { ...place, isText });
+    return isWordAllowed(pattern, text, { ...place, isText, isCommand: place.isCommand && index === 0 });
   });
 }
 
@@ -298,18 +305,21 @@ function goesOn({ pieces }: ShellWord, isOnly: boolean): boolean {
 function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): boolean {
   const [first = ''] = pieces;
   if (pieces.length === 1) return text === first;
-  if (isFolderNamed(first)) return isPathAllowed(pieces, text, place);
+  if (isFolderNamed(first))
+    return PLAIN_PATH.test(text) && !hasAsciiTwin(text) && isPathAllowed(pieces, text, place);
   const filled = fill(pieces, text);
   if (filled === null) return false;
   if (place.isCommand) return isProgramAllowed(pieces, text);
-  if (first === '' && /^\s*-/.test(text)) return false;
   // If the star matches nothing, the rule spells out the whole word.
   if (text !== '' && filled.every((part) => part === '')) return true;
-  // `git log*` is the word `log` and what follows it: not `logs`, and not `log-evil`.
-  const [more = ''] = filled;
-  if (!first.includes('=') && ENDS_A_NAME.test(first) && /^[\p{L}\p{N}_-]/u.test(more)) return false;
-  if (/^-.*=/.test(first)) return isPlainArgument(filled.join(' '), filled, place);
-  return isPlainArgument(text, filled, place, first.startsWith('-'));
+  if (first === '') return isPlainArgument(text, filled.join(''), place);
+  // `git log*` is the word `log` and what follows it: not `logs`, `log-evil` or `log:evil`.
+  if (!first.includes('=') && ENDS_A_NAME.test(first)) return false;
+  if (first.startsWith('-') && !first.includes('=')) return isOption(text, place);
+  return (
+    filled.every((part) => PLAIN_FRAGMENT.test(part) && !hasAsciiTwin(part)) &&
+    isWithinFolder([text, ...filled], place)
+  );
 }
 
 /** A star never matches the path of a program; after a program's name it matches what follows. */
@@ -324,24 +334,37 @@ function isFolderNamed(first: string): boolean {
   return first.includes('/') && !/^-|=/.test(first);
 }
 
+// What a star may match is listed, and not what it may not: each program has its own idea of what `=`, `:`, `@`, `+`, a
+// blank and a quote mean. A plain word is a name, a number, a path or a revision of git, and hardly any program reads more
+// into it. Those that do are listed below.
+
+const NAME = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*`;
+const PLAIN_WORD = new RegExp(`^(?:\\./?|(?:\\.?/)?${NAME}(?:/${NAME})*/?(?:[~^]+\\p{N}*)*)$`, 'u');
+/** What a star may match within a word whose beginning the rule spells out. */
+const PLAIN_FRAGMENT = /^[\p{L}\p{M}\p{N}_./+-]*$/u;
+/** A word in a folder that the rule names. */
+const PLAIN_PATH = /^[\p{L}\p{M}\p{N}_./+, -]+$/u;
+
+/** Whether a star may match a word: a plain one, and nothing that leads out of the directory in which the agent works. */
+function isPlainArgument(text: string, filled: string, place: WordPlace): boolean {
+  if (place.isText === true) return isText(text, place);
+  return PLAIN_WORD.test(text) && !hasAsciiTwin(text) && isWithinFolder([text, filled], place);
+}
+
+/** Of an option that a rule leaves open, nobody knows where the value begins, unless there is a `=`. */
+function isOption(text: string, place: WordPlace): boolean {
+  if (/^--?[A-Za-z0-9][\w-]*$/.test(text)) return true;
+  const value = /^--?[A-Za-z0-9][\w-]*=(.+)$/s.exec(text)?.[1];
+  return value !== undefined && isPlainArgument(value, value, { ...place, isText: false });
+}
+
 const MOST_PARTS = 32;
 
-/**
- * Whether a star may match a word: not an option, and nothing that leads out of the directory in which the agent works or
- * to a hidden file there, however a program may split the word.
- */
-function isPlainArgument(
-  text: string,
-  filled: readonly string[],
-  { cwd, resolve }: Place,
-  isOption = false,
-): boolean {
+/** Whether nothing in a word leads out of the directory in which the agent works, however a program may split the word. */
+function isWithinFolder(texts: readonly string[], { cwd, resolve }: Place): boolean {
   // Nothing leads out of the root directory, so there a star matches no path.
-  if (text === '' || cwd === null || cwd === '/' || (/^\s*-/.test(text) && !isOption)) return false;
-  // If the rule leaves an option open, nobody knows where the option's value begins.
-  if (isOption && text.includes('..')) return false;
-  const value = isOption && text.includes('/') ? [text.slice(text.indexOf('/'))] : [];
-  const parts = new Set([...text.split(/[=:,@]/), ...filled, ...value, text]);
+  if (cwd === null || cwd === '/') return false;
+  const parts = new Set(texts.flatMap((text) => [text, ...text.split(/[=:,@]/)]));
   if (parts.size > MOST_PARTS) return false;
   return [...parts].every((part) => {
     if (part === '') return true;
@@ -349,6 +372,85 @@ function isPlainArgument(
     const real = resolve(part);
     return real !== null && (real === cwd || (isWithin(cwd, real) && !/\/\./.test(real.slice(cwd.length))));
   });
+}
+
+/** The programs that take a word as text: all of their words, or what follows one of these options. */
+const TAKES_TEXT: ReadonlyMap<string, readonly string[] | 'all'> = new Map(
+  Object.entries({
+    git: ['-m', '--message'],
+    gh: ['-t', '--title', '-b', '--body'],
+    jest: ['-t'],
+    vitest: ['-t'],
+    grep: 'all',
+    rg: 'all',
+    echo: 'all',
+  } as const),
+);
+
+function takesText(words: readonly string[], index: number): boolean {
+  const where = TAKES_TEXT.get(words[0] ?? '');
+  return where === 'all' || (where?.includes(words[index - 1] ?? '') ?? false);
+}
+
+/** Text in quotes may say anything but be an option; a file that it might name is in the directory. */
+function isText(text: string, place: Place): boolean {
+  return text !== '' && !/^\s*-/.test(text) && isWithinFolder([text], place);
+}
+
+// In a rule for one of the following programs a star comes only after the program or the code that they run:
+// `timeout 60 npm test *`, `sed -n 1,9p *`, `node scripts/build.mjs *`.
+
+/** They run their first word or the file that it names, or take it for options. A star in a folder that the rule names is a file. */
+const RUNS_A_WORD = new Set(
+  (
+    'env nice ionice nohup setsid timeout time stdbuf command builtin exec xargs npx bunx pnpx uvx pipx ' +
+    'sh bash dash zsh ksh fish busybox python python2 python3 pypy node nodejs deno bun perl ruby php lua tclsh wish expect ' +
+    'Rscript julia guile java osascript pwsh source . vi vim nvim emacs gdb lldb tar bsdtar ar'
+  ).split(' '),
+);
+/** Their first word is code. */
+const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
+/** What they run may stand behind any of their words. */
+const RUNS_ANY_WORD = new Set(
+  (
+    'sudo doas su ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +
+    'chroot flock docker podman kubectl'
+  ).split(' '),
+);
+
+/** The program in a rule's command that could take what a star matches for a program or for code; null if none could. */
+function programWithOpenCode(words: readonly ShellWord[]): string | null {
+  const texts = words.map(({ pieces }) => pieces[0] ?? '');
+  const starAfter = (start: number, files: boolean): number =>
+    words.findIndex(
+      ({ pieces }, at) => at >= start && pieces.length > 1 && (files || !isFolderNamed(pieces[0] ?? '')),
+    );
+  for (let at = 0; at < words.length; ) {
+    const program = (texts[at] ?? '').replace(/^.*\//s, '');
+    if (isAssignment(program)) {
+      at += 1;
+      continue;
+    }
+    if (!(RUNS_A_WORD.has(program) || READS_CODE.has(program) || RUNS_ANY_WORD.has(program))) return null;
+    const star = starAfter(at, READS_CODE.has(program) || RUNS_ANY_WORD.has(program));
+    if (star === -1) return null;
+    if (RUNS_ANY_WORD.has(program)) return program;
+    // What it runs is the next word, unless an option may have taken that word.
+    at += 1;
+    while (at < star && isBesideTheProgram(texts[at] ?? '')) at += 1;
+    if (at >= star || (texts[at] ?? '').startsWith('-') || (texts[star - 1] ?? '').startsWith('-'))
+      return program;
+  }
+  return null;
+}
+
+/** A variable, a number, or an option that takes no word: `env A=b`, `timeout 10s`, `sed -n`; and `python -m pytest`. */
+function isBesideTheProgram(word: string): boolean {
+  return isAssignment(word) || /^(?:[\d.]+[smhd]?|-[a-z]?\d+|-[ioe]L|-[0eimnpvz]|--)$/.test(word);
+}
+
+function isAssignment(word: string): boolean {
+  return /^[A-Za-z_]\w*=/.test(word);
 }
 
 function isWithin(folder: string, path: string): boolean {

@@ -18,6 +18,8 @@ export interface Quotas {
   quota_mentions: number;
   /** KB of context with questions an hour. */
   quota_context: number;
+  /** Sessions that one token opens an hour. */
+  quota_sessions: number;
 }
 
 type Quota = keyof Quotas;
@@ -29,6 +31,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   quota_criticals: 20,
   quota_mentions: 120,
   quota_context: 16_384,
+  quota_sessions: 300,
 };
 
 /** How much of each quota one call takes. */
@@ -43,6 +46,7 @@ const PERIOD_MS: Readonly<Record<Rate, number>> = {
   quota_criticals: 60 * MINUTE_MS,
   quota_mentions: MINUTE_MS,
   quota_context: 60 * MINUTE_MS,
+  quota_sessions: 60 * MINUTE_MS,
 };
 const RATES = Object.keys(PERIOD_MS) as Rate[];
 
@@ -61,12 +65,18 @@ export function quotaHolders(
   session: Pick<Session, 'session_id' | 'parent_session_id' | 'machine'>,
 ): QuotaHolder[] {
   const own: QuotaHolder = { id: hostOf(session), kind: 'session' };
-  return isRemote(session.machine) ? [own, { id: session.machine, kind: 'token' }] : [own];
+  const token = tokenHolder(session.machine);
+  return token === null ? [own] : [own, token];
+}
+
+/** The token that a machine is; null for a machine of the human's. It alone pays for new sessions. */
+export function tokenHolder(machine: string): QuotaHolder | null {
+  return isRemote(machine) ? { id: machine, kind: 'token' } : null;
 }
 
 /** How much of a quota this holder has. */
 export function limitOf(quotas: Quotas, quota: Quota, { kind }: QuotaHolder): number {
-  return quotas[quota] * (kind === 'token' ? TOKEN_FACTOR : 1);
+  return quotas[quota] * (kind === 'token' && quota !== 'quota_sessions' ? TOKEN_FACTOR : 1);
 }
 
 /** The name of this holder's bucket. No session and no seat can have this name. */
@@ -75,9 +85,9 @@ export function quotaBucket(quota: Rate | 'notice', { id }: QuotaHolder): string
 }
 export const QUOTA_BUCKETS = 'quota:';
 
-/** The rates that a demand touches and this holder has a limit for. */
-export function ratesIn(demand: Demand, quotas: Quotas): Rate[] {
-  return RATES.filter((rate) => (demand[rate] ?? 0) > 0 && quotas[rate] > 0);
+/** The rates that a demand touches. */
+export function ratesOf(demand: Demand): Rate[] {
+  return RATES.filter((rate) => (demand[rate] ?? 0) > 0);
 }
 
 /** The state of one holder: how many questions are pending, and its buckets by name. A missing bucket is full. */
@@ -113,7 +123,7 @@ export function askQuotas(
     const most = limitOf(quotas, 'quota_pending', holder);
     if (quotas.quota_pending > 0 && pending + (demand.quota_pending ?? 0) > most)
       return refuse('quota_pending', PENDING_RETRY_S);
-    for (const rate of ratesIn(demand, quotas)) {
+    for (const rate of ratesOf(demand).filter((one) => quotas[one] > 0)) {
       const name = quotaBucket(rate, holder);
       const size = sizeOf(rate, quotas, holder);
       const bucket = buckets.get(name) ?? fullBucket(name, size, now);
@@ -156,6 +166,10 @@ const WORDS: Readonly<Record<Quota, { limit: (most: string) => string; instead: 
   quota_context: {
     limit: (most) => `${most} KB of context an hour`,
     instead: 'Put long context into a file and name it.',
+  },
+  quota_sessions: {
+    limit: (most) => `${most} new sessions an hour`,
+    instead: 'Go on in a session that you have.',
   },
 };
 

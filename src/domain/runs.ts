@@ -2,18 +2,28 @@
  * Runs: headless agents that Hive starts, ends while their human thinks, and starts again with the answer. Pure: no
  * clock, no ids, no I/O. What a start executes is kept in a file of the human's (infrastructure/platform/runs.ts).
  */
-import { invalidInput } from './errors.ts';
-import type { HookTool } from './hooks.ts';
+import { HiveError, invalidInput } from './errors.ts';
+import type { HookClient, HookTool, Raw } from './hooks.ts';
+import { type AskRequest, BLOCKING_DEFAULT_MS, WHEN_TURN_ABORTED } from './prompts.ts';
 
-/** A call of the agent's that needs the human, until the client reports that the call is over. */
+/** A question of the agent's that its run waits for. A call with several questions has several of these. */
 export interface RunCall {
-  /** The client's id of the call; a call that is repeated after a resume has the same id. */
-  call_id: string;
+  /**
+   * The client's id of the call, until the client reports that the call is over; a call that is repeated after a resume has
+   * the same id. Null: no call waits, because the agent ended its turn while the question was open.
+   */
+  call_id: string | null;
   ask_id: string;
+  /** The start of the run whose agent made it. */
+  start: number;
   /** The client was asked to end, and to repeat this call when it is resumed. */
   deferred: boolean;
   /** The answer was given to this call. If its agent died after that, the call may have run. */
   given: boolean;
+  /** It is an ask of the agent's own, whose tool returns the answer. */
+  by_tool?: boolean;
+  /** The client's permission mode at the time, if it said so: the mode changes when a plan is approved. */
+  mode?: string;
 }
 
 export type RunStatus = 'working' | 'sleeping' | 'ended';
@@ -54,6 +64,9 @@ export interface Run {
   changed_at: string;
 }
 
+/** The longest that a call waits before it is deferred: clients let its hook run for ten minutes. */
+export const PATIENCE_MS: number = 9 * 60 * 1000;
+
 /** An agent that dies this often without an explanation is not started again. */
 export const MOST_CRASHES = 10;
 
@@ -64,16 +77,41 @@ export function isDeferred({ calls }: Pick<Run, 'calls'>): boolean {
   return calls.some(({ deferred }) => deferred);
 }
 
+/** The questions that were open when the agent ended its turn. */
+export function leftOpen({ calls }: Pick<Run, 'calls'>): RunCall[] {
+  return calls.filter(({ call_id }) => call_id === null);
+}
+
+/**
+ * Whether a sleeping run goes on: no call waits for its human any more, and of the questions that its agent left open one
+ * is settled. `isPending` says whether a question still is.
+ */
+export function mayGoOn({ calls }: Pick<Run, 'calls'>, isPending: (ask_id: string) => boolean): boolean {
+  const open = leftOpen({ calls });
+  const ofCalls = calls.filter(({ call_id }) => call_id !== null);
+  if (ofCalls.some(({ ask_id }) => isPending(ask_id))) return false;
+  return open.length === 0 || open.some(({ ask_id }) => !isPending(ask_id));
+}
+
 /** The run after its agent has ended. `exit_code` is null if a signal ended it, or if nobody saw the end. */
 export function agentEnded(run: Run, exit_code: number | null, now: string): Run {
   if (run.status !== 'working') return run;
   // A program that a signal stopped may report that with its exit code.
   const code = exit_code === null || exit_code >= SIGNALLED ? run.exit_code : exit_code;
   const over: Run = { ...run, keeper: null, agent: null, exit_code: code, changed_at: now };
-  if (code === 0 && !isDeferred(run)) return { ...over, status: 'ended' };
+  if (code === 0 && !isDeferred(run)) {
+    return leftOpen(run).length === 0
+      ? { ...over, status: 'ended' }
+      : { ...over, status: 'sleeping', exit_code: null };
+  }
   if (isDeferred(run) && run.heard === run.start) return { ...over, status: 'sleeping', exit_code: null };
   // It should have repeated a deferred call and could not: the conversation does not contain that call.
-  const calls = run.calls.map((call) => ({ ...call, deferred: false }));
+  // An ask of its own can be answered without that call.
+  const calls = run.calls.map((call) => ({
+    ...call,
+    deferred: false,
+    call_id: call.by_tool === true ? null : call.call_id,
+  }));
   // A failed first start is final; a later one may not have found its conversation.
   const isFinal = run.start === 1 || run.heard === run.start;
   if (code !== null && !isDeferred(run) && isFinal) return { ...over, status: 'ended' };
@@ -111,34 +149,52 @@ export function readStart(text: string | undefined): RunStart | null {
   return found === null ? null : { run_id: found[1] ?? '', start: Number(found[2]) };
 }
 
-// ---- The command line of Claude Code ----
+// ---- The command line ----
 
 /** The program that a start executes, and its arguments. */
 export interface RunCommand {
   program: string;
-  /** Without the prompt, the session, and `-p`. */
+  /** Without the prompt, the conversation, and what makes the client headless. */
   options: readonly string[];
   prompt: string;
 }
 
+/** The client that a command starts; null for any other program. */
+function clientOf(program: string): HookClient | null {
+  const [, name] = /(?:^|[/\\])(claude|codex)(?:\.(?:exe|cmd))?$/.exec(program) ?? [];
+  return name === 'claude' ? 'claude-code' : name === 'codex' ? 'codex' : null;
+}
+
 const PRINT = new Set(['-p', '--print']);
 /** Options that choose the conversation, which the run does itself. */
-const OF_CONVERSATION =
-  /^(?:-c|--continue|-r|--resume|--session-id|--fork-session|--no-session-persistence)(?:=|$)/;
+const OF_CONVERSATION: Readonly<Record<HookClient, RegExp>> = {
+  'claude-code': /^(?:-c|--continue|-r|--resume|--session-id|--fork-session|--no-session-persistence)(?:=|$)/,
+  codex: /^(?:resume|fork|review|--last|--ephemeral)(?:=|$)/,
+};
 
-/** Reads `claude -p PROMPT …`. @throws HiveError `invalid_input` with a sentence that says what to change. */
+/**
+ * Reads `claude -p PROMPT …` or `codex exec PROMPT …`.
+ * @throws HiveError `invalid_input` with a sentence that says what to change.
+ */
 export function readCommand(words: readonly string[]): RunCommand {
   const [program = '', ...rest] = words;
-  if (!/(?:^|[/\\])claude(?:\.(?:exe|cmd))?$/.test(program))
+  const client = clientOf(program);
+  if (client === null)
     throw invalidInput(
-      `hive run starts Claude Code only, because no other client can end while it waits. Write: hive run -- claude -p "…"`,
+      'hive run starts Claude Code and Codex, because no other client can continue a conversation later. Write: hive run -- claude -p "…"',
     );
-  const at = rest.findIndex((word) => PRINT.has(word));
+  const at = client === 'codex' ? rest.indexOf('exec') : rest.findIndex((word) => PRINT.has(word));
   const prompt = rest[at + 1];
   if (at < 0 || prompt === undefined || prompt.startsWith('-'))
-    throw invalidInput('Write the prompt right after -p: hive run -- claude -p "…" OPTIONS');
+    throw invalidInput(
+      client === 'codex'
+        ? 'Write the prompt right after exec: hive run -- codex exec "…" OPTIONS'
+        : 'Write the prompt right after -p: hive run -- claude -p "…" OPTIONS',
+    );
   const options = [...rest.slice(0, at), ...rest.slice(at + 2)];
-  const wrong = options.find((word) => OF_CONVERSATION.test(word));
+  const wrong = [...(client === 'codex' ? [prompt] : []), ...options].find((word) =>
+    OF_CONVERSATION[client].test(word),
+  );
   if (wrong !== undefined)
     throw invalidInput(`hive run chooses the conversation itself: leave ${wrong} out.`);
   return { program, options, prompt };
@@ -147,13 +203,103 @@ export function readCommand(words: readonly string[]): RunCommand {
 /** What the agent reads when it starts again without a call that it could repeat by itself. */
 const GO_ON = 'You were stopped from outside. Continue from where you left off.';
 
-/** The arguments of a start. */
-export function argumentsOf({ options, prompt }: RunCommand, run: Run): string[] {
-  if (run.start === 1 || run.heard === 0) return ['-p', prompt, '--session-id', run.session_id, ...options];
-  return isDeferred(run)
-    ? ['-p', '--resume', run.session_id, ...options]
-    : ['-p', GO_ON, '--resume', run.session_id, ...options];
+/** The same when its questions were answered; the hooks add the answers. */
+function answeredPrompt(ask_ids: readonly string[]): string {
+  return `You stopped while ${ask_ids.join(', ')} was open. There is news of it: see hivemind_poll. Continue from where you left off.`;
 }
+
+/** The arguments of a start. @throws HiveError `store_unsafe` if the id of the conversation, which the store holds, is an option. */
+export function argumentsOf({ program, options, prompt }: RunCommand, run: Run): string[] {
+  const { session_id } = run;
+  if (!/^\w[\w-]*$/.test(session_id))
+    throw new HiveError(
+      'store_unsafe',
+      `"${session_id}" is no id of a conversation: somebody changed the store.`,
+    );
+  const isNew = run.start === 1 || run.heard === 0;
+  const open = leftOpen(run).map(({ ask_id }) => ask_id);
+  const next = open.length === 0 ? GO_ON : answeredPrompt(open);
+  if (clientOf(program) === 'codex') {
+    // Its options belong to `exec`, and are valid for the resumed conversation only before `resume`.
+    const exec = ['exec', ...options];
+    return isNew ? [...exec, '--', prompt] : [...exec, 'resume', session_id, next];
+  }
+  if (isNew) return ['-p', prompt, '--session-id', session_id, ...options];
+  const now = inModeOf(run, options);
+  return isDeferred(run)
+    ? ['-p', '--resume', session_id, ...now]
+    : ['-p', next, '--resume', session_id, ...now];
+}
+
+/** The options without the plan mode, once its plan is approved: the client does not remember that. */
+function inModeOf({ calls }: Run, options: readonly string[]): readonly string[] {
+  const isApproved = calls.some(({ mode = 'plan' }) => mode !== 'plan');
+  const at = options.findIndex((word) => /^--permission-mode(?:=plan)?$/.test(word));
+  if (!isApproved || at < 0) return options;
+  if (options[at] === '--permission-mode=plan') return options.toSpliced(at, 1);
+  return options[at + 1] === 'plan' ? options.toSpliced(at, 2) : options;
+}
+
+// ---- Asking in a run of Claude Code ----
+// Without a terminal, Claude Code offers its model no questions (AskUserQuestion) and no plans, unless its command line
+// names a tool that decides permissions. A run names one of Hive's, which denies: who may permit was asked before, by hooks.
+
+/** The server that has only that tool. */
+export const DENYING_SERVER = 'hive-run';
+export const DENYING_TOOL = 'deny';
+
+/** What the model reads where the client asks for a permission and nobody gives it. */
+export const NOT_PERMITTED = 'Nobody permitted this. Do something else, or ask your human with hivemind_ask.';
+
+/** The options that a run adds, unless the human chose another way: `serve` starts the server. */
+export function askingOptions({ program, options }: RunCommand, serve: readonly string[]): string[] {
+  if (clientOf(program) !== 'claude-code') return [];
+  if (options.some((word) => /^--permission-prompts?(?:-tool)?(?:=|$)/.test(word))) return [];
+  const [command, ...args] = serve;
+  const servers = { mcpServers: { [DENYING_SERVER]: { type: 'stdio', command, args } } };
+  const tool = `mcp__${DENYING_SERVER}__${DENYING_TOOL}`;
+  return ['--mcp-config', JSON.stringify(servers), '--permission-prompt-tool', tool];
+}
+
+/**
+ * The question of a blocking ask, as its model wrote it; null for any other call, for one that may not take `patience_ms`,
+ * and for one that only the tool itself can read, or refuse.
+ */
+export function blockingAsk({ own, input }: HookTool, patience_ms: number): AskRequest | null {
+  if (own !== 'hivemind_ask' && own !== 'hivemind_ask_async') return null;
+  if (input === null || typeof input !== 'object' || Array.isArray(input)) return null;
+  const given = Object.fromEntries(Object.entries(input as Raw).filter(([, value]) => value !== null));
+  const limit = own === 'hivemind_ask' ? 'timeout_ms' : 'wait_ms';
+  const { [limit]: wait_ms = own === 'hivemind_ask' ? BLOCKING_DEFAULT_MS : 0, ...request } = given;
+  if (typeof wait_ms !== 'number' || wait_ms < patience_ms) return null;
+  const isKnown = Object.entries(request).every(([name, value]) => ASKED[name]?.(value) === true);
+  return isKnown && 'question' in request ? (request as unknown as AskRequest) : null;
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isTruth = (value: unknown): boolean => typeof value === 'boolean';
+const isCount = (value: unknown): boolean => typeof value === 'number';
+
+/** The arguments of an ask that a hook can read without the schemas of the tools. */
+const ASKED: Readonly<Record<string, (value: unknown) => boolean>> = {
+  question: isText,
+  options: (value) =>
+    Array.isArray(value) &&
+    value.every((option: unknown) => isText(option) || isText((option as { label?: unknown } | null)?.label)),
+  context: isText,
+  multi_select: isTruth,
+  allow_free_text: isTruth,
+  header: isText,
+  kind: (value) => value === 'question' || value === 'permission',
+  urgency: (value) => value === 'low' || value === 'normal' || value === 'critical',
+  timeout_ms: isCount,
+  idempotency_key: isText,
+  group_id: isText,
+  when_turn_aborted: (value) => (WHEN_TURN_ABORTED as readonly unknown[]).includes(value),
+  label: isText,
+  to: isText,
+  escalate_after_ms: isCount,
+};
 
 // ---- Which calls need a human ----
 // A hook cannot know whether the client will ask for a permission, and once the client asks, a call cannot be deferred.
@@ -179,8 +325,6 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'Task',
   'Skill',
   'EnterPlanMode',
-  'ExitPlanMode',
-  'AskUserQuestion',
   'StructuredOutput',
   'ListMcpResourcesTool',
   'ReadMcpResourceTool',
@@ -188,6 +332,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
 
 const EDITS = ['Edit', 'MultiEdit', 'Write', 'NotebookEdit'];
 const EVERYTHING = '*';
+/** In plan mode the client decides by itself. Once the plan is approved, the agent works in the default mode. */
+const UNTIL_APPROVED = 'plan *';
 
 /** What the options of Claude Code allow. */
 export function allowedBy(options: readonly string[]): string[] {
@@ -210,6 +356,7 @@ export function allowedBy(options: readonly string[]): string[] {
 
 function allowedInMode(mode: string): readonly string[] {
   if (mode === 'acceptEdits') return EDITS;
+  if (mode === 'plan') return [UNTIL_APPROVED];
   // In the other modes the client decides by itself and asks nobody.
   return mode === 'default' || mode === 'manual' ? [] : [EVERYTHING];
 }
@@ -219,9 +366,14 @@ function rulesIn(text: string): string[] {
   return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [];
 }
 
-/** Whether Hive asks the human about a call, before the client does. */
-export function needsHuman({ name, input, own }: HookTool, allowed: readonly string[]): boolean {
+/** Whether Hive asks the human about a call, before the client does; `mode` is the client's permission mode, if it says so. */
+export function needsHuman(
+  { name, input, own }: HookTool,
+  allowed: readonly string[],
+  mode: unknown = 'plan',
+): boolean {
   if (own !== null || HARMLESS.has(name)) return false;
+  if (mode === 'plan' && allowed.includes(UNTIL_APPROVED)) return false;
   const command = (input as { command?: unknown } | null)?.command;
   return !allowed.some((rule) => {
     const [, tool = '', inner] = /^([^(]+)(?:\((.*)\))?$/s.exec(rule) ?? [];
@@ -259,6 +411,27 @@ export function isOnlyCall(tail: string | null, call_id: string): boolean {
     if (message.calls.includes(call_id)) own = message.complete ? message.id : null;
   }
   return own !== null && steps.get(own)?.size === 1;
+}
+
+/** Whether the transcript shows this call without a result. */
+export function isOpenCall(tail: string | null, call_id: string): boolean {
+  const parts = (tail ?? '').split('\n').flatMap((line) => (line.includes(call_id) ? partsIn(line) : []));
+  return (
+    parts.some(({ type, id }) => type === 'tool_use' && id === call_id) &&
+    !parts.some(({ type, tool_use_id }) => type === 'tool_result' && tool_use_id === call_id)
+  );
+}
+
+type Part = { type?: unknown; id?: unknown; tool_use_id?: unknown };
+
+function partsIn(line: string): Part[] {
+  try {
+    const { message } = JSON.parse(line) as { message?: { content?: unknown } };
+    const { content } = message ?? {};
+    return Array.isArray(content) ? (content as (Part | null)[]).filter((part) => part !== null) : [];
+  } catch {
+    return [];
+  }
 }
 
 /** An assistant's message in a transcript; null for any other line, and for one that is cut. */

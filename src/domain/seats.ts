@@ -11,6 +11,18 @@ export interface Seat {
   name: string;
   /** Its public key: 32 bytes, base64url. */
   key: string;
+  /** The names of the stores where it counts (`Store.name`); all of them, where it is left out. */
+  stores?: readonly string[];
+}
+
+/** Whether what a seat signs may allow something in this store. */
+export function countsIn({ stores }: Seat, store: string): boolean {
+  return stores === undefined || stores.includes(store);
+}
+
+/** A seat, counting in one more store. */
+export function withStore(seat: Seat, store: string): Seat {
+  return countsIn(seat, store) ? seat : { ...seat, stores: [...(seat.stores ?? []), store] };
 }
 
 /** The key of the seat in this process. */
@@ -31,7 +43,7 @@ export interface SignedAnswer {
 
 /** A secret key: 32 bytes, in hexadecimal digits. */
 export const SECRET_KEY: RegExp = /^[0-9a-f]{64}$/;
-const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
+export const PUBLIC_KEY: RegExp = /^[A-Za-z0-9_-]{43}$/;
 const LONGEST_NAME = 400;
 /** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
 const PKCS8 = '302e020100300506032b657004220420';
@@ -82,14 +94,22 @@ export function readSeats(value: unknown, file: string): { seats: Seat[]; proble
   const seats: Seat[] = [];
   const problems: string[] = [];
   for (const [index, item] of value.entries()) {
-    const { name, key, ...rest } = (item ?? {}) as Record<string, unknown>;
+    const { name, key, stores, ...rest } = (item ?? {}) as Record<string, unknown>;
     const isNamed = typeof name === 'string' && name !== '' && name.length <= LONGEST_NAME;
     const isKey = typeof key === 'string' && PUBLIC_KEY.test(key);
-    if (isNamed && isKey && Object.keys(rest).length === 0) seats.push({ name, key });
+    const isKnown = Object.keys(rest).length === 0;
+    if (isNamed && isKey && isKnown && (stores === undefined || areNames(stores)))
+      seats.push({ name, key, ...(stores !== undefined && { stores }) });
     else
-      problems.push(`Seat ${index + 1} in ${file} is not {"name": …, "key": …} with a public key of Hive.`);
+      problems.push(
+        `Seat ${index + 1} in ${file} is not {"name": …, "key": …, "stores": […]} with a public key of Hive.`,
+      );
   }
   return { seats, problems };
+}
+
+function areNames(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 /** One text for each meaning: the fields in a fixed order, as JSON, after what this is a signature of. */

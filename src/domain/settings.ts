@@ -216,6 +216,11 @@ const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
     emacs: null,
     text: 'KB of context that one session may send with questions in an hour',
   },
+  quota_sessions: {
+    type: between(0, MOST),
+    emacs: null,
+    text: 'sessions, with their subagents, that one token of hive serve may open in an hour',
+  },
 };
 
 const EVERYWHERE: Readonly<Record<keyof OutreachSettings, Line>> = {

@@ -45,12 +45,12 @@ function anyOf(ranges: Ranges, flags: string, repeat = ''): RegExp {
 
 /**
  * Characters that a terminal would obey, reorder by or hide: controls, everything that Unicode calls default-ignorable
- * (soft hyphen, fillers, zero width, variation selectors, bidi marks, invisible tags), line separators and the empty
- * braille pattern. With them a text could forge the line that names its author, or look like another text.
+ * (soft hyphen, fillers, zero width, variation selectors, bidi marks, invisible tags), line separators, the empty
+ * braille pattern, and the blanks that no keyboard writes. With them a text could forge the line that names its author, or look like another text.
  * Emacs gets these ranges and the ones below from scripts/lisp-names.mjs.
  */
 export const HIDDEN_RANGES: Ranges =
-  '0-8 b-1f 7f-9f ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 2028-202e 2060-206f 2800 3164 fe00-fe0f feff ' +
+  '0-8 b-1f 7f-9f ad 34f 61c 115f-1160 1680 17b4-17b5 180b-180f 2000-200f 2028-202e 205f-206f 2800 3164 fe00-fe0f feff ' +
   'ffa0 fff0-fffb 1bca0-1bca3 1d173-1d17a e0000-e0fff';
 
 export const HIDDEN: RegExp = anyOf(HIDDEN_RANGES, 'gu');
@@ -74,6 +74,16 @@ export const LOOK_ALIKE_SCRIPTS: Readonly<Record<'latin' | 'others', readonly Ra
 
 /** What may be between two letters of a word, of any script: digits, the underscore, combining marks. */
 export const WITHIN_WORDS: Ranges = '30-39 5f 300-34e 350-36f';
+
+/**
+ * Whether a character in it is another way to write an ASCII one, such as a no-break space, a full-width letter or the
+ * Kelvin sign: some programs read it as that one.
+ */
+export function hasAsciiTwin(text: string): boolean {
+  for (const character of text)
+    if (character > '\x7f' && /[\0-\x7f]/.test(character.normalize('NFKC'))) return true;
+  return false;
+}
 
 /** Letters of other scripts that look like Latin ones, in pairs. */
 const LATIN_TWINS = new Map(
@@ -131,6 +141,90 @@ function reveal(character: string): string {
   if (code < 32) return `^${String.fromCharCode(code ^ 64)}`;
   if (code === 127) return '^?';
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+
+// ---- Commands ----
+// A person allows a command by what it looks like, so there only what is plainly what it looks like is shown as it is.
+
+/** Of source text and diffs: `revealed`, and with it every blank that is no space. */
+export function revealedSource(text: string): string {
+  return revealed(text).replace(/(?! )\p{Zs}/gu, reveal);
+}
+
+/**
+ * Of a command, a path or another argument: `revealed`, and with it every character that is not plainly what it looks
+ * like, such as no-break spaces, typographic hyphens and quotes, full-width forms, and words that consist of the twins of
+ * Latin letters. What stays is ASCII, accented Latin letters, words of scripts in general use, and emoji.
+ */
+export function spelledOut(text: string): string {
+  if (PLAIN_ASCII.test(text)) return text;
+  return revealed(text.replace(BEYOND_ASCII, spellRun)).replace(WORD, spellTwins);
+}
+
+/** A word in which every letter of another script has an ASCII twin, such as one that looks like `copy`. */
+function spellTwins(word: string): string {
+  const foreign = Array.from(word).filter((character) => OTHER_SCRIPT.test(character));
+  const isTwin = (character: string): boolean => (LATIN_TWINS.get(character) ?? character) <= '\x7f';
+  return foreign.length === 0 || !foreign.every(isTwin) ? word : word.replace(BEYOND_ASCII, spellAll);
+}
+
+function spellAll(run: string): string {
+  return Array.from(run, reveal).join('');
+}
+
+const PLAIN_ASCII = /^[\t\n\x20-\x7e]*$/;
+const BEYOND_ASCII = /[^\0-\x7f]+/gu;
+/** The scripts in general use, from table 5 of Unicode's annex 31, without Latin. The others have letters that nobody knows. */
+const IN_USE = new RegExp(
+  `[${(
+    'Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Knda Kana Khmr Laoo Mlym Mymr Orya Sinh ' +
+    'Taml Telu Thaa Thai Tibt'
+  )
+    .split(' ')
+    .map((script) => `\\p{Script_Extensions=${script}}`)
+    .join('')}]`,
+  'u',
+);
+/** Latin letters that are no ASCII letter with marks, and look like none. */
+const LATIN_OF_ITS_OWN = new Set('ßæœøđłðþŋħÆŒØĐŁÐÞŊĦẞ');
+
+/** Emoji that are question and exclamation marks, operators or a dollar sign. */
+const LIKE_PUNCTUATION = /[\u2753-\u2757\u2795-\u2797\u{1f4b2}\u{1f7f0}]/u;
+
+type Look = 'as it is' | 'in a word' | 'spelled out';
+
+function lookOfCharacter(character: string): Look {
+  // Another way to write something else, such as a full-width letter or a presentation form.
+  if (character.normalize('NFKC') !== character) return 'spelled out';
+  if (/\p{Emoji_Presentation}/u.test(character))
+    return LIKE_PUNCTUATION.test(character) ? 'spelled out' : 'as it is';
+  if (/\p{Script=Latin}/u.test(character)) {
+    const isAccented = /^[A-Za-z]\p{M}+$/u.test(character.normalize('NFD'));
+    return isAccented || LATIN_OF_ITS_OWN.has(character) ? 'as it is' : 'spelled out';
+  }
+  return /[\p{L}\p{M}]/u.test(character) && IN_USE.test(character) ? 'in a word' : 'spelled out';
+}
+
+/** A letter that stands alone between ASCII characters may be there for its look: `src\u30CEa` is no path. */
+function spellRun(run: string): string {
+  let shown = '';
+  let word: string[] = [];
+  const endWord = (): void => {
+    const isWord = word.length > 1 && /(?!\p{Lm})\p{L}/u.test(word[0] ?? '');
+    shown += isWord ? word.join('') : spellAll(word.join(''));
+    word = [];
+  };
+  for (const character of run) {
+    const look = lookOfCharacter(character);
+    if (look === 'in a word') {
+      word.push(character);
+      continue;
+    }
+    endWord();
+    shown += look === 'as it is' ? character : reveal(character);
+  }
+  endWord();
+  return shown;
 }
 
 /** Cleans every string inside a JSON-like value, keys included. The JSON parser has already bounded the depth. */

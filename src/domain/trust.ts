@@ -19,10 +19,14 @@ export interface Authority {
 export interface Trust extends Authority {
   /** Whether a program may answer for the human when no person is typing (`hive respond` in a script). */
   allow_scripts_to_answer: boolean;
+  /** Whether a person may allow permissions at a terminal, and not in Emacs alone. */
+  terminal_may_allow: boolean;
   /** Rules that answer permissions in the human's place. */
   permission_rules: readonly PermissionRule[];
   /** The seats whose answers may allow something. */
   seats: readonly Seat[];
+  /** Whether a first seat registers itself: not where the human has written an empty list. */
+  takes_first_seat: boolean;
   /** Where the file is, or should be. */
   path: string;
   /** Why nothing in it permits anything: sentences that say what to do. Empty: all of it counts. */
@@ -50,7 +54,13 @@ const LONGEST_COMMAND = 4_096;
 
 /** The content of the human's file. */
 export function readTrust({ path, text, problems: found, digest }: TrustFile): Trust {
-  const nothing = { ...NO_AUTHORITY, allow_scripts_to_answer: false, seats: [] };
+  const nothing = {
+    ...NO_AUTHORITY,
+    allow_scripts_to_answer: false,
+    terminal_may_allow: false,
+    seats: [],
+    takes_first_seat: text === null,
+  };
   if (text === null) return { ...nothing, permission_rules: [], path, problems: found, digest };
   const content = parse(text);
   const said = content === null ? null : understand(content, path);
@@ -82,6 +92,7 @@ function understand(
   const known = new Set([
     'popup_permissions',
     'allow_scripts_to_answer',
+    'terminal_may_allow',
     'notify_command',
     'permission_rules',
     'seats',
@@ -90,9 +101,11 @@ function understand(
   const trust = {
     popup_permissions: flag('popup_permissions'),
     allow_scripts_to_answer: flag('allow_scripts_to_answer'),
+    terminal_may_allow: flag('terminal_may_allow'),
     notify_command: isCommand ? command : null,
     permission_rules: rules,
     seats,
+    takes_first_seat: content['seats'] === undefined || seats.length > 0,
   };
   problems.push(
     ...ofRules,

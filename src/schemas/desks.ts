@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuthorityChanges } from '../application/trust.ts';
 import type { OutreachChanges } from '../domain/outreach.ts';
 import type { PreferenceChanges, Preferences } from '../domain/preferences.ts';
-import { SECRET_KEY } from '../domain/seats.ts';
+import { PUBLIC_KEY, SECRET_KEY } from '../domain/seats.ts';
 import { type SettingKey, settingNamed } from '../domain/settings.ts';
 import { outreachSettings } from './outreach.ts';
 
@@ -19,6 +19,11 @@ export const initializeParams = z.object({
   seat_key: z.string().regex(SECRET_KEY, 'The key of a seat is 64 hexadecimal digits.').nullish(),
   /** Folders with files of the outbox. Emacs cannot flush a folder, so the sidecar does, with those above, before it replies. */
   flush_folders: z.array(z.string().min(1).max(4_096)).max(8).nullish(),
+});
+/** A further seat: its name, and its public key. */
+export const seatRegisterParams = z.object({
+  name: z.string().max(400),
+  key: z.string().regex(PUBLIC_KEY, 'The public key of a seat is 43 characters long.'),
 });
 export const focusParams = z.object({ focused: z.boolean() });
 
@@ -79,4 +84,14 @@ export const preferencesParams: z.ZodType<
     issue.code === 'unrecognized_keys'
       ? `There is no preference ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(preferenceShape).join(', ')}.`
       : undefined,
+});
+
+/** `notice/list`: newest first, at most 200 a page. */
+export const noticeListParams = z.object({
+  limit: z.number().int().min(1).max(200).nullish(),
+  /** The `next_cursor` of the page before. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'not a cursor of this list')
+    .nullish(),
 });

@@ -12,10 +12,11 @@ import {
 import { dirname, join } from 'node:path';
 import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
 import { lost } from './failures.ts';
+import type { SabotageName } from './sabotage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLOCK = join(import.meta.dirname, 'children/clock.mjs');
-const SABOTEUR = join(import.meta.dirname, 'children/sabotage.mjs');
+const SABOTEUR = join(import.meta.dirname, 'children/sabotage.ts');
 /** Root as much as anybody is to be stopped by the permissions of a file. */
 const POWERLESS = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
 

@@ -19,7 +19,7 @@ import { type Installation, openInstallation } from './installation.ts';
 import type { Fault } from './plan.ts';
 import { report } from './report.ts';
 import { runLeg } from './run.ts';
-import { SABOTAGE_NAMES, SABOTAGES, sabotageNamed } from './sabotage.ts';
+import { SABOTAGE_NAMES, SABOTAGES, type SabotageName, sabotageNamed } from './sabotage.ts';
 
 /** Set inside: the folder on which a small file system of our own is mounted. */
 const DISK = 'HIVE_CHAOS_DISK';
@@ -143,7 +143,7 @@ interface LegPlan {
   faults: readonly Fault[];
   /** Of the whole time. */
   part: number;
-  sabotage?: ChaosSabotage;
+  sabotage?: SabotageName;
 }
 
 /** Returns how much was wrong: violations, and faults that could not be done. What a run found is kept, and where, is said. */
@@ -189,7 +189,7 @@ async function run(
   }
 }
 
-async function isFound(name: ChaosSabotage): Promise<boolean> {
+async function isFound(name: SabotageName): Promise<boolean> {
   const { what, found_by } = SABOTAGES[name];
   let broken: string[] = [];
   // A busy machine does little in ten seconds: what was not met then is looked for four times as long.

@@ -1,5 +1,5 @@
 /** The Claude Agent SDK with Hive in its own process: the examples, as they stand, against a scripted model. */
-import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Child, outputOf, ROOT, spawnChild } from '../support/children.ts';
@@ -8,23 +8,29 @@ import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
-import { askIdIn, clients, isMain, mention, openWorld } from './support/world.ts';
+import { askIdIn, isMain, mention, openWorld } from './support/world.ts';
 
 /** Runs an example where both packages are installed, as a person would. */
-function startExample(run: ClaudeRun, name: string): { child: Child; done: Promise<string> } {
+function startExample(
+  run: ClaudeRun,
+  name: string,
+  args: readonly string[] = ['go'],
+): { child: Child; done: Promise<string> } {
   const { folder } = run;
   const modules = join(folder, 'node_modules');
-  mkdirSync(join(modules, '@anthropic-ai'), { recursive: true });
-  symlinkSync(ROOT, join(modules, 'hive-sidecar'));
-  const sdk = '@anthropic-ai/claude-agent-sdk';
-  symlinkSync(join(run.clients.modules, sdk), join(modules, sdk));
-  copyFileSync(join(ROOT, 'examples', name), join(folder, name));
-  const child = spawnChild(process.execPath, [join(folder, name), 'go'], claudeEnvironment(run));
+  if (!existsSync(modules)) {
+    mkdirSync(join(modules, '@anthropic-ai'), { recursive: true });
+    symlinkSync(ROOT, join(modules, 'hive-sidecar'));
+    const sdk = '@anthropic-ai/claude-agent-sdk';
+    symlinkSync(join(run.clients.modules, sdk), join(modules, sdk));
+    copyFileSync(join(ROOT, 'examples', name), join(folder, name));
+  }
+  const child = spawnChild(process.execPath, [join(folder, name), ...args], claudeEnvironment(run));
   child.process.stdin.end();
   return { child, done: outputOf(child) };
 }
 
-describe.skipIf(clients === null)('an agent of the Agent SDK', () => {
+describe('an agent of the Agent SDK', () => {
   test('asks, is held by a mention, and has its answer carried in (hiveHooks)', async () => {
     const world = await openWorld();
     const { hive } = world;
@@ -97,5 +103,41 @@ describe.skipIf(clients === null)('an agent of the Agent SDK', () => {
     expect(outcome.waited_ms).toBeLessThan(5_000);
     expect(await done).toContain('Stopped by ada: enough');
     expect(model.requests).toHaveLength(1);
+  });
+
+  test('need not live while its human thinks, nor need its program (runHeadless, untilEnded)', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startModel(({ messages }) =>
+      JSON.stringify(messages).includes('"type":"tool_result"')
+        ? { text: 'all done' }
+        : { calls: [bash('echo one >> made.txt')] },
+    );
+    const env = { CLAUDE: world.clients.claude, PATIENCE_MS: '1000' };
+    const run = { ...world, model, env };
+    const first = startExample(run, 'agent-sdk-headless.mjs');
+    first.done.catch(() => undefined);
+    const asleep = async () =>
+      (await hive.runs.list({ all: true })).find(({ status }) => status === 'sleeping');
+    await eventually(async () => (await asleep()) !== undefined, 30_000);
+    await first.child.kill('SIGKILL');
+    const { run_id } = (await asleep()) ?? { run_id: '' };
+    const [prompt] = (await hive.prompts.list({ status: 'pending', limit: 1 })).items;
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    const again = startExample(run, 'agent-sdk-headless.mjs', ['--run', run_id]);
+    expect(await again.done).toBe('all done\n');
+    expect(readFileSync(join(world.folder, 'made.txt'), 'utf8')).toBe('one\n');
+    expect(await hive.runs.list({ all: true })).toMatchObject([{ status: 'ended', start: 2, exit_code: 0 }]);
+  });
+
+  test('starts no run from a process of an agent', async () => {
+    const world = await openWorld();
+    const model = await startModel(() => ({ text: 'never' }));
+    const env = { CLAUDE: world.clients.claude, CLAUDECODE: '1' };
+    const { child, done } = startExample({ ...world, model, env }, 'agent-sdk-headless.mjs');
+    done.catch(() => undefined);
+    expect(await child.exited).toMatchObject({ code: 1 });
+    expect(child.stderr()).toContain('Only a human starts headless runs');
+    expect(await world.hive.runs.list({ all: true })).toEqual([]);
   });
 });

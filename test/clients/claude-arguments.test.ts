@@ -4,7 +4,7 @@ import { serverSetting } from '../../src/domain/installation.ts';
 import { HIVE } from '../support/children.ts';
 import { hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { askIdIn, clients, openWorld } from './support/world.ts';
+import { askIdIn, openWorld } from './support/world.ts';
 
 const done = { text: 'done' };
 
@@ -13,7 +13,7 @@ function lastResult(request: ModelRequest | undefined): string {
   return JSON.stringify(request?.messages.at(-1)).replaceAll('\\', '');
 }
 
-describe.skipIf(clients === null)('the arguments that a model gives', () => {
+describe('the arguments that a model gives', () => {
   test('may be spelled in another way, or null', async () => {
     const world = await openWorld();
     const model = await startModel(({ messages }, step) => {
@@ -37,7 +37,7 @@ describe.skipIf(clients === null)('the arguments that a model gives', () => {
   });
 });
 
-describe.skipIf(clients === null)('a coordinator waits for a question', () => {
+describe('a coordinator waits for a question', () => {
   const { args, ...server } = serverSetting('claude-code', [process.execPath, HIVE]);
   const servers = { hive: { ...server, args: [...args, '--role', 'coordinator'] } };
 

@@ -12,7 +12,7 @@ import { eventually } from '../support/wait.ts';
 import { bash, startModel, type ToolUse } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { openClaude } from './support/claude-terminal.ts';
-import { clients, openWorld, type World } from './support/world.ts';
+import { openWorld, type World } from './support/world.ts';
 
 const COLORS = [
   { label: 'Red', description: 'r' },
@@ -81,7 +81,30 @@ const answer = (hive: OpenedHive, prompt: Prompt | undefined, given: object) =>
     displayed_digest: prompt === undefined ? null : permissionDigest(prompt),
   });
 
-describe.skipIf(clients === null)('a permission that Claude Code asks for', () => {
+describe('a plan of Claude Code', () => {
+  test('is shown at the desk in full, and approved there', async () => {
+    const world = await openWorld();
+    await openDesk(world.hive);
+    const PLAN = '# The plan\n\n1. Do it.\n';
+    const model = await startModel((request, step) => {
+      const [, file_path = ''] = /([^\s\\"'(`]+\/plans\/[\w.-]+?\.md)/.exec(JSON.stringify(request)) ?? [];
+      if (step === 1) return { calls: [{ name: 'Write', input: { file_path, content: PLAN } }] };
+      return step === 2 ? { calls: [{ name: 'ExitPlanMode', input: {} }] } : { text: 'all done' };
+    });
+    const { hive, ...rest } = world;
+    const claude = await openClaude({ ...rest, model, allowed: 'mcp__hive' });
+    await claude.say('/plan');
+    await claude.until(/Turned on plan mode/);
+    await claude.say('please begin now');
+    const [prompt] = await asked(hive);
+    expect(prompt).toMatchObject({ question: 'Approve this plan?', context: expect.stringContaining(PLAN) });
+    await answer(hive, prompt, { decision: 'Approve' });
+    await claude.until(/all done/);
+    expect(model.told()).toContain('approved');
+  });
+});
+
+describe('a permission that Claude Code asks for', () => {
   test('is allowed at the desk while the terminal shows it', async () => {
     const { hive, model, claude, folder } = await run(WRITES);
     const [prompt] = await asked(hive);
@@ -165,7 +188,7 @@ describe.skipIf(clients === null)('a permission that Claude Code asks for', () =
   });
 });
 
-describe.skipIf(clients === null)('AskUserQuestion in the terminal', () => {
+describe('AskUserQuestion in the terminal', () => {
   test('is answered at the desk, with a choice, several, and a note, while the dialog is up', async () => {
     const { hive, model, claude } = await run(QUESTIONS);
     const [color, parts] = await asked(hive, 2);
@@ -192,7 +215,7 @@ describe.skipIf(clients === null)('AskUserQuestion in the terminal', () => {
   });
 });
 
-test.skipIf(clients === null)('a question and a permission are answered in a real Emacs', async () => {
+test('a question and a permission are answered in a real Emacs', async () => {
   const home = await openHome();
   onTestFinished(() => home.close());
   const { hive: _, ...world } = await openWorld(join(home.folder, 'store', 'hive.db'));

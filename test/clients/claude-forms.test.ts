@@ -8,7 +8,7 @@ import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { clients, openWorld } from './support/world.ts';
+import { openWorld } from './support/world.ts';
 
 const shop = {
   command: process.execPath,
@@ -16,7 +16,7 @@ const shop = {
   alwaysLoad: true,
 };
 
-describe.skipIf(clients === null)('a form of an MCP server of Claude Code', () => {
+describe('a form of an MCP server of Claude Code', () => {
   test.for([true, false])('is filled in at a desk: %s', async (desk) => {
     const world = await openWorld();
     const { hive } = world;

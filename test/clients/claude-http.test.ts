@@ -6,9 +6,9 @@ import { HUMAN } from '../support/hive.ts';
 import { serve } from '../support/serve.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { askIdIn, clients, openWorld } from './support/world.ts';
+import { askIdIn, openWorld } from './support/world.ts';
 
-describe.skipIf(clients === null)('Claude Code with hive serve', () => {
+describe('Claude Code with hive serve', () => {
   test('asks, works on, is answered by the next tool, and polls', async () => {
     const world = await openWorld();
     const { hive, folder } = world;

@@ -7,7 +7,7 @@ import { openHome } from '../support/emacs.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { clients, openWorld, type World } from './support/world.ts';
+import { openWorld, type World } from './support/world.ts';
 
 interface Run extends World {
   /** How it is called, once it is at work. */
@@ -69,7 +69,7 @@ async function expectStopped({ hive, folder, done, steps }: Run, by: string, via
   return prompt?.ask_id ?? '';
 }
 
-describe.skipIf(clients === null)('an interrupt of Claude Code', () => {
+describe('an interrupt of Claude Code', () => {
   test('typed in Emacs: no tool of the batch runs, the turn ends, and Emacs says what fell with it', async () => {
     const home = await openHome();
     onTestFinished(() => home.close());

@@ -7,13 +7,13 @@ import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { askIdIn, clients, openWorld } from './support/world.ts';
+import { askIdIn, openWorld } from './support/world.ts';
 
 const QUESTION = { question: 'Red or blue?', options: ['red', 'blue'] };
 const ask: Reply = { calls: [call('hivemind_ask_async', QUESTION)] };
 const done: Reply = { text: 'done' };
 
-describe.skipIf(clients === null)('an answer to Claude Code', () => {
+describe('an answer to Claude Code', () => {
   test('is carried in by the next hook, with no poll', async () => {
     const world = await openWorld();
     const { hive } = world;

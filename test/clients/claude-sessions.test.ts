@@ -6,7 +6,7 @@ import { bash, hive as call, type Reply, type Script, startModel } from './suppo
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runClaude } from './support/claude.ts';
 import { openClaude } from './support/claude-terminal.ts';
-import { clients, openWorld, turnsOf, type World } from './support/world.ts';
+import { openWorld, turnsOf, type World } from './support/world.ts';
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 
@@ -34,7 +34,7 @@ async function toolRuns({ hive }: World, name: string): Promise<void> {
   }, 10_000);
 }
 
-describe.skipIf(clients === null)('the interactive Claude Code', () => {
+describe('the interactive Claude Code', () => {
   test('a message typed while a tool runs steers the turn that runs', async () => {
     const run = await open((_request, step) =>
       step === 1 ? { calls: [bash('sleep 3')] } : { text: 'all done' },
@@ -125,7 +125,7 @@ describe.skipIf(clients === null)('the interactive Claude Code', () => {
   });
 });
 
-describe.skipIf(clients === null)('claude -p --resume', () => {
+describe('claude -p --resume', () => {
   test('hears at its start what was answered while it was gone, under its old id', async () => {
     const world = await openWorld();
     const { hive } = world;

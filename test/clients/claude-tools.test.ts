@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { tokensOf } from '../support/tokens.ts';
 import { hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { clients, openWorld } from './support/world.ts';
+import { openWorld } from './support/world.ts';
 
 const ALWAYS = [
   'hivemind_ask_async',
@@ -18,7 +18,7 @@ function ours(request: ModelRequest | undefined): { name: string }[] {
   return request?.tools.filter(({ name }) => name.startsWith('mcp__hive__')) ?? [];
 }
 
-describe.skipIf(clients === null)('the tool list of Claude Code', () => {
+describe('the tool list of Claude Code', () => {
   test('has the tools of every day; another is loaded when the model looks it up', async () => {
     const world = await openWorld();
     const model = await startModel((_request, step) => {

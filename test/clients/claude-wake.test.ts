@@ -6,7 +6,7 @@ import { eventually, sleep } from '../support/wait.ts';
 import { hive as call, type Reply, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { openClaude } from './support/claude-terminal.ts';
-import { askIdIn, clients, isMain, mention, openWorld, type World } from './support/world.ts';
+import { askIdIn, isMain, mention, openWorld, type World } from './support/world.ts';
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 
@@ -34,7 +34,7 @@ async function idle(env: Record<string, string> = {}): Promise<Run> {
   return { ...world, model, claude, ask_id: prompt?.ask_id ?? '' };
 }
 
-describe.skipIf(clients === null)('an answer for an idle Claude Code', () => {
+describe('an answer for an idle Claude Code', () => {
   test('wakes it, says what to call, and comes as the result of that call', async () => {
     const { hive, model, claude, ask_id } = await idle();
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
@@ -77,7 +77,7 @@ describe.skipIf(clients === null)('an answer for an idle Claude Code', () => {
   });
 });
 
-describe.skipIf(clients === null)('a mention of an idle Claude Code', () => {
+describe('a mention of an idle Claude Code', () => {
   test('wakes it, once, and is read and cleared by the calls that the wake-up names', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;

@@ -5,10 +5,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, within } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
 import { startResponses } from './support/responses.ts';
-import { clients, openWorld, type World } from './support/world.ts';
+import { openWorld, type World } from './support/world.ts';
 
 interface Run extends World {
   codex: Terminal;
@@ -40,7 +40,7 @@ async function run(env: Record<string, string>): Promise<Run> {
   );
   onTestFinished(async () => {
     await codex.close();
-    await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
+    await within(() => remainingProcesses().length === 0, 5_000);
   });
   await codex.until(/Ask Codex to do anything/, 20_000);
   await codex.type('first words');
@@ -51,7 +51,7 @@ async function run(env: Record<string, string>): Promise<Run> {
 
 const DIALOG = /Would you like to run|Yes, proceed/i;
 
-describe.skipIf(clients === null)('a permission that Codex asks for', () => {
+describe('a permission that Codex asks for', () => {
   test('is left to its terminal by default', async () => {
     const { hive, codex, made } = await run({});
     await codex.until(DIALOG, 20_000);

@@ -9,9 +9,9 @@ import { codexHome, runCodex } from './support/codex.ts';
 import { openCodexApp } from './support/codex-app.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
-import { clients, openWorld, turnsOf } from './support/world.ts';
+import { openWorld, turnsOf } from './support/world.ts';
 
-describe.skipIf(clients === null)('an interrupt of Codex', () => {
+describe('an interrupt of Codex', () => {
   test('denies the tool, says why, and is answered when the turn has ended', async () => {
     const world = await openWorld();
     const { hive } = world;
@@ -70,7 +70,7 @@ describe.skipIf(clients === null)('an interrupt of Codex', () => {
   });
 });
 
-describe.skipIf(clients === null)('a turn of Codex that another displaces', () => {
+describe('a turn of Codex that another displaces', () => {
   test('a review is asked for while a tool runs: its rollout says replaced, and so do we', async () => {
     const { hive, ...rest } = await openWorld();
     const model = await startResponses((_request, step) =>

@@ -7,7 +7,7 @@ import { eventually } from '../support/wait.ts';
 import { codexHome } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { type FunctionCall, startResponses } from './support/responses.ts';
-import { clients, openWorld } from './support/world.ts';
+import { openWorld } from './support/world.ts';
 
 const RED = { label: 'Red', description: 'r' };
 const BLUE = { label: 'Blue', description: 'b' };
@@ -22,7 +22,7 @@ function asks(...questions: string[]): FunctionCall {
   return { name: 'request_user_input', arguments: { questions: shown } };
 }
 
-describe.skipIf(clients === null)('request_user_input of Codex', () => {
+describe('request_user_input of Codex', () => {
   test('is answered at the desk beside the dialog, or at the terminal: the first wins', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;

@@ -6,7 +6,7 @@ import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runCodex } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, type Reply, type Script, shell, startResponses } from './support/responses.ts';
-import { clients, openWorld, turnsOf, type World } from './support/world.ts';
+import { openWorld, turnsOf, type World } from './support/world.ts';
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 
@@ -28,7 +28,7 @@ async function toolRuns({ hive }: World): Promise<void> {
   await eventually(running, 20_000, 'the tool');
 }
 
-describe.skipIf(clients === null)('the interactive Codex', () => {
+describe('the interactive Codex', () => {
   test('a message typed while a tool runs steers the turn that runs', async () => {
     const run = await open((_request, step) =>
       step === 1 ? { calls: [shell('sleep 3')] } : { text: 'all done' },
@@ -66,7 +66,7 @@ describe.skipIf(clients === null)('the interactive Codex', () => {
   });
 });
 
-describe.skipIf(clients === null)('codex exec resume', () => {
+describe('codex exec resume', () => {
   test('hears at its start what was answered while it was gone, under its old id', async () => {
     const world = await openWorld();
     const { hive } = world;

@@ -4,9 +4,9 @@ import { eventsOf, HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, startResponses } from './support/responses.ts';
-import { askIdIn, clients, isMain, mention, openWorld } from './support/world.ts';
+import { askIdIn, isMain, mention, openWorld } from './support/world.ts';
 
-describe.skipIf(clients === null)('an answer for an idle Codex', () => {
+describe('an answer for an idle Codex', () => {
   test('begins a turn that says what to call, and comes as the result of that call', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;
@@ -27,7 +27,7 @@ describe.skipIf(clients === null)('an answer for an idle Codex', () => {
   });
 });
 
-describe.skipIf(clients === null)('a mention of an idle Codex', () => {
+describe('a mention of an idle Codex', () => {
   test('begins a turn that reads and clears it, though it has never called a tool of ours', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;

@@ -14,7 +14,7 @@ import { type ClaudeRun, claudeEnvironment, pathWithHive } from './support/claud
 import { startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome } from './support/codex.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
-import { clients, openWorld, type World } from './support/world.ts';
+import { openWorld, type World } from './support/world.ts';
 
 const run = promisify(execFile);
 
@@ -70,7 +70,7 @@ async function approveServer(claude: ChatTerminal): Promise<void> {
   await claude.answer(/New MCP server/, 'Enter');
 }
 
-describe.skipIf(clients === null)('Claude Code', () => {
+describe('Claude Code', () => {
   it('runs with what hive init wrote into its home, and hive uninit takes that back', async () => {
     const world = await openWorld();
     const person = personOf(world);
@@ -135,7 +135,7 @@ describe.skipIf(clients === null)('Claude Code', () => {
   });
 });
 
-describe.skipIf(clients === null)('Codex', () => {
+describe('Codex', () => {
   it('runs the hooks that a person has trusted, sees the server, and is left as it was', async () => {
     const world = await openWorld();
     const model = await startResponses((_request, step) => {

@@ -39,12 +39,12 @@ async function withToken({ url, token }: Served): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
-test.skipIf(tools === null)('hive serve conforms in all that it offers', async () => {
+test('hive serve conforms in all that it offers', async () => {
   const store = tempStore();
   const url = await withToken(await serve(store));
   const baseline = join(ROOT, 'test/clients/conformance-baseline.yml');
   const args = ['server', '--url', url, '--expected-failures', baseline, '--output-dir', tempFolder()];
-  const suite = spawnChild(tools?.conformance ?? '', args, childEnvironment(store));
+  const suite = spawnChild(tools.conformance, args, childEnvironment(store));
   let said = '';
   suite.process.stdout.on('data', (text: Buffer) => {
     said += text.toString();

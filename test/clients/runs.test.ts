@@ -7,13 +7,32 @@ import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Run } from '../../src/domain/runs.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { randomOf } from '../chaos/random.ts';
 import { grow } from '../support/ageing.ts';
 import { type Child, spawnHive } from '../support/children.ts';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
-import { bash, type ModelRequest, type Reply, startModel } from './support/anthropic.ts';
+import {
+  bash,
+  hive as call,
+  type ModelRequest,
+  type Reply,
+  type Script,
+  startModel,
+  type ToolUse,
+} from './support/anthropic.ts';
 import { type ClaudeRun, claudeArguments, claudeEnvironment } from './support/claude.ts';
-import { clients, openWorld } from './support/world.ts';
+import { codexEnvironment, configureCodex } from './support/codex.ts';
+import { hive as codexCall, startResponses } from './support/responses.ts';
+import { openWorld } from './support/world.ts';
+
+/** HIVE_RUNS=200 is the long proof. */
+const RUNS = Number(process.env['HIVE_RUNS'] ?? 20);
+/** HIVE_SEED repeats the plan of a run: its seed is in the title of the test. How the machine schedules is not repeated. */
+const SEED = Number(process.env['HIVE_SEED'] ?? 20_261_123);
+
+/** What looks after runs: a desk's sidecar, a server, and the command that does nothing else. */
+const KEEPERS = [['sidecar'], ['serve', '--port', '0'], ['run', '--watch']];
 
 const LINE = 'echo one >> effects.txt';
 
@@ -22,6 +41,12 @@ function untilDone({ messages }: ModelRequest): Reply {
   const results = JSON.stringify(messages).match(/"type":"tool_result"/g) ?? [];
   return results.length === 0 ? { calls: [bash(LINE)] } : { text: 'all done' };
 }
+
+/** One call of any tool, and the end once its result is there. */
+const thenDone =
+  (tool: ToolUse): Script =>
+  ({ messages }) =>
+    JSON.stringify(messages).includes('"type":"tool_result"') ? { text: 'all done' } : { calls: [tool] };
 
 interface Started {
   hive: OpenedHive;
@@ -32,12 +57,16 @@ interface Started {
   output: () => string;
 }
 
-async function start(script = untilDone, patience = '1s'): Promise<Started> {
+async function start(
+  script: Script = untilDone,
+  patience = '1s',
+  more: readonly string[] = [],
+): Promise<Started> {
   const world = await openWorld();
   const model = await startModel(script);
   const { hive, ...rest } = world;
   const run: ClaudeRun = { ...rest, model, allowed: 'mcp__hive' };
-  const options = ['--output-format', 'json', ...claudeArguments(run)];
+  const options = ['--output-format', 'json', ...more, ...claudeArguments(run)];
   const command = [run.clients.claude, '-p', 'go', ...options];
   const child = spawnHive(['run', '--patience', patience, '--', ...command], claudeEnvironment(run));
   let said = '';
@@ -78,7 +107,7 @@ const ended = (hive: OpenedHive): Promise<void> =>
 const effects = (folder: string): string =>
   existsSync(join(folder, 'effects.txt')) ? readFileSync(join(folder, 'effects.txt'), 'utf8') : '';
 
-describe.skipIf(clients === null)('a run of Claude Code', () => {
+describe('a run of Claude Code', () => {
   test('ends while the human thinks, and goes on with the answer', async () => {
     const started = await start();
     const { hive, child, folder, model } = started;
@@ -136,6 +165,104 @@ describe.skipIf(clients === null)('a run of Claude Code', () => {
     expect(effects(folder).split('\n').sort()).toEqual(['', 'one', 'two']);
   });
 
+  test('asks and waits (hivemind_ask): it ends, and its tool returns the answer when it has been resumed', async () => {
+    const started = await start(thenDone(call('hivemind_ask', { question: 'Red or blue?' })));
+    const { hive, child, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    const asked = await pending(hive);
+    expect(asked).toMatchObject({ question: 'Red or blue?', kind: 'question', dialog: false });
+    watching(started);
+    await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'blue', actor: HUMAN });
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(model.told()).toContain('\\"decision\\":\\"blue\\"');
+    expect(model.everything().match(/blue\\/g)).toHaveLength(1);
+    const { items } = await hive.prompts.list({ limit: 10 });
+    expect(items).toHaveLength(1);
+    expect(items[0]?.handed_at).toEqual(expect.any(String));
+  });
+
+  test('uses the question dialog of its client (AskUserQuestion), which it lacks elsewhere without a terminal', async () => {
+    const questions = [
+      {
+        question: 'Which colour?',
+        header: 'Colour',
+        multiSelect: false,
+        options: [
+          { label: 'Red', description: 'warm' },
+          { label: 'Blue', description: 'cold' },
+        ],
+      },
+      {
+        question: 'Which size?',
+        header: 'Size',
+        multiSelect: false,
+        options: [
+          { label: 'Small', description: 's' },
+          { label: 'Large', description: 'l' },
+        ],
+      },
+    ];
+    const started = await start(thenDone({ name: 'AskUserQuestion', input: { questions } }));
+    const { hive, child, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    const { items } = await hive.prompts.list({ status: 'pending', limit: 10 });
+    expect(items.map(({ question }) => question).sort()).toEqual(['Which colour?', 'Which size?']);
+    watching(started);
+    for (const { ask_id, options } of items)
+      await hive.prompts.respond({ ask_id, decision: options[1]?.label ?? '', actor: HUMAN });
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(model.told()).toContain('\\"Which colour?\\"=\\"Blue\\"');
+    expect(model.told()).toContain('\\"Which size?\\"=\\"Large\\"');
+  });
+
+  test('has its plan approved while it sleeps, and is asked for what it does then', async () => {
+    const script: Script = ({ messages }) => {
+      const said = JSON.stringify(messages);
+      const results = said.match(/"type":"tool_result"/g)?.length ?? 0;
+      // The client names the file in which it wants the plan.
+      const [file_path = ''] = /\/[^"\s`]*\.claude\/plans\/[^"\s`]*\.md/.exec(said) ?? [];
+      const write = { name: 'Write', input: { file_path, content: 'First this, then that.' } };
+      const calls = [write, { name: 'ExitPlanMode', input: {} }, bash(LINE)];
+      const next = calls[results];
+      return next === undefined ? { text: 'all done' } : { calls: [next] };
+    };
+    const started = await start(script, '1s', ['--permission-mode', 'plan']);
+    const { hive, child, folder, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    const asked = await pending(hive);
+    expect(asked).toMatchObject({ question: 'Approve this plan?', kind: 'permission' });
+    expect(asked.context).toContain('First this, then that.');
+    watching(started);
+    await answer(hive, asked, 'Approve');
+    await eventually(async () => (await runOf(hive)).start === 2, 30_000);
+    await eventually(async () => (await runOf(hive)).status === 'sleeping', 30_000);
+    const work = await pending(hive);
+    expect(work.question).toContain(LINE);
+    await answer(hive, work, 'Allow');
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 3, calls: [], problem: null });
+    expect(model.everything()).toContain('Exited Plan Mode');
+    expect(effects(folder)).toBe('one\n');
+  });
+
+  test('that ends its turn with a question open is continued with the answer', async () => {
+    const started = await start(thenDone(call('hivemind_ask_async', { question: 'Red or blue?' })));
+    const { hive, child, model } = started;
+    expect(await child.exited).toMatchObject({ code: 3 });
+    expect(await runOf(hive)).toMatchObject({ status: 'sleeping', calls: [{ call_id: null }] });
+    expect(model.requests).toHaveLength(2);
+    watching(started);
+    const { ask_id } = await pending(hive);
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, calls: [], problem: null });
+    expect(model.everything()).toContain(`You stopped while ${ask_id} was open`);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    expect(model.everything()).toContain('blue');
+  });
+
   test('whose record was changed is not resumed', async () => {
     const started = await start();
     const { hive, child, folder } = started;
@@ -152,23 +279,26 @@ describe.skipIf(clients === null)('a run of Claude Code', () => {
     expect(effects(folder)).toBe('');
   });
 
-  // HIVE_RUNS=200 for the long proof.
-  test.each(Array.from({ length: Number(process.env['HIVE_RUNS'] ?? 20) }, (_, n) => n + 1))(
-    'that is killed at random has each effect once, and none without its answer (%i)',
-    async () => {
+  test.each(Array.from({ length: RUNS }, (_, n) => SEED + n))(
+    'that is killed at random has each effect once, and none without its answer (seed %i)',
+    async (seed) => {
+      const random = randomOf(seed, 'runs');
       const lines = ['one', 'two', 'three'];
       const started = await start((request) => nextLine(request, lines), '300ms');
       const { hive, folder, child, run } = started;
-      let watcher = watching(started);
+      // Any process of the person's may look after the run.
+      const startKeeper = (): Child => spawnHive(random.pick(KEEPERS), claudeEnvironment(run));
+      let keeper = startKeeper();
       const allowed = new Set<string>();
       let isOver = false;
       const human = (async () => {
+        const random = randomOf(seed, 'human');
         while (!isOver) {
           for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 10 })).items) {
             const line = lines.find((one) => prompt.question.includes(one)) ?? '';
-            await sleep(Math.random() * 1_500);
+            await sleep(random.between(0, 1_500));
             // A week passes, and what is old is removed.
-            if (Math.random() < 0.3) {
+            if (random.chance(0.3)) {
               grow(run.store, 7);
               await hive.retention.sweep(1);
             }
@@ -185,24 +315,59 @@ describe.skipIf(clients === null)('a run of Claude Code', () => {
       })();
       await eventually(async () => (await hive.runs.list({ all: true })).length > 0, 20_000);
       for (let kills = 0; kills < 4; kills += 1) {
-        await sleep(Math.random() * 3_000);
-        const now = await hive.runs.list({ all: true });
-        const victim = Math.random();
+        await sleep(random.between(0, 3_000));
+        const [now] = await hive.runs.list({ all: true });
+        const victim = random.next();
         if (victim < 0.4) {
-          await watcher.kill('SIGKILL');
-          watcher = watching(started);
+          await keeper.kill('SIGKILL');
+          keeper = startKeeper();
         } else if (victim < 0.6) await child.kill('SIGKILL');
-        else if (now[0]?.agent != null) kill(now[0].agent.pid);
+        else if (now?.agent != null) kill(now.agent.pid);
       }
-      await ended(hive).finally(() => {
-        isOver = true;
-      });
+      const problem = await ended(hive).then(
+        () => null,
+        async () =>
+          `${JSON.stringify(await runOf(hive))} ${keeper.process.spawnargs.at(2)}: ${keeper.stderr()}`,
+      );
+      isOver = true;
       await human;
+      expect(problem).toBeNull();
       expect(await runOf(hive)).toMatchObject({ problem: null, exit_code: 0 });
       expect(effects(folder)).toBe('one\ntwo\nthree\n');
     },
     150_000,
   );
+});
+
+describe('a run of Codex', () => {
+  test('ends its turn with a question open, and is continued with the answer (codex exec resume)', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startResponses(({ input }) =>
+      input.some(({ type }) => type === 'function_call_output')
+        ? { text: 'all done' }
+        : { calls: [codexCall('hivemind_ask', { question: 'Red or blue?' })] },
+    );
+    const run = { ...world, model };
+    configureCodex(run);
+    const options = ['--json', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', '-s', 'read-only'];
+    const command = [run.clients.codex, 'exec', 'go', ...options];
+    const child = spawnHive(['run', '--patience', '1s', '--', ...command], codexEnvironment(run));
+    expect(await child.exited).toMatchObject({ code: 3 });
+    expect(model.told()).toContain('end your turn: you are started again');
+    const { session_id } = await runOf(hive);
+    expect(await runOf(hive)).toMatchObject({ status: 'sleeping', start: 1, calls: [{ call_id: null }] });
+    spawnHive(['run', '--watch'], codexEnvironment(run));
+    const { ask_id } = await pending(hive);
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await ended(hive);
+    const over = { status: 'ended', session_id, exit_code: 0, start: 2, calls: [], problem: null };
+    expect(await runOf(hive)).toMatchObject(over);
+    expect(model.everything()).toContain(`You stopped while ${ask_id} was open`);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    expect(model.everything()).toContain('blue');
+    expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
+  });
 });
 
 /** The first line that the conversation does not show as written or refused. */

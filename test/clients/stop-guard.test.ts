@@ -7,7 +7,7 @@ import { bash, hive as call, type Reply, startModel } from './support/anthropic.
 import { runClaude } from './support/claude.ts';
 import { runCodex } from './support/codex.ts';
 import { type Reply as CodexReply, hive as codexCall, startResponses } from './support/responses.ts';
-import { askIdIn, clients, openWorld, type World } from './support/world.ts';
+import { askIdIn, openWorld, type World } from './support/world.ts';
 
 /** With a desk: where nobody is there a ping is unseen, and owes no report. */
 async function withDesk(): Promise<World> {
@@ -22,7 +22,7 @@ const HELD = /have not reported it, so the session that you report to knows noth
 /** Claude Code shows the model each reason twice, once of them as this. */
 const FEEDBACK = /Stop hook feedback:\\n(?=You showed your human)/g;
 
-describe.skipIf(clients === null)('Claude Code in the background', () => {
+describe('Claude Code in the background', () => {
   const done: Reply = { text: 'done' };
 
   test('is held for what it showed, reports, and stops; the main session reads the report', async () => {
@@ -80,7 +80,7 @@ describe.skipIf(clients === null)('Claude Code in the background', () => {
   });
 });
 
-describe.skipIf(clients === null)('Codex in the background', () => {
+describe('Codex in the background', () => {
   const done: CodexReply = { text: 'done' };
   const env = { HIVE_SOURCE: 'bg' };
 

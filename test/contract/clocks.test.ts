@@ -3,8 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createDelivery } from '../../src/application/delivery.ts';
 import { createFeed } from '../../src/application/feed.ts';
 import { startPopups } from '../../src/application/popups.ts';
-import type { Processes, Store } from '../../src/application/ports.ts';
+import type { Store } from '../../src/application/ports.ts';
 import { createSessions } from '../../src/application/sessions.ts';
+import type { Processes } from '../../src/application/world.ts';
 import { clockOf } from '../../src/domain/preferences.ts';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
@@ -38,7 +39,7 @@ test('what a carrier handed is collected though the clock of this machine is beh
   const hive = await openTestHive(path);
   const { ask_id } = await ask(hive);
   await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-  const delivery = createDelivery(await openWithClock(path, 2 * HOUR_MS));
+  const delivery = createDelivery(await openWithClock(path, 2 * HOUR_MS), () => []);
   const [handed] = await delivery.hand([ask_id], 'cli:session-1');
   expect(Date.parse(handed?.prompt.handed_at ?? '')).toBeGreaterThan(Date.now() + HOUR_MS);
   // By a store whose clock was set back in between, even.

@@ -13,7 +13,7 @@ import type { StoreEngine } from './store-contract.ts';
 
 export function migrationsContract(engine: StoreEngine): void {
   test('run once when eight processes start at once on a missing store', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     const env = childEnvironment(address);
     const children = Array.from({ length: 8 }, () => spawnScript('test/contract/children/open.ts', [], env));
     const opening = children.map(outputOf);
@@ -25,10 +25,10 @@ export function migrationsContract(engine: StoreEngine): void {
     const applied = await driver.read((sql) => sql.all(statement('SELECT number FROM migrations'), []));
     await driver.close();
     expect(applied.map((row) => Number(row['number']))).toEqual([SCHEMA_VERSION]);
-  }, 30_000);
+  });
 
   test('leave what is stored as it is', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     const first = await openOn(engine, address);
     await append(first, 3);
     await first.close();
@@ -38,7 +38,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('bring a store of the oldest schema up to date, with the same tables as a new one and all that was in it', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await makeOld(engine, address);
     const store = await openOn(engine, address);
     const prompts = await store.read((tx) => tx.prompts.list({ limit: 10 }));
@@ -67,7 +67,7 @@ export function migrationsContract(engine: StoreEngine): void {
     // Where a number can be visible before it is on disk, an older Hive may have shown some that are gone.
     expect(next).toBeGreaterThan(12);
 
-    const fresh = await engine.freshAddress();
+    const fresh = await engine.missingAddress();
     await openOn(engine, fresh);
     expect(await shapeOf(engine, address)).toEqual(await shapeOf(engine, fresh));
     const driver = await engine.openDriver(address);
@@ -78,7 +78,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('that are cut off have changed nothing, and are made up for by the next who opens the store', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await makeOld(engine, address);
     const before = await shapeOf(engine, address);
     const driver = await engine.openDriver(address);
@@ -94,7 +94,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('are refused on a store that is older than any of them, which stays as it is', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await makeOld(engine, address);
     const driver = await engine.openDriver(address);
     onTestFinished(() => driver.close());
@@ -110,7 +110,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('bring the receipts of everything together, and what was under way goes on from there', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await makeOld(engine, address);
     const driver = await engine.openDriver(address);
     await driver.write(oldReceipts);
@@ -141,7 +141,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('give each popup its kind, and call a claim that was not shown a lease', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await makeOld(engine, address);
     const driver = await engine.openDriver(address);
     await driver.inspect(async () => undefined);
@@ -176,7 +176,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('keep what the renamed columns and events hold', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await makeOld(engine, address);
     const driver = await engine.openDriver(address);
     await driver.inspect(async () => undefined);
@@ -203,7 +203,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('are not tried where the store only cannot be asked which it is', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await (await openOn(engine, address)).close();
     const driver = await engine.openDriver(address);
     onTestFinished(() => driver.close());
@@ -222,7 +222,7 @@ export function migrationsContract(engine: StoreEngine): void {
   });
 
   test('are refused on a store that a newer Hive has written, which stays as it is', async () => {
-    const address = await engine.freshAddress();
+    const address = await engine.missingAddress();
     await openOn(engine, address);
     const newer = statement(`INSERT INTO migrations (number, name, applied_at) VALUES ($1, 'future', $2)`);
     const driver = await engine.openDriver(address);

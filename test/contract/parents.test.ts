@@ -1,7 +1,7 @@
 /** Whose child a new session is (invariant 9): the nearest process above it that is a session, else HIVE_PARENT. */
 import { expect, it } from 'vitest';
-import type { Processes } from '../../src/application/ports.ts';
 import { createSessions, type SessionService } from '../../src/application/sessions.ts';
+import type { Processes } from '../../src/application/world.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
 
 /** Process N was started by N - 1, down to 1. Nothing else of a process is asked for here. */

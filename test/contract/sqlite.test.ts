@@ -11,6 +11,7 @@ import { describeStoreContract } from './store-contract.ts';
 
 describeStoreContract('SQLite', {
   freshAddress: async () => tempStore(),
+  missingAddress: async () => tempStore(),
   async openDriver(address) {
     await prepareSqliteFile(address);
     return openSqlite(address);

@@ -23,8 +23,10 @@ import { turnsContract } from './turns-contract.ts';
 import { winnersContract } from './winners-contract.ts';
 
 export interface StoreEngine {
-  /** The address of a store that does not exist yet; removed when the test has finished. */
+  /** The address of a new store, on which nothing has happened; removed when the test has finished. */
   freshAddress(): Promise<string>;
+  /** The address of a store that does not exist yet; removed likewise. */
+  missingAddress(): Promise<string>;
   /** The driver as the composition root opens it. */
   openDriver(address: string): Promise<Driver>;
 }

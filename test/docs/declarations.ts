@@ -1,98 +1,61 @@
-/** The types that the package ships, as the compiler writes them: what each entry exports, with its comments. */
-import { spawnSync } from 'node:child_process';
+/** What the entries of the package export, as the compiler sees it: every name with its comment and its members. */
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { API, type Checker, SymbolFlags, type Symbol as TypeScriptSymbol } from 'typescript/unstable/sync';
 import { ROOT } from '../support/children.ts';
-import { tempFolder } from '../support/temp.ts';
 
 export interface Declared {
   name: string;
   documented: boolean;
-  /** Of an interface or a class: each member, inherited ones too, and whether it has a comment. */
+  /** Of an interface or a class of ours: each member, inherited ones too, and whether it has a comment. */
   members: { name: string; documented: boolean }[];
 }
 
 /** What the entries that package.json names export, by entry. */
-export function emitDeclarations(): Map<string, Declared[]> {
-  const folder = tempFolder();
-  const tsc = join(ROOT, 'node_modules/.bin/tsc');
-  const emitted = spawnSync(tsc, ['-p', 'tsconfig.build.json', '--outDir', folder], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  if (emitted.status !== 0)
-    throw new Error(`The types could not be written: ${emitted.stdout}${emitted.stderr}`);
+export function readDeclarations(): Map<string, Declared[]> {
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     exports: Record<string, { types?: string }>;
   };
   const entries = Object.entries(exports).flatMap(([entry, { types }]) =>
-    types === undefined ? [] : [[entry, join(folder, types.replace('./dist/types/', ''))] as const],
+    types === undefined ? [] : [[entry, sourceOf(types)] as const],
   );
-  return new Map(
-    entries.map(([entry, file]) => [entry, exportedBy(file).map((name) => declarationOf(file, name))]),
-  );
-}
-
-const read = (file: string): string => readFileSync(file, 'utf8');
-const target = (file: string, from: string): string => join(dirname(file), from).replace(/\.ts$/, '.d.ts');
-const namesIn = (list: string): string[] =>
-  list
-    .split(',')
-    .map((name) => name.trim().replace(/^type /, ''))
-    .filter((name) => name !== '');
-
-const DECLARED = /^export (?:declare )?(?:interface|type|class|function|const) (\w+)/gm;
-const PASSED_ON = /^export (?:type )?\{([^}]*)\} from '([^']+)';/gm;
-const ALL_PASSED_ON = /^export (?:type )?\* from '([^']+)';/gm;
-const IMPORTED = /^import (?:type )?\{([^}]*)\} from '(\.[^']+)';/gm;
-
-function exportedBy(file: string): string[] {
-  const text = read(file);
-  const own = [...text.matchAll(DECLARED)].map(([, name = '']) => name);
-  const passedOn = [...text.matchAll(PASSED_ON)].flatMap(([, names = '']) => namesIn(names));
-  const all = [...text.matchAll(ALL_PASSED_ON)].flatMap(([, from = '']) => exportedBy(target(file, from)));
-  return [...own, ...passedOn, ...all];
-}
-
-/** The file that declares a name that another one declares, imports or passes on. */
-function declaringFile(file: string, name: string): string {
-  const text = read(file);
-  if ([...text.matchAll(DECLARED)].some(([, own]) => own === name)) return file;
-  const named = [...text.matchAll(PASSED_ON), ...text.matchAll(IMPORTED)].find(([, names = '']) =>
-    namesIn(names).includes(name),
-  );
-  if (named?.[2] !== undefined) return declaringFile(target(file, named[2]), name);
-  const whole = [...text.matchAll(ALL_PASSED_ON)]
-    .map(([, from = '']) => target(file, from))
-    .find((one) => exportedBy(one).includes(name));
-  if (whole === undefined) throw new Error(`Nothing that ${file} sees declares ${name}.`);
-  return declaringFile(whole, name);
-}
-
-const BUILT_IN = new Set(['Error']);
-
-function declarationOf(asker: string, name: string): Declared {
-  const file = declaringFile(asker, name);
-  const text = read(file);
-  const head = new RegExp(
-    `^export (?:declare )?(interface|type|class|function|const) ${name}\\b(?: extends (\\w+))?.*$`,
-    'm',
-  );
-  const found = head.exec(text);
-  if (found === null) throw new Error(`${file} declares no ${name}.`);
-  const documented = (at: number): boolean => text.slice(0, at).trimEnd().endsWith('*/');
-  const members: Declared['members'] = [];
-  if ((found[1] === 'interface' || found[1] === 'class') && found[0].endsWith('{')) {
-    const begin = found.index + found[0].length;
-    const body = text.slice(begin, text.indexOf('\n}', begin));
-    // The compiler indents the members, and only them, by four spaces; a short comment stands on the same line.
-    for (const match of body.matchAll(/^ {4}(?:\/\*\*.*\*\/ )?((?:readonly )?(\w+)\??[:(<])/gm)) {
-      const [line, start = '', member = ''] = match;
-      if (member !== 'constructor')
-        members.push({ name: member, documented: documented(begin + match.index + line.indexOf(start)) });
-    }
+  const compiler = new API({ cwd: ROOT });
+  try {
+    const config = join(ROOT, 'tsconfig.build.json');
+    const project = compiler.updateSnapshot({ openProjects: [config] }).getProject(config);
+    if (project === undefined) throw new Error(`The compiler did not open ${config}.`);
+    const { checker, program } = project;
+    return new Map(
+      entries.map(([entry, file]) => {
+        const source = program.getSourceFile(file);
+        const module = source && checker.getSymbolAtLocation(source);
+        if (module === undefined) throw new Error(`${file} is no module of ${config}.`);
+        return [entry, checker.getExportsOfModule(module).map((name) => declarationOf(name, checker))];
+      }),
+    );
+  } finally {
+    compiler.close();
   }
-  const base = found[2];
-  const inherited = base === undefined || BUILT_IN.has(base) ? [] : declarationOf(file, base).members;
-  return { name, documented: documented(found.index), members: [...members, ...inherited] };
+}
+
+/** The source of shipped types: those of `dist/types/x.d.ts` come from `src/x.ts`. */
+function sourceOf(types: string): string {
+  return join(ROOT, types.replace('./dist/types/', 'src/').replace(/\.d\.ts$/, '.ts'));
+}
+
+function declarationOf(exported: TypeScriptSymbol, checker: Checker): Declared {
+  const symbol = exported.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+  const isDocumented = (one: TypeScriptSymbol): boolean => one.getDocumentationComment(checker).trim() !== '';
+  const hasMembers = symbol.flags & (SymbolFlags.Interface | SymbolFlags.Class);
+  const members = hasMembers ? checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(symbol)) : [];
+  return {
+    name: exported.name,
+    documented: isDocumented(symbol),
+    members: members.filter(isOurs).map((one) => ({ name: one.name, documented: isDocumented(one) })),
+  };
+}
+
+/** Not inherited from a class of the language, such as Error. */
+function isOurs({ declarations }: TypeScriptSymbol): boolean {
+  return declarations.some(({ path }) => String(path).startsWith(join(ROOT, 'src')));
 }

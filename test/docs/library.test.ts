@@ -7,7 +7,7 @@ import { type Child, childEnvironment, outputOf, ROOT, spawnChild, spawnHive } f
 import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-import { type Declared, emitDeclarations } from './declarations.ts';
+import { type Declared, readDeclarations } from './declarations.ts';
 import { codeIn, readPage, tableUnder } from './support.ts';
 
 describe('examples/library.mjs', () => {
@@ -49,25 +49,26 @@ describe('examples/library.mjs', () => {
     await outputOf(spawnHive(['respond', await askedBy(running), 'no', '--by', 'Ada'], env));
     expect(await said).toMatch(/\nNot deployed: Ada says no\.\n$/);
   });
-
-  test('stands in docs/library.md as it is', () => {
-    const [program] = [...readPage('docs/library.md').matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(
-      ([, text]) => text,
-    );
-    const example = readFileSync(join(ROOT, 'examples/library.mjs'), 'utf8');
-    expect(example.slice(example.indexOf('import '))).toBe(program);
-  });
 });
 
 let entries = new Map<string, Declared[]>();
 beforeFile(async () => {
-  entries = emitDeclarations();
+  entries = readDeclarations();
 });
 
 function membersOf(name: string): string[] {
   const found = [...entries.values()].flat().find((one) => one.name === name);
   return (found?.members ?? []).map((member) => member.name);
 }
+
+test.each([
+  ['library.mjs', 0],
+  ['agent-sdk-headless.mjs', 1],
+])('examples/%s stands in docs/library.md as it is', (name, n) => {
+  const programs = [...readPage('docs/library.md').matchAll(/^```js\n([\s\S]*?)^```$/gm)];
+  const example = readFileSync(join(ROOT, 'examples', name), 'utf8');
+  expect(example.slice(example.indexOf('import '))).toBe(programs[n]?.[1]);
+});
 
 describe('the public names', () => {
   test('are found, with their members', () => {

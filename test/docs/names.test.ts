@@ -40,7 +40,7 @@ test('every M-x command is one', async () => {
 
 test('every npm run is a script', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
-  expect(strangers(/npm run ([a-z:]+)/g, (name) => name in scripts)).toEqual([]);
+  expect(strangers(/npm run ([a-z:-]*[a-z])/g, (name) => name in scripts)).toEqual([]);
 });
 
 test('every `hive COMMAND` is a command', async () => {

@@ -1,6 +1,6 @@
 /**
  * Agents for the tests of the Emacs side, over the store HIVE_STORE: each line of stdin is a request as JSON,
- * {do, …}, and is answered with a line of JSON. Started with test/support/sql-loader.mjs.
+ * {do, …}, and is answered with a line of JSON. Started as the bundle that test/support/run.ts makes.
  */
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';

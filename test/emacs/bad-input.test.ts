@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
-import { canMountSmallDisk, fillDisk, smallDisk } from '../support/small-disk.ts';
+import { fillDisk, smallDisk } from '../support/small-disk.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -50,46 +50,45 @@ test('the store vanishes: an answer waits on the disk, and is stored once the st
   await eventually(() => home.outboxFiles().length === 0, 10_000);
 });
 
-test.skipIf(!canMountSmallDisk())(
-  'the disk is full while a draft is saved: the text stays, and is kept once there is room',
-  async () => {
-    const folder = join(home.folder, 'disk');
-    mkdirSync(folder);
-    const disk = smallDisk(folder, '64k');
-    const drafts = join(folder, 'drafts');
-    const { args, env, connected } = home.arguments(`(setq hive-drafts-directory ${lisp(`${drafts}/`)})`);
-    const { program, args: whole } = disk.command('emacs', ['-Q', '-nw', ...args]);
-    const emacs = await openTerminal(folder, { ...env, ...disk.env }, [program, ...whole]);
-    try {
-      await eventually(() => connected !== '' && isThere(connected), 10_000, 'the connection of Emacs');
-      const ask_id = await ask('What is the plan?');
-      await emacs.until(/hive 1!/);
-      await command(emacs, 'hive-next');
-      await emacs.answer(/What is the plan\?[\s\S]*TAB skip/, '?');
-      await emacs.until(/Hive-Question/);
-      await emacs.keys('e');
-      await emacs.until(/Hive-Answer/);
-      await emacs.type('first, ');
-      const pid = await emacs.pid();
-      const kept = (): string => readFileSync(`/proc/${pid}/root${drafts}/${ask_id}.txt`, 'utf8');
-      await eventually(() => attempt(kept) === 'first, ', 10_000, 'the draft');
-      const makeRoom = fillDisk(pid, folder);
-      await emacs.type('second, ');
-      await emacs.until(/Hive could not save your draft \(.*[Nn]o space left/);
-      await emacs.until(/first, second,$/m);
-      // What was kept before stays whole.
-      expect(kept()).toBe('first, ');
-      makeRoom();
-      await emacs.type('third');
-      await eventually(() => attempt(kept) === 'first, second, third', 10_000, 'the draft');
-      await emacs.keys('C-c', 'C-c');
-      await eventually(async () => (await home.agent.prompts.get(ask_id)).status === 'responded', 10_000);
-      expect((await home.agent.prompts.get(ask_id)).decision).toBe('first, second, third');
-    } finally {
-      await emacs.close();
-    }
-  },
-);
+test('the disk is full while a draft is saved: the text stays, and is kept once there is room', {
+  tags: ['mounts'],
+}, async () => {
+  const folder = join(home.folder, 'disk');
+  mkdirSync(folder);
+  const disk = smallDisk(folder, '64k');
+  const drafts = join(folder, 'drafts');
+  const { args, env, connected } = home.arguments(`(setq hive-drafts-directory ${lisp(`${drafts}/`)})`);
+  const { program, args: whole } = disk.command('emacs', ['-Q', '-nw', ...args]);
+  const emacs = await openTerminal(folder, { ...env, ...disk.env }, [program, ...whole]);
+  try {
+    await eventually(() => connected !== '' && isThere(connected), 10_000, 'the connection of Emacs');
+    const ask_id = await ask('What is the plan?');
+    await emacs.until(/hive 1!/);
+    await command(emacs, 'hive-next');
+    await emacs.answer(/What is the plan\?[\s\S]*TAB skip/, '?');
+    await emacs.until(/Hive-Question/);
+    await emacs.keys('e');
+    await emacs.until(/Hive-Answer/);
+    await emacs.type('first, ');
+    const pid = await emacs.pid();
+    const kept = (): string => readFileSync(`/proc/${pid}/root${drafts}/${ask_id}.txt`, 'utf8');
+    await eventually(() => attempt(kept) === 'first, ', 10_000, 'the draft');
+    const makeRoom = fillDisk(pid, folder);
+    await emacs.type('second, ');
+    await emacs.until(/Hive could not save your draft \(.*[Nn]o space left/);
+    await emacs.until(/first, second,$/m);
+    // What was kept before stays whole.
+    expect(kept()).toBe('first, ');
+    makeRoom();
+    await emacs.type('third');
+    await eventually(() => attempt(kept) === 'first, second, third', 10_000, 'the draft');
+    await emacs.keys('C-c', 'C-c');
+    await eventually(async () => (await home.agent.prompts.get(ask_id)).status === 'responded', 10_000);
+    expect((await home.agent.prompts.get(ask_id)).decision).toBe('first, second, third');
+  } finally {
+    await emacs.close();
+  }
+});
 
 test('a context of 64 KB is shown to its end, and the question answered', async () => {
   const emacs = await home.emacs();
@@ -113,7 +112,7 @@ test('a context of 64 KB is shown to its end, and the question answered', async 
   await eventually(async () => {
     await emacs.keys('M->');
     return /^THE END$[\s\S]*What happened/m.test((await emacs.screen()).join('\n'));
-  }, 10_000);
+  });
   await emacs.keys('a');
   await emacs.until(/asks: Did you read it all\?/);
   await emacs.type('yes');

@@ -3,4 +3,4 @@ import { emacsCrashRounds } from '../support/emacs-crash.ts';
 
 test('5 rounds of kill -9 of a real Emacs and its sidecar lose no answer that was queued, and double none', async () => {
   await emacsCrashRounds(5, 1);
-}, 120_000);
+});

@@ -1,4 +1,4 @@
-;;; hive-feed-test.el --- Fetching what waits, again where it failed  -*- lexical-binding: t; -*-
+;;; hive-feed-test.el --- Fetching the pending questions, and trying again  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -18,12 +18,12 @@
      (cl-letf (((symbol-function 'hive-rpc-request)
                 (lambda (_method _params &rest keys)
                   (funcall ,answer (plist-get keys :success) (plist-get keys :error))))
-               ((symbol-function 'hive-work-log) #'ignore)
+               ((symbol-function 'hive-rpc-log) #'ignore)
                ((symbol-function 'hive-model-replace) #'ignore)
                ((symbol-function 'run-at-time)
                 (lambda (seconds &rest _)
                   (push seconds delays)
-                  ;; One that never comes by itself.
+                  ;; One that never runs by itself.
                   (timer-create))))
        ,@body)))
 
@@ -33,36 +33,36 @@
 
 (ert-deftest hive-feed-a-failed-snapshot-is-tried-again-ever-more-seldom ()
   (hive-feed-test-with #'hive-feed-test-fail
-    (dotimes (_ 8) (hive-feed-refresh))
+    (dotimes (_ 8) (hive-model-refresh))
     (should (equal '(2 4 8 16 32 60 60 60) (nreverse delays)))
-    ;; Meanwhile nobody is told that there is nothing.
-    (should-not (hive-feed-complete-p))))
+    ;; Until then no command reports an empty list.
+    (should-not (hive-model-complete-p))))
 
 (ert-deftest hive-feed-after-a-success-it-begins-anew ()
   (let ((answers (list #'hive-feed-test-fail #'hive-feed-test-fail
                        (lambda (success _error) (funcall success '(:prompts [] :next_cursor nil)))
                        #'hive-feed-test-fail)))
     (hive-feed-test-with (lambda (success error) (funcall (pop answers) success error))
-      (dotimes (_ 3) (hive-feed-refresh))
-      (should (hive-feed-complete-p))
-      (hive-feed-refresh)
+      (dotimes (_ 3) (hive-model-refresh))
+      (should (hive-model-complete-p))
+      (hive-model-refresh)
       (should (equal '(2 4 2) (nreverse delays))))))
 
 (ert-deftest hive-feed-stopped-it-is-not-tried-again ()
   (let ((cancelled nil))
     (hive-feed-test-with #'hive-feed-test-fail
       (cl-letf (((symbol-function 'cancel-timer) (lambda (timer) (push timer cancelled))))
-        (hive-feed-refresh)
+        (hive-model-refresh)
         (let ((timer hive-model--retry-timer))
           (should timer)
-          (hive-feed-stop)
+          (hive-model-stop)
           (should (equal (list timer) cancelled))
           (should-not hive-model--retry-timer)
-          (should (hive-feed-complete-p)))))))
+          (should (hive-model-complete-p)))))))
 
 (ert-deftest hive-feed-without-a-connection-the-next-one-fetches ()
   (hive-feed-test-with (lambda (_success error) (funcall error '(:code -1 :name disconnected :text "")))
-    (hive-feed-refresh)
+    (hive-model-refresh)
     (should-not delays)))
 
 ;;; hive-feed-test.el ends here

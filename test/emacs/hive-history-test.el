@@ -1,4 +1,4 @@
-;;; hive-history-test.el --- Searching what was, and keeping it  -*- lexical-binding: t; -*-
+;;; hive-history-test.el --- Searching the history, and exporting it  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -72,7 +72,7 @@
     (hive-history-open)
     (hive-history-test-shown "Which way, in full\\?")
     (kill-buffer)
-    ;; Looking it up is not seeing it.
+    ;; Opening it from the history does not count as seen.
     (should-not (cl-some (lambda (record) (plist-get record :seen)) (hive-test-state)))
     (should-error (hive-history-older) :type 'user-error)))
 
@@ -107,32 +107,73 @@
 
 ;;;; Installing
 
-(ert-deftest hive-install-runs-npm-visibly-and-starts-what-it-installed ()
+(defmacro hive-install-test-with (programs &rest body)
+  "Run BODY with a PATH that has only PROGRAMS, each (NAME . SCRIPT), and what a shell needs."
+  (declare (indent 1))
+  `(let* ((bin (file-name-as-directory (expand-file-name "bin" hive-test-temp)))
+          (process-environment (cons (concat "PATH=" bin ":/usr/bin:/bin") process-environment))
+          (exec-path (cons bin exec-path)))
+     (make-directory bin)
+     (pcase-dolist (`(,name . ,script) ,programs)
+       (with-temp-file (concat bin name) (insert "#!/bin/sh\n" script))
+       (set-file-modes (concat bin name) #o755))
+     ,@body))
+
+(ert-deftest hive-install-fetches-visibly-and-starts-what-it-installed ()
   (hive-test-with-desk nil
     (save-window-excursion
-      (let* ((bin (file-name-as-directory (expand-file-name "bin" hive-test-temp)))
-             (exec-path (cons bin exec-path))
-             (hive-install-package "a package; touch evil"))
-        (make-directory bin)
-        (with-temp-file (concat bin "npm")
-          (insert "#!/bin/sh\necho \"npm got: $*\"\nmkdir -p node_modules/.bin\n"
-                  "printf '#!/bin/sh\\nexec node " hive-test-fake "\\n' > node_modules/.bin/hive\n"
-                  "chmod +x node_modules/.bin/hive\n"))
-        (set-file-modes (concat bin "npm") #o755)
+      (hive-install-test-with
+          `(("npm" . ,(concat "echo \"npm got: $*\"\nmkdir package\ntar -czf x.tgz package\n"))
+            ("node" . ,(concat
+                        "shift\necho \"hive got: $*\"\nmkdir -p \"$6/bin\" \"$6/current\"\n"
+                        "printf '#!/bin/sh\\nexec " (executable-find "node") " "
+                        hive-test-fake "\\n' > \"$6/bin/hive\"\nchmod +x \"$6/bin/hive\"\n")))
         (setq hive-sidecar-command nil)
-        (let ((said nil))
+        (let ((hive-install-package "a package; touch evil") (said nil))
           (cl-letf (((symbol-function 'hive-notify-say)
                      (lambda (format &rest args) (push (apply #'format format args) said))))
             (hive-install-sidecar)
-            (hive-test-wait 10 said)
-            (should (equal '("Hive is installed") said))))
+            (hive-test-wait 10 (cdr said))
+            (should (equal '("Installing Hive from a package; touch evil" "Hive is installed")
+                           (nreverse said)))))
         (with-current-buffer "*hive install*"
           (should (derived-mode-p 'compilation-mode))
-          (should (string-match-p "npm got: install .*--prefix .*installed/ a package; touch evil" (buffer-string))))
-        (should-not (file-exists-p (expand-file-name "evil" hive-install-directory)))
+          (should (string-match-p "npm got: pack --silent a package; touch evil" (buffer-string)))
+          (should (string-match-p "hive got: install --yes --no-emacs --no-agents --to .*installed$"
+                                  (buffer-string))))
         (should (equal (list (hive-program-installed) "sidecar") (hive-program-command)))
         (hive-test-connect)
         (kill-buffer "*hive install*")))))
+
+(ert-deftest hive-install-takes-a-release-file-then-a-clone-then-the-registry ()
+  (hive-test-with-desk nil
+    (let* ((hive-doctor--directory (expand-file-name "clone/elisp/" hive-test-temp))
+           (clone (expand-file-name "clone" hive-test-temp))
+           (make (lambda (name)
+                   (let ((file (expand-file-name name clone)))
+                     (make-directory (file-name-directory file) t)
+                     (write-region "" nil file)
+                     file))))
+      (make-directory hive-doctor--directory t)
+      (should (equal "hive-sidecar@latest" (hive-doctor--install-source)))
+      (mapc make '("package.json" "bin/hive"))
+      (should (equal clone (hive-doctor--install-source)))
+      (should (string-prefix-p (concat "node " clone "/bin/hive install --yes")
+                               (hive-doctor--install-command clone)))
+      (funcall make "scripts/run.mjs")
+      (should (string-prefix-p (concat "npm --prefix " clone " run --silent install-hive -- --yes")
+                               (hive-doctor--install-command clone)))
+      (funcall make "release/hive-sidecar-0.9.0.tgz")
+      (let ((newest (funcall make "release/hive-sidecar-0.10.0.tgz")))
+        (should (equal newest (hive-doctor--install-source)))
+        (should (string-search (concat "tar -xzf " newest " && node package/bin/hive install")
+                               (hive-doctor--install-command newest))))
+      (let ((hive-install-package "mine.tgz"))
+        (should (equal "mine.tgz" (hive-doctor--install-source)))))))
+
+(ert-deftest hive-install-in-the-usual-directory-makes-the-command-too ()
+  (let ((hive-install-directory (eval (car (get 'hive-install-directory 'standard-value)) t)))
+    (should-not (string-search "--to" (hive-doctor--install-command "hive-sidecar@latest")))))
 
 (ert-deftest hive-install-that-fails-says-where-to-look ()
   (let (said)

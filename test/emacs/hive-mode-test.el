@@ -1,4 +1,4 @@
-;;; hive-mode-test.el --- The mode, its mode line, its words and its doctor  -*- lexical-binding: t; -*-
+;;; hive-mode-test.el --- The mode, its mode line, its sentences and its doctor  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -136,7 +136,7 @@
       (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
         (hive-mode 1)
         (hive-doctor)
-        (dolist (line '("^FAIL  Program +the program .hive. was not found; install it with: npm install -g hive-sidecar"
+        (dolist (line '("^FAIL  Program +the program .hive. was not found; install it with M-x hive-install-sidecar"
                         "^FAIL  Sidecar +failed: " "^FAIL  Node.js +not found\n +→ Hive needs Node.js 24\\.15\\.0 or newer"))
           (should (string-match-p line (buffer-string))))))))
 

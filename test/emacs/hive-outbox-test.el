@@ -22,7 +22,7 @@
                    (apply real args)))
                 ((symbol-function 'message)
                  (lambda (&rest _)
-                   ;; What is said is on the disk already.
+                   ;; The answer is on disk before the message is shown.
                    (should (hive-journal-read (hive-journal-file)))
                    (push 'said order))))
         (hive-respond-send (hive-test-prompt :ask_id "a") (list :decision "yes")))
@@ -49,7 +49,7 @@
     (hive-outbox-test-add "a")
     (write-region "{\"entry\":\"answer\",\"respon" nil (hive-journal-file) t 'quiet)
     (hive-outbox-test-add "b")
-    ;; Whole, but never ended: the write was not finished.
+    ;; The record is complete but its line is not: the write was not finished.
     (write-region (hive-outbox--encode (hive-outbox-test-record "c")) nil (hive-journal-file) t 'quiet)
     (hive-outbox-close)
     (hive-outbox-open)

@@ -1,4 +1,4 @@
-;;; hive-post-test.el --- Tests of posting and composing  -*- lexical-binding: t; -*-
+;;; hive-post-test.el --- Posting and composing  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -12,7 +12,7 @@
 (require 'hive-shared-test-help)
 
 (defmacro hive-post-test-hearing (said &rest body)
-  "Run BODY; SAID is bound to the lines that were said, newest first."
+  "Run BODY; SAID is bound to the messages that were shown, newest first."
   (declare (indent 1) (debug t))
   `(let ((,said nil))
      (cl-letf (((symbol-function 'hive-notify-say)
@@ -46,7 +46,7 @@
   (hive-shared-test-with
     (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
                          :project_dir "/other/.git")
-    (hive-test-wait 5 (member "Claude-zzz99" (hive-handles-names)))
+    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-handles)))
     (hive-mention "Claude-zzz99" "look here")
     (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
     (let ((message (car (hive-shared-test-do "messages"))))
@@ -79,7 +79,7 @@
                      :test #'equal
                      :key (lambda (record)
                             (plist-get (plist-get record :params) :body))))
-    ;; As another Emacs would find it.
+    ;; As it is for another Emacs.
     (hive-outbox-close)
     (hive-outbox-open)
     (hive-sidecar-start)
@@ -178,10 +178,10 @@
   (hive-shared-test-with
     (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
                          :project_dir "/other/.git")
-    (hive-test-wait 5 (member "Claude-zzz99" (hive-handles-names)))
+    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-handles)))
     (hive-shared-test-open)
     (goto-char (point-max))
-    (should (equal (seq-take (hive-handles-names hive-handles-project-dir) 2)
+    (should (equal (seq-take (hive-model-handles hive-model-project-dir) 2)
                    '("Claude-abc12" "Claude-def34")))
     (insert "hello @claude-d")
     (completion-at-point)
@@ -189,17 +189,17 @@
     (dolist (text '("mail me@cl" "see /@cl" "no at cl"))
       (delete-region (hive-shared-start) (point-max))
       (insert text)
-      (should-not (hive-handles-complete)))
+      (should-not (hive-model-complete-handle)))
     (delete-region (hive-shared-start) (point-max))
     (insert "(@")
-    (pcase-let ((`(,beg ,end ,table . ,_) (hive-handles-complete)))
+    (pcase-let ((`(,beg ,end ,table . ,_) (hive-model-complete-handle)))
       (should (= beg end (point)))
       (should (member "All" (all-completions "" table)))
       (should (member "Human" (all-completions "" table)))
       (should (equal '("Human") (all-completions "hum" table))))
-    ;; Who has ended is not offered.
+    ;; Sessions that have ended are not offered.
     (hive-shared-test-do "end" :from "Claude-zzz99")
-    (hive-test-wait 5 (not (member "Claude-zzz99" (hive-handles-names))))))
+    (hive-test-wait 5 (not (member "Claude-zzz99" (hive-model-handles))))))
 
 (ert-deftest hive-post/roles-and-who-takes-no-mentions ()
   (hive-shared-test-with
@@ -207,7 +207,7 @@
                     '(:session_id "Claude-abc12" :shared :json-false))
     (hive-test-call 'session/configure
                     '(:session_id "Claude-def34" :roles ["reviewer"]))
-    (hive-test-wait 5 (equal (hive-handles-names)
+    (hive-test-wait 5 (equal (hive-model-handles)
                              '("Claude-def34" "reviewer" "All" "Human")))))
 
 ;;;; Places

@@ -9,6 +9,7 @@
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-prompt)
+(require 'hive-shared)
 
 (defconst hive-prompt-colour-hostile
   (let ((many (lambda (text) (apply #'concat (make-list (/ 65000 (length text)) text)))))
@@ -21,7 +22,7 @@
   "Texts of 64 KB that make parsers of Markdown slow.")
 
 (defun hive-prompt-colour-runs (text)
-  "Return how many pieces of TEXT have a face."
+  "Return how many stretches of TEXT have a face."
   (let ((position 0) (runs 0))
     (while (< position (length text))
       (when (get-text-property position 'face text) (setq runs (1+ runs)))
@@ -64,6 +65,21 @@
       (should (<= (hive-prompt-colour-runs text) hive-prompt--most-colours))
       (should (<= looks (+ (* 3 (cl-count ?\n hostile)) 3 hive-prompt--most-colours)))
       (should (<= passed (* 2 (length hostile)))))))
+
+(ert-deftest hive-prompt-a-message-of-mentions-gets-a-bounded-number-of-colours ()
+  (dolist (part '("@a " "@a\n" "* @x\n" "`a` @Human " "@a,@b\n\n"))
+    (let* ((text (apply #'concat (make-list (/ 65000 (length part)) part)))
+           (coloured (hive-shared--colour text))
+           (position 0) (runs 0))
+      (should (equal text (substring-no-properties coloured)))
+      (while (setq position (next-single-property-change position 'font-lock-face coloured))
+        (setq runs (1+ runs)))
+      (should (<= 1000 runs 2001))))
+  (let ((coloured (hive-shared--colour "a\n> @no\n```\n@no\n```\n`@no` @yes\n")))
+    (dotimes (n (length coloured))
+      (when (get-text-property n 'font-lock-face coloured)
+        (should (string-match-p "\\`@yes" (substring coloured (previous-single-property-change
+                                                               (1+ n) 'font-lock-face coloured))))))))
 
 (ert-deftest hive-prompt-no-fence-calls-a-mode ()
   (let ((called nil))

@@ -160,7 +160,7 @@
     (let ((asked (hive-test-with-inputs (list "" "at once") (hive-respond))))
       (should (equal (cdr (cadr asked))
                      '("Claude-abc12: Urgent?" "Claude-abc12: First?" "Claude-abc12: First? <2>")))
-      ;; What an empty answer means is said.
+      ;; The prompt says what an empty answer means.
       (should (equal (car (cadr asked)) "Answer (3 pending, default Claude-abc12: Urgent?): ")))
     (hive-test-wait 5 (hive-test-answers))
     (should (string-suffix-p "-2" (plist-get (car (hive-test-answers)) :ask_id)))))
@@ -375,7 +375,7 @@
     (should-not (hive-prompts))
     (hive-sidecar-start)
     (hive-test-wait 10 (hive-test-answers))
-    (hive-test-wait 5 (hive-feed-complete-p))
+    (hive-test-wait 5 (hive-model-complete-p))
     (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
     (should-not (hive-prompts))))
 
@@ -396,7 +396,7 @@
       (hive-mode 1)
       (should (string-match-p "not found" (cadr (should-error (hive-respond) :type 'user-error)))))
     (hive-restart)
-    (hive-test-wait 5 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
+    (hive-test-wait 5 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
     (should (equal "No questions are pending" (hive-respond)))))
 
 (ert-deftest hive-respond-cancel ()

@@ -1,4 +1,4 @@
-;;; hive-sessions-test.el --- Tests of the list of sessions  -*- lexical-binding: t; -*-
+;;; hive-sessions-test.el --- The list of sessions  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -52,13 +52,13 @@
 
 (ert-deftest hive-sessions/a-cut-list-leaves-the-others-known ()
   (hive-shared-test-with
-    (hive-test-wait 5 (= 2 (length (hive-handles-sessions))))
+    (hive-test-wait 5 (= 2 (length (hive-model-sessions))))
     (let ((hive-model--most 1) (listed nil))
-      (let ((hive-handles-listed-functions (list (lambda (sessions) (setq listed sessions)))))
-        (hive-handles-refresh)
+      (let ((hive-model-handles-listed-functions (list (lambda (sessions) (setq listed sessions)))))
+        (hive-model-refresh-sessions)
         (hive-test-wait 5 listed))
       (should (= 1 (length listed)))
-      (should (= 2 (length (hive-handles-sessions)))))))
+      (should (= 2 (length (hive-model-sessions)))))))
 
 (ert-deftest hive-sessions/follows-what-happens ()
   (hive-sessions-test-with
@@ -89,7 +89,7 @@
     (hive-test-wait 5 (= 3 (length hive-sessions--list)))
     (kill-buffer "*hive-sessions*")
     (hive-shared-test-do "join" :session_id "yyy99-session")
-    (hive-test-wait 5 (not (memq #'hive-sessions--changed hive-handles-changed-hook)))))
+    (hive-test-wait 5 (not (memq #'hive-sessions--changed hive-model-handles-changed-hook)))))
 
 (ert-deftest hive-sessions/texts-of-agents-are-inert ()
   (hive-sessions-test-with
@@ -173,7 +173,7 @@
         (hive-sessions-test-goto "Claude-def34")
         (hive-session-interrupt (hive-sessions-at-point) "stop it")
         (hive-test-wait 10 said)
-        ;; It runs nothing, and Emacs waited for nothing.
+        ;; It has no turn, and Emacs did not wait.
         (should (string-prefix-p "Claude-def34" (car said)))))))
 
 (provide 'hive-sessions-test)

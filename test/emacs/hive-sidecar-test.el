@@ -11,7 +11,7 @@
 (require 'hive-rpc)
 
 (defmacro hive-sidecar-test-failing (environment &rest body)
-  "Turn Hive on with ENVIRONMENT, wait until it gave up, run BODY."
+  "Turn Hive on with ENVIRONMENT, wait until it has given up, run BODY."
   (declare (indent 1))
   `(hive-test-with-desk ,environment
      (hive-mode 1)
@@ -43,10 +43,10 @@
     (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
       (hive-mode 1)
       (should (eq hive-sidecar-state 'failed))
-      (should (string-match-p "program .hive. was not found; install it with: npm install -g hive-sidecar"
+      (should (string-match-p "program .hive. was not found; install it with M-x hive-install-sidecar"
                               hive-sidecar-problem))
       (should-not hive-rpc--start-timer))
-    ;; Once it is there, the user acts and it works.
+    ;; Once it is installed, a command works.
     (hive-restart)
     (hive-test-wait 10 (hive-sidecar-connected-p))))
 
@@ -69,12 +69,22 @@
       (let ((hive-sidecar-command nil))
         (should (equal (hive-program-command) (list hive "sidecar")))
         (let ((hive-node-program node))
-          (should (equal (hive-program-command) (list node hive "sidecar"))))))))
+          (should (equal (hive-program-command) (list node hive "sidecar")))
+          ;; What `hive install' made is a shell script, which Node.js cannot run.
+          (dolist (name '("bin" "current/node_modules/hive-sidecar/bin"))
+            (make-directory (expand-file-name name hive-install-directory) t)
+            (copy-file hive (expand-file-name (concat name "/hive") hive-install-directory)))
+          (should (equal (hive-program-command)
+                         (list node (expand-file-name "current/node_modules/hive-sidecar/bin/hive"
+                                                      (file-truename hive-install-directory))
+                               "sidecar"))))
+        (should (equal (hive-program-command)
+                       (list (expand-file-name "bin/hive" hive-install-directory) "sidecar")))))))
 
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
   (let ((found hive-rpc--beside))
     (hive-test-with-desk nil
-      ;; It is the one of this package, wherever that is.
+      ;; It is the program of this package, wherever the package is.
       (should (file-equal-p found (expand-file-name "../../bin/hive" hive-test-directory)))
       (let* ((path (hive-sidecar-test-path '("hive" . "#!/bin/sh\n")))
              (hive-rpc--beside (expand-file-name "hive-beside" hive-test-temp))
@@ -82,13 +92,13 @@
              (exec-path '("/nonexistent")))
         (copy-file (expand-file-name "hive" path) hive-rpc--beside)
         (should (equal (hive-program-command) (list hive-rpc--beside "sidecar")))
-        ;; One that the PATH has is the human's choice.
+        ;; A program on the PATH is the human's choice.
         (let ((exec-path (list path)))
           (should (equal (hive-program-command) (list (expand-file-name "hive" path) "sidecar"))))
-        ;; A library that came alone has none.
+        ;; A package without a program has none.
         (set-file-modes hive-rpc--beside #o600)
         (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
-          (dolist (word '("exec-path" "hive-sidecar-command" "npm install -g" "M-x hive-install-sidecar"))
+          (dolist (word '("exec-path" "hive-sidecar-command" "M-x hive-install-sidecar"))
             (should (string-search word said))))))))
 
 (ert-deftest hive-sidecar-an-old-node-is-said-in-the-guard-s-own-words ()
@@ -105,7 +115,7 @@
 
 (ert-deftest hive-sidecar-each-mismatch-of-versions-has-its-sentence ()
   (hive-sidecar-test-failing '("FAKE_PROTOCOL=0")
-    (should (string-match-p "sidecar is older.*npm install -g hive-sidecar@latest" hive-sidecar-problem)))
+    (should (string-match-p "sidecar is older.*M-x hive-install-sidecar" hive-sidecar-problem)))
   (hive-sidecar-test-failing '("FAKE_PROTOCOL=2")
     (should (string-match-p "hive-mode is older" hive-sidecar-problem))))
 
@@ -140,7 +150,7 @@
     (let ((ask (hive-test-call 'fake/ask nil)))
       (signal-process (car (hive-test-sidecars)) 'KILL)
       (hive-test-wait 5 (not (hive-sidecar-connected-p)))
-      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
+      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
       (should (equal (plist-get (car (hive-prompts)) :ask_id) (plist-get ask :ask_id))))))
 
 (ert-deftest hive-sidecar-turned-off-stays-off ()
@@ -157,7 +167,7 @@
     (let ((hive-store "~/somewhere/hive.db"))
       (hive-test-connect)
       (let ((environment (hive-test-call 'fake/environment)))
-        ;; From this one the real sidecar would see that an agent has started Emacs.
+        ;; From this variable the real sidecar would conclude that an agent started Emacs.
         (should (equal "1" (plist-get environment :CLAUDECODE)))
         (should (equal "me" (plist-get environment :KEEP)))
         (should (equal "mine" (plist-get environment :CODEX_HOME)))

@@ -1,4 +1,4 @@
-;;; hive-test-help.el --- What the tests of the Emacs side share  -*- lexical-binding: t; -*-
+;;; hive-test-help.el --- Shared by the tests of the Emacs package  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -25,7 +25,7 @@
 
 (defconst hive-test-directory
   (file-name-directory (or load-file-name buffer-file-name))
-  "Where the tests stand.")
+  "The directory of the tests.")
 
 (defconst hive-test-fake (expand-file-name "fake-sidecar.mjs" hive-test-directory)
   "The fake sidecar.")
@@ -33,8 +33,10 @@
 (defvar hive-test-temp nil "The temporary directory of the running test.")
 
 (defmacro hive-test-wait (seconds condition)
-  "Wait at most SECONDS until CONDITION is true; fail when it is not."
-  `(let ((deadline (+ (float-time) ,seconds)) value)
+  "Wait until CONDITION is true; fail when it is not.
+It is given SECONDS, and a minute at least: a busy machine may stall a
+process for many seconds, and that is no failure."
+  `(let ((deadline (+ (float-time) (max ,seconds 60))) value)
      (while (and (not (setq value ,condition)) (< (float-time) deadline))
        (accept-process-output nil 0.005))
      (or value (ert-fail (list "waited in vain for" ',condition)))))
@@ -62,7 +64,7 @@
        (hive-mode -1)
        (setq hive-sidecar-info nil
              hive-rpc--waiting nil)
-       ;; Gone from the list, too: their sentinels have run.
+       ;; They have left the list as well: their sentinels have run.
        (hive-test-wait 10 (not (cl-find-if (lambda (process)
                                              (string-prefix-p "hive" (process-name process)))
                                            (process-list))))
@@ -71,7 +73,7 @@
          (when (get-buffer name) (kill-buffer name))))))
 
 (defun hive-test-sidecars ()
-  "Return the sidecars that live."
+  "Return the running sidecars."
   (cl-remove-if-not (lambda (process)
                       (and (process-live-p process)
                            (eq 'real (process-type process))
@@ -82,7 +84,7 @@
   "Turn Hive on and wait until it is connected and has its snapshot."
   (hive-mode 1)
   (hive-test-wait 10 (and (hive-sidecar-connected-p)
-                          (hive-feed-complete-p))))
+                          (hive-model-complete-p))))
 
 (defun hive-test-call (method &optional params)
   "Ask the sidecar METHOD with PARAMS and wait for the result."

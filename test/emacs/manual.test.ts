@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { lisp } from '../support/emacs.ts';
 
-test('C-h i lists it and finds it, once the package beside it is loaded', { timeout: 60_000 }, () => {
+test('C-h i lists it and finds it, once the package beside it is loaded', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hive-manual-'));
   try {
     cpSync(join(ROOT, 'elisp'), folder, { recursive: true, filter: (path) => !/\.info$|\/dir$/.test(path) });
@@ -29,7 +29,7 @@ test('C-h i lists it and finds it, once the package beside it is loaded', { time
   }
 });
 
-test('every document is a node that Info shows', { timeout: 60_000 }, () => {
+test('every document is a node that Info shows', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hive-manual-'));
   try {
     execFileSync(process.execPath, [join(ROOT, 'scripts/manual.mjs'), folder], { stdio: 'ignore' });

@@ -2,6 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
@@ -46,27 +47,51 @@ test('Emacs makes its key, registers it and says so; what is allowed there is al
   await emacs.until(/Registered this seat/);
   for (const name of ['seat.key', 'trust.json']) expect(statSync(config(name)).mode & 0o777).toBe(0o600);
   const { seats } = JSON.parse(readFileSync(config('trust.json'), 'utf8')) as { seats: unknown[] };
-  expect(seats).toEqual([{ name: thisSeat(), key: expect.stringMatching(/^[\w-]{43}$/) }]);
+  expect(seats).toEqual([
+    { name: thisSeat(), key: expect.stringMatching(/^[\w-]{43}$/), stores: [home.store] },
+  ]);
   expect(await allowed(emacs, 'make first')).toMatchObject({ decision: { behavior: 'allow' } });
   writeFileSync(config('trust.json'), '{}');
   expect(await allowed(emacs, 'make second')).toMatchObject({ decision: { behavior: 'deny' } });
   await emacs.until(/allowed nothing: no seat/);
 });
 
-test('another key of the seat counts once the human has confirmed it', async () => {
+test('a further key is registered in an Emacs whose own key is, and in no other', async () => {
   const first = await home.emacs();
   await first.until(/Registered this seat/);
   await first.close();
-  writeFileSync(config('seat.key'), '0'.repeat(64));
-  const emacs = await home.emacs();
-  await emacs.until(/has another key of/);
-  expect(await allowed(emacs, 'make first')).toMatchObject({ decision: { behavior: 'deny' } });
+  const own = readFileSync(config('seat.key'), 'utf8');
+  const other = '0'.repeat(64);
+  writeFileSync(config('seat.key'), other);
+  const second = await home.emacs();
+  await second.until(/Another key is registered/, 30_000);
+  expect(await allowed(second, 'make first')).toMatchObject({ decision: { behavior: 'deny' } });
+  await register(second, seatKeyFrom(other).key);
+  await second.until(/A further key is registered in an Emacs whose own key/);
+  await second.close();
+  writeFileSync(config('seat.key'), own);
+  const third = await home.emacs();
+  await third.until(/hive/, 30_000);
+  await register(third, seatKeyFrom(other).key);
+  await third.until(/Registered the seat laptop/);
+  const { seats } = JSON.parse(readFileSync(config('trust.json'), 'utf8')) as { seats: unknown[] };
+  expect(seats).toEqual([
+    { name: thisSeat(), key: seatKeyFrom(own).key, stores: [home.store] },
+    { name: 'laptop', key: seatKeyFrom(other).key, stores: [home.store] },
+  ]);
+});
+
+async function register(emacs: Terminal, key: string): Promise<void> {
   await emacs.keys('M-x');
   await emacs.type('hive-register-seat');
   await emacs.keys('Enter');
-  await emacs.until(/Let this Emacs allow/);
+  await emacs.until(/Name of the seat/);
+  await emacs.type('laptop');
+  await emacs.keys('Enter');
+  await emacs.until(/Its public key/);
+  await emacs.type(key);
+  await emacs.keys('Enter');
+  await emacs.until(/Let laptop/);
   await emacs.type('yes');
   await emacs.keys('Enter');
-  await emacs.until(/Registered this seat/);
-  expect(await allowed(emacs, 'make second')).toMatchObject({ decision: { behavior: 'allow' } });
-});
+}

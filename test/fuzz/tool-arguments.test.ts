@@ -114,7 +114,7 @@ fuzz('tool arguments: any tool, any arguments', 40, () =>
     withClient(async (client, log) => {
       for (const { name, args } of calls) {
         const result = await client
-          .callTool({ name, arguments: brief({ name, args }) }, undefined, { timeout: 8_000 })
+          .callTool({ name, arguments: brief({ name, args }) }, undefined, { timeout: 120_000 })
           .catch((error: unknown) => error as Error);
         if (result instanceof Error) {
           // Arguments that are no object never come to us: the SDK refuses the request.
@@ -166,7 +166,7 @@ fuzz('tool arguments: any spelling of any argument of any tool is that argument'
         const { isError, content, structuredContent } = await client.callTool(
           { name: one.name, arguments: args as Record<string, unknown> },
           undefined,
-          { timeout: 8_000 },
+          { timeout: 120_000 },
         );
         return { isError, refusal: isError === true ? content : null, structuredContent };
       };

@@ -50,7 +50,7 @@ export async function crashPostgres({
   const kept = `${server.data}-kept`;
   const problems: string[] = [];
   try {
-    const world = openWorld({ folder, sabotage: null, address });
+    const world = openWorld({ folder, address });
     await world.hive(['status']);
     await steady.before?.(world);
     const client = await connect(server.port);

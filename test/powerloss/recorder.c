@@ -285,10 +285,13 @@ ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) 
   leave(); \
   return result;
 
+/* The offset of a flush: 1 if the file was opened only to read. */
+static uint64_t read_only(int fd) { return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY; }
+
 int ftruncate(int fd, off_t size) { REAL(ftruncate); AFTER(watched(fd), real(fd, size), put(TRUNCATE, inode_of[fd], size, NULL, NULL, NULL, 0)) }
 int ftruncate64(int fd, off64_t size) { REAL(ftruncate64); AFTER(watched(fd), real(fd, size), put(TRUNCATE, inode_of[fd], size, NULL, NULL, NULL, 0)) }
-int fsync(int fd) { REAL(fsync); AFTER(watched(fd), real(fd), put(SYNC, inode_of[fd], 0, path_of[fd], NULL, NULL, 0)) }
-int fdatasync(int fd) { REAL(fdatasync); AFTER(watched(fd), real(fd), put(SYNC, inode_of[fd], 0, path_of[fd], NULL, NULL, 0)) }
+int fsync(int fd) { REAL(fsync); AFTER(watched(fd), real(fd), put(SYNC, inode_of[fd], read_only(fd), path_of[fd], NULL, NULL, 0)) }
+int fdatasync(int fd) { REAL(fdatasync); AFTER(watched(fd), real(fd), put(SYNC, inode_of[fd], read_only(fd), path_of[fd], NULL, NULL, 0)) }
 
 static uint64_t inode(const char *path) {
   struct stat now;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomOf } from '../chaos/random.ts';
 import { type Call, callsIn, type Disk, differences, openDisk, restore, stateIn } from './disk.ts';
+import type { Planted } from './planted.ts';
 import type { Scenario } from './scenarios.ts';
 import { type Found, problemsOf } from './verify.ts';
 import { type Fact, openWorld, type Told } from './world.ts';
@@ -13,8 +14,6 @@ export interface Outcome {
   /** How many different states were opened. */
   states: number;
   problems: readonly { how: string; texts: readonly string[] }[];
-  /** Of the opening alone. */
-  seconds: number;
 }
 
 export interface OpenOptions {
@@ -36,11 +35,11 @@ export interface Recording {
 const REPEATS = 30;
 
 /** @throws Error if something was done to the disk that was not recorded. */
-export async function record(scenario: Scenario, sabotage: PlantedFault | null = null): Promise<Recording> {
+export async function record(scenario: Scenario, fault: Planted | null = null): Promise<Recording> {
   const folder = mkdtempSync(join(memory(), 'hive-powerloss-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   try {
-    const world = openWorld({ folder, sabotage });
+    const world = openWorld({ folder });
     const { disk: root, store } = world;
     try {
       await scenario.before?.(world);
@@ -48,17 +47,19 @@ export async function record(scenario: Scenario, sabotage: PlantedFault | null =
       world.record();
       await scenario.act(world);
       await world.close();
-      const calls = callsIn(world.trace());
-      for (const call of calls) whole.apply(call);
+      const all = callsIn(world.trace());
+      for (const call of all) whole.apply(call);
+      const calls = all.filter((call) => fault?.omits(call) !== true);
       const unrecorded = differences(whole.live(), stateIn(root));
       if (calls.length === 0 || unrecorded.length > 0)
         throw new Error(`Not everything of ${scenario.name} was recorded: ${unrecorded.join(', ')}`);
       const told = asPrinted(world.told, calls);
-      const place = { disk: root, store, scenario: scenario.name };
+      const same_start = fault?.same_start === true;
+      const place = { disk: root, store, scenario: scenario.name, same_start };
       return {
         scenario,
         remove,
-        open: (options) => openStates({ scenario, disk, calls, told, place, sabotage }, options),
+        open: (options) => openStates({ scenario, disk, calls, told, place }, options),
       };
     } finally {
       await world.close();
@@ -74,22 +75,18 @@ interface Recorded {
   disk: Disk;
   calls: readonly Call[];
   told: readonly Told[];
-  place: Pick<Found, 'disk' | 'store' | 'scenario'>;
-  sabotage: PlantedFault | null;
+  place: Omit<Found, 'told'>;
 }
 
 async function openStates(
-  { scenario, disk, calls, told, place, sabotage }: Recorded,
+  { scenario, disk, calls, told, place }: Recorded,
   { states, seed }: OpenOptions,
 ): Promise<Outcome> {
-  const started = performance.now();
   const cuts = cutsOf(calls, scenario.near?.(calls));
   const opened = new Set<string>();
   const problems: { how: string; texts: string[] }[] = [];
   const random = randomOf(seed, scenario.name);
   let next = 0;
-  // The program that starts after the cut has the same bug.
-  globalThis.SABOTAGE = sabotage === null ? undefined : (name) => name === sabotage;
   // Some cuts have few states: what is left of the number goes to the later ones.
   for (const [index, cut] of cuts.entries()) {
     for (const call of calls.slice(next, cut + 1)) disk.apply(call);
@@ -111,12 +108,10 @@ async function openStates(
       if (texts.length > 0) problems.push({ how: `after call ${cut + 1} (${state.how})`, texts });
     }
   }
-  globalThis.SABOTAGE = undefined;
   return {
     calls: calls.length,
     states: opened.size,
     problems,
-    seconds: (performance.now() - started) / 1000,
   };
 }
 

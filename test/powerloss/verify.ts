@@ -15,6 +15,8 @@ export interface Found {
   scenario: string;
   /** What was told before the cut. */
   told: readonly Fact[];
+  /** The first process believes that the machine was not started again: a planted fault. */
+  same_start: boolean;
 }
 
 type Of<Did extends Fact['did']> = Extract<Fact, { did: Did }>;
@@ -24,8 +26,8 @@ let restarts = 0;
 
 /** What is wrong, as sentences; none if nothing that was told is missing. */
 export async function problemsOf(found: Found): Promise<string[]> {
-  const { disk, store, scenario, told } = found;
-  const problems = await problemsOfStore(store, told);
+  const { disk, store, scenario, told, same_start } = found;
+  const problems = await problemsOfStore(store, told, same_start);
   if (scenario === 'copy') problems.push(...(await problemsOfCopy(found)));
   if (scenario === 'outbox') problems.push(...problemsOfOutbox(found));
   if (scenario === 'init') problems.push(...problemsOfFiles(join(disk, 'home'), store, told));
@@ -37,10 +39,10 @@ export function of<Did extends Fact['did']>(told: readonly Fact[], did: Did): Of
 }
 
 /** Opens the store as the first process after the restart does, and writes one event. */
-async function nextNumber(store: string): Promise<number> {
+async function nextNumber(store: string, same_start: boolean): Promise<number> {
   restarts += 1;
   const path = await prepareSqliteFile(store);
-  const opened = await openStore(openSqlite(path, { boot: `restart ${restarts}` }), path);
+  const opened = await openStore(openSqlite(path, same_start ? {} : { boot: `restart ${restarts}` }), path);
   try {
     return await opened.write((tx) => tx.events.append(EVENT));
   } finally {
@@ -48,13 +50,13 @@ async function nextNumber(store: string): Promise<number> {
   }
 }
 
-async function problemsOfStore(store: string, told: readonly Fact[]): Promise<string[]> {
+async function problemsOfStore(store: string, told: readonly Fact[], same_start = false): Promise<string[]> {
   const promised = told.filter(({ did }) => PROMISES_OF_THE_STORE.has(did));
   if (!existsSync(store)) return promised.length === 0 ? [] : [`There is no store, but ${said(promised)}.`];
   const problems: string[] = [];
   let next: number;
   try {
-    next = await nextNumber(store);
+    next = await nextNumber(store, same_start);
   } catch (error) {
     return [`The store does not open: ${String(error)}`];
   }

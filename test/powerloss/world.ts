@@ -69,6 +69,9 @@ export interface DeskLine {
   end(): Promise<void>;
 }
 
+/** A call that takes longer hangs. Recording on a busy machine is slow. */
+const PATIENCE_MS = 120_000;
+
 /** Builds the recorder into `folder`. @throws Error with what the compiler said. */
 export function buildRecorder(folder: string): string {
   const library = join(folder, 'recorder.so');
@@ -88,7 +91,6 @@ export function buildRecorder(folder: string): string {
 export interface WorldOptions {
   /** An empty folder; the caller removes it. */
   folder: string;
-  sabotage: PlantedFault | null;
   /** The address of a store that is not a file below `folder`. */
   address?: string;
 }
@@ -99,13 +101,13 @@ export interface RecordedWorld extends World {
   readonly told: readonly Told[];
 }
 
-export function openWorld({ folder, sabotage, address }: WorldOptions): RecordedWorld {
+export function openWorld({ folder, address }: WorldOptions): RecordedWorld {
   const disk = join(folder, 'disk');
   const store = join(disk, 'state', 'hive.db');
   const file = join(folder, 'trace');
   mkdirSync(disk, { recursive: true, mode: 0o700 });
   const recorder = buildRecorder(folder);
-  const installation = openInstallation({ folder, store: address ?? store, sabotage });
+  const installation = openInstallation({ folder, store: address ?? store, sabotage: null });
   const told: Told[] = [];
   let recorded: Environment = {};
   let number = 0;
@@ -150,7 +152,7 @@ export function openWorld({ folder, sabotage, address }: WorldOptions): Recorded
     },
     hive,
     agent: (agent, env = {}) =>
-      mcpLine(installation, name(agent), [], { HIVE_AGENT: agent, ...environment(env) }),
+      mcpLine(installation, name(agent), [], { HIVE_AGENT: agent, ...environment(env) }, PATIENCE_MS),
     async desk() {
       const running = await installation.start(name('desk'), ['sidecar'], { env: environment({}) });
       const { stdin, stdout } = running.child;

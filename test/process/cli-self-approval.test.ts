@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('no self-approval (invariant 9)', () => {
@@ -88,8 +89,8 @@ describe('no self-approval (invariant 9)', () => {
     });
   });
 
-  it('a permission requires a terminal, and a yes typed there', async () => {
-    const person = shell(tempStore());
+  it('a permission requires a terminal that may allow, and a yes typed there', async () => {
+    const person = shell(tempStore(), trusting({ terminal_may_allow: true }));
     const ask_id = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
     expect(await person.hive('respond', ask_id, 'yes')).toMatchObject({ code: 7 });
     const declined = await person.terminal(['respond', ask_id, 'yes'], 'Type yes', 'y');

@@ -3,4 +3,4 @@ import { crashRounds } from '../support/crash.ts';
 
 test('20 rounds of kill -9 lose no acknowledged ask and no acknowledged answer, and duplicate none', async () => {
   await crashRounds(20);
-}, 120_000);
+});

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { HIVE } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
-import { canMountSmallDisk, fillDisk, smallDisk } from '../support/small-disk.ts';
+import { fillDisk, smallDisk } from '../support/small-disk.ts';
 import { tempFolder } from '../support/temp.ts';
 
 const NOBODY = 65_534;
@@ -21,7 +21,7 @@ function ask(agent: McpCaller, question = 'Go on?'): Promise<Record<string, unkn
   return agent.call('hivemind_ask_async', { question });
 }
 
-describe.skipIf(!canMountSmallDisk())('a full disk', () => {
+describe('a full disk', { tags: ['mounts'] }, () => {
   test('is an error the asker sees; nothing asked before is lost; once there is room, everything works again', async () => {
     const folder = tempFolder();
     const disk = smallDisk(folder, '1m');
@@ -50,7 +50,7 @@ describe.skipIf(!canMountSmallDisk())('a full disk', () => {
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)('a read-only store', () => {
+describe('a read-only store', { tags: ['root'] }, () => {
   test('is an error the asker sees; once it is writable, everything works again', async () => {
     const folder = join(tempFolder(), 'store');
     mkdirSync(folder, { mode: 0o700 });
@@ -68,24 +68,23 @@ describe.skipIf(process.getuid?.() !== 0)('a read-only store', () => {
   });
 });
 
-test.skipIf(process.getuid?.() !== 0)(
-  'a store whose folder becomes inaccessible is an error the asker sees; once it is accessible, everything works again',
-  async () => {
-    const folder = join(tempFolder(), 'store');
-    mkdirSync(folder, { mode: 0o700 });
-    chmodSync(dirname(folder), 0o755);
-    chownSync(folder, NOBODY, NOBODY);
-    const agent = await connectMcp({ store: join(folder, 'hive.db'), wrap: asNobody });
-    expect(await ask(agent)).toMatchObject({ status: 'pending' });
-    chmodSync(folder, 0);
-    const shut = /^store_unavailable: The store \S+ cannot be reached \(EACCES/;
-    expect(await failure(ask(agent))).toMatch(shut);
-    expect(await failure(agent.call('hivemind_poll'))).toMatch(shut);
-    chmodSync(folder, 0o700);
-    expect(await ask(agent, 'And now?')).toMatchObject({ status: 'pending' });
-    expect(await agent.call('hivemind_status')).toMatchObject({ pending_total: 2 });
-  },
-);
+test('a store whose folder becomes inaccessible is an error the asker sees; once it is accessible, everything works again', {
+  tags: ['root'],
+}, async () => {
+  const folder = join(tempFolder(), 'store');
+  mkdirSync(folder, { mode: 0o700 });
+  chmodSync(dirname(folder), 0o755);
+  chownSync(folder, NOBODY, NOBODY);
+  const agent = await connectMcp({ store: join(folder, 'hive.db'), wrap: asNobody });
+  expect(await ask(agent)).toMatchObject({ status: 'pending' });
+  chmodSync(folder, 0);
+  const shut = /^store_unavailable: The store \S+ cannot be reached \(EACCES/;
+  expect(await failure(ask(agent))).toMatch(shut);
+  expect(await failure(agent.call('hivemind_poll'))).toMatch(shut);
+  chmodSync(folder, 0o700);
+  expect(await ask(agent, 'And now?')).toMatchObject({ status: 'pending' });
+  expect(await agent.call('hivemind_status')).toMatchObject({ pending_total: 2 });
+});
 
 function asNobody(program: string, args: readonly string[]): { program: string; args: string[] } {
   const { uid, gid } = { uid: String(NOBODY), gid: String(NOBODY) };

@@ -1,7 +1,7 @@
 /** Several humans over real processes: each at a desk of their own, questions for one of them, and their claims. */
 import { expect, test } from 'vitest';
 import { startPopups } from '../../src/application/popups.ts';
-import type { Notifier } from '../../src/application/ports.ts';
+import type { Notifier } from '../../src/application/world.ts';
 import { userName } from '../../src/infrastructure/platform/paths.ts';
 import { shell } from '../support/cli.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';

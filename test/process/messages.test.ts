@@ -27,9 +27,7 @@ async function told(hive: OpenedHive, type: HiveEvent['type']): Promise<string[]
   return (await eventsOf(hive, type)).map((event) => event.subject ?? '');
 }
 
-test('16 processes post at once: every message once, in one order everywhere', {
-  timeout: 60_000,
-}, async () => {
+test('16 processes post at once: every message once, in one order everywhere', async () => {
   const store = tempStore();
   const [hive, other] = [await openTestHive(store), await openTestHive(store)];
   const reader = await join(hive, 'reader-session');

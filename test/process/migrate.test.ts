@@ -10,14 +10,14 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { post } from '../support/messages.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-let server: PostgresServer;
+let server: SharedPostgres;
 let hives = 0;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharedPostgres();
 });
 afterAll(() => server.stop());
 
@@ -85,7 +85,7 @@ describe.each([
     expect(await contents(target)).toEqual(before);
   });
 
-  test('a copy that is killed leaves no store, and continues where it was', { timeout: 60_000 }, async () => {
+  test('a copy that is killed leaves no store, and continues where it was', async () => {
     const source = await filled(place(engine), 800);
     const target = place(other);
     const cut = shell(source).start('store', 'migrate', '--to', target);

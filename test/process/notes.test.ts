@@ -39,7 +39,7 @@ test('a note reaches every desk, the poll of its asker, coordinators and shells'
   expect((await person.hive('poll', ask_id)).out).toMatch(/\n {2}note, \d+ s ago +The cache is warm: b got/);
   expect((await person.hive('list')).out).toContain('[1 note] Which?');
   expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({ notes });
-}, 30_000);
+});
 
 describe('a note is taken', () => {
   test('only from the asker', async () => {
@@ -147,7 +147,7 @@ test('a note and an answer at the same time have an order: an answered question 
   }
   // Each side must have won at least once.
   expect(Math.min(found.before, found.after)).toBeGreaterThan(0);
-}, 30_000);
+});
 
 test('a shell adds one to its own question, and to no other', async () => {
   const store = tempStore();
@@ -176,7 +176,7 @@ test('a shell adds one to its own question, and to no other', async () => {
   expect((await builder.hive('poll', ask_id)).out).toMatch(
     /warning +It may have been given before your note/,
   );
-}, 60_000);
+});
 
 describe('the answer of a human who', () => {
   const WARNING = /may have been given before your note of \S+Z was read: check that it still holds/;

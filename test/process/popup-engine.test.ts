@@ -9,7 +9,7 @@ import {
   patienceOf,
   startPopups,
 } from '../../src/application/popups.ts';
-import type { Notifier } from '../../src/application/ports.ts';
+import type { Notifier } from '../../src/application/world.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { type Popup, STORM } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
@@ -524,7 +524,7 @@ describe('storms', () => {
       resolve();
       await eventually(() => standing(one.notifier).length === 0, 5_000);
       expect(await trail(hive, ask_id)).toHaveLength(1);
-    }, 30_000);
+    });
 
     it.each(['mention', 'outreach'] as const)(
       'is shown by another one, also of the kind %s',

@@ -405,7 +405,7 @@ describe('several real processes of one seat', () => {
     refreshLeases(store);
     await ask(hive, { question: '7?' });
     await onScreen('7 questions wait for you');
-  }, 60_000);
+  });
 
   it('eight questions in a second and a half are one popup if three processes serve the seat', async () => {
     const store = tempStore();
@@ -418,7 +418,7 @@ describe('several real processes of one seat', () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
     await onScreen('8 questions wait for you');
-  }, 60_000);
+  });
 
   it('a process without the variable for the bus finds it in the folder of its user', async () => {
     const store = tempStore();

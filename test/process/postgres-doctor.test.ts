@@ -1,11 +1,11 @@
 /** What `hive doctor` says about a PostgreSQL store. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 
-let server: PostgresServer;
+let server: SharedPostgres;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharedPostgres();
 });
 afterAll(() => server.stop());
 

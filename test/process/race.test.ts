@@ -2,8 +2,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
-import { startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
+import { sharedPostgres } from '../support/shared-postgres.ts';
 import { tempStore } from '../support/temp.ts';
 
 const PROMPTS = 300;
@@ -40,17 +40,17 @@ test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: eac
   expect(winners.reduce((sum, count) => sum + count, 0)).toBe(PROMPTS);
   // Each process must have won at least once.
   expect(winners.filter((count) => count > 0).length).toBeGreaterThan(1);
-}, 60_000);
+});
 
 /** The long version is in test/long/race.test.ts. */
 const SHORT = { processes: 4, asks: 200 };
 
 test(`${SHORT.processes} processes ask and answer at once over SQLite: each of ${SHORT.asks} questions is answered once, none is lost`, async () => {
   await race(tempStore(), SHORT);
-}, 60_000);
+});
 
 test('the same over PostgreSQL', async () => {
-  const server = await startPostgres();
+  const server = await sharedPostgres();
   onTestFinished(() => server.stop());
   await race(server.address('race'), SHORT);
-}, 60_000);
+});

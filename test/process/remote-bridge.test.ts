@@ -20,7 +20,7 @@ describe('the bridge', () => {
     expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
   });
 
-  test('begins a new session when the other side has restarted', { timeout: 40_000 }, async () => {
+  test('begins a new session when the other side has restarted', async () => {
     const store = tempStore();
     const first = await serve(store);
     const agent = await connectBridge(first);
@@ -35,9 +35,7 @@ describe('the bridge', () => {
     });
   });
 
-  test('answers a call whose server died, instead of leaving it open', {
-    timeout: 40_000,
-  }, async () => {
+  test('answers a call whose server died, instead of leaving it open', async () => {
     const store = tempStore();
     const first = await serve(store);
     const agent = await connectBridge(first);

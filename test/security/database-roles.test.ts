@@ -4,18 +4,18 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { eventually } from '../support/wait.ts';
 
-let server: PostgresServer;
+let server: SharedPostgres;
 beforeAll(async () => {
-  server = await startPostgres();
+  server = await sharedPostgres();
   await as('hive', (client) => client.query('CREATE ROLE stranger LOGIN'));
 });
 afterAll(() => server.stop());
 
 async function as<T>(user: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(`postgres://${user}@127.0.0.1:${server.port}/postgres`);
+  const client = new pg.Client(`postgres://${user}@127.0.0.1:${server.port}/${server.database}`);
   await client.connect();
   try {
     return await work(client);
@@ -59,7 +59,7 @@ describe('a database role without grants', () => {
         async (client) => (await client.query('SELECT channel FROM heard.write_lock')).rows[0].channel,
       );
     expect(await channel()).toMatch(/^hive_[0-9a-f]{32}$/);
-    const own = new pg.Client(`postgres://hive@127.0.0.1:${server.port}/postgres`);
+    const own = new pg.Client(`postgres://hive@127.0.0.1:${server.port}/${server.database}`);
     await own.connect();
     let rung = 0;
     own.on('notification', () => {

@@ -1,7 +1,7 @@
 /** What is approved is what was displayed: permissions that show less than they permit, and answers to what nobody saw. */
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { screensOf } from '../../src/cli/screens.ts';
+import { screensOf } from '../../src/cli/output.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { promptPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
@@ -199,10 +199,13 @@ describe('a popup', () => {
     for (const command of [
       `npm test ${'x'.repeat(400)}; rm -rf ~`,
       `npm test${'\n:'.repeat(10)}; rm -rf ~`,
-      'npm test \u202e',
+      'npm test 漢字',
     ]) {
       expect((await asked(command)).popup.buttons, command).toEqual(['Deny', 'Abort']);
     }
+    const hidden = await asked('npm test \u202e\u00a0#');
+    expect(hidden.popup.body).toContain('npm test <U+202E><U+00A0>#');
+    expect(hidden.popup.buttons).toEqual(['Allow', 'Deny', 'Abort']);
   });
 });
 

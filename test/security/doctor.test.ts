@@ -11,9 +11,11 @@ interface Server {
   env?: Record<string, string>;
 }
 
-/** Runs the doctor in a project with this server; `path` comes before the usual one, `PROJECT` being the project. */
-async function examine(server: Server, path = ''): Promise<{ said: string; ran: boolean }> {
+/** Runs the doctor in a project with this server; `path` comes before the usual one, `PROJECT` being the repository; the project is `below` it. */
+async function examine(server: Server, path = '', below = ''): Promise<{ said: string; ran: boolean }> {
   const project = tempFolder();
+  const here = join(project, below);
+  for (const folder of [here, join(project, '.git')]) mkdirSync(folder, { recursive: true });
   const trace = join(tempFolder(), 'ran');
   const library = join(project, 'evil.cjs');
   writeFileSync(library, `require('node:fs').writeFileSync(${JSON.stringify(trace)}, '')`);
@@ -21,11 +23,11 @@ async function examine(server: Server, path = ''): Promise<{ said: string; ran: 
   for (const name of ['hive', 'node'])
     writeFileSync(join(project, 'bin', name), `#!/bin/sh\n: > '${trace}'\n`, { mode: 0o755 });
   const text = JSON.stringify({ mcpServers: { hive: { command: 'hive', args: ['mcp'], ...server } } });
-  writeFileSync(join(project, '.mcp.json'), text.replaceAll('PROJECT', project));
+  writeFileSync(join(here, '.mcp.json'), text.replaceAll('PROJECT', project));
   const own = join(tempFolder(), 'bin');
   mkdirSync(own);
   symlinkSync(HIVE, join(own, 'hive'));
-  const env = childEnvironment(tempStore(), { HOME: project, CLAUDE_CONFIG_DIR: join(project, 'own') });
+  const env = childEnvironment(tempStore(), { HOME: here, CLAUDE_CONFIG_DIR: join(project, 'own') });
   env['PATH'] = `${path.replaceAll('PROJECT', project)}${own}:${env['PATH']}`;
   const doctor = spawnHive(['doctor', '--json'], env);
   let out = '';
@@ -66,5 +68,11 @@ test.each<[string, Server, string, string]>([
   const { said, ran } = await examine(server, path);
   expect(said).toContain('(not tried: ');
   expect(said).toContain(because);
+  expect(ran).toBe(false);
+});
+
+test('nor what is elsewhere in the repository of the project', async () => {
+  const { said, ran } = await examine({}, 'PROJECT/bin:', 'packages/one');
+  expect(said).toContain('(not tried: PATH leads into the project');
   expect(ran).toBe(false);
 });

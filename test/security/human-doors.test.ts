@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { childEnvironment, type Environment, HIVE, spawnChild, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, introduction, openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { type RpcError, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -167,6 +168,63 @@ describe('an answer from a shell is typed by a person', () => {
     });
     await child.exited;
     expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
+  });
+
+  /** Runs a command at a terminal that `script` has opened, and types yes there until it ends; returns what it said. */
+  async function atFakedTerminal(env: Environment, how: 'alone' | 'below a shell', ...args: string[]) {
+    const said = join(tempFolder(), 'said');
+    const command = [process.execPath, HIVE, ...args].map((word) => `'${word}'`).join(' ');
+    const feed = 'while echo yes; do sleep 0.05; done';
+    const script = `script -qec "${command}; echo over" '${said}' >/dev/null 2>&1`;
+    const line = how === 'alone' ? `exec ${script}` : `${script}; exit $?`;
+    const detached = `${feed} | setsid --fork sh -c ${JSON.stringify(line).replaceAll('$', '\\$')}`;
+    const child = spawnChild('sh', ['-c', detached], { ...env, TERM: 'dumb' });
+    await eventually(() => /over\r?\n/.test(read(said)), 20_000, 'the end of the command');
+    await child.kill('SIGKILL');
+    return read(said);
+  }
+
+  test.each(['alone', 'below a shell'] as const)(
+    'a terminal that a detached `script` opens, %s, is no terminal of a person',
+    async (how) => {
+      const store = tempStore();
+      const ask_id = await question(store);
+      const env = childEnvironment(store, { HOME: tempFolder() });
+      expect(await atFakedTerminal(env, how, 'respond', ask_id, 'yes')).toContain(
+        'nothing shows that a person types here',
+      );
+      const may = childEnvironment(store, trusting({ terminal_may_allow: true }));
+      const permission = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
+      expect(await atFakedTerminal(may, how, 'respond', permission, 'Allow')).toContain(
+        'nothing shows that a person types here',
+      );
+      const poll = async (id: string) => (await shell(store).hive('poll', id)).code;
+      expect([await poll(ask_id), await poll(permission)]).toEqual([3, 3]);
+    },
+  );
+
+  test('a permission is allowed in Emacs only, unless the human lets their terminal allow it; it can be denied', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const asked = () => ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] });
+    const [{ ask_id }, second] = [await asked(), await asked()];
+    const person = shell(store, { HOME: tempFolder() });
+    const refused = await person.terminal(['respond', ask_id, 'Allow'], 'Type yes', 'yes');
+    expect(refused).toMatchObject({ code: 7 });
+    expect(refused.out).toContain('A permission is allowed in Emacs only; here you can deny it.');
+    const { code } = await person.terminal(['respond', ask_id, 'Allow', '--amend'], 'Type yes', 'yes');
+    expect(code).toBe(7);
+    const signature = async (id: string): Promise<unknown> => {
+      const { response_id } = await hive.prompts.get(id);
+      return (await hive.store.read((tx) => tx.prompts.response(response_id ?? '')))?.signature ?? null;
+    };
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    expect((await person.terminal(['respond', ask_id, 'Deny'], 'Type yes', 'yes')).code).toBe(0);
+    expect(await signature(ask_id)).toBeNull();
+    const trusted = shell(store, trusting({ terminal_may_allow: true }));
+    expect((await trusted.terminal(['respond', second.ask_id, 'Allow'], 'Type yes', 'yes')).code).toBe(0);
+    expect(await hive.prompts.get(second.ask_id)).toMatchObject({ decision: 'Allow', attested: true });
+    expect(await signature(second.ask_id)).toMatch(/^[\w-]{86}$/);
   });
 
   test("a script's answer is marked as unattested everywhere, and answers no permission", async () => {

@@ -1,10 +1,17 @@
 /** One agent of this machine that claims to be another: real processes, each agent with shells of its own. */
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { refusalToSpeak } from '../../src/application/identity.ts';
+import type { Processes } from '../../src/application/world.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { shell } from '../support/cli.ts';
 import { type FakeClient, startClient } from '../support/fake-client.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
 
 const A = 'aaaaa-session';
 const B = 'bbbbb-session';
@@ -107,6 +114,66 @@ describe('a hook is believed only below the client process of its session', () =
     await b.hook({ hook_event_name: 'SessionEnd', session_id: B, reason: 'resume' });
     expect((await b.hook(start(A, 'resume'))).out).toContain('the secret key');
     expect((await hive.sessions.get(A))?.pid).toBe(b.pid);
+  });
+});
+
+describe('a hook of Codex, which names no process, is believed below what may be its client', () => {
+  const CODEX = 'cccdd-session';
+  const event = { hook_event_name: 'UserPromptSubmit', session_id: CODEX, prompt: 'go on', cwd: '/' };
+
+  /** A session of Codex whose MCP server was seen, and a question of it that its human has answered. */
+  async function codexAgent() {
+    const { store, hive, b } = await twoAgents();
+    const codex = await startClient(store);
+    const session = await hive.sessions.introduce(
+      introduction({ session_id: CODEX, client: 'codex', machine: hostname(), pid: codex.pid }),
+    );
+    const { prompt: asked } = await hive.prompts.ask({ question: 'Which key?' }, session);
+    await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the secret key', actor: HUMAN });
+    const handed = async (): Promise<string | null> => (await hive.prompts.get(asked.ask_id)).handed_at;
+    return { hive, b, codex, handed };
+  }
+
+  test('an orphan that nothing connects with it receives no answer', async () => {
+    const { b, codex, handed } = await codexAgent();
+    const said = join(tempFolder(), 'said');
+    const hook = '"$NODE" "$HIVE" hook --client codex';
+    const orphan = `(${hook}; echo over) <<'END' >'${said}' 2>&1\n${JSON.stringify(event)}\nEND\n`;
+    await b.shell('setsid --fork sh -c "$ORPHAN"', { env: { ORPHAN: orphan } });
+    await eventually(
+      () => existsSync(said) && readFileSync(said, 'utf8').includes('over'),
+      10_000,
+      'its end',
+    );
+    expect(readFileSync(said, 'utf8')).toContain(
+      `It runs in process ${codex.pid}, which did not start this one`,
+    );
+    expect(await handed()).toBeNull();
+    const own = await codex.shell(hook, { input: JSON.stringify(event) });
+    expect(own.out).toContain('the secret key');
+  });
+
+  test('the wrapper of an MCP server need not be above it; another terminal, or what adopts orphans, is not enough', async () => {
+    const { hive } = await codexAgent();
+    const names: Record<number, string> = { 50: 'tmux: server', 60: 'systemd', 100: 'codex', 110: 'npx' };
+    const lines: Record<number, number[]> = { 110: [100, 50, 1], 210: [50, 1], 220: [60, 1] };
+    const fake: Processes = {
+      ...processes,
+      alive: () => true,
+      startedMs: () => null,
+      ancestors: (pid) => lines[pid] ?? [],
+      nameOf: (pid) => names[pid] ?? 'node',
+    };
+    const session = await hive.sessions.find(CODEX);
+    const refusal = (pid: number, ...above: number[]): Promise<string | null> =>
+      hive.store.read((tx) =>
+        refusalToSpeak(tx, { ...session, pid }, { machine: session.machine, pid: 300, above }, fake),
+      );
+    expect(await refusal(110, 301, 100, 50, 1)).toBeNull();
+    expect(await refusal(110, 301, 50, 1)).toContain('did not start this one');
+    // Its client has another name: then whatever both descend from counts, except what adopts orphans.
+    expect(await refusal(210, 301, 50, 1)).toBeNull();
+    expect(await refusal(220, 301, 60, 1)).toContain('did not start this one');
   });
 });
 

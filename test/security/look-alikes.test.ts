@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import type { HookEvent } from '../../src/domain/hooks.ts';
-import { isBlank, revealed } from '../../src/domain/text.ts';
+import { isBlank, revealed, revealedSource, spelledOut } from '../../src/domain/text.ts';
 import { plainBody, plainTitle } from '../../src/infrastructure/desktop/notify-send.ts';
 import { shell } from '../support/cli.ts';
 import { ask, openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { tempStore } from '../support/temp.ts';
 
 const INVISIBLE = [
@@ -54,7 +55,7 @@ describe('a word of mixed scripts', () => {
   });
 
   test('is marked at a terminal, also where a permission is confirmed', async () => {
-    const person = shell(tempStore());
+    const person = shell(tempStore(), trusting({ terminal_may_allow: true }));
     await person.hive('ask', 'Is the sc\u043epe right?', '--option', 'D\u0435ploy', '--option', 'Stop');
     const { out } = await person.hive('list');
     expect(out).toContain('sc<U+043E>pe');
@@ -71,12 +72,150 @@ describe('a word of mixed scripts', () => {
   });
 
   test('takes linear time', () => {
-    const hostile = ['a\u0430', 'a\u0430 ', '\u0430 ', 'a1', '\u0430_'].map((part) => part.repeat(32_000));
-    for (const text of hostile) {
-      const started = performance.now();
-      revealed(text);
-      expect(performance.now() - started).toBeLessThan(2_000);
+    // With the square of their length these would take hours.
+    for (const part of ['a\u0430', 'a\u0430 ', '\u0430 ', 'a1', '\u0430_'])
+      expect(revealed(part.repeat(500_000)).length).toBeGreaterThan(500_000);
+  });
+});
+
+test('what Unicode says cannot be seen is spelled out everywhere', () => {
+  const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Zl}\p{Zp}]/u;
+  const missed: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    const character = String.fromCodePoint(code);
+    if (unseen.test(character) && !/[\t\n]/.test(character) && revealed(character) === character)
+      missed.push(code.toString(16));
+  }
+  expect(missed).toEqual([]);
+});
+
+describe('in the command of a permission', () => {
+  /** What remains as it is between ASCII characters, of all that there are. */
+  const between = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter(
+    (character) =>
+      character > '\x7f' && !/\p{Cs}/u.test(character) && spelledOut(`a${character}b`).includes(character),
+  );
+
+  test('only letters with accents and emoji stand alone as they are, of all characters', () => {
+    expect(between.filter((one) => !/^[\p{Script=Latin}\p{Emoji_Presentation}]$/u.test(one))).toEqual([]);
+    expect(between.filter((one) => /[\p{Z}\p{C}\p{M}\p{P}\p{N}\p{Lm}]/u.test(one))).toEqual([]);
+    // None is another way to write something, and without its accent none is punctuation.
+    expect(between.filter((one) => one.normalize('NFKC') !== one)).toEqual([]);
+    expect(between).toEqual(expect.arrayContaining(['é', 'ß', 'Ż', 'ệ', '✨', '🐝']));
+    expect(between.length).toBeLessThan(2_000);
+  });
+
+  test('and in words only letters and marks do', () => {
+    const inWords: string[] = [];
+    for (let code = 0x80; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      const shown = spelledOut(`\u6771${character}\u4eac`);
+      if (!/\p{Cs}/u.test(character) && shown.includes(character)) inWords.push(character);
     }
+    expect(inWords.filter((one) => !/^[\p{L}\p{M}\p{Emoji_Presentation}]$/u.test(one))).toEqual([]);
+    expect(inWords.filter((one) => one.normalize('NFKC') !== one)).toEqual([]);
+    expect(inWords.length).toBeGreaterThan(50_000);
+  });
+
+  // Of Unicode's list of confusables: what looks like a blank, a hyphen, a slash, a quote, a dot, an operator or a letter.
+  test.each([
+    ['a blank', '\u00a0\u1680\u2000\u2003\u2009\u200a\u202f\u205f\u3000\u2800'],
+    [
+      '-',
+      '\u058a\u05be\u1400\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2796\u30fc\u2cba\ufe58\ufe63\uff0d\u4e00\u3161',
+    ],
+    ['_', '\u02cd\u07fa\ufe4d\ufe4e\uff3f'],
+    ['/', '\u2044\u2215\u2571\u27cb\u29f8\u1735\u2041\u2cc6\u30ce\u4e3f\u31d3\uff0f\u0338\u0337'],
+    ['\\', '\u2216\u27cd\u29f5\u29f9\u31d4\u4e36\ufe68\uff3c'],
+    ['.', '\u0660\u06f0\u0701\u0702\u2024\ua4f8\u{10a50}\u{1d16d}\u00b7\u30fb'],
+    [
+      ':',
+      '\u02d0\u02f8\u0589\u05c3\u0703\u0704\u0903\u0a83\u16ec\u1803\u1809\u205a\u2236\ua4fd\ua789\ufe30\uff1a',
+    ],
+    [';', '\u037e\uff1b\u061b'],
+    ['|', '\u01c0\u05c0\u05df\u2223\u23fd\u2502\u2758\uff5c\uffe8\u4e28\u3163\u07ca\u2d4f\ua4f2'],
+    ['! ? + = $', '\u2753\u2755\u2757\u2795\u{1f7f0}\u{1f4b2}'],
+    ['!', '\u01c3\u2d51\uff01\u203c'],
+    ['*', '\u204e\u066d\u2217\u{1031f}\uff0a'],
+    ['&', '\ua778\uff06'],
+    ['~', '\u02dc\u1fc0\u2053\u223c\uff5e'],
+    [
+      'quotes',
+      '\u00b4\u02b9\u02bb\u02bc\u02bd\u02be\u02c8\u02ca\u02cb\u055a\u055d\u05d9\u05f3\u07f4\u07f5\u144a\u16cc\u1fbd\u1fbf\u1fef\u1ffd\u1ffe\u2018\u2019\u201a\u201b\u2032\u2035\ua78c\uff07\uff40',
+    ],
+    ['=', '\u1400\u2e40\u30a0\ua4ff\uff1d\u207c'],
+    ['$ % # @', '\uff04\uff05\u066a\u2052\uff03\uff20'],
+    ['< >', '\u02c2\u02c3\u1438\u1433\u2039\u203a\u276e\u276f\uff1c\uff1e\u{1d236}\u{1d237}'],
+    [
+      'letters',
+      '\u0131\u0251\u0261\u026a\u029f\u0280\u1d04\u1d0f\u1d20\u1d21\u1d22\ua731\u017f\u212a\u212f\u2113\u{1d41a}\u{1d5ba}\uff41\ua4d0\ua4d1\u2c9f\u13a0\u{10404}\u{1d7ce}\u0966\u09e6\u0be6',
+    ],
+  ])('whatever looks like %s is spelled out', (_, lookalikes) => {
+    for (const character of lookalikes) {
+      const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+      for (const [before, after] of [
+        ['a', 'b'],
+        [' ', ' '],
+        ['a ', 'b'],
+        ['/', '/'],
+      ])
+        expect(spelledOut(`${before}${character}${after}`)).toBe(`${before}<U+${code}>${after}`);
+    }
+  });
+
+  test('a word of another script in which each letter has a Latin twin is spelled out', () => {
+    expect(spelledOut('\u0441\u043e\u0440\u0443 x')).toBe('<U+0441><U+043E><U+0440><U+0443> x');
+    expect(spelledOut('\u0441\u043e\u0440\u0443\u0301_1')).toBe('<U+0441><U+043E><U+0440><U+0443><U+0301>_1');
+  });
+
+  test('honest words stay readable, and what is spelled out already stays as it is', () => {
+    for (const text of [
+      'git commit -m "Größe geändert ✨" && npm test',
+      'cat src/日本語.ts デモー/файл.txt',
+      'echo "привет рука" Ελλάδα 한국어 हिन्दी ภาษาไทย مرحبا שלום',
+      'tab\tand\nnewline ~ ^ `x` $HOME',
+    ]) {
+      expect(spelledOut(text)).toBe(text);
+      expect(spelledOut(spelledOut(`${text}\u00a0`))).toBe(`${text}<U+00A0>`);
+    }
+  });
+
+  test('a diff keeps its punctuation, and shows unusual blanks', () => {
+    expect(revealedSource('“a” — b\u00a0c\u3000d\u2003e…')).toBe('“a” — b<U+00A0>c<U+3000>d<U+2003>e…');
+  });
+
+  test('a desk gets it spelled out, in the question, the command, the other arguments and what is always allowed', () => {
+    const command = 'true\u00a0#\u2010x; cat a\u2044b';
+    const event = {
+      name: 'PermissionRequest',
+      client: 'claude-code',
+      cwd: '/srv\u00a0x',
+      tool: { name: 'Bash', input: { command, workdir: 'x\u2215y', 'a\u00a0b': 1 } },
+      raw: {
+        permission_suggestions: [
+          {
+            type: 'addRules',
+            behavior: 'allow',
+            destination: 'session',
+            rules: [{ toolName: 'Bash', ruleContent: command }],
+          },
+        ],
+      },
+    } as unknown as HookEvent;
+    const dialog = dialogOf(event);
+    const [prompt] = dialog === null ? [] : promptsOf(dialog, event);
+    const shown = 'true<U+00A0>#<U+2010>x; cat a<U+2044>b';
+    expect(prompt?.question).toBe(`Run ${shown}?`);
+    expect(prompt?.context).toContain(`    ${shown}\n`);
+    expect(prompt?.context).toContain('workdir: "x<U+2215>y"');
+    expect(prompt?.context).toContain('"a<U+00A0>b": 1');
+    expect(prompt?.context).toContain('Directory: /srv<U+00A0>x');
+    expect(prompt?.options?.[1]).toMatchObject({ description: `Bash(${shown}), for this session` });
+  });
+
+  test('takes linear time', () => {
+    for (const part of ['\u00a0', '\u6771', '\u6771 ', 'a\u0430', '\u0441\u043e', '\u0441 ', '✨', 'e\u0301'])
+      expect(spelledOut(part.repeat(200_000)).length).toBeGreaterThanOrEqual(200_000);
   });
 });
 

@@ -19,7 +19,7 @@ function fixture(name: string, made: readonly CorpusCall[]): CorpusCall[] {
   return JSON.parse(readFileSync(file, 'utf8')) as CorpusCall[];
 }
 
-const HOSTILE = fixture('hostile-calls.json', hostileCalls(SEED, 900));
+const HOSTILE = fixture('hostile-calls.json', hostileCalls(SEED, 1_300));
 const HONEST = fixture('honest-calls.json', honestCalls(SEED, 240));
 
 let place: Place;
@@ -53,7 +53,7 @@ function decide({ rule, tool, input }: Pick<CorpusCall, 'rule' | 'tool' | 'input
 describe('no hostile variant of an allowed call is allowed by its rule', () => {
   test('there are at least 500, and they are what the generator makes', () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(500);
-    expect(HOSTILE).toEqual(JSON.parse(JSON.stringify(hostileCalls(SEED, 900))));
+    expect(HOSTILE).toEqual(JSON.parse(JSON.stringify(hostileCalls(SEED, 1_300))));
   });
 
   test.each([...new Set(HOSTILE.map(({ how }) => how))])('by %s', (how) => {
@@ -61,7 +61,7 @@ describe('no hostile variant of an allowed call is allowed by its rule', () => {
     expect(allowed).toEqual([]);
   });
 
-  test('nor any of ten thousand more', { timeout: 60_000 }, () => {
+  test('nor any of ten thousand more', () => {
     const allowed = hostileCalls(SEED + 1, 10_000).filter((call) => decide(call) !== null);
     expect(allowed.map(({ how, rule, input }) => [how, rule['input'], input])).toEqual([]);
   });

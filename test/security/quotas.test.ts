@@ -23,6 +23,42 @@ function ask(hive: OpenedHive, session: Session, request: object = {}): ReturnTy
   return hive.prompts.ask({ question: 'Go on?', ...request }, session);
 }
 
+test('a token opens only so many sessions, by hooks or calls, and is told when to try again', async () => {
+  const store = tempStore();
+  const hive = await withQuotas({ quota_sessions: 2 }, store);
+  const remote = (token: string, name: string): Promise<Session> =>
+    hive.sessions.introduce(
+      introduction({ session_id: `token:${token}:${name}`, machine: `token:${token}` }),
+    );
+  const hook = (session_id: string, agent_id?: string): Promise<string> =>
+    fire(
+      hive,
+      {
+        hook_event_name: 'SessionStart',
+        source: 'startup',
+        session_id,
+        cwd: '/',
+        ...(agent_id && { agent_id }),
+      },
+      { settings: { machine: 'token:ci' } },
+    );
+  await remote('ci', 'one');
+  await hook('token:ci:two');
+  const refusal = await refusalOf(remote('ci', 'three'));
+  expect(refusal).toMatchObject({ code: 'too_many', details: { quota: 'quota_sessions' } });
+  expect(refusal.message).toMatch(/at most 2 new sessions an hour \(quota_sessions\).*Try again in \d+ s\./);
+  await expect(hook('token:ci:four')).rejects.toThrow('quota_sessions');
+  await expect(hook('token:ci:one', 'a-subagent')).rejects.toThrow('quota_sessions');
+  // Those that it has go on, and others have their own.
+  await hook('token:ci:two');
+  await remote('ci', 'one');
+  await remote('other', 'one');
+  for (const name of ['x', 'y', 'z']) await hive.sessions.introduce(introduction({ session_id: name }));
+  const { length } = (await hive.sessions.list()).filter(({ machine }) => machine === 'token:ci');
+  expect(length).toBe(2);
+  expect(await noticesOf(hive)).toEqual([expect.stringContaining('reached a quota: 2 new sessions an hour')]);
+});
+
 describe('questions', () => {
   test('an agent that asks in a loop is refused, told when to try again, and its human is notified once', async () => {
     const hive = await openTestHive();

@@ -46,7 +46,7 @@ interface Base {
 const BASES: readonly Base[] = [
   {
     input: 'npm test*',
-    honest: ['npm test', 'npm test src/a.ts', 'npm test src lib', '"npm" test', "npm test 'src/a b.ts'"],
+    honest: ['npm test', 'npm test src/a.ts', 'npm test src lib', '"npm" test', "npm test 'src/a.ts'"],
     options: [
       '--script-shell=./evil',
       '--prefix=/tmp/evil',
@@ -57,12 +57,12 @@ const BASES: readonly Base[] = [
   },
   {
     input: 'npm test *',
-    honest: ['npm test src/a.ts', 'npm test a b c', 'npm test "a b"', 'npm test src\\ dir/a.ts'],
+    honest: ['npm test src/a.ts', 'npm test a b c', 'npm test "a" b', 'npm test src\\/a.ts'],
     options: ['--script-shell=./evil', '--prefix=..', '-w', '--ignore-scripts=false'],
   },
   {
     input: 'npm run build*',
-    honest: ['npm run build', 'npm run build:docs', 'npm run build fast'],
+    honest: ['npm run build', 'npm run build fast', 'npm run build docs/index'],
     options: ['--script-shell=sh', '--userconfig=./evil'],
   },
   {
@@ -106,6 +106,46 @@ const BASES: readonly Base[] = [
     options: ['-f', '--include=../x', '--devices=read'],
   },
   {
+    input: 'npm run test:*',
+    honest: ['npm run test:unit', 'npm run test:end-to-end'],
+    options: ['--script-shell=sh', '--userconfig=./evil'],
+  },
+  {
+    input: 'git push origin *',
+    honest: ['git push origin main', 'git push origin feature/x', 'git push origin v1.2'],
+    options: ['--force', '--mirror', '--receive-pack=./evil', '-d'],
+  },
+  {
+    input: 'git commit -m *',
+    honest: ['git commit -m fix', 'git commit -m "fix(api): a thing, and another"', "git commit -m 'a = b'"],
+    options: ['--no-verify', '-a', '--amend', '--author=x'],
+  },
+  {
+    input: 'make *',
+    honest: ['make all', 'make build/a.o', 'make clean test'],
+    options: ['-C', '-f', '--eval=x', '--file=x'],
+  },
+  {
+    input: 'timeout 60 pytest *',
+    honest: ['timeout 60 pytest tests', 'timeout 60 pytest tests/a.py'],
+    options: ['-p', '-c', '--rootdir=x'],
+  },
+  {
+    input: 'sed -n 1,9p *',
+    honest: ['sed -n 1,9p src/a.ts', 'sed -n 1,9p src/a.ts src/deep/a.ts'],
+    options: ['-i', '-e', '--expression=1e', '-f', '-s'],
+  },
+  {
+    input: 'rsync -a * out',
+    honest: ['rsync -a src out', 'rsync -a src/deep out'],
+    options: ['-e', '--rsh=sh', '--rsync-path=sh'],
+  },
+  {
+    input: 'cargo test --features=*',
+    honest: ['cargo test --features=fast', 'cargo test --features=a-b'],
+    options: ['--config=x', '-Z'],
+  },
+  {
     input: '* --version',
     honest: ['node --version', 'npm --version', 'git --version'],
     options: ['-e', '--eval'],
@@ -147,6 +187,80 @@ const OUTSIDE = [
   '//etc/passwd',
   '/proc/self/cwd/../../../etc/passwd',
 ];
+/** Words in which one program or another reads more than a name, a number or a path. */
+const MEANING_MORE = [
+  "'x:=$(shell id)'",
+  "'src/x:=$(shell id)'",
+  "'src/x=$(id)'",
+  "'x!=id'",
+  'CC=evil',
+  'SHELL=./evil',
+  'MAKEFLAGS=--eval=x',
+  'of=x',
+  'if=x',
+  'a=b',
+  '+HEAD:main',
+  'HEAD:main',
+  ':main',
+  '+main',
+  ':/fix',
+  "':(exclude)src'",
+  '^main',
+  'test:evil',
+  'a:b',
+  'host:path',
+  'user@host:path',
+  'host::module',
+  'me@host',
+  '@args',
+  '@src/args',
+  'main@{1}',
+  "'1e id'",
+  "'1e sh src/a.ts'",
+  "'w src/a.ts'",
+  "'s|a|b|e'",
+  '\'BEGIN{system("id")}\'',
+  "'{print}'",
+  '\'@load "x"\'',
+  "'!id'",
+  "'+!id'",
+  '+q',
+  '+%s',
+  '%1',
+  "'a;id'",
+  "'a|id'",
+  "'a&id'",
+  "'a>b'",
+  "'a<b'",
+  "'$(id)'",
+  "'`id`'",
+  "'a$b'",
+  "'*'",
+  "'?'",
+  "'[a]'",
+  "'{a,b}'",
+  "'#x'",
+  "'\\x'",
+  'a,b',
+  ',a',
+  "'a b c'",
+  "' a'",
+  "'a '",
+  'a~b',
+  'a^b',
+  '\uff41',
+  'a\uff0fb',
+  'a\u2044b',
+  'a\u2010b',
+  'a\u2024b',
+  '\ufb01le',
+  '.a',
+  "''",
+] as const;
+/** What stands in no plain word: punctuation, blanks and what looks like them. */
+const UNUSUAL =
+  '!"#$%&()*,:;<=>?@[\\]`{|}\u00a0\u00ad\u1680\u2003\u200b\u2010\u2013\u2019\u2024\u202e\u2044\u2215\u29f8\u3000\ufe68\uff0d\uff0f\uff1a\uff1d\uff5e';
+
 const SPACES = [' ', '\t', '  '];
 
 type Mutation = readonly [how: string, change: (command: string, base: Base, random: Random) => string];
@@ -156,6 +270,11 @@ function insert(command: string, word: string, random: Random): string {
   const words = command.split(' ');
   const at = 1 + Math.floor(random() * words.length);
   return [...words.slice(0, at), word, ...words.slice(at)].join(pick(random, SPACES));
+}
+
+/** The same, but not where the program takes text. */
+function addTo(command: string, { input }: Base, word: string, random: Random): string {
+  return input.startsWith('git commit') ? `${command} ${word}` : insert(command, word, random);
 }
 
 /** The same word for a shell, written otherwise. */
@@ -321,6 +440,18 @@ const MUTATIONS: readonly Mutation[] = [
       return command.slice(0, at) + hidden + command.slice(at);
     },
   ],
+  [
+    'a word that says more',
+    (command, base, random) => addTo(command, base, pick(random, MEANING_MORE), random),
+  ],
+  [
+    'a word with any character in it',
+    (command, base, random) => {
+      const character = pick(random, Array.from(UNUSUAL));
+      const word = pick(random, [`a${character}b`, `${character}b`, `a${character}`, `src/${character}a.ts`]);
+      return addTo(command, base, `'${word}'`, random);
+    },
+  ],
   ['too long', (command) => `${command} ${'x '.repeat(1_000)}`],
 ];
 
@@ -438,7 +569,20 @@ export function hostileCalls(seed: number, count: number): CorpusCall[] {
   return [...calls.values()];
 }
 
-const WORDS = ['src/a.ts', 'main', 'word', "'two words'", '"a, b"', 'lib', 'v1.2', 'HEAD~2', 'a_b', 'x+y'];
+const WORDS = [
+  'src/a.ts',
+  'main',
+  'word',
+  "'quoted'",
+  '"a-b"',
+  'lib',
+  'v1.2',
+  'HEAD~2',
+  'a_b',
+  'x+y',
+  './src',
+  'été',
+];
 const DENYING: readonly (readonly [input: string, denied: readonly string[], not: readonly string[]])[] = [
   [
     '*git push*',

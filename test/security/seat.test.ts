@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { promptView } from '../../src/adapters/mcp/prompts.ts';
 import type { HookSettings } from '../../src/application/hook-context.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type SignedAnswer, seatKeyFrom, seatThatSigned, signAnswer } from '../../src/domain/seats.ts';
@@ -26,20 +27,20 @@ import {
   SEAT,
   SEAT_SECRET,
 } from '../support/hive.ts';
-import { recordedEvent, said } from '../support/hooks.ts';
+import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const BASH = { ...recordedEvent('claude-code/PermissionRequest-Bash-addRules.json') };
 
-let server: PostgresServer;
+let server: SharedPostgres;
 let stores = 0;
 beforeAll(async () => {
-  server = await startPostgres();
-}, 60_000);
+  server = await sharedPostgres();
+});
 afterAll(() => server.stop());
 
 const ENGINES = {
@@ -116,7 +117,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
     await forge(driver, ask_id, YES);
     await ringBell(hive);
     await expectDenied(printed);
-    expect(await noticesOf(hive)).toEqual([expect.stringMatching(/allowed nothing.*hive-register-seat/)]);
+    expect(await noticesOf(hive)).toEqual([expect.stringMatching(/allowed nothing.*M-x hive-doctor/)]);
   });
 
   test('a forged row with the signature of another key allows nothing', async () => {
@@ -270,7 +271,7 @@ describe('a hook and a sidecar of their own', () => {
     await eventually(() => {
       asked = sidecar.frames.slice(seen).find(({ method }) => method === 'hivemind-ask')?.params;
       return asked !== undefined;
-    }, 10_000);
+    });
     if (asked === undefined) throw new Error('Nothing was asked.');
     const { ask_id } = asked;
     const { digest: displayed_digest } = (await sidecar.request('prompt/get', { ask_id })).prompt;
@@ -289,10 +290,12 @@ describe('a hook and a sidecar of their own', () => {
     });
     const file = trustFileOf(env.XDG_CONFIG_HOME);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ seats: [{ name: thisSeat(), key: SEAT.key }] });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      seats: [{ name: thisSeat(), key: SEAT.key, stores: [store] }],
+    });
     const hive = await openTestHive(store);
     expect((await eventsOf(hive, 'seat/registered')).map(({ data }) => data)).toMatchObject([
-      { seat: thisSeat(), key: SEAT.key, via: 'emacs' },
+      { seat: thisSeat(), key: SEAT.key, store, via: 'emacs', admitted_by: null },
     ]);
     expect(await noticesOf(hive)).toEqual([expect.stringContaining('Registered this seat')]);
     expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject({
@@ -300,29 +303,98 @@ describe('a hook and a sidecar of their own', () => {
     });
   });
 
+  const denied = { decision: { behavior: 'deny' } };
+  const allowed = { decision: { behavior: 'allow' } };
+  const OTHER = '00'.repeat(32);
+  const other = { name: 'ada@elsewhere', key: seatKeyFrom(OTHER).key };
+
+  async function connect(store: string, env: Record<string, string>, seat_key: string) {
+    const sidecar = await startSidecar(store, { env, handshake: false });
+    const hello = await sidecar.request('initialize', { ...HELLO, seat_key });
+    sidecar.notify('initialized', {});
+    return { store, sidecar, hello };
+  }
+
+  const fileOf = (env: { XDG_CONFIG_HOME: string }): unknown =>
+    JSON.parse(readFileSync(trustFileOf(env.XDG_CONFIG_HOME), 'utf8'));
+
   test('without a key, or with one that is not registered, Emacs allows nothing', async () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const store = tempStore();
     const keyless = await startSidecar(store, { env });
     expect(keyless.hello.seat).toBeNull();
-    const denied = { decision: { behavior: 'deny' } };
     expect((await answered({ store, sidecar: keyless }, env))?.hookSpecificOutput).toMatchObject(denied);
-    await expect(keyless.request('seat/register')).resolves.toMatchObject({ registered: false });
     await keyless.end();
-    // Somebody else's key is registered for this seat.
-    addSeat(env, { name: thisSeat(), key: seatKeyFrom('00'.repeat(32)).key });
-    const second = await startSidecar(store, { env, handshake: false });
-    const hello = await second.request('initialize', HELLO);
-    second.notify('initialized', {});
-    expect(hello.seat).toMatchObject({
+    addSeat(env, other);
+    const second = await connect(store, env, SEAT_SECRET);
+    expect(second.hello.seat).toMatchObject({
       registered: false,
-      text: expect.stringContaining('hive-register-seat'),
+      text: expect.stringContaining('M-x hive-doctor says how to register it'),
     });
-    expect((await answered({ store, sidecar: second }, env))?.hookSpecificOutput).toMatchObject(denied);
-    expect(await second.request('seat/register')).toMatchObject({ registered: true, is_new: true });
-    expect((await answered({ store, sidecar: second }, env))?.hookSpecificOutput).toMatchObject({
-      decision: { behavior: 'allow' },
+    expect((await answered(second, env))?.hookSpecificOutput).toMatchObject(denied);
+    const { checks } = await second.sidecar.request('doctor/run');
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: 'Seat', ok: false, advice: expect.stringContaining(SEAT.key) }),
+    );
+  });
+
+  test('a further key does not register itself, and whoever has it registers none', async () => {
+    const env = { XDG_CONFIG_HOME: tempFolder() };
+    const { store, sidecar: first } = await start(env);
+    const before = fileOf(env);
+    const { sidecar, hello } = await connect(store, env, OTHER);
+    expect(hello.seat).toMatchObject({ registered: false, is_new: false });
+    for (const params of [{}, other, { ...other, name: thisSeat() }, { name: 'x', key: SEAT.key }])
+      await expect(sidecar.request('seat/register', params)).rejects.toThrow(/invalid_input/);
+    expect(fileOf(env)).toEqual(before);
+    expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject(denied);
+    await first.end();
+  });
+
+  test('a further key is registered by an Emacs whose own key is, and counts from then on', async () => {
+    const env = { XDG_CONFIG_HOME: tempFolder() };
+    const { store, sidecar } = await start(env);
+    expect(await sidecar.request('seat/register', other)).toMatchObject({ registered: true, is_new: true });
+    const entry = { ...other, stores: [store] };
+    expect(fileOf(env)).toEqual({ seats: [{ name: thisSeat(), key: SEAT.key, stores: [store] }, entry] });
+    const hive = await openTestHive(store);
+    expect((await eventsOf(hive, 'seat/registered'))[1]?.data).toMatchObject({ admitted_by: SEAT.key });
+    await sidecar.end();
+    const second = await connect(store, env, OTHER);
+    expect(second.hello.seat).toMatchObject({ registered: true, is_new: false });
+    expect((await answered(second, env))?.hookSpecificOutput).toMatchObject(allowed);
+  });
+
+  test('a key counts in the stores where it was registered, and the human can use it in a further one', async () => {
+    const env = { XDG_CONFIG_HOME: tempFolder() };
+    const one = await start(env);
+    await one.sidecar.end();
+    // A store of its own gives a stranger no seat in the file, not even for that store.
+    const strange = await connect(tempStore(), env, OTHER);
+    expect(strange.hello.seat).toMatchObject({ registered: false });
+    await strange.sidecar.end();
+    const two = await connect(tempStore(), env, SEAT_SECRET);
+    expect(two.hello.seat).toMatchObject({ registered: true, is_new: true });
+    expect(fileOf(env)).toEqual({
+      seats: [{ name: thisSeat(), key: SEAT.key, stores: [one.store, two.store] }],
     });
+    expect((await answered(two, env))?.hookSpecificOutput).toMatchObject(allowed);
+    await two.sidecar.end();
+    const three = tempStore();
+    addSeat(env, { ...other, stores: [three] });
+    const third = await connect(three, env, SEAT_SECRET);
+    expect(third.hello.seat).toMatchObject({ registered: false });
+    expect((await answered(third, env))?.hookSpecificOutput).toMatchObject(denied);
+    await third.sidecar.end();
+    const fourth = await connect(three, env, OTHER);
+    expect((await answered(fourth, env))?.hookSpecificOutput).toMatchObject(allowed);
+  });
+
+  test('where the human has written an empty list, no seat registers itself', async () => {
+    const env = trusting({ seats: [] }) as { XDG_CONFIG_HOME: string };
+    const { hello } = await start(env);
+    expect(hello.seat).toMatchObject({ registered: false, text: expect.stringContaining('is empty') });
+    expect(fileOf(env)).toEqual({ seats: [] });
   });
 
   test('a file that does not count registers no seat', async () => {
@@ -340,12 +412,9 @@ async function refusal(env: Record<string, string>): Promise<string | null> {
   onTestFinished(() => hive.close());
   await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.ppid }));
   hive.seats.hold(SEAT_SECRET);
-  for (const confirmed of [false, true]) {
-    const state = await hive.seats.register({ pid: process.pid, via: 'emacs', confirmed });
-    expect(state).toMatchObject({ registered: false, is_new: false });
-    if (confirmed) return state.text;
-  }
-  return null;
+  const state = await hive.seats.register({ pid: process.pid, via: 'emacs' });
+  expect(state).toMatchObject({ registered: false, is_new: false });
+  return state.text;
 }
 
 test('an agent registers no seat: its variables and its process show it, and a yes changes nothing', async () => {
@@ -383,5 +452,63 @@ describe('registering', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     chmodSync(file, 0o644);
     expect(() => seatSecret(env)).toThrow(/open to other users/);
+  });
+});
+
+describe('a permission that a model asks for in its own words', () => {
+  /** What a poll and a hook say of it, once its row has these columns. */
+  async function told(columns: Columns | null, sign = true) {
+    const address = tempStore();
+    const hive = await openTestHive(address);
+    const session = await hive.sessions.introduce(introduction());
+    const asking = { question: 'May I?', kind: 'permission', options: ['Allow', 'Deny'] } as const;
+    const { prompt } = await hive.prompts.ask(asking, session);
+    const { ask_id } = prompt;
+    if (sign) await answerDialog(hive, ask_id, columns === null ? 'Allow' : 'Deny');
+    const driver = openSqlite(address);
+    onTestFinished(() => driver.close());
+    if (columns !== null) await forge(driver, ask_id, columns);
+    const [polled] = await hive.delivery.hand([ask_id], 'mcp:1', 'another-session');
+    const hooked = await fire(hive, {
+      ...{ hook_event_name: 'UserPromptSubmit', session_id: session.session_id, cwd: '/', prompt: 'go on' },
+    });
+    if (polled === undefined) throw new Error('Nothing was handed over.');
+    return {
+      view: promptView(polled),
+      hooked: said(hooked)?.hookSpecificOutput?.['additionalContext'] ?? '',
+    };
+  }
+
+  test('is allowed by a signed answer', async () => {
+    const { view, hooked } = await told(null);
+    expect(view).toMatchObject({ decision: 'Allow', next: 'ada answered. Act on it.' });
+    expect(view).not.toHaveProperty('attested');
+    expect(hooked).toContain('Allow');
+    expect(hooked).not.toContain('allows nothing');
+  });
+
+  test.each<[string, Columns, boolean]>([
+    ['nobody answered', YES, false],
+    ['the human denied', { decision: 'Allow', selected: '["Allow"]' }, true],
+    [
+      'nobody answered in time, as if it came late',
+      {
+        status: 'expired',
+        settled_at: '2026-01-01T00:00:00.000Z',
+        late_response: JSON.stringify({
+          ...{ decision: 'Allow', selected: ['Allow'], comment: null, by: 'ada', via: 'emacs' },
+          ...{ attested: true, response_id: 'r', responded_at: '2026-01-01T00:00:00.000Z' },
+        }),
+      },
+      false,
+    ],
+  ])('a forged row allows nothing where %s, and the model is told so', async (_what, columns, sign) => {
+    const { view, hooked } = await told(columns, sign);
+    expect(view['next']).toContain('it allows nothing. Take it as a no');
+    expect(view['next']).not.toContain('Act on it');
+    expect(JSON.stringify(view)).toContain('"attested":false');
+    // Without an answer nothing is owed to the agent, and its hooks carry nothing.
+    if (sign) expect(hooked).toContain('it allows nothing. Take it as a no');
+    else expect(hooked).toBe('');
   });
 });

@@ -32,6 +32,8 @@ const TIMES = [
   ['tokens', 'revoked_at'],
   ['messages', 'at'],
   ['events', 'at'],
+  ['runs', 'created_at'],
+  ['runs', 'changed_at'],
 ] as const;
 
 export function countOf(store: string, table: string): number {

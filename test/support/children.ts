@@ -1,11 +1,12 @@
 /** Real `hive` processes: each gets a clean environment, and none outlives its test. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { whenFinished } from './lifetime.ts';
+import { bundleOf, lendCode, returnCode } from './run-folder.ts';
 import { lettingScriptsAnswer } from './scripts-answer.ts';
 import { eventually } from './wait.ts';
 
@@ -17,16 +18,23 @@ const RUN = `HIVE_TEST_RUN=${randomUUID()}`;
 
 export type Environment = Record<string, string>;
 
-/** The children's home, with their cache; one per test file, because a cold cache is slow. */
+/** The children's home; one per test file. */
 let home: string | null = null;
 afterAll(() => {
+  if (home !== null) returnCode(home);
   if (home !== null) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   home = null;
 });
 
+function newHome(): string {
+  const folder = lettingScriptsAnswer(mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`)));
+  lendCode(folder);
+  return folder;
+}
+
 /** All that a child gets: with an inherited variable of an agent, `hive` would take it for that agent. */
 export function childEnvironment(store: string, extra: Environment = {}): Environment {
-  home ??= lettingScriptsAnswer(mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`)));
+  home ??= newHome();
   const [name, value] = RUN.split('=') as [string, string];
   return {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
@@ -85,6 +93,8 @@ export function spawnHive(args: readonly string[], env: Environment): Child {
 
 /** Starts a TypeScript file of the tests as a separate process, which may import from src/. */
 export function spawnScript(file: string, args: readonly string[], env: Environment): Child {
+  const bundle = bundleOf(file);
+  if (bundle !== null) return spawnChild(process.execPath, [bundle, ...args], env);
   const loader = join(ROOT, 'test/support/sql-loader.mjs');
   return spawnChild(process.execPath, ['--import', loader, join(ROOT, file), ...args], env);
 }
@@ -104,6 +114,19 @@ export async function outputOf(child: Child): Promise<string> {
   const { code, signal } = await child.exited;
   if (code !== 0) throw new Error(`The child ended with ${code ?? signal}: ${child.stderr()}`);
   return said;
+}
+
+/** Whether a process watches the bell of a SQLite store: then it waits until something is stored. */
+export function watchesBell(pid: number, store: string): boolean {
+  const bell = statSync(`${store}-bell`, { throwIfNoEntry: false });
+  if (bell === undefined) return false;
+  try {
+    return readdirSync(`/proc/${pid}/fdinfo`).some((fd) =>
+      readProc(String(pid), `fdinfo/${fd}`).includes(` ino:${bell.ino.toString(16)} `),
+    );
+  } catch {
+    return false; // It has ended.
+  }
 }
 
 /** The processes of this test file that are still alive, as "PID COMMAND". */

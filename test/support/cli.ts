@@ -1,5 +1,11 @@
 /** `hive COMMAND` as a shell runs it, with its output and exit code. */
-import { type Child, childEnvironment, type Environment, HIVE, spawnChild, spawnHive } from './children.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Child, childEnvironment, type Environment, HIVE, spawnHive } from './children.ts';
+import { whenFinished } from './lifetime.ts';
+import { tempFolder } from './temp.ts';
+import { openTerminal } from './tmux.ts';
+import { eventually } from './wait.ts';
 
 export interface Ran {
   code: number | null;
@@ -37,12 +43,25 @@ export function shell(store: string, env: Environment = {}): Shell {
     },
     async terminal(args, prompt, typed) {
       const command = [process.execPath, HIVE, ...args].map((word) => `'${word}'`).join(' ');
-      const line = ['-qec', command, '/dev/null'];
-      const started = follow(spawnChild('script', line, childEnvironment(store, { TERM: 'dumb', ...env })));
-      started.child.process.stdout.on('data', () => {
-        if (started.out().includes(prompt)) started.child.process.stdin.end(`${typed}\n`);
-      });
-      return started.done;
+      const folder = tempFolder();
+      const [out, code] = [join(folder, 'out'), join(folder, 'code')];
+      // tmux shows Hive that somebody types here; script keeps what is printed exactly.
+      const line = `(script -qec "${command}" /dev/null; echo $? >'${code}') | cat >'${out}'`;
+      const terminal = await openTerminal(folder, childEnvironment(store, { TERM: 'dumb', ...env }), [
+        ...['sh', '-c', `export TERM=dumb; ${line}`],
+      ]);
+      whenFinished(() => terminal.close());
+      const said = (): string => (existsSync(out) ? readFileSync(out, 'utf8') : '');
+      const isOver = (): boolean => existsSync(code) && readFileSync(code, 'utf8').endsWith('\n');
+      await eventually(() => isOver() || said().includes(prompt), 30_000, prompt);
+      if (!isOver()) {
+        await terminal.type(typed);
+        await terminal.keys('Enter');
+      }
+      await eventually(isOver, 30_000, 'the end of the command');
+      await terminal.close();
+      const text = said();
+      return { code: Number(readFileSync(code, 'utf8')), out: text, err: '', json: () => JSON.parse(text) };
     },
     as: (more) => shell(store, { ...env, ...more }),
   };

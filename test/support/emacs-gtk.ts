@@ -11,18 +11,23 @@ import { eventually } from './wait.ts';
 const run = promisify(execFile);
 const CACHE = join(ROOT, 'node_modules/.cache/emacs-gtk');
 
-/** The command of a graphical Emacs, or the sentence by the setup on why there is none. */
-export function graphicalEmacs(): { command: string[] } | { whyNot: string } {
+/**
+ * The command of a graphical Emacs.
+ * @throws Error that says why there is none.
+ */
+export function graphicalEmacs(): string[] {
   const unpacked = join(CACHE, 'usr/bin/emacs-gtk');
   if (existsSync(unpacked)) {
     // It would look for its dump in the place of the installed Emacs, which has another.
     const dump = join(CACHE, 'usr/libexec/emacs/28.2/x86_64-linux-gnu/emacs.pdmp');
-    return { command: [unpacked, `--dump-file=${dump}`] };
+    return [unpacked, `--dump-file=${dump}`];
   }
-  if (existsSync('/usr/bin/emacs-gtk')) return { command: ['/usr/bin/emacs-gtk'] };
+  if (existsSync('/usr/bin/emacs-gtk')) return ['/usr/bin/emacs-gtk'];
   const reason = join(CACHE, 'why-not');
-  if (existsSync(reason)) return { whyNot: readFileSync(reason, 'utf8').trim() };
-  throw new Error('There is no graphical Emacs: run "npm run setup", which fetches one for these tests.');
+  const why = existsSync(reason) ? ` (${readFileSync(reason, 'utf8').trim()})` : '';
+  throw new Error(
+    `There is no graphical Emacs${why}: run "npm run setup", which fetches one for these tests.`,
+  );
 }
 
 export interface Graphical {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type HiveLibrary, openHive } from '../../src/index.ts';
 import { childEnvironment, HIVE, ROOT, remainingProcesses } from './children.ts';
+import { lendCode } from './run-folder.ts';
 import { openTerminal, type Terminal } from './tmux.ts';
-import { eventually } from './wait.ts';
+import { eventually, within } from './wait.ts';
 
 /** A person's home with one store; several Emacsen may live in it, one after the other. */
 export interface EmptyHome {
@@ -46,6 +47,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
   mkdirSync(dirname(store), { mode: 0o700 });
   const outbox = join(folder, 'outbox');
   const terminals: Terminal[] = [];
+  lendCode(folder);
 
   const env = childEnvironment(store, { HOME: folder, TMPDIR: folder, TERM: 'xterm-256color' });
 
@@ -89,7 +91,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
     sidecarPid: async () => sidecarOf(await terminals.at(-1)?.pid()),
     async close() {
       await Promise.all([...terminals].map((terminal) => terminal.close()));
-      await eventually(() => remainingProcesses().length === 0, 2_000).catch(() => {});
+      await within(() => remainingProcesses().length === 0, 2_000);
       // A process that a failed test has stopped would never end.
       for (const left of remainingProcesses()) kill(Number.parseInt(left, 10));
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });

@@ -1,6 +1,6 @@
 /** A fake desktop that records what is shown on it, and leases that can be made older. */
 import { DatabaseSync } from 'node:sqlite';
-import type { Notifier, PopupEnd } from '../../src/application/ports.ts';
+import type { Notifier, PopupEnd } from '../../src/application/world.ts';
 import type { Popup } from '../../src/domain/popups.ts';
 
 export interface FakeCard extends Popup {

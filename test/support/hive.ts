@@ -1,6 +1,7 @@
 /** An open hive on a temporary store, and common queries of tests. */
 
-import type { Logger } from '../../src/application/ports.ts';
+import { vi } from 'vitest';
+import type { Logger } from '../../src/application/world.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { EVERY_SEAT } from '../../src/domain/humans.ts';
@@ -10,8 +11,10 @@ import { type Seat, seatKeyFrom } from '../../src/domain/seats.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { trusting } from './human-file.ts';
 import { whenFinished } from './lifetime.ts';
 import { tempStore } from './temp.ts';
+import { eventually } from './wait.ts';
 
 /** The human at a desk. */
 export const HUMAN: HumanActor = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true };
@@ -38,7 +41,7 @@ export async function openTestHive(
   store: string = tempStore(),
   log: Logger = recordingLog(),
 ): Promise<OpenedHive> {
-  const hive = await openHive({ store, env: {}, log });
+  const hive = await openHive({ store, env: trusting({ seats: [SEAT] }), log });
   whenFinished(() => hive.close());
   hive.seats.hold(SEAT_SECRET);
   return hive;
@@ -83,6 +86,27 @@ export async function ask(
     await introduce(hive, session_id),
   );
   return prompt;
+}
+
+/**
+ * Resolves when a wait of this hive that has just begun sleeps: it has armed its bell, looked once more and found nothing.
+ * What is stored from now on reaches it only if something wakes it.
+ */
+export async function whenWaiting(hive: OpenedHive): Promise<void> {
+  const watch = vi.spyOn(hive.store, 'watch');
+  const read = vi.spyOn(hive.store, 'read');
+  const hasLooked = (): boolean => {
+    const [armed = Number.POSITIVE_INFINITY] = watch.mock.invocationCallOrder;
+    return read.mock.settledResults.some(
+      ({ type }, n) => type === 'fulfilled' && (read.mock.invocationCallOrder[n] ?? 0) > armed,
+    );
+  };
+  try {
+    await eventually(hasLooked, 30_000, 'a wait that sleeps');
+  } finally {
+    watch.mockRestore();
+    read.mockRestore();
+  }
 }
 
 /** Every event of these types, in order; of all types if none is named. */

@@ -17,14 +17,6 @@ function ip(...args: string[]): void {
   execFileSync('ip', args, { stdio: 'ignore', env: { PATH } });
 }
 
-/** Whether this machine allows namespaces. */
-export function canMakeNetworks(): boolean {
-  if (process.getuid?.() !== 0) return false;
-  const name = `hive-try-${process.pid}`;
-  if (spawnSync('ip', ['netns', 'add', name], { env: { PATH } }).status !== 0) return false;
-  return spawnSync('ip', ['netns', 'del', name], { env: { PATH } }).status === 0;
-}
-
 /** Removed with its link when the test has finished. */
 export function otherMachine(): OtherMachine {
   const name = `hive-test-${process.pid}`;

@@ -2,7 +2,7 @@
 import { afterAll, expect } from 'vitest';
 import { remainingProcesses } from './children.ts';
 import { remainingFolders, removeAgain } from './temp.ts';
-import { eventually } from './wait.ts';
+import { within } from './wait.ts';
 
 /** What keeps a process from ending, by the names of `process.getActiveResourcesInfo`. */
 const HELD = new Set(['FSEventWrap', 'ProcessWrap']);
@@ -12,7 +12,7 @@ const before = held().length;
 afterAll(async () => {
   // A killed process stays in /proc until it has been reaped.
   const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;
-  await eventually(gone, 2_000).catch(() => undefined);
+  await within(gone, 10_000);
   await removeAgain();
   expect(remainingProcesses(), 'processes left behind').toEqual([]);
   expect(held().slice(before), 'watchers and child handles left behind').toEqual([]);

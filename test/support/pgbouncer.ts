@@ -1,19 +1,22 @@
-/** A real PgBouncer in transaction mode in front of our PostgreSQL, if the machine has one. */
-import { spawn, spawnSync } from 'node:child_process';
+/** A real PgBouncer in transaction mode in front of our PostgreSQL. */
+import { spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort, owner } from './postgres.ts';
+import type { SharedPostgres } from './shared-postgres.ts';
 import { eventually } from './wait.ts';
 
-export function hasPgbouncer(): boolean {
-  return spawnSync('pgbouncer', ['--version']).status === 0;
-}
+/** Debian puts it where only root looks. */
+const PATH = `${process.env['PATH']}:/usr/sbin`;
 
 /** Returns its port. */
-export async function startPgbouncer(server_port: number): Promise<number> {
+export async function startPgbouncer({
+  port: server_port,
+  database,
+}: Pick<SharedPostgres, 'port' | 'database'>): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-pgbouncer-`));
   const port = await freePort();
   const config = join(folder, 'pgbouncer.ini');
@@ -23,7 +26,7 @@ export async function startPgbouncer(server_port: number): Promise<number> {
     config,
     [
       '[databases]',
-      `postgres = host=127.0.0.1 port=${server_port} dbname=postgres`,
+      `postgres = host=127.0.0.1 port=${server_port} dbname=${database}`,
       '[pgbouncer]',
       'listen_addr = 127.0.0.1',
       `listen_port = ${port}`,
@@ -36,7 +39,12 @@ export async function startPgbouncer(server_port: number): Promise<number> {
   );
   const who = owner();
   if ('uid' in who) for (const path of [folder, config, users]) chownSync(path, who.uid, who.gid);
-  const child = spawn('pgbouncer', [config], { ...who, cwd: folder, stdio: 'ignore' });
+  const child = spawn('pgbouncer', [config], {
+    ...who,
+    env: { ...process.env, PATH },
+    cwd: folder,
+    stdio: 'ignore',
+  });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   onTestFinished(async () => {
     child.kill('SIGKILL');

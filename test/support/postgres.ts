@@ -12,6 +12,8 @@ export interface PostgresServer {
   readonly data: string;
   /** The server's process; another one after a restart. */
   readonly pid: number;
+  /** All that it has on disk. */
+  readonly folder: string;
   /** The address of a new hive, in its own schema. */
   address(schema: string): string;
   stop(): Promise<void>;
@@ -32,6 +34,8 @@ export interface PostgresOptions {
   standbyOf?: PostgresServer;
   /** A disk of this size (`64m`) at `folder/small` that only the server sees. Needs root. */
   smallDisk?: string;
+  /** Goes on when the process that started it has ended, and its folder is not among those of a test file. */
+  outlivesFile?: boolean;
 }
 
 /** Debian keeps the server's programs out of PATH. */
@@ -60,7 +64,9 @@ export function freePort(): Promise<number> {
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-postgres-`));
+  const folder = mkdtempSync(
+    join(tmpdir(), options.outlivesFile === true ? 'hive-postgres-' : `hive-test-${process.pid}-postgres-`),
+  );
   const who = owner();
   if ('uid' in who) chownSync(folder, who.uid, who.gid);
   chmodSync(folder, 0o700);
@@ -98,7 +104,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const words = [program('postgres'), '-D', data, ...settings.flatMap((setting) => ['-c', setting])];
     const [command = '', ...args] = options.smallDisk === undefined ? words : onSmallDisk(words);
     const as = options.smallDisk === undefined ? who : {};
-    const child = spawn(command, args, { ...as, env, cwd: folder, stdio: 'ignore' });
+    const detached = options.outlivesFile === true;
+    const child = spawn(command, args, { ...as, env, cwd: folder, stdio: 'ignore', detached });
+    if (detached) child.unref();
     return { child, ended: new Promise<void>((resolve) => child.once('exit', () => resolve())) };
   }
   /** The disk is mounted by root, in a namespace that ends with the server; what follows is the server's own user. */
@@ -130,6 +138,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     get pid() {
       return server.child.pid ?? 0;
     },
+    folder,
     smallDisk: small,
     address: (schema) => `postgres://hive@127.0.0.1:${port}/postgres?schema=${schema}`,
     async stop() {

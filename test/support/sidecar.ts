@@ -4,6 +4,7 @@ import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
 import { whenFinished } from './lifetime.ts';
+import { PATIENCE_MS } from './wait.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes, and the assertions say which
 export type Loose = any;
@@ -111,7 +112,7 @@ function createClient(input: Writable, output: Readable, said: () => string): Rp
   };
   const send = (message: object): void => frame(JSON.stringify({ jsonrpc: '2.0', ...message }));
 
-  function seen(test: (frame: Frame) => boolean, limit_ms = 5_000): Promise<Frame> {
+  function seen(test: (frame: Frame) => boolean, limit_ms = PATIENCE_MS): Promise<Frame> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         listeners.delete(look);
@@ -141,7 +142,7 @@ function createClient(input: Writable, output: Readable, said: () => string): Rp
       ids += 1;
       const id = ids;
       send({ id, method, params });
-      const reply = await seen((candidate) => candidate.id === id && candidate.method === undefined, 10_000);
+      const reply = await seen((candidate) => candidate.id === id && candidate.method === undefined);
       if (reply.error !== undefined) throw new RpcError(reply.error);
       return reply.result;
     },

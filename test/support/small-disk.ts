@@ -1,17 +1,10 @@
 /** A file system of a few hundred KB that only one child sees: a full disk without filling a real one. */
-import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Mount and user namespaces; as root no user namespace is needed. */
 const UNSHARE = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m'];
 const MOUNT = 'mount -t tmpfs -o size="$SIZE",mode=0700 none "$DISK" && exec "$@"';
-
-/** Whether this machine allows the mount. */
-export function canMountSmallDisk(): boolean {
-  const env = { PATH: process.env['PATH'] ?? '', SIZE: '64k', DISK: '/mnt' };
-  return spawnSync('unshare', [...UNSHARE, 'sh', '-c', MOUNT, 'sh', 'true'], { env }).status === 0;
-}
 
 export interface SmallDisk {
   /** The command prefix that mounts the disk and then becomes the program. */

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { PATIENCE_MS } from './wait.ts';
 
 const run = promisify(execFile);
 
@@ -61,8 +62,8 @@ export async function openTerminal(
     async cursor() {
       return (await tmux('display-message', '-p', '#{cursor_x},#{cursor_y}')).trim();
     },
-    async until(pattern, ms = 10_000) {
-      const deadline = Date.now() + ms;
+    async until(pattern, ms = PATIENCE_MS) {
+      const deadline = Date.now() + Math.max(ms, PATIENCE_MS);
       for (;;) {
         const screen = await terminal.screen();
         if (pattern.test(screen.join('\n'))) return screen;

@@ -3,22 +3,46 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export { sleep };
 
-/** Resolves when `condition` holds; rejects after `limit_ms`. */
+/**
+ * The least time that a test waits for what must come, in ms. It matters only to a test that fails: a busy machine may stall a
+ * process for many seconds, and that is no failure.
+ */
+export const PATIENCE_MS = 60_000;
+
+/** Resolves when `condition` holds; rejects after `limit_ms`, or after PATIENCE_MS if that is longer. */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
-  limit_ms = 5_000,
+  limit_ms: number = PATIENCE_MS,
   what = 'the condition',
 ): Promise<void> {
-  const started = performance.now();
-  while (!(await condition())) {
-    if (performance.now() - started > limit_ms) throw new Error(`${what} did not come within ${limit_ms} ms`);
-    await sleep(5);
-  }
+  const patience_ms = Math.max(limit_ms, PATIENCE_MS);
+  if (!(await within(condition, patience_ms)))
+    throw new Error(`${what} did not come within ${patience_ms} ms`);
 }
 
-/** The result of `work` and how long it took. */
-export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+/** Whether `condition` comes to hold within `limit_ms`: for what may stay away without a test failing by it. */
+export async function within(
+  condition: () => boolean | Promise<boolean>,
+  limit_ms: number,
+): Promise<boolean> {
   const started = performance.now();
-  const result = await work();
-  return { result, ms: performance.now() - started };
+  while (!(await condition())) {
+    if (performance.now() - started > limit_ms) return false;
+    await sleep(5);
+  }
+  return true;
 }
+
+/** Until the clock has gone on: for what the product dates by it, such as a receipt that is due again after some seconds. */
+export async function clockPasses(ms: number): Promise<void> {
+  const until = Date.now() + ms;
+  await eventually(() => Date.now() >= until);
+}
+
+/** Whether a time lies in an interval; all are ISO-8601 UTC with milliseconds, which compare as text. */
+export function isBetween(from: string, time: string, to: string): boolean {
+  return from <= time && time <= to;
+}
+
+/** Longer than any test: a wait of this length ends because it was woken, or its test fails. */
+export const FOR_EVER_MS = 3_600_000;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdits, revertEdits } from '../../src/domain/text.ts';
-import { appendBlock, findBlock, removeBlock } from '../../src/infrastructure/installation/block-edits.ts';
+import { appendBlock, findBlock, removeBlock } from '../../src/infrastructure/installation/emacs.ts';
 
 const MARKS = { comment: '#', name: 'hive server' };
 const LINES = ['[mcp_servers.hive]', 'command = "hive"'];

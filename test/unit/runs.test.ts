@@ -6,8 +6,11 @@ import {
   agentEnded,
   allowedBy,
   argumentsOf,
+  askingOptions,
+  blockingAsk,
   isOnlyCall,
   MOST_CRASHES,
+  mayGoOn,
   needsHuman,
   nextStart,
   type Run,
@@ -21,7 +24,7 @@ import { tempFolder } from '../support/temp.ts';
 
 const NOW = '2026-11-22T12:00:00.000Z';
 const KEEPER = { machine: 'here', pid: 1, started: 'then' };
-const CALL: RunCall = { call_id: 'toolu_1', ask_id: 'ask-1', deferred: true, given: false };
+const CALL: RunCall = { call_id: 'toolu_1', ask_id: 'ask-1', start: 1, deferred: true, given: false };
 
 const run = (differing: Partial<Run> = {}): Run => ({
   run_id: 'run-1',
@@ -66,14 +69,117 @@ describe('the command line of a run', () => {
   });
 
   test.each([
-    [['codex', 'exec', 'x'], /starts Claude Code only/],
+    [['gemini', '-p', 'x'], /starts Claude Code and Codex/],
+    [['codex', 'do it'], /right after exec/],
+    [['codex', 'exec', '--json', 'do it'], /right after exec/],
+    [['codex', 'exec', 'resume', '--last'], /leave resume out/],
+    [['codex', 'exec', 'do it', '--ephemeral'], /leave --ephemeral out/],
     [['claude', 'do it'], /right after -p/],
     [['claude', '-p', '--verbose', 'do it'], /right after -p/],
     [['claude', '-p', 'do it', '--resume', 'x'], /leave --resume out/],
     [['claude', '-p', 'do it', '--session-id=x'], /leave --session-id=x out/],
-    [[], /starts Claude Code only/],
+    [[], /starts Claude Code and Codex/],
   ])('%j is refused', (words, sentence) => {
     expect(() => readCommand(words)).toThrow(sentence);
+  });
+});
+
+describe('the command line of a run of Codex', () => {
+  const command = readCommand(['/opt/bin/codex', 'exec', 'do it', '-s', 'read-only']);
+
+  test('keeps its options before the prompt, and before resume', () => {
+    expect(argumentsOf(command, run({ heard: 0 }))).toEqual(['exec', '-s', 'read-only', '--', 'do it']);
+    const [, , , resume, session, prompt] = argumentsOf(command, run({ start: 2 }));
+    expect([resume, session, prompt]).toEqual(['resume', 'session-1', expect.stringContaining('Continue')]);
+  });
+
+  test('says which question there is news of', () => {
+    const left = { ...CALL, call_id: null, deferred: false };
+    expect(argumentsOf(command, run({ start: 2, calls: [left] })).at(-1)).toContain('while ask-1 was open');
+  });
+});
+
+describe('plan mode', () => {
+  const command = readCommand(['claude', '-p', 'do it', '--permission-mode', 'plan', '--verbose']);
+  const called = (mode: string) => run({ start: 2, calls: [{ ...CALL, mode }] });
+
+  test('ends for later starts when the plan is approved', () => {
+    expect(argumentsOf(command, called('plan'))).toContain('plan');
+    expect(argumentsOf(command, called('default'))).toEqual(['-p', '--resume', 'session-1', '--verbose']);
+    const inline = readCommand(['claude', '-p', 'do it', '--permission-mode=plan']);
+    expect(argumentsOf(inline, called('default'))).toEqual(['-p', '--resume', 'session-1']);
+    const edits = readCommand(['claude', '-p', 'do it', '--permission-mode', 'acceptEdits']);
+    expect(argumentsOf(edits, called('default'))).toContain('acceptEdits');
+  });
+
+  test('is left to the client, but what follows it needs the human', () => {
+    const tool = { name: 'Bash', input: {}, use_id: 'u', response: null, own: null };
+    const allowed = allowedBy(command.options);
+    expect(needsHuman(tool, allowed, 'plan')).toBe(false);
+    expect(needsHuman(tool, allowed, 'default')).toBe(true);
+  });
+});
+
+describe('a run asks', () => {
+  const serve = ['node', 'hive', 'mcp', '--deny'];
+
+  test('with a tool that denies, unless its human chose another', () => {
+    const added = askingOptions(readCommand(['claude', '-p', 'x']), serve);
+    expect(added.slice(-2)).toEqual(['--permission-prompt-tool', 'mcp__hive-run__deny']);
+    expect(JSON.parse(added[1] ?? '')).toEqual({
+      mcpServers: { 'hive-run': { type: 'stdio', command: 'node', args: ['hive', 'mcp', '--deny'] } },
+    });
+    for (const own of [['--permission-prompt-tool', 'mcp__x__y'], ['--permission-prompts=none']])
+      expect(askingOptions(readCommand(['claude', '-p', 'x', ...own]), serve)).toEqual([]);
+    expect(askingOptions(readCommand(['codex', 'exec', 'x']), serve)).toEqual([]);
+  });
+
+  const ask = (input: unknown, own: string | null = 'hivemind_ask') =>
+    blockingAsk({ name: 'x', input, use_id: 'u', response: null, own }, 60_000);
+
+  test('before its tool does, if the call would wait long enough', () => {
+    expect(ask({ question: 'Red?', options: ['yes', { label: 'no' }], to: null })).toEqual({
+      question: 'Red?',
+      options: ['yes', { label: 'no' }],
+    });
+    expect(ask({ question: 'Red?', timeout_ms: 5_000 })).toBeNull();
+    expect(ask({ question: 'Red?', wait_ms: 90_000, timeout_ms: 5_000 }, 'hivemind_ask_async')).toEqual({
+      question: 'Red?',
+      timeout_ms: 5_000,
+    });
+    expect(ask({ question: 'Red?' }, 'hivemind_ask_async')).toBeNull();
+  });
+
+  test.each([
+    [{ question: 7 }],
+    [{ questions: 'Red?' }],
+    [{ question: 'Red?', options: 'yes' }],
+    [{ question: 'Red?', kind: 'order' }],
+    ['Red?'],
+    [null],
+  ])('and leaves to the tool what only the tool can read or refuse: %j', (input) => {
+    expect(ask(input)).toBeNull();
+    expect(ask({ question: 'Red?' }, null)).toBeNull();
+  });
+});
+
+describe('a sleeping run goes on', () => {
+  const call = (ask_id: string, call_id: string | null = 'toolu'): RunCall => ({ ...CALL, ask_id, call_id });
+
+  test.each([
+    ['when its call is answered', [call('a')], [], true],
+    ['not while its call waits', [call('a')], ['a'], false],
+    ['not while one of two questions of a call waits', [call('a'), call('b')], ['b'], false],
+    [
+      'when one of the questions that it left open is settled',
+      [call('a', null), call('b', null)],
+      ['b'],
+      true,
+    ],
+    ['not while all of them are open', [call('a', null), call('b', null)], ['a', 'b'], false],
+    ['when nothing waits, because its agent died', [], [], true],
+  ])('%s', (_title, calls, pending: string[], goes) => {
+    expect(mayGoOn({ calls }, (ask_id) => pending.includes(ask_id))).toBe(goes);
   });
 });
 
@@ -121,6 +227,19 @@ describe('an agent that is gone', () => {
     expect(agentEnded(run({ calls: [CALL] }), 0, NOW)).toMatchObject({ status: 'sleeping', calls: [CALL] });
     expect(agentEnded(run(), 0, NOW)).toMatchObject({ status: 'ended', exit_code: 0 });
     expect(agentEnded(run(), 1, NOW)).toMatchObject({ status: 'ended', exit_code: 1 });
+  });
+
+  test('sleeps if it left a question open', () => {
+    const left = { ...CALL, call_id: null, deferred: false };
+    expect(agentEnded(run({ calls: [left] }), 0, NOW)).toMatchObject({ status: 'sleeping', exit_code: null });
+  });
+
+  test('and died while its own ask waited, is continued when that is answered', () => {
+    const asked = { ...CALL, deferred: false, by_tool: true };
+    expect(agentEnded(run({ calls: [asked] }), null, NOW)).toMatchObject({
+      status: 'sleeping',
+      calls: [{ call_id: null, ask_id: 'ask-1' }],
+    });
   });
 
   test.each([null, 137, 143])('and died (%s) goes on, but not for ever', (code) => {
@@ -183,7 +302,7 @@ describe('what a run starts', () => {
   test('is kept for its owner alone, without the secrets that were not named', () => {
     expect(record.env).toEqual({ HOME: '/home/ada', GH_TOKEN: 'kept' });
     expect(record.left_out).toEqual(['API_TOKEN']);
-    const files = createRunFiles({ XDG_STATE_HOME: tempFolder() });
+    const files = createRunFiles({ HOME: tempFolder() });
     const digest = files.keep(record);
     const file = files.output('run-1').replace(/out$/, 'json');
     expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
@@ -194,7 +313,7 @@ describe('what a run starts', () => {
 
   test('is not believed once it is changed, or others could write it', () => {
     const state = tempFolder();
-    const files = createRunFiles({ XDG_STATE_HOME: state });
+    const files = createRunFiles({ HOME: tempFolder(), XDG_STATE_HOME: state });
     const digest = files.keep(record);
     const file = join(state, 'hive/runs/run-1.json');
     expect(() => files.read('run-1', 'another digest')).toThrow(/was changed/);

@@ -1,6 +1,6 @@
 /** What an edit changes, as a person reads it before saying yes. */
 import { expect, test } from 'vitest';
-import { unifiedDiff } from '../../src/adapters/unified-diff.ts';
+import { unifiedDiff } from '../../src/cli/init.ts';
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => `line ${n + 1}`);
 

@@ -7,7 +7,9 @@ import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts
 import { turnsOf } from '../support/turns.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
-const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
+const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode-plan.json');
+/** No plan was written before it. */
+const NO_PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
 const IN_BACKGROUND = recordedEvent('claude-code/PermissionRequest-Bash-in-bg-subagent.json');
 const SESSION = String(BASH['session_id']);
 
@@ -81,9 +83,26 @@ describe('a permission prompt of Claude Code', () => {
     ]);
   });
 
+  test('a plan is shown in full, with the file it is in', async () => {
+    const { prompts, printed } = await fireDialog(hive, PLAN);
+    expect(prompts[0]?.context).toBe(
+      '# The plan\n\n1. Do it.\n\n\nplanFilePath: "/home/user/.claude/plans/please-begin-now-tender-leaf.md"',
+    );
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Keep planning');
+    await printed;
+  });
+
+  test('without a plan there is nothing to approve', async () => {
+    const { prompts, printed } = await fireDialog(hive, NO_PLAN);
+    expect(prompts[0]?.context).toContain('has written no plan');
+    expect(prompts[0]?.options.map(({ label }) => label)).toEqual(['Keep planning', 'Abort']);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Keep planning');
+    await printed;
+  });
+
   test('a plan is approved with its own input, or kept with a word', async () => {
     expect(await decided(PLAN, 'Approve')).toEqual(
-      permissionDecision({ behavior: 'allow', updatedInput: {} }),
+      permissionDecision({ behavior: 'allow', updatedInput: PLAN['tool_input'] }),
     );
     expect(await decided(PLAN, 'Keep planning', 'think of Windows')).toEqual(
       permissionDecision({

@@ -47,8 +47,11 @@ test('a name that is an event only is said to be one', () => {
   expect(Object.keys(METHODS).filter((method) => events.includes(`\`${method}\``))).toEqual([]);
 });
 
-/** A desk of which everything is there and nothing works: params are checked before it is used. */
-const nowhere: DeskConnection = new Proxy(Function as unknown as DeskConnection, { get: () => nowhere });
+/** A desk that has every part, and none of them does anything: parameters are checked before it is used. */
+const nowhere: DeskConnection = new Proxy(Function as unknown as DeskConnection, {
+  get: (_target, name) => (name === 'then' ? undefined : nowhere),
+  apply: () => nowhere,
+});
 
 /** The fields in the table of a section, without those of the objects in them. */
 function fieldsIn(section: string): string[] {

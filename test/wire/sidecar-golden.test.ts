@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
-import { ask, introduce } from '../support/hive.ts';
+import { ask, introduce, SEAT_SECRET } from '../support/hive.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
 import { connectDesk, exchange, expectTold } from './sidecar-wire.ts';
 
@@ -105,9 +105,14 @@ describe('sessions and turns', () => {
   });
 });
 
-test('a sidecar that was given no key registers none', async () => {
-  const { sidecar } = await connectDesk();
-  await exchange(sidecar, 'seat/register', undefined);
+test('a further seat is registered by a desk whose own key is, and by no other', async () => {
+  const laptop = { name: 'ada@laptop', key: 'A'.repeat(43) };
+  const { sidecar: keyless } = await connectDesk();
+  await expect(keyless.request('seat/register', laptop)).rejects.toThrow(/A further key is registered in/);
+  const env = { XDG_CONFIG_HOME: tempFolder() };
+  const sidecar = await startSidecar(tempStore(), { env, handshake: false });
+  await sidecar.request('initialize', { ...INITIALIZE, seat_key: SEAT_SECRET });
+  await exchange(sidecar, 'seat/register', laptop);
 });
 
 test('what agents send unasked is listed', async () => {

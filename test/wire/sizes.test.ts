@@ -46,7 +46,7 @@ test(`${MANY} pending prompts of long texts come page by page, each in a frame`,
   expect(sidecar.largest()).toBeLessThan(LIMIT);
   // Oldest first, none twice, none left out.
   expect(seen).toEqual(Array.from({ length: seen.length }, (_, n) => idOf(n)));
-}, 30_000);
+});
 
 test('history in full comes whole, as much of it as a frame holds', async () => {
   const { hive, sidecar } = await connect();
@@ -86,7 +86,7 @@ test('a page of many costs hardly more than a page of few', async () => {
   }
   const [few, many] = [await pageCost(100), await pageCost(MANY)];
   expect(many / few).toBeLessThan(4);
-}, 30_000);
+});
 
 test('a walk to the end meets everything once, and whole', async () => {
   const { hive, sidecar } = await connect();

@@ -134,7 +134,7 @@ export function hiveServer(env?: Record<string, string>): ServerEntry {
 }
 
 /** The path of bin/hive, which is beside `dist/`, wherever this file is in it. */
-function program(): string {
+export function program(): string {
   for (let folder = import.meta.dirname; folder !== join(folder, '..'); folder = join(folder, '..')) {
     const found = join(folder, 'bin/hive');
     if (existsSync(found)) return found;

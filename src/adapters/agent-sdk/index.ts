@@ -16,6 +16,7 @@ export {
   openAgentHive,
   type ServerEntry,
 } from './agent-hive.ts';
+export { type HeadlessRequest, type HeadlessRun, runHeadless, untilEnded } from './headless.ts';
 export { hiveCanUseTool, hiveHooks } from './hooks.ts';
 export type {
   CanUseTool,

@@ -17,7 +17,6 @@ import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
-import { hearAnswer, keepMalformed, sentenceOf, takeAnswer } from './answers.ts';
 import {
   createTraffic,
   type DeskConnection,
@@ -46,7 +45,7 @@ import { historyMethods } from './history.ts';
 import { mentionMethods, notifyMentions } from './mentions.ts';
 import { messageMethods, notifyMessages } from './messages.ts';
 import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
-import { notifyPrompts, promptMethods } from './prompts.ts';
+import { hearAnswer, keepMalformed, notifyPrompts, promptMethods, sentenceOf } from './prompts.ts';
 import { notifySessions, sessionMethods } from './sessions.ts';
 import { notifyTurns, turnMethods } from './turns.ts';
 
@@ -162,7 +161,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     announced = true;
   });
   connection.onRequest('shutdown', () => null);
-  for (const [name, method] of Object.entries({ ...METHODS, 'hivemind-response': takeAnswer })) {
+  for (const [name, method] of Object.entries(METHODS)) {
     connection.onRequest(name, (params: unknown) =>
       answer(hive, async () => reportIgnored(name, await method(params, desk))),
     );

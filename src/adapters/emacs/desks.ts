@@ -2,8 +2,14 @@
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
-import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
-import { noticeListParams } from '../../schemas/notices.ts';
+import {
+  focusParams,
+  initializeParams,
+  noticeListParams,
+  PROTOCOL_VERSION,
+  preferencesParams,
+  seatRegisterParams,
+} from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
 import { fittingCount } from '../fitting.ts';
 import {
@@ -46,7 +52,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
   const { seats, trust } = connection.hive;
   if (seat_key != null) seats.hold(seat_key);
   const { pid } = connection;
-  const seat = seat_key == null ? null : await seats.register({ pid, via: 'emacs', confirmed: false });
+  const seat = seat_key == null ? null : await seats.register({ pid, via: 'emacs' });
   await trust.note();
   connection.head_seq = await connection.hive.history.head();
   return {
@@ -68,8 +74,11 @@ export const deskMethods: Methods = {
   }),
 
   'seat/register': acting(
-    takesNothing(async ({ hive, pid }) => {
-      const state = await hive.seats.register({ pid, via: 'emacs', confirmed: true });
+    takes(seatRegisterParams, async ({ name, key }, { hive, pid }) => {
+      const state = await hive.seats.admit(
+        { name: cleanName('name of the seat', name), key },
+        { pid, via: 'emacs' },
+      );
       await hive.trust.note();
       return { ...state };
     }),

@@ -1,7 +1,9 @@
-/** Prompts over JSON-RPC: listing them, and taking the human's answers. */
+/** Prompts over JSON-RPC: listing them, and taking the human's answers, by request or by notification. */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
-import { HiveError } from '../../domain/errors.ts';
+import { createRetries } from '../../application/retries.ts';
+import { HiveError, isTransient } from '../../domain/errors.ts';
 import { concerns, isFor, namesOf } from '../../domain/humans.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import {
@@ -12,11 +14,13 @@ import {
   responseParams,
   snoozeParams,
 } from '../../schemas/prompts.ts';
+import { toWireError } from '../errors.ts';
 import {
   acting,
   type DeskConnection,
   type EventNotifier,
   humanAt,
+  ignoredIn,
   type Methods,
   subjectsOf,
   takes,
@@ -40,7 +44,7 @@ function responseIdOf(
 }
 
 /** The origin of an answer: the desk, or machine, user and process before the handshake. */
-export function originOf({ desk, seat, pid }: DeskConnection): string {
+function originOf({ desk, seat, pid }: DeskConnection): string {
   return desk === null ? `${seat} ${pid}` : desk.desk_id;
 }
 
@@ -49,28 +53,43 @@ function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt):
   return { mine: isFor(prompt, namesOf(connection)) };
 }
 
+/** Settles a prompt with an answer, whichever way it came. */
+const settle = acting(
+  takes(responseParams, async ({ by: given, ...answer }, connection) => {
+    const by = given ?? connection.human;
+    const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
+    const command = { ...answer, response_id, actor: humanAt(connection, by) };
+    const { outcome, prompt } = await connection.hive.prompts.respond(command);
+    const current = prompt.status === 'responded' ? prompt : prompt.late_response;
+    return {
+      ask_id: prompt.ask_id,
+      accepted: outcome === 'accepted',
+      late: outcome === 'late',
+      status: prompt.status,
+      agent: prompt.agent,
+      decision: current?.decision ?? null,
+      by: current?.by ?? null,
+      via: current?.via ?? null,
+      attested: current?.attested ?? null,
+      responded_at: current?.responded_at ?? null,
+    };
+  }),
+);
+
+/** Takes an answer sent as a request. A refused one is kept as well, unless the sender can try again. */
+async function takeAnswer(params: unknown, connection: DeskConnection): Promise<object | null> {
+  try {
+    return await settle(params, connection);
+  } catch (error) {
+    // When it cannot be kept either, the sender still gets the first error.
+    if (!isTransient(error))
+      await keepAnswer(params, connection, { error, sender_told: true }).catch(logged(connection));
+    throw error;
+  }
+}
+
 export const promptMethods = {
-  'hivemind-response': acting(
-    takes(responseParams, async ({ by: given, ...answer }, connection) => {
-      const by = given ?? connection.human;
-      const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-      const command = { ...answer, response_id, actor: humanAt(connection, by) };
-      const { outcome, prompt } = await connection.hive.prompts.respond(command);
-      const current = prompt.status === 'responded' ? prompt : prompt.late_response;
-      return {
-        ask_id: prompt.ask_id,
-        accepted: outcome === 'accepted',
-        late: outcome === 'late',
-        status: prompt.status,
-        agent: prompt.agent,
-        decision: current?.decision ?? null,
-        by: current?.by ?? null,
-        via: current?.via ?? null,
-        attested: current?.attested ?? null,
-        responded_at: current?.responded_at ?? null,
-      };
-    }),
-  ),
+  'hivemind-response': takeAnswer,
 
   'prompt/list': takes(
     listParams,
@@ -172,3 +191,85 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
     );
   }
 };
+
+// ---- Answers as notifications, and answers that cannot be taken ----
+// What cannot be taken is kept (unread-answers.ts), because its sender may learn of that too late or, for a notification, never.
+
+/** Takes an answer sent as a notification. Its sender does not retry, so this does, until `ended`. */
+export async function hearAnswer(
+  params: unknown,
+  connection: DeskConnection,
+  ended: AbortSignal,
+): Promise<void> {
+  await untilStored(connection, ended, async () => {
+    try {
+      const ignored = ignoredIn(await settle(params, connection));
+      if (ignored.length > 0) await keepPart(params, connection, ignored);
+    } catch (error) {
+      if (isTransient(error)) throw error;
+      await keepAnswer(params, connection, { error, sender_told: false });
+    }
+  });
+}
+
+/** Keeps an answer that is not even a valid message. */
+export async function keepMalformed(
+  params: unknown,
+  connection: DeskConnection,
+  { reason, sender_told, ended }: { reason: string; sender_told: boolean; ended: AbortSignal },
+): Promise<void> {
+  const answer = { from: originOf(connection), params, reason, sender_told };
+  await untilStored(connection, ended, () => connection.hive.unreadAnswers.keep(answer));
+}
+
+async function keepAnswer(
+  params: unknown,
+  connection: DeskConnection,
+  { error, sender_told }: { error: unknown; sender_told: boolean },
+): Promise<void> {
+  const reason = sentenceOf(toWireError(error).message);
+  await connection.hive.unreadAnswers.keep({ from: originOf(connection), params, reason, sender_told });
+}
+
+function keepPart(params: unknown, connection: DeskConnection, ignored: readonly string[]): Promise<void> {
+  const names = ignored.map((name) => `"${name}"`).join(', ');
+  return connection.hive.unreadAnswers.keep({
+    from: originOf(connection),
+    params,
+    reason: `Hive does not know what ${names} means in an answer.`,
+    taken: true,
+    sender_told: false,
+  });
+}
+
+/** One of our errors without its leading code, and without repeating that an answer was not accepted. */
+export function sentenceOf(message: string): string {
+  const why = message.replace(/^\w+: /, '').replace(/^The answer to \S+ was not accepted: /, '');
+  const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+async function untilStored(
+  { hive }: DeskConnection,
+  ended: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  const retries = createRetries(hive.log, {
+    fails: 'An answer that came as a notification cannot be stored and will be tried again.',
+    works: 'The answer that came as a notification is stored.',
+  });
+  for (;;) {
+    try {
+      await work();
+      retries.worked();
+      return;
+    } catch (error) {
+      if (!isTransient(error) || ended.aborted) return logged({ hive })(error);
+      await sleep(retries.failed(error), undefined, { signal: ended }).catch(() => undefined);
+    }
+  }
+}
+
+function logged({ hive }: Pick<DeskConnection, 'hive'>): (error: unknown) => void {
+  return (error) => hive.log.error('An answer could be neither stored nor kept.', { error: String(error) });
+}

@@ -3,11 +3,12 @@ import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
 import {
+  type AskRequest,
   againstNotes,
   BLOCKING_DEFAULT_MS,
   LONGEST_WAIT_MS,
   type Prompt,
-  UNATTESTED,
+  unattestedText,
 } from '../../domain/prompts.ts';
 import { excerpt } from '../../domain/text.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
@@ -136,11 +137,14 @@ export function promptView(
 function nextStep(prompt: Prompt): string {
   const { late_response } = prompt;
   if (late_response !== null) {
-    return `The question had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}; ${late_response.by} answered late: see late_response. Act on it if it is still useful.`;
+    const late = `The question had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}; ${late_response.by} answered late: see late_response.`;
+    return prompt.kind === 'permission' && !late_response.attested
+      ? `${late} ${unattestedText(prompt.kind)}`
+      : `${late} Act on it if it is still useful.`;
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it.${againstNotes(prompt)}`;
+      return `${prompt.by} answered.${actOn(prompt)}${againstNotes(prompt)}`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':
@@ -148,6 +152,11 @@ function nextStep(prompt: Prompt): string {
     default:
       return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with other work and poll again later; with wait_ms ${LONGEST_WAIT_MS} if you can do nothing else.`;
   }
+}
+
+function actOn({ kind, attested }: Prompt): string {
+  if (attested) return ' Act on it.';
+  return ` ${unattestedText(kind)}${kind === 'permission' ? '' : ' Act on it.'}`;
 }
 
 // ---- Polling ----
@@ -245,7 +254,6 @@ function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
 async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Promise<View[]> {
   const settled = prompts.filter(({ status }) => status !== 'pending').map(({ ask_id }) => ask_id);
   const handed = settled.length === 0 ? [] : await hand(settled);
-  if (globalThis.SABOTAGE?.('not-delivered')) for (const { prompt } of handed) prompt.status = 'pending';
   const delivered = new Map(handed.map((one) => [one.prompt.ask_id, one]));
   return prompts.map((prompt) => deliveredView(delivered.get(prompt.ask_id) ?? { prompt, repeated: false }));
 }
@@ -270,10 +278,9 @@ const askAsync = tool({
   input: askShape,
   readOnly: false,
   async handle({ wait_ms = 0, ...request }, call) {
-    const asked = await call.hive.prompts.ask(request, call.session, call.turn_id);
     // No longer than the client lets a call run; the agent can poll for the rest of the time.
-    const allowed_ms = Math.min(wait_ms, call.longest_wait_ms);
-    if (wait_ms > 0) return answered(asked.prompt.ask_id, allowed_ms, call);
+    if (wait_ms > 0) return askAndWait(request, Math.min(wait_ms, call.longest_wait_ms), call);
+    const asked = await call.hive.prompts.ask(request, call.session, call.turn_id);
     const { prompt, existing, desks_online } = asked;
     const { ask_id, status, expires_at, agent, to, escalates_at } = prompt;
     return {
@@ -289,15 +296,33 @@ const askAsync = tool({
   },
 });
 
-/** The answer, if it comes in time. The time limit applies only to the waiting: the question itself stays open (invariant 3). */
-async function answered(ask_id: string, wait_ms: number, call: ToolCall): Promise<View> {
+/** Asks and waits. In a run (hive run) the hook before this call may have asked already, and had an answer. */
+async function askAndWait(request: AskRequest, wait_ms: number, call: ToolCall): Promise<View> {
+  const run = await call.ofRun();
+  if (run !== null && run.ask_id !== null) return answered(run.ask_id, wait_ms, call);
+  const { prompt } = await call.hive.prompts.ask(request, call.session, call.turn_id);
+  if (run === null || wait_ms <= run.patience_ms) return answered(prompt.ask_id, wait_ms, call);
+  // This call could not be deferred, but the run continues an agent that ends its turn.
+  const patience_ms = Math.min(run.patience_ms, call.longest_wait_ms);
+  return answered(prompt.ask_id, patience_ms, call, END_YOUR_TURN);
+}
+
+const END_YOUR_TURN =
+  'Do what does not depend on it, then end your turn: you are started again when there is an answer. Do not wait or poll for it.';
+
+/**
+ * The answer, if it comes in time. The time limit applies only to the waiting: the question itself stays open (invariant 3).
+ * `without` says what to do without an answer.
+ */
+async function answered(ask_id: string, wait_ms: number, call: ToolCall, without?: string): Promise<View> {
   const { hive, signal } = call;
   const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
     hive.prompts.wait([ask_id], { wait_ms, signal }),
   );
   if (waited === undefined || waited.status === 'pending') {
     const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${wait_ms} ms`;
-    const next = `${ended}. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}.`;
+    const look = without ?? `look with hivemind_poll {"ask_id": "${ask_id}"}.`;
+    const next = `${ended}. The question stays open${without === undefined ? ': ' : '. '}${look}`;
     return { ask_id, status: 'pending', timed_out: !signal.aborted, next };
   }
   const [delivered] = await call.hand([ask_id]);
@@ -362,8 +387,7 @@ const ask = tool({
   shown: { question: blockingAskShape.question, timeout_ms: blockingAskShape.timeout_ms },
   readOnly: false,
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
-    const { prompt } = await call.hive.prompts.ask(request, call.session, call.turn_id);
-    return answered(prompt.ask_id, timeout_ms, call);
+    return askAndWait(request, timeout_ms, call);
   },
 });
 

@@ -2,6 +2,7 @@
  * The MCP server of one connection, for any transport: every tool with the role that sees it, who is calling, how a call
  * is run, and how an error becomes a result that the model can read.
  */
+import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
@@ -20,6 +21,7 @@ import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
+import { DENYING_SERVER, DENYING_TOOL, NOT_PERMITTED } from '../../domain/runs.ts';
 import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
@@ -34,6 +36,7 @@ import { offerResources } from './resources.ts';
 import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
 import {
+  inTurn,
   longestWait,
   noSuchTool,
   rightCall,
@@ -44,7 +47,7 @@ import {
   takeArguments,
 } from './tool.ts';
 import { listed } from './tool-list.ts';
-import { coordinatorTurnTools, inTurn } from './turns.ts';
+import { coordinatorTurnTools } from './turns.ts';
 
 /** What stays the same for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
@@ -105,7 +108,9 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           hears_progress: meta['progressToken'] !== undefined,
           tool_timeout_ms: connection.tool_timeout_ms ?? null,
         });
-        const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp };
+        const ofRun = () =>
+          hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
+        const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp, ofRun };
         const ends = [extra.signal, connection.stopping];
         const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
           tool.handle(args as never, {
@@ -130,6 +135,12 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     },
   );
   return server;
+}
+
+/** The part of a call that shows its run: only a client on this machine has its environment. */
+function askOfRun({ trusts_meta, env }: Connection, meta: Readonly<Record<string, unknown>>) {
+  const id = meta['claudecode/toolUseId'];
+  return { env: trusts_meta ? env : null, call_id: typeof id === 'string' ? id : null };
 }
 
 /** @throws HiveError `not_allowed` when the token of this connection was revoked during the call. */
@@ -303,6 +314,33 @@ export function createRefusingServer(role: Role, open: () => Promise<HiveError |
   offerTools(server, { role, isRemote: false }, refuse);
   return server;
 }
+
+/**
+ * The server of a run (domain/runs.ts) that has only the tool whose name makes Claude Code offer its questions and plans to
+ * the model. The client calls it beside the hook of a PermissionRequest, and the first answer wins. The hook always gives
+ * one, so this denies only after the hook must have ended.
+ */
+export function createDenyingServer(): McpServer {
+  const server = new McpServer(
+    { name: DENYING_SERVER, version: VERSION },
+    { capabilities: { tools: {} }, jsonSchemaValidator: validatorOnDemand },
+  );
+  const description = 'Not for you: your client asks here for a permission.';
+  const inputSchema = { type: 'object' as const, properties: {} };
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [{ name: DENYING_TOOL, description, inputSchema }],
+  }));
+  server.server.setRequestHandler(CallToolRequestSchema, async (_request, { signal }) => {
+    await setTimeout(HOOK_HAS_ENDED_MS, undefined, { signal }).catch(() => undefined);
+    return {
+      content: [{ type: 'text', text: JSON.stringify({ behavior: 'deny', message: NOT_PERMITTED }) }],
+    };
+  });
+  return server;
+}
+
+/** Claude Code lets the hook run for ten minutes. */
+const HOOK_HAS_ENDED_MS = 620_000;
 
 // ---- All tools, with the role that sees them ----
 

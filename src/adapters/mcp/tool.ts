@@ -1,12 +1,16 @@
-/** Tools: what a tool is, what its handler gets, how its arguments are read, and how long a call may wait. */
+/** Tools: what a tool is, what its handler gets, how its arguments are read, how long a call may wait, and what stops it. */
 import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
-import { type ErrorCode, type HiveError, invalidInput } from '../../domain/errors.ts';
+import type { RunOfAsk } from '../../application/runs.ts';
+import type { StopOrder } from '../../application/turns.ts';
+import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
+import { pleaseStop } from '../../domain/interrupts.ts';
 import { type Message, UNVERIFIED_NOTE } from '../../domain/messages.ts';
 import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { excerpt } from '../../domain/text.ts';
+import type { Turn } from '../../domain/turns.ts';
 import { type Aliases, type UnknownName, understand } from '../arguments.ts';
 
 /** What a tool's handler gets besides its arguments. */
@@ -25,6 +29,8 @@ export interface ToolCall {
   signal: AbortSignal;
   /** How many ms this call may wait: as far as is known, the client allows no more. */
   longest_wait_ms: number;
+  /** What this call has to do with the run of its agent (hive run); null outside of runs. */
+  ofRun(): Promise<RunOfAsk | null>;
   /** Reports to a client that asked for progress that the call is still running. */
   progress(message: string): Promise<void>;
   /** Resolves when the client has been notified of everything it subscribed to, up to what is stored now. */
@@ -323,4 +329,69 @@ export async function keepingAlive<Result>(
     );
   }, PROGRESS_MS);
   return work().finally(() => clearInterval(alive));
+}
+
+// ---- Calls in a turn that must stop ----
+// They return at once, whatever they were waiting for, and say why. Then the model stops by itself, or the hook after
+// the call stops it.
+
+type Result = Record<string, unknown>;
+
+/** Calls that finish sooner than this are not watched: the next call notices the interrupt. */
+const WATCH_AFTER_MS = 20;
+
+interface TurnOfCall {
+  hive: Hive;
+  /** Undefined when none is known. */
+  turn: Turn | undefined;
+  /** Any of these ends the call. */
+  ends: readonly AbortSignal[];
+}
+
+/** Runs a tool inside its turn. `work` gets the turn, or null, and the signals that end it, including the stop of the turn. */
+export async function inTurn(
+  { hive, turn, ends }: TurnOfCall,
+  work: (turn_id: string | null, ends: readonly AbortSignal[]) => Promise<Result>,
+): Promise<Result> {
+  if (turn === undefined) return work(null, ends);
+  const { turn_id } = turn;
+  const before = await hive.interrupts.orderFor(turn_id);
+  if (before !== null) return interrupted(before);
+
+  const over = new AbortController();
+  const stop = new AbortController();
+  let order: StopOrder | null = null;
+  const watch = async (): Promise<void> => {
+    order = await hive.interrupts.untilInterrupted(turn_id, over.signal);
+    if (order !== null) stop.abort();
+  };
+  const failed = (error: unknown): void =>
+    hive.log.warn('An interrupt could not be watched for.', { turn_id, error: String(error) });
+  const timer = setTimeout(() => void watch().catch(failed), WATCH_AFTER_MS);
+  try {
+    const result = await work(turn_id, [...ends, stop.signal]);
+    return order === null ? result : interrupted(order, result);
+  } catch (error) {
+    // The tool ran in a turn that was stopped in the meantime.
+    const after = isOver(error) ? await hive.interrupts.orderFor(turn_id) : null;
+    if (after === null) throw error;
+    return interrupted(after);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof HiveError && error.code === 'turn_not_current';
+}
+
+function interrupted(order: StopOrder, result: Result = {}): Result {
+  return {
+    ...result,
+    status: 'interrupted',
+    interrupted_by: order.by,
+    note: order.note,
+    next: pleaseStop(order),
+  };
 }

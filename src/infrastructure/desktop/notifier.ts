@@ -3,7 +3,7 @@
  * elsewhere, and when that fails, node-notifier shows it. The user's own program gets it as well. A popup has failed only
  * when all of these failed.
  */
-import type { Logger, Notifier, ShownPopup } from '../../application/ports.ts';
+import type { Logger, Notifier, ShownPopup } from '../../application/world.ts';
 import type { Popup } from '../../domain/popups.ts';
 import { type Environment, runNotifyCommand } from './command.ts';
 import { showByNodeNotifier } from './node-notifier.ts';

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { PopupEnd, ShownPopup } from '../../application/ports.ts';
+import type { PopupEnd, ShownPopup } from '../../application/world.ts';
 import type { Popup } from '../../domain/popups.ts';
 import { revealed } from '../../domain/text.ts';
 import { complaint, type Environment, type Finished, finished, onPath, runProgram } from './command.ts';

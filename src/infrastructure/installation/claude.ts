@@ -90,6 +90,14 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
   };
 }
 
+/** Whether the settings enable Hive's plugin, which has the server and the hooks in it. */
+export function hasHivePlugin(settings: string | null): boolean {
+  const plugins = readJson(settings?.trim() ? settings : '{}')['enabledPlugins'];
+  return Object.entries(asObject(plugins)).some(
+    ([plugin, enabled]) => plugin.startsWith('hive@') && enabled === true,
+  );
+}
+
 /** One of our hooks in a file. */
 export interface FoundHook {
   event: string;

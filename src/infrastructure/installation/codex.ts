@@ -1,7 +1,7 @@
 /** Hive's entries in Codex' config.toml: the server, and the trust in our hooks once the person has given it; and whether Codex runs them. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Check } from '../../application/ports.ts';
+import type { Check } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import {
   HOOK_TOOL,

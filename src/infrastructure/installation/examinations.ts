@@ -3,9 +3,9 @@
  * project's files only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
  * cannot decide what the doctor starts, nor with which variables and arguments, nor where it sends a token.
  */
-import { realpathSync } from 'node:fs';
-import { delimiter, isAbsolute, relative, sep } from 'node:path';
-import type { Check, Examination } from '../../application/ports.ts';
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { Check, Examination } from '../../application/world.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
   HOOK_PROTOCOL,
@@ -16,7 +16,7 @@ import {
   SERVER_NAME,
 } from '../../domain/installation.ts';
 import { excerpt } from '../../domain/text.ts';
-import { type FoundHook, findHooks } from './claude.ts';
+import { type FoundHook, findHooks, hasHivePlugin } from './claude.ts';
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
 import { readJson } from './json-edits.ts';
@@ -57,10 +57,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
       project: scope === 'user' ? null : folder,
     };
   });
-  const plugins = jsonOf(claudePaths(env, 'user', folder).settings)['enabledPlugins'];
-  const hasPlugin = Object.entries((plugins ?? {}) as object).some(
-    ([plugin, enabled]) => plugin.startsWith('hive@') && enabled === true,
-  );
+  const hasPlugin = hasHivePlugin(readText(claudePaths(env, 'user', folder).settings));
   const hooked = found.filter(({ hooks }) => hooks.length > 0);
   if (hasPlugin) {
     if (hooked.length > 0) return [twice(name, 'the plugin and the settings', 'hive uninit claude')];
@@ -169,11 +166,20 @@ function reasonNotToTry(
   const variables = Object.keys(more ?? {});
   if (variables.length > 0) return `the project sets variables: ${excerpt(variables.join(', '), SHOWN)}`;
   // Else the project has the hive that is found, or the Node that runs it.
-  const inside = (env['PATH'] ?? '').split(delimiter).find((entry) => leadsInto(project, entry));
+  const folder = wholeRepository(project);
+  const inside = (env['PATH'] ?? '').split(delimiter).find((entry) => leadsInto(folder, entry));
   return inside === undefined ? null : `PATH leads into the project: ${excerpt(inside, SHOWN)}`;
 }
 
 const SHOWN = 60;
+
+/** The outermost folder with a `.git` around the project: what is elsewhere in its repository is as foreign. */
+function wholeRepository(project: string): string {
+  let whole = realPath(project);
+  for (let folder = whole; dirname(folder) !== folder; folder = dirname(folder))
+    if (existsSync(join(folder, '.git'))) whole = folder;
+  return whole;
+}
 
 /** An entry that is relative or empty depends on where the doctor was started: in the project. */
 function leadsInto(project: string, entry: string): boolean {

@@ -7,7 +7,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import type { CodexControl } from '../../application/ports.ts';
+import type { CodexControl } from '../../application/world.ts';
 import { cleanText } from '../../domain/text.ts';
 import { codexSocket } from './paths.ts';
 

@@ -1,7 +1,7 @@
 /** What the doctor checks on this machine: Node and its SQLite, the store's file and folder, the desktop. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Check, Examination } from '../../application/ports.ts';
+import type { Check, Examination } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
 import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
@@ -19,7 +19,9 @@ export function examineMachine(address: string, env: Environment): Examination[]
 }
 
 function node(): Check {
-  return { name: 'Node', ok: true, text: `${process.version} (${process.execPath})`, advice: null };
+  const isBrought = /[/\\]versions[/\\][^/\\]+[/\\]node_modules[/\\]/.test(process.execPath);
+  const whose = isBrought ? ', which hive install has brought' : '';
+  return { name: 'Node', ok: true, text: `${process.version} (${process.execPath})${whose}`, advice: null };
 }
 
 function sqlite(): Check {

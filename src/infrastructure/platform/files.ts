@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Files } from '../../application/ports.ts';
+import type { Files } from '../../application/world.ts';
 
 export const files: Files = {
   flushFolders(folders) {

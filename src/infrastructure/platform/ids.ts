@@ -1,5 +1,5 @@
 /** New ids (a readable prefix and 16 random characters, 80 bits, safe to type and to double-click), and random secrets. */
-import type { Ids, Secrets } from '../../application/ports.ts';
+import type { Ids, Secrets } from '../../application/world.ts';
 
 /** Crockford's base 32 in lower case, without i, l, o and u, which are easily misread. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

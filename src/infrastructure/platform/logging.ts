@@ -2,7 +2,7 @@
  * The logger: one JSON line per call, on stderr, because stdout belongs to the protocols. A dozen lines instead of a
  * logging library, because `hive mcp` and `hive hook` start often (docs/dependencies.md).
  */
-import type { Logger } from '../../application/ports.ts';
+import type { Logger } from '../../application/world.ts';
 
 /** Writes lines at `level` and above; `HIVE_LOG=info` writes all, the default is `warn`. */
 export function createLogger(level: string | undefined, write: (line: string) => void): Logger {

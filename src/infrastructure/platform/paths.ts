@@ -30,11 +30,23 @@ export function seatKeyFile(env: Environment, platform: NodeJS.Platform = proces
   return join(dirname(trustFile(env, platform)), 'seat.key');
 }
 
+/** The key that marks what `hive run` may start (runs.ts). */
+export function runsKeyFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  return join(dirname(trustFile(env, platform)), 'runs.key');
+}
+
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */
 export function storeAddress(env: Environment): string {
   const given = env['HIVE_STORE'];
   if (given === undefined || given === '') return join(stateDirectory(env), 'hive.db');
   return /^postgres(ql)?:\/\//.test(given) ? given : resolve(given);
+}
+
+/** A store's address as the file of trust calls it: a path is not resolved further, and a URL has neither user nor password. */
+export function storeName(address: string): string {
+  if (!address.includes('://')) return address;
+  const { protocol, host, pathname, searchParams } = new URL(address);
+  return `${protocol}//${host}${pathname}?schema=${searchParams.get('schema') ?? 'hive'}`;
 }
 
 // ---- The seat: the person on this machine, to whom each popup is shown once ----

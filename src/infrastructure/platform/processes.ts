@@ -1,7 +1,7 @@
 /** Other processes of this machine: whether one is alive, its ancestors, when it started. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { uptime } from 'node:os';
-import type { Processes } from '../../application/ports.ts';
+import type { Processes } from '../../application/world.ts';
 
 /** A longer chain of ancestors is an error. */
 const MAX_GENERATIONS = 64;
@@ -60,6 +60,7 @@ export function bootOf(): string {
 const BOOT_ROUNDED_MS = 10_000;
 const START_TIME = 19;
 const SESSION = 3;
+const TERMINAL = 4;
 
 /**
  * Whether whoever started a process is gone, so that nothing shows who that was. Process 1, or the init of a user, has
@@ -74,6 +75,43 @@ export function isOrphan(pid: number): boolean {
   return statOf(pid)?.[SESSION] !== statOf(1)?.[SESSION] && !/emacs/i.test(name);
 }
 
+// ---- Who types at a terminal ----
+
+/** Programs that can open a terminal for another program and type there themselves. A person has one above these. */
+const RELAYS =
+  /^(script|expect|unbuffer|socat|setsid|env|nohup|timeout|xargs|sudo|su|doas|busybox|(ba|da|z|k|c|tc|fi)?sh|node|MainThread|deno|bun|python[\d.]*|perl[\d.]*|ruby[\d.]*|php[\d.]*|tclsh[\d.]*|java)$/;
+/** The kernel's numbers of terminals that programs open for each other. */
+const isOpenedByProgram = (device: number): boolean => {
+  const major = (device >> 8) & 0xfff;
+  return major >= 136 && major <= 143;
+};
+
+/**
+ * The name of the program in whose terminal a process runs, such as `sshd`, `xterm` or `tmux: server`; null where nothing shows
+ * one: the process has no terminal, a program opened it that types there itself, or whoever opened it is gone. Any process can
+ * take any name, so this shows mistakes and simple tricks, and proves nothing. Other systems than Linux show too little: there
+ * every terminal counts.
+ */
+export function terminalProgram(pid: number): string | null {
+  if (process.platform !== 'linux') return 'terminal';
+  let at = pid;
+  for (let generation = 0; generation < MAX_GENERATIONS; generation += 1) {
+    const found = statOf(at);
+    const device = Number(found?.[TERMINAL] ?? 0);
+    if (found === null || device === 0) return null;
+    if (!isOpenedByProgram(device)) return 'console';
+    const opener = processes.ancestors(at).find((above) => statOf(above)?.[SESSION] !== found[SESSION]);
+    // The first process of a container has none above it, and the terminal of whoever started the container.
+    if (opener === undefined) return 'container';
+    const name = commandOf(opener);
+    if (/emacs/i.test(name)) return name;
+    if (opener === 1 || name === 'systemd') return null;
+    if (!RELAYS.test(name)) return name;
+    at = opener;
+  }
+  return null;
+}
+
 /** The terminal on stdin (`/dev/pts/3`); null where there is none, or its name cannot be found out. */
 export function terminalName(): string | null {
   if (!process.stdin.isTTY) return null;
@@ -85,8 +123,19 @@ export function terminalName(): string | null {
 }
 
 function commandOf(pid: number): string {
+  if (process.platform !== 'linux') return commandFromPs(pid);
   try {
     return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
+  } catch {
+    return '';
+  }
+}
+
+function commandFromPs(pid: number): string {
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  try {
+    const path = execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return path.slice(path.lastIndexOf('/') + 1);
   } catch {
     return '';
   }
@@ -147,6 +196,8 @@ export const processes: Processes = {
       return {};
     }
   },
+
+  nameOf: commandOf,
 
   startedAt(pid) {
     return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);

@@ -1,14 +1,16 @@
 /**
  * What runs start, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
- * holds only the digest of a file: whoever can write the store can start nothing by it.
+ * holds only the digest of a file: whoever can write the store can start nothing by it. Nor can somebody who can write
+ * those files as well, because each is marked with a key that is kept beside trust.json.
  */
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RunFiles, StartRecord } from '../../application/ports.ts';
+import type { RunFiles, StartRecord } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { makeFolders, replaceDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
 import { stateDirectory } from './paths.ts';
+import { runsSecret } from './seat-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,7 +25,7 @@ export function createRunFiles(env: Environment): RunFiles {
   return {
     keep(record) {
       makeFolders(folder);
-      const text = `${JSON.stringify(record, null, 2)}\n`;
+      const text = marked(`${JSON.stringify(record, null, 2)}\n`, runsSecret(env));
       const path = file(record.run_id, 'json');
       replaceDurably(path, text);
       return digestOf(text);
@@ -40,7 +42,14 @@ export function createRunFiles(env: Environment): RunFiles {
           'store_unsafe',
           `${path} was changed after the run had begun: it is not started.`,
         );
-      return JSON.parse(text) as StartRecord;
+      const record = unmarked(text, runsSecret(env));
+      const kept = record === null ? null : (JSON.parse(record) as StartRecord);
+      if (kept?.run_id !== run_id)
+        throw new HiveError(
+          'store_unsafe',
+          `${path} was not written by hive run of this person: it is not started.`,
+        );
+      return kept;
     },
 
     async start(record, args, extra) {
@@ -76,6 +85,29 @@ export function createRunFiles(env: Environment): RunFiles {
 
     output: (run_id) => file(run_id, 'out'),
   };
+}
+
+const MARK = 'hmac-sha256 ';
+
+/** A text with a last line that only somebody who has the key can write. */
+function marked(text: string, key: string): string {
+  return `${text}${MARK}${markOf(text, key)}\n`;
+}
+
+/** The text without that line; null where it is missing or wrong. */
+function unmarked(text: string, key: string): string | null {
+  const at = text.lastIndexOf(MARK);
+  if (at === -1) return null;
+  const record = text.slice(0, at);
+  const given = Buffer.from(text.slice(at));
+  const right = Buffer.from(marked(record, key).slice(at));
+  const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
+  return given.length === right.length && timingSafeEqual(given, right) ? record : null;
+}
+
+function markOf(text: string, key: string): string {
+  const { createHmac } = process.getBuiltinModule('node:crypto');
+  return createHmac('sha256', Buffer.from(key, 'hex')).update(`hive run 1\n${text}`).digest('hex');
 }
 
 function digestOf(text: string): string {

@@ -1,12 +1,14 @@
-/** The key of a person's seat, and its entry in their file of trust (domain/seats.ts). Both are readable to them alone. */
-import { randomBytes, randomUUID } from 'node:crypto';
+/**
+ * The person's secret keys, and the entry of their seat in their file of trust (domain/seats.ts). All are beside that file,
+ * and readable to them alone.
+ */
 import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { SECRET_KEY, type Seat } from '../../domain/seats.ts';
 import { makeFolders, syncPath, writeDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
-import { seatKeyFile, trustFile } from './paths.ts';
+import { runsKeyFile, seatKeyFile, trustFile } from './paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -15,10 +17,20 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws HiveError `not_allowed` for a file that others could have read or written.
  */
 export function seatSecret(env: Environment): string {
-  const path = seatKeyFile(env);
+  return secretIn(seatKeyFile(env), 'the key of a seat');
+}
+
+/** The key that the records of runs are marked with (runs.ts), made when there is none. @throws HiveError as `seatSecret` does. */
+export function runsSecret(env: Environment): string {
+  return secretIn(runsKeyFile(env), 'the key of runs');
+}
+
+function secretIn(path: string, what: string): string {
   if (!existsSync(path)) {
     makeFolders(dirname(path));
     try {
+      // Most processes make no key, and loading node:crypto takes a fifth of a bare start.
+      const { randomBytes } = process.getBuiltinModule('node:crypto');
       writeDurably(path, randomBytes(32).toString('hex'));
     } catch (error) {
       // Another process has made it meanwhile.
@@ -29,20 +41,20 @@ export function seatSecret(env: Environment): string {
   const [problem] = problems;
   if (problem !== undefined) throw new HiveError('not_allowed', problem);
   if (text === null || !SECRET_KEY.test(text))
-    throw new HiveError(
-      'not_allowed',
-      `${path} is not the key of a seat: put it aside, and Hive makes a new one.`,
-    );
+    throw new HiveError('not_allowed', `${path} is not ${what}: put it aside, and Hive makes a new one.`);
   return text;
 }
 
-/** Adds a seat to the person's file, which is understood or not there yet. What they wrote stays as it is. */
+/**
+ * Writes a seat into the person's file, which is understood or not there yet, in place of one with the same key. What they
+ * wrote stays as it is.
+ */
 export function addSeat(env: Environment, seat: Seat): void {
   const given = trustFile(env);
   const path = existsSync(given) ? realpathSync.native(given) : given;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
   makeFolders(dirname(path));
-  const beside = join(dirname(path), `.trust-${randomUUID()}`);
+  const beside = join(dirname(path), `.trust-${process.getBuiltinModule('node:crypto').randomUUID()}`);
   try {
     writeDurably(beside, withSeat(before, seat));
     renameSync(beside, path);
@@ -52,11 +64,14 @@ export function addSeat(env: Environment, seat: Seat): void {
   }
 }
 
-/** The text of the file with one more seat. A first seat is put at its end; the person has formatted the rest. */
+/** The text of the file with this seat. A first seat is put at its end; the person has formatted the rest. */
 function withSeat(text: string, seat: Seat): string {
   const content = JSON.parse(text) as Record<string, unknown>;
   const { seats } = content;
-  if (Array.isArray(seats)) return `${JSON.stringify({ ...content, seats: [...seats, seat] }, null, 2)}\n`;
+  if (Array.isArray(seats)) {
+    const others = (seats as Seat[]).filter(({ key }) => key !== seat.key);
+    return `${JSON.stringify({ ...content, seats: [...others, seat] }, null, 2)}\n`;
+  }
   const rest = text.slice(0, text.lastIndexOf('}')).trimEnd();
   const comma = Object.keys(content).length === 0 ? '' : ',';
   return `${rest}${comma}\n  "seats": [\n    ${JSON.stringify(seat)}\n  ]\n}\n`;

@@ -252,7 +252,7 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
         throw error;
       }
       // Before the other name goes: the copy is reported as done, and a power cut must not undo it.
-      if (!globalThis.SABOTAGE?.('unflushed-copy')) syncPath(dirname(path));
+      syncPath(dirname(path));
       for (const suffix of ['', '-wal', '-shm', '-bell']) rmSync(`${aside}${suffix}`, { force: true });
     },
     close: () => driver.close(),

@@ -100,9 +100,10 @@ export function createPostgresBell(place: PostgresAddress, { channel, version }:
     casting = true;
     try {
       const current = await version();
-      const changed = seen !== null && current !== seen;
+      // A first poll knows nothing to compare with: what was committed since the watch began may have rung for nobody.
+      const changed = current !== seen;
+      if (changed && !heardSince && seen !== null) heard = false;
       seen = current;
-      if (changed && !heardSince) heard = false;
       heardSince = false;
       if (changed) wake();
     } catch {

@@ -1,7 +1,7 @@
 /** The doctor's checks of a PostgreSQL server: its version, its latency, and whether LISTEN works. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Check } from '../../application/ports.ts';
+import type { Check } from '../../application/world.ts';
 import { type PostgresAddress, postgresAddress } from './postgres-pool.ts';
 
 const LIMIT_MS = 3_000;

@@ -157,7 +157,7 @@ const CHANGED = `${mutable.assignments}, search_text = $${width + 1}, checksum =
 const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
 const SETTLE = statement(
   () => `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
-   WHERE ask_id = $1 AND ${globalThis.SABOTAGE?.('two-winners') ? '1 = 1' : `prompts.status = 'pending'`}
+   WHERE ask_id = $1 AND prompts.status = 'pending'
    AND (CAST($${width + 3} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 5})`,
 );
 const GET = statement(() => `${SELECT} WHERE ask_id = $1`);

@@ -1,15 +1,24 @@
 /**
- * The SQLite driver: `node:sqlite` in WAL mode, with one connection that writes and one that reads.
+ * The SQLite driver: `node:sqlite` in WAL mode, with one connection that writes and one that reads, and the doorbell that
+ * wakes other processes after a commit.
  * It avoids two pitfalls (measured). The built-in busy timeout starves writers, so it is 0 and we retry ourselves. An
  * asynchronous wrapper around one connection is not a transaction, so writes queue.
  */
-import { statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type FSWatcher,
+  fstatSync,
+  openSync,
+  statSync,
+  watch as watchFile,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { syncPath } from '../platform/files.ts';
 import { bootOf } from '../platform/processes.ts';
-import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { createQueue } from './queue.ts';
 import {
   checkArity,
@@ -85,7 +94,7 @@ export function openSqlite(
         const version = writer.version();
         writer.changed = false;
         const result = await work(writer, new Date().toISOString());
-        writer.database.exec(globalThis.SABOTAGE?.('lost-commit', 20) ? 'ROLLBACK' : 'COMMIT');
+        writer.database.exec('COMMIT');
         const must = waits === undefined || waits(result);
         settle({ version, lags, must });
         if (rings()) doorbell.ring();
@@ -111,7 +120,7 @@ export function openSqlite(
   function settle({ version, lags, must }: { version: number; lags: boolean; must: boolean }): void {
     const by_commit = !lags && writer.changed;
     if (by_commit) named = true;
-    else if (must && (lags || flushed !== version) && !globalThis.SABOTAGE?.('unflushed')) {
+    else if (must && (lags || flushed !== version)) {
       flushLog(path, named);
       named = true;
     }
@@ -472,4 +481,145 @@ function translateSqliteError(error: unknown, path: string): unknown {
 /** An error of the file system itself, for example a folder without permission to enter. */
 function isFileError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && 'errno' in error;
+}
+
+// ---- The doorbell ----
+// A file that is written after each commit and watched by whoever waits. It carries no data (invariant 10). The order
+// matters: a waiter arms the watch, reads the state and sleeps; a writer commits and then rings. Watching the -wal file
+// instead would always be one commit late (measured). A slow poll of `data_version` covers lost wake-ups, and processes
+// that get no watch (there are 128 inotify instances per user).
+
+interface Doorbell {
+  ring(): void;
+  watch(listener: () => void): () => void;
+  close(): void;
+}
+
+/** The interval of the slow poll in ms; a lost wake-up costs at most this. */
+const NET_MS = 500;
+/** How soon a broken watch is armed again. */
+const REARM_MS = 1_000;
+
+/** `version` changes whenever another connection has committed. */
+function createDoorbell(path: string, version: () => number): Doorbell {
+  const listeners = new Set<() => void>();
+  let bell: { file: number; ino: number } | null = null;
+  let watcher: FSWatcher | null = null;
+  let net: NodeJS.Timeout | null = null;
+  let rearm: NodeJS.Timeout | null = null;
+  let seen = 0;
+  /** The identity of the watched file: another file of the same name is another bell. */
+  let watched = 0;
+  let closed = false;
+
+  /**
+   * Wakes one listener per turn of the event loop, the newest first: that is a call that somebody waits for, and it is
+   * answered before the background readers start (measured: 1.5 ms sooner).
+   */
+  function wake(): void {
+    const round = [...listeners].reverse();
+    const next = (): void => {
+      const listener = round.shift();
+      if (listener !== undefined && listeners.has(listener)) listener();
+      if (round.length > 0) setImmediate(next);
+    };
+    next();
+  }
+
+  function arm(): void {
+    rearm = null;
+    try {
+      closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600));
+      watched = statSync(path).ino;
+      watcher = watchFile(path, (event) => {
+        if (event === 'rename') rewatch();
+        wake();
+      });
+      watcher.on('error', restart);
+    } catch {
+      // No inotify instance is left, or the folder is gone. The slow poll continues, and the watch is tried again.
+      restart();
+    }
+  }
+
+  function restart(): void {
+    watcher?.close();
+    watcher = null;
+    if (rearm === null && listeners.size > 0) rearm = setTimeout(arm, REARM_MS);
+  }
+
+  function isBell(ino: number): boolean {
+    try {
+      return statSync(path).ino === ino;
+    } catch {
+      return false;
+    }
+  }
+
+  function openBell(): { file: number; ino: number } {
+    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
+    return { file, ino: fstatSync(file).ino };
+  }
+
+  function rewatch(): void {
+    watcher?.close();
+    watcher = null;
+    arm();
+  }
+
+  function start(): void {
+    arm();
+    seen = version();
+    net = setInterval(() => {
+      // While a writer holds the old file open, its removal is not reported to a watcher.
+      if (watcher !== null && !isBell(watched)) rewatch();
+      const current = version();
+      if (current === seen) return;
+      seen = current;
+      wake();
+    }, NET_MS);
+  }
+
+  function stop(): void {
+    watcher?.close();
+    watcher = null;
+    if (net !== null) clearInterval(net);
+    if (rearm !== null) clearTimeout(rearm);
+    net = null;
+    rearm = null;
+  }
+
+  return {
+    ring() {
+      if (closed) return;
+      // Waiters in this process need not wait for the file system.
+      if (listeners.size > 0) setImmediate(wake);
+      try {
+        // Nobody watches a bell that was deleted, moved or replaced.
+        if (bell !== null && !isBell(bell.ino)) {
+          closeSync(bell.file);
+          bell = null;
+        }
+        bell ??= openBell();
+        writeSync(bell.file, '!', 0);
+      } catch {
+        // The commit is done, and waiters find it with the slow poll. A broken bell must not fail a write.
+        bell = null;
+      }
+    },
+    watch(listener) {
+      listeners.add(listener);
+      if (listeners.size === 1) start();
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) stop();
+      };
+    },
+    close() {
+      closed = true;
+      listeners.clear();
+      stop();
+      if (bell !== null) closeSync(bell.file);
+      bell = null;
+    },
+  };
 }

@@ -5,6 +5,7 @@
 import type { Store, WriteTx } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
+import { storeName } from '../platform/paths.ts';
 import { deliveryStatements, hookOutputStatements } from './deliveries.ts';
 import { beginNumbers, continueNumbers, eventStatements, mayLag, type Reserved } from './events.ts';
 import { historyStatements } from './history.ts';
@@ -77,6 +78,7 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
 
   return {
     store_id,
+    name: storeName(where),
     write: (work) => write(work, null),
     writeReceipt: (work, tells = () => false) => write(work, tells),
     async read(work) {

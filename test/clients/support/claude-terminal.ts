@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { remainingProcesses } from '../../support/children.ts';
 import { openTerminal } from '../../support/tmux.ts';
-import { eventually } from '../../support/wait.ts';
+import { within } from '../../support/wait.ts';
 import { type ChatTerminal, chatIn } from './chat-terminal.ts';
 import { type ClaudeRun, claudeArguments, claudeEnvironment } from './claude.ts';
 
@@ -29,7 +29,7 @@ export async function startTerminal(run: ClaudeRun, args: readonly string[]): Pr
   onTestFinished(async () => {
     await terminal.close();
     // It tidies up when its terminal goes, hooks and all: its folder must outlive that.
-    await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
+    await within(() => remainingProcesses().length === 0, 5_000);
   });
   return chatIn(terminal);
 }

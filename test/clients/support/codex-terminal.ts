@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { trustOf } from '../../../src/infrastructure/installation/codex.ts';
 import { remainingProcesses } from '../../support/children.ts';
 import { openTerminal } from '../../support/tmux.ts';
-import { eventually } from '../../support/wait.ts';
+import { within } from '../../support/wait.ts';
 import { type ChatTerminal, chatIn } from './chat-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome, configureCodex } from './codex.ts';
 
@@ -41,7 +41,7 @@ function startDaemon(run: CodexRun, env: Record<string, string>): void {
   onTestFinished(async () => {
     // Asked to stop it waits for its threads, for half a minute at times; and its updater goes on by itself.
     for (const line of remainingProcesses()) end(Number.parseInt(line, 10));
-    await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
+    await within(() => remainingProcesses().length === 0, 5_000);
   });
   const options = { env, cwd: run.folder, timeout: 30_000, stdio: 'pipe' } as const;
   execFileSync(run.clients.codex, ['app-server', 'daemon', 'start'], options);

@@ -1,6 +1,6 @@
 /**
  * The real agents, and the tools of MCP's own project, installed at test time into a cache outside the repository:
- * never a dependency. Where the registry is out of reach the suite says so in a plain line and is skipped.
+ * never a dependency. Where they cannot be installed, the suite fails and says why: nothing would have been tested.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,8 +37,11 @@ const cache =
   process.env['HIVE_CLIENTS_CACHE'] ??
   join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'hive-clients');
 
-/** The programs, installed if need be; null when they cannot be had here. */
-export function installClients(): Clients | null {
+/**
+ * The programs, installed if need be.
+ * @throws Error when they cannot be installed here.
+ */
+export function installClients(): Clients {
   const modules = join(cache, 'node_modules');
   const claude = join(
     modules,
@@ -46,29 +49,29 @@ export function installClients(): Clients | null {
     'claude',
   );
   const codex = join(modules, '.bin/codex');
-  return provide(cache, AGENTS, [claude, codex], 'The real agents') ? { claude, codex, modules } : null;
+  provide(cache, AGENTS, [claude, codex], 'The real agents');
+  return { claude, codex, modules };
 }
 
-export function installTools(): McpTools | null {
+export function installTools(): McpTools {
   const place = join(cache, 'tools');
   const programs = join(place, 'node_modules/.bin');
   const [conformance, inspector] = [join(programs, 'conformance'), join(programs, 'mcp-inspector')];
-  return provide(place, TOOLS, [conformance, inspector], 'The MCP tools') ? { conformance, inspector } : null;
+  provide(place, TOOLS, [conformance, inspector], 'The MCP tools');
+  return { conformance, inspector };
 }
 
-/** Whether they are there in the end. */
-function provide(place: string, packages: Packages, programs: readonly string[], what: string): boolean {
+function provide(place: string, packages: Packages, programs: readonly string[], what: string): void {
   const modules = join(place, 'node_modules');
   const isInstalled = ([name, version]: [string, string]): boolean =>
     installedVersion(modules, name) === version;
-  if (programs.every(existsSync) && Object.entries(packages).every(isInstalled)) return true;
+  if (programs.every(existsSync) && Object.entries(packages).every(isInstalled)) return;
   try {
     install(place, packages);
-    return true;
   } catch (error) {
-    const [why] = String(error).split('\n');
-    process.stderr.write(`${what} cannot be installed here (${why}): what needs them is skipped.\n`);
-    return false;
+    throw new Error(`${what} cannot be installed here, so nothing that needs them can be tested.`, {
+      cause: error,
+    });
   }
 }
 

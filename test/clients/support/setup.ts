@@ -1,11 +1,11 @@
-/** Once for the whole suite: the programs are there, or every file of it is skipped. */
+/** Once for the whole suite: installs the programs, or fails with what is missing. */
 import type { TestProject } from 'vitest/node';
 import { type Clients, installClients, installTools, type McpTools } from './install.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    clients: Clients | null;
-    tools: McpTools | null;
+    clients: Clients;
+    tools: McpTools;
   }
 }
 

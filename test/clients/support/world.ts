@@ -9,8 +9,7 @@ import { eventsOf, introduce, SEAT, SEAT_SECRET } from '../../support/hive.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
 
-/** Null where the real agents cannot be had: then the suite is skipped. */
-export const clients: Clients | null = inject('clients');
+const clients: Clients = inject('clients');
 
 export interface World {
   clients: Clients;
@@ -21,7 +20,6 @@ export interface World {
 
 /** A new world, or one around a store that exists. */
 export async function openWorld(store: string = tempStore()): Promise<World> {
-  if (clients === null) throw new Error('The real agents are not installed.');
   const hive = await openHive({ store, env: {} });
   onTestFinished(() => hive.close());
   hive.seats.hold(SEAT_SECRET);

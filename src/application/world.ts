@@ -1,5 +1,9 @@
-/** Everything outside the store: other processes, files, the desktop, randomness. */
-import type { Popup } from '../../domain/popups.ts';
+/**
+ * What the application needs besides the store: other processes, files, the desktop, randomness. `infrastructure/` implements
+ * these interfaces, and `open-hive.ts` chooses the implementations.
+ */
+import type { Popup } from '../domain/popups.ts';
+import type { RunCommand } from '../domain/runs.ts';
 
 /** Random secrets, and the hashes that are stored of them. */
 export interface Secrets {
@@ -30,6 +34,8 @@ export interface Processes {
   ancestors(pid: number): number[];
   /** The variables that a process was started with; none where they cannot be read. */
   environment(pid: number): Readonly<Record<string, string>>;
+  /** The name of the program that a process runs; empty if that cannot be known. */
+  nameOf(pid: number): string;
   /** When a process began, as a text; null if it is gone. Together with the pid it identifies the process. */
   startedAt(pid: number): string | null;
   /** When a process began, in ms since 1970 by this machine's clock; null if it is gone, or if that cannot be known. */
@@ -91,4 +97,41 @@ export interface Logger {
   warn(message: string, fields?: Record<string, unknown>): void;
   /** What failed. */
   error(message: string, fields?: Record<string, unknown>): void;
+}
+
+// ---- Runs ----
+
+/** What a run starts, exactly as its human first started it. */
+export interface StartRecord extends RunCommand {
+  run_id: string;
+  /** The directory in which the agent works. */
+  dir: string;
+  env: Readonly<Record<string, string>>;
+  /** Variables that look like secrets: each start takes them from the process that starts it. */
+  left_out: readonly string[];
+}
+
+/** An agent that was started. */
+export interface StartedAgent {
+  pid: number;
+  /** Its exit code; null if a signal ended it. */
+  ended: Promise<number | null>;
+}
+
+/** The files of a person's runs, which nobody else can write, and the processes that they start. */
+export interface RunFiles {
+  /** Stores what a run starts; returns the digest of the file. */
+  keep(record: StartRecord): string;
+  /** What a run starts. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
+  read(run_id: string, digest: string): StartRecord;
+  /** Starts it. Its output goes to a file, so it outlives the process that started it. */
+  start(
+    record: StartRecord,
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<StartedAgent>;
+  /** Removes that file once the run is over; the output stays. */
+  forget(run_id: string): void;
+  /** The path of a run's output. */
+  output(run_id: string): string;
 }

@@ -1,0 +1,250 @@
+/**
+ * Questions in a run (domain/runs.ts). A question that the agent waits for is deferred like a permission: one of the
+ * client's own dialog (AskUserQuestion), and a blocking `hivemind_ask`, whose tool returns the answer once the agent has been
+ * started again. An agent that ends its turn while a question is open is continued when there is an answer.
+ */
+import { type Dialog, dialogOf } from '../domain/dialogs.ts';
+import { HiveError } from '../domain/errors.ts';
+import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
+import { permissionDigest } from '../domain/permissions.ts';
+import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import { blockingAsk, isOnlyCall, type Run, type RunCall, STEP_TAIL_BYTES } from '../domain/runs.ts';
+import { askFor, concludePrompts } from './dialogs.ts';
+import type { HookContext } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
+import { askIn, insertPrompt, recordCancel } from './prompts.ts';
+
+/** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
+export const WAITING_MS = 590_000;
+
+/** For the record of a call: the permission mode that its event names. */
+export function modeOf({ raw }: HookEvent): Pick<RunCall, 'mode'> {
+  const { permission_mode: mode } = raw;
+  return typeof mode === 'string' ? { mode } : {};
+}
+
+/** What a call asks the human: a dialog of the client's, or the request of a blocking ask. */
+export type RunQuestion = { dialog: Dialog } | { request: AskRequest };
+
+/** The question of an event of the main agent; null where it asks none. */
+export function questionIn(event: HookEvent, { patience_ms }: Run): RunQuestion | null {
+  const { name, tool, agent_id } = event;
+  if (tool === null || agent_id !== null || event.client !== 'claude-code') return null;
+  if (name !== 'PreToolUse' && name !== 'PermissionRequest') return null;
+  const request = name === 'PreToolUse' ? blockingAsk(tool, patience_ms) : null;
+  if (request !== null) return { request };
+  const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
+  return dialog?.kind === 'questions' ? { dialog } : null;
+}
+
+/** Asks, or finds what was asked before, and waits; null where nothing is asked, and the client goes on by itself. */
+export async function openQuestion(
+  hook: HookContext,
+  run: Run,
+  question: RunQuestion,
+): Promise<Partial<Verdict> | null> {
+  try {
+    return await open(hook, run, question);
+  } catch (error) {
+    // A request that is refused: its tool refuses it again, and its model reads why. Nothing was written.
+    if (error instanceof HiveError && 'request' in question) return null;
+    throw error;
+  }
+}
+
+async function open(hook: HookContext, run: Run, question: RunQuestion): Promise<Partial<Verdict> | null> {
+  const { event } = hook;
+  const use_id = event.tool?.use_id ?? null;
+  const isAsked = event.name === 'PermissionRequest';
+  const known = await knownCalls(hook, run, question);
+  if (known.length > 0) {
+    if (isAsked) await sayThatItWaits(hook, known);
+    const calls = known.map((call) => ({ ...call, call_id: use_id ?? call.call_id, deferred: false }));
+    await putCalls(hook, run, known, calls);
+    return waitFor(known, isAsked ? WAITING_MS : run.patience_ms);
+  }
+  // Without an id no later call could be recognized.
+  if (use_id === null) return null;
+  const ask_ids = await ask(hook, question);
+  const by_tool = 'request' in question;
+  const calls = ask_ids.map((ask_id) => ({
+    call_id: use_id,
+    ask_id,
+    start: run.start,
+    deferred: false,
+    given: false,
+    by_tool,
+    ...modeOf(event),
+  }));
+  if (calls.length === 0) return null;
+  await putCalls(hook, run, [], calls);
+  return waitFor(calls, run.patience_ms);
+}
+
+/** After the wait: gives the answer, defers the call, or lets it wait in its process. */
+export async function concludeQuestion(
+  hook: HookContext,
+  run: Run,
+  question: RunQuestion,
+  { ask_ids, abandoned }: Waited,
+): Promise<Partial<Verdict> | null> {
+  const { tx, event, session, settings, verdict } = hook;
+  const calls = run.calls.filter(({ ask_id }) => ask_ids.includes(ask_id));
+  const found = await Promise.all(ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
+  const prompts = found.filter((prompt) => prompt !== undefined);
+  if (calls.length === 0 || prompts.length < ask_ids.length) return null;
+  if (verdict.deny !== null || verdict.end_turn !== null) {
+    for (const prompt of prompts)
+      await recordCancel(tx, prompt, { by: 'interrupt', via: 'hook', reason: 'interrupted' });
+    return null;
+  }
+  // The agent is about to end: the next one to make this call gets the answer.
+  if (abandoned) return null;
+  if (prompts.every(({ status }) => status !== 'pending')) return answer(hook, question, prompts);
+  const { transcript_path } = event;
+  const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
+  const call_id = event.tool?.use_id ?? null;
+  if (event.name === 'PreToolUse' && call_id !== null && isOnlyCall(tail, call_id)) {
+    await putCalls(
+      hook,
+      run,
+      calls,
+      calls.map((call) => ({ ...call, deferred: true })),
+    );
+    return { defer: `Waiting for the human: ${ask_ids.join(', ')}` };
+  }
+  if (event.name === 'PreToolUse') {
+    // Here the tool continues the wait; for a dialog the client's request for permission does.
+    if ('request' in question) await sayThatItWaits(hook, calls);
+    return null;
+  }
+  for (const prompt of prompts)
+    await recordCancel(tx, prompt, { by: session.handle, via: 'clock', reason: 'withdrawn' });
+  await putCalls(hook, run, calls, []);
+  return null;
+}
+
+async function answer(
+  hook: HookContext,
+  question: RunQuestion,
+  prompts: readonly Prompt[],
+): Promise<Partial<Verdict> | null> {
+  // The tool returns the answer, or says why there is none.
+  if ('request' in question) return null;
+  const without = prompts.find(({ status }) => status !== 'responded');
+  if (without === undefined) return concludePrompts(hook, question.dialog, prompts);
+  const message = `No answer: ${without.ask_id} was ${without.status}. That is no decision.`;
+  return { decision: { kind: 'deny', message, interrupt: false } };
+}
+
+/** Stores the questions; returns their ids. Beyond a quota nothing is asked, and the call itself is refused or says so. */
+async function ask(hook: HookContext, question: RunQuestion): Promise<string[]> {
+  const { tx, ids, session } = hook;
+  if ('request' in question) {
+    const asked = await askIn(tx, ids, { request: question.request, session });
+    return 'quota' in asked ? [] : [asked.prompt.ask_id];
+  }
+  const prompts = await askFor(hook, question.dialog, null);
+  const group_id = prompts.length > 1 ? ids.make('group') : null;
+  // The prompts outlive the turn of an agent that died: the next agent repeats the same call.
+  for (const prompt of prompts)
+    await insertPrompt(tx, { ...prompt, group_id, when_turn_aborted: 'cancelled_if_interrupted' });
+  return prompts.map(({ ask_id }) => ask_id);
+}
+
+function waitFor(calls: readonly RunCall[], wait_ms: number): Partial<Verdict> {
+  return { wait: { ask_ids: calls.map(({ ask_id }) => ask_id), wait_ms, all: true, needs_desk: false } };
+}
+
+/**
+ * What the run waits for already and this call asks: the same call, or one with the same questions. An agent that died
+ * before it got its answer makes the call under a new id.
+ */
+async function knownCalls({ tx, ...hook }: HookContext, run: Run, question: RunQuestion): Promise<RunCall[]> {
+  const use_id = hook.event.tool?.use_id ?? null;
+  const groups = Map.groupBy(run.calls, ({ call_id, ask_id }) => call_id ?? ask_id);
+  const asked = (await drafts({ tx, ...hook }, question)).map(permissionDigest);
+  for (const [id, calls] of groups) {
+    const prompts = (await Promise.all(calls.map(({ ask_id }) => tx.prompts.get(ask_id)))).filter(
+      (prompt) => prompt !== undefined,
+    );
+    const isGone = prompts.some(({ status }) => status === 'cancelled');
+    if (prompts.length < calls.length || isGone) continue;
+    if (id === use_id || asked.join() === prompts.map(plainDigest).join()) return calls;
+  }
+  return [];
+}
+
+/** Of what the agent asked, without what it has added since. */
+const plainDigest = (prompt: Prompt): string => permissionDigest({ ...prompt, notes: [] });
+
+/** The prompts as they would be asked now. */
+async function drafts(hook: HookContext, question: RunQuestion): Promise<Prompt[]> {
+  if ('dialog' in question) return askFor(hook, question.dialog, null);
+  const { session_id, handle: agent, source, project, project_dir } = hook.session;
+  const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+  return [
+    createPrompt(
+      { question: question.request.question, ...shownOf(question.request) },
+      asker,
+      '',
+      hook.tx.now,
+    ),
+  ];
+}
+
+/** What decides whether two asks are the same for the human. */
+function shownOf({ options, context, kind, multi_select, allow_free_text, idempotency_key }: AskRequest) {
+  return { options, context, kind, multi_select, allow_free_text, idempotency_key };
+}
+
+async function putCalls(
+  { tx }: HookContext,
+  run: Run,
+  before: readonly RunCall[],
+  after: readonly RunCall[],
+): Promise<void> {
+  const gone = new Set([...before, ...after].map(({ ask_id }) => ask_id));
+  const others = run.calls.filter(({ ask_id }) => !gone.has(ask_id));
+  await tx.runs.put({ ...run, calls: [...others, ...after], changed_at: tx.now });
+}
+
+/** The client did not end, because the step has several calls and no single one of them could be repeated. */
+async function sayThatItWaits({ tx, session }: HookContext, calls: readonly RunCall[]): Promise<void> {
+  const asked = calls.map(({ ask_id }) => ask_id).join(', ');
+  await giveNotice(tx, {
+    severity: 'info',
+    session_id: session.session_id,
+    text: `${session.handle} makes several calls at once, so it cannot end while you think: it waits for ${asked}.`,
+  });
+}
+
+// ---- Questions that are open when the turn ends ----
+
+/**
+ * At a Stop: waits for `patience_ms`, and records what is still open, so that the run sleeps and is continued. It is
+ * recorded before the wait, because a client may end the hook.
+ */
+export async function keepOpen(hook: HookContext, run: Run): Promise<Partial<Verdict> | null> {
+  const { tx, event, session, verdict, waited } = hook;
+  if (verdict.block !== null || verdict.let_go || verdict.end_turn !== null) return null;
+  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const left = open.filter(
+    ({ dialog, status, handed_at }) => !dialog && (status === 'pending' || handed_at === null),
+  );
+  const calls = left.map(({ ask_id }) => ({
+    call_id: null,
+    ask_id,
+    start: run.start,
+    deferred: false,
+    given: false,
+    ...modeOf(event),
+  }));
+  const others = run.calls.filter(({ call_id }) => call_id !== null);
+  if (calls.length > 0 || others.length < run.calls.length)
+    await tx.runs.put({ ...run, calls: [...others, ...calls], changed_at: tx.now });
+  const pending = left.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
+  // Codex lets this hook run for ten seconds only, and starting it again costs little.
+  if (waited !== null || pending.length === 0 || event.client === 'codex') return null;
+  return { wait: { ask_ids: pending, wait_ms: run.patience_ms, all: false, needs_desk: false } };
+}

@@ -1,0 +1,433 @@
+/**
+ * The installation of Hive for one person: a folder with a folder for each version, and a link `current` to the one in use.
+ *
+ *     FOLDER/bin/hive                     starts `current`
+ *     FOLDER/current → versions/NAME
+ *     FOLDER/versions/NAME/node_modules   the package hive-sidecar and what it needs; its own Node where it brings one
+ *     FOLDER/versions/NAME/bin/node       a link to the Node that runs it
+ *
+ * A version is made under another name and tried before it gets its own, and renaming one link puts it in use: whoever kills
+ * the installation leaves the old version in use, or the new one. It must run on the Node that a machine happens to have, so
+ * it imports nothing that needs a new one.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, delimiter, dirname, join, sep } from 'node:path';
+import { HiveError } from '../../domain/errors.ts';
+import type { Environment } from './parts.ts';
+
+const PACKAGE = join('node_modules', 'hive-sidecar');
+/** How many replaced versions are kept: programs that were started before an update still read their files. */
+const KEPT = 1;
+/** npm prints megabytes when a script fails. */
+const MOST_OUTPUT = 2 ** 26;
+
+/** Where Hive is installed for a person. */
+export interface Place {
+  folder: string;
+  /** The folder of the link `hive`; null for none. */
+  bin: string | null;
+}
+
+/** The usual place: below ~/.local, as the XDG Base Directory Specification has it. */
+export function usualPlace(env: Environment): { folder: string; bin: string } {
+  const home = env['HOME'] ?? homedir();
+  const data = env['XDG_DATA_HOME'];
+  const below = data?.startsWith('/') === true ? data : join(home, '.local', 'share');
+  return { folder: join(below, 'hive'), bin: join(home, '.local', 'bin') };
+}
+
+/** The Node that an installed version runs on. */
+export interface ChosenNode {
+  /** The machine's program; null when the installation brings its own. */
+  path: string | null;
+  version: string;
+  /** The machine's first Node, when it is too old; null when the machine has none. */
+  instead_of: string | null;
+}
+
+/** What is to be installed. */
+export interface Wanted extends Place {
+  /** The folder of a built package, for example of the one that runs. */
+  source: string;
+  node: ChosenNode;
+}
+
+export interface Installed {
+  /** The folder of the version in use. */
+  version: string;
+  /** False when exactly this was in use already. */
+  changed: boolean;
+}
+
+// ---- Finding the installation ----
+
+/**
+ * The path of an installed file that stays valid when another version is put in use; any other path as it is.
+ * @param path a real path, with links resolved
+ */
+export function lastingPath(path: string): string {
+  const found = /^(.*)[/\\]versions[/\\][^/\\]+([/\\]node_modules[/\\]hive-sidecar(?:[/\\].*)?)$/.exec(path);
+  const lasting = found === null ? path : join(`${found[1]}`, 'current', `${found[2]}`);
+  return existsSync(lasting) ? lasting : path;
+}
+
+/** The Node of an installation, by a path that outlives updates; null for a program that is not installed like this. */
+export function installedNode(program: string): string | null {
+  const found = /^(.*[/\\]current)[/\\]node_modules[/\\]hive-sidecar[/\\]bin[/\\]hive$/.exec(program);
+  const node = found === null ? null : join(`${found[1]}`, 'bin', 'node');
+  return node !== null && existsSync(node) ? node : null;
+}
+
+/** The command that starts what is installed there; null when nothing is. */
+export function installedProgram({ folder }: Place): string | null {
+  const launcher = join(folder, 'bin', 'hive');
+  return existsSync(launcher) && existsSync(join(folder, 'current')) ? launcher : null;
+}
+
+// ---- Choosing a Node ----
+
+/** The package of npm that contains the binary of Node for this machine. The package `node` fetches the same one, by a script. */
+function packageOfNode(): string {
+  const { platform, arch } = process;
+  const prefix = platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node';
+  return `${prefix}-${platform}-${arch}`;
+}
+
+/**
+ * The first Node on PATH that is new enough, else one that the installation brings. One below a `node_modules` belongs to a
+ * project and goes with it.
+ */
+export async function chooseNode(env: Environment, minimum: string, brought: string): Promise<ChosenNode> {
+  let first: string | null = null;
+  for (const folder of new Set((env['PATH'] ?? '').split(delimiter))) {
+    const path = join(folder, 'node');
+    if (folder === '' || !existsSync(path) || isInProject(path)) continue;
+    const version = (await output(path, ['--version'], { env }).catch(() => '')).trim().replace(/^v/, '');
+    if (!/^\d+\.\d+\.\d+/.test(version)) continue;
+    if (!isOlder(version, minimum)) return { path: lastingNode(path), version, instead_of: null };
+    first ??= `${path} (${version})`;
+  }
+  return { path: null, version: brought, instead_of: first };
+}
+
+function isInProject(path: string): boolean {
+  return [path, realpathSync(path)].some((each) => each.includes(`${sep}node_modules${sep}`));
+}
+
+/** A link usually outlives an update of what it leads to; the links that fnm makes for a shell end with it. */
+function lastingNode(path: string): string {
+  return /fnm_multishells/.test(path) ? realpathSync(path) : path;
+}
+
+function isOlder(version: string, minimum: string): boolean {
+  const have = version.split('.').map(Number);
+  const need = minimum.split('.').map(Number);
+  const at = need.findIndex((number, n) => number !== have[n]);
+  return at !== -1 && (have[at] ?? 0) < (need[at] ?? 0);
+}
+
+// ---- Installing ----
+
+/**
+ * Installs a version and puts it in use.
+ * @throws HiveError `invalid_input` when another installation runs, when npm fails, when the new version does not start, or
+ * when somebody else's `hive` is in `bin`. Then what was in use before still is.
+ */
+export async function installVersion(wanted: Wanted, env: Environment): Promise<Installed> {
+  const { folder, bin, source, node } = wanted;
+  refuseForeignLink(folder, bin);
+  const made = [makeFolder(folder), makeFolder(join(folder, 'bin')), bin === null ? null : makeFolder(bin)];
+  const release = lock(folder);
+  try {
+    rememberFolders(folder, made);
+    const versions = join(folder, 'versions');
+    // Whoever made these is gone, or we would not have the lock.
+    for (const name of namesIn(versions).filter((each) => each.startsWith(UNFINISHED)))
+      rmSync(join(versions, name), { recursive: true, force: true });
+    const draft = join(versions, `${UNFINISHED}${process.pid}`);
+    mkdirSync(draft, { recursive: true });
+    try {
+      const name = await packInto(draft, source, node, env);
+      const version = join(versions, name);
+      if (!isComplete(version)) {
+        await fill(draft, node, env);
+        rmSync(version, { recursive: true, force: true });
+        renameSync(draft, version);
+      } else if (node.path !== null) linkTo(node.path, join(version, 'bin', 'node'));
+      const changed = putInUse(folder, name);
+      writeLauncher(folder);
+      if (bin !== null) linkTo(join(folder, 'bin', 'hive'), join(bin, 'hive'));
+      removeReplaced(folder);
+      return { version, changed };
+    } finally {
+      rmSync(draft, { recursive: true, force: true });
+    }
+  } finally {
+    release();
+  }
+}
+
+const UNFINISHED = '.unfinished-';
+
+/** Packs the package, and names the version by what is in it and what runs it. */
+async function packInto(draft: string, source: string, node: ChosenNode, env: Environment): Promise<string> {
+  const args = ['pack', source, '--ignore-scripts', '--silent', '--pack-destination', draft];
+  await npm(args, draft, env);
+  const [tarball = ''] = namesIn(draft).filter((name) => name.endsWith('.tgz'));
+  renameSync(join(draft, tarball), join(draft, 'hive-sidecar.tgz'));
+  const digest = createHash('sha256')
+    .update(readFileSync(join(draft, 'hive-sidecar.tgz')))
+    .digest('hex');
+  const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { version: string };
+  return [version, digest.slice(0, 12), ...(node.path === null ? [`node-${node.version}`] : [])].join('-');
+}
+
+async function fill(draft: string, node: ChosenNode, env: Environment): Promise<void> {
+  const own = packageOfNode();
+  const dependencies = {
+    'hive-sidecar': 'file:hive-sidecar.tgz',
+    ...(node.path === null && { [own]: node.version }),
+  };
+  writeFileSync(join(draft, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
+  // Nothing that is installed needs a script of its own to run.
+  const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
+  await npm([...args, '--prefer-offline', '--loglevel=error'], draft, env);
+  mkdirSync(join(draft, 'bin'));
+  linkTo(node.path ?? join('..', 'node_modules', own, 'bin', 'node'), join(draft, 'bin', 'node'));
+  const command = [join(draft, 'bin', 'node'), join(draft, PACKAGE, 'bin', 'hive')] as const;
+  await output(command[0], [command[1], '--version'], { env }).catch((error: Error) => {
+    throw new HiveError(
+      'invalid_input',
+      `The new version does not start, so it was not installed: ${error.message}`,
+    );
+  });
+  rmSync(join(draft, 'hive-sidecar.tgz'));
+}
+
+/** A version has its name only once it is whole; but its Node may have gone since. */
+function isComplete(version: string): boolean {
+  return existsSync(join(version, PACKAGE, 'bin', 'hive'));
+}
+
+/** Renames the link `current`, which happens at once or not at all. False when it was there already. */
+function putInUse(folder: string, name: string): boolean {
+  const target = join('versions', name);
+  const current = join(folder, 'current');
+  if (linkOf(current) === target) return false;
+  const replaced = linkOf(current);
+  if (replaced !== null) linkTo(replaced, join(folder, 'previous'));
+  linkTo(target, current);
+  return true;
+}
+
+function removeReplaced(folder: string): void {
+  const inUse = ['current', 'previous']
+    .slice(0, 1 + KEPT)
+    .map((link) => basename(linkOf(join(folder, link)) ?? ''));
+  for (const name of namesIn(join(folder, 'versions')).filter((each) => !inUse.includes(each)))
+    rmSync(join(folder, 'versions', name), { recursive: true, force: true });
+}
+
+/** A shell starts in a millisecond, where a Node that is too old and starts another one takes 40. */
+function writeLauncher(folder: string): void {
+  const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
+  const node = quoted(join(folder, 'current', 'bin', 'node'));
+  const text = [
+    '#!/bin/sh',
+    `# Starts Hive. ${MARK}; "hive uninstall" removes it.`,
+    `node=${node}`,
+    '# The Node of the machine may have gone since; then another one may do.',
+    '[ -x "$node" ] || node=node',
+    `exec "$node" ${quoted(join(folder, 'current', PACKAGE, 'bin', 'hive'))} "$@"`,
+    '',
+  ].join('\n');
+  const launcher = join(folder, 'bin', 'hive');
+  if (existsSync(launcher) && readFileSync(launcher, 'utf8') === text) return;
+  const draft = `${launcher}.${process.pid}`;
+  writeFileSync(draft, text);
+  chmodSync(draft, 0o755);
+  renameSync(draft, launcher);
+}
+
+const MARK = 'Written by "hive install"';
+
+function refuseForeignLink(folder: string, bin: string | null): void {
+  const link = bin === null ? null : join(bin, 'hive');
+  if (link === null || linkOf(link) === join(folder, 'bin', 'hive')) return;
+  if (linkOf(link) === null && !existsSync(link)) return;
+  throw new HiveError(
+    'invalid_input',
+    `${link} exists, and this installation did not make it: move it away, or name another folder with --bin.`,
+  );
+}
+
+// ---- Removing ----
+
+/**
+ * Removes the installation: its folder, the link in `bin`, and the folders that were made for them, as far as they are empty.
+ * The last step is the folder itself, so that a second call finishes what was begun.
+ */
+export function removeInstallation({ folder, bin }: Place): void {
+  const release = lock(folder);
+  const made = rememberedFolders(folder);
+  try {
+    if (bin !== null && linkOf(join(bin, 'hive')) === join(folder, 'bin', 'hive')) rmSync(join(bin, 'hive'));
+    for (const name of namesIn(folder).filter((each) => each !== FOLDERS && each !== LOCK))
+      rmSync(join(folder, name), { recursive: true, force: true });
+  } finally {
+    release();
+  }
+  rmSync(join(folder, FOLDERS), { force: true });
+  for (const path of bin === null ? [folder] : [folder, bin])
+    removeEmpty(path, made.find((each) => within(path, each)) ?? (path === folder ? folder : null));
+}
+
+/** Which folders did not exist before: `hive uninstall` removes them again. */
+const FOLDERS = 'made-folders.json';
+
+function rememberFolders(folder: string, made: readonly (string | null)[]): void {
+  const all = new Set([...rememberedFolders(folder), ...made.filter((each) => each !== null)]);
+  writeFileSync(join(folder, FOLDERS), `${JSON.stringify([...all])}\n`);
+}
+
+function rememberedFolders(folder: string): string[] {
+  try {
+    return JSON.parse(readFileSync(join(folder, FOLDERS), 'utf8')) as string[];
+  } catch {
+    return [];
+  }
+}
+
+/** The first folder that had to be made; null when all were there. */
+function makeFolder(path: string): string | null {
+  return mkdirSync(path, { recursive: true }) ?? null;
+}
+
+function within(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
+}
+
+function removeEmpty(path: string, first: string | null): void {
+  if (first === null) return;
+  try {
+    for (let folder = path; within(folder, first); folder = dirname(folder)) rmdirSync(folder);
+  } catch {
+    // Somebody else has something in it.
+  }
+}
+
+// ---- One installation at a time ----
+
+const LOCK = 'lock';
+
+/** @throws HiveError `invalid_input` while another process has it. */
+function lock(folder: string): () => void {
+  const file = join(folder, LOCK);
+  if (existsSync(folder) && !take(file)) {
+    const pid = Number(readFileSync(file, 'utf8'));
+    if (pid > 0 && isAlive(pid))
+      throw new HiveError(
+        'invalid_input',
+        `Another installation is running (process ${pid}): wait for it to end.`,
+      );
+    // Its process was killed.
+    rmSync(file, { force: true });
+    if (!take(file))
+      throw new HiveError('invalid_input', 'Another installation has just begun: wait for it to end.');
+  }
+  return () => rmSync(file, { force: true });
+}
+
+function take(file: string): boolean {
+  try {
+    writeFileSync(file, `${process.pid}\n`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+// ---- Files and programs ----
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) && statSync(folder).isDirectory() ? readdirSync(folder).sort() : [];
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** Makes or replaces a link in one step. */
+function linkTo(target: string, path: string): void {
+  if (linkOf(path) === target) return;
+  const draft = `${path}.${process.pid}`;
+  rmSync(draft, { force: true });
+  symlinkSync(target, draft);
+  renameSync(draft, path);
+}
+
+/** npm as the one that started us, else the one on PATH. */
+async function npm(args: readonly string[], folder: string, env: Environment): Promise<void> {
+  // An outer npm leaves variables that this one would take for its own.
+  const outer = /^npm_(?:lifecycle|package|command)|^npm_config_(?:local_prefix|prefix)$/;
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !outer.test(name)));
+  const path = (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((each) => !each.endsWith(join('node_modules', '.bin')));
+  const inner = { ...kept, PATH: path.join(delimiter) };
+  const started = env['npm_execpath'];
+  const [program, first] =
+    started !== undefined && basename(started) === 'npm-cli.js' ? [process.execPath, [started]] : ['npm', []];
+  await output(program, [...first, ...args], { env: inner, cwd: folder }).catch(
+    (error: Error & { code?: unknown }) => {
+      const why = error.code === 'ENOENT' ? 'it was not found on PATH; it comes with Node' : error.message;
+      throw new HiveError('invalid_input', `"npm ${args[0]}" failed, so nothing was changed: ${why}`);
+    },
+  );
+}
+
+/** What a program prints. Rejects with what it printed on stderr, if it fails. */
+function output(
+  program: string,
+  args: readonly string[],
+  { env, cwd }: { env: Environment; cwd?: string },
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { env: env as NodeJS.ProcessEnv, cwd, maxBuffer: MOST_OUTPUT };
+    execFile(program, [...args], options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(Object.assign(error, { message: stderr.trim() === '' ? error.message : stderr.trim() }));
+    });
+  });
+}

@@ -1,0 +1,321 @@
+/**
+ * `hive install` and `hive uninstall` in a home of their own. npm is replaced by a script that takes the package from this
+ * checkout, so that nothing is fetched; test/package installs a release with the real one.
+ */
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../support/children.ts';
+import { type Ran, type Shell, shell } from '../support/cli.ts';
+import { tempFolder } from '../support/temp.ts';
+
+/** As npm does it: packs a package, and installs what package.json names. `$NPM_DOES` is run before each. */
+const NPM = `#!/bin/sh
+eval "$NPM_DOES"
+case "$1" in
+  pack) echo "$PACKAGE_CONTENT" > "$PWD/hive-sidecar-0.1.0.tgz" ;;
+  install)
+    mkdir -p node_modules/hive-sidecar
+    cp -r ${ROOT}/bin ${ROOT}/dist ${ROOT}/package.json node_modules/hive-sidecar
+    mkdir node_modules/hive-sidecar/elisp
+    for own in $(grep -o '"node-[a-z0-9-]*"' package.json | tr -d '"'); do
+      mkdir -p node_modules/$own/bin && ln -s ${process.execPath} node_modules/$own/bin/node
+    done ;;
+esac
+`;
+
+interface Home {
+  folder: string;
+  person: Shell;
+  install(env?: Record<string, string>, ...args: string[]): Promise<Ran>;
+  /** The version that `current` leads to. */
+  current(): string;
+  versions(): string[];
+}
+
+function script(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+}
+
+/** A home with these files, in which the machine's Node has this version. */
+function home(files: Record<string, string> = {}, version = process.version): Home {
+  const folder = tempFolder();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  script(join(folder, 'machine/npm'), NPM);
+  const node = `[ "$1" = --version ] && { echo ${version}; exit; }\nexec ${process.execPath} "$@"\n`;
+  script(join(folder, 'machine/node'), `#!/bin/sh\n${node}`);
+  script(join(folder, 'machine/emacs'), '#!/bin/sh\n');
+  const env = {
+    HOME: folder,
+    PATH: `${join(folder, '.local/bin')}:${join(folder, 'machine')}:/usr/bin:/bin`,
+    PACKAGE_CONTENT: 'first',
+  };
+  const store = join(folder, '.local/state/hive/hive.db');
+  const share = join(folder, '.local/share/hive');
+  return {
+    folder,
+    person: shell(store, env),
+    install: (more = {}, ...args) => shell(store, { ...env, ...more }).hive('install', ...args),
+    current: () => readlinkSync(join(share, 'current')),
+    versions: () => readdirSync(join(share, 'versions')).sort(),
+  };
+}
+
+/** Runs the command as the shell of the person finds it. */
+async function installed({ folder }: Home, ...args: string[]): Promise<string> {
+  const { execFile } = await import('node:child_process');
+  const { promisify } = await import('node:util');
+  const env = { HOME: folder, PATH: `${join(folder, '.local/bin')}:/usr/bin:/bin` };
+  return (await promisify(execFile)('hive', args, { env })).stdout;
+}
+
+const INIT = '.emacs.d/init.el';
+const MINE = ';; Mine.\r\n(setq inhibit-startup-screen t)';
+
+// Each installs a whole package, some of them three times.
+describe('hive install', { timeout: 90_000 }, () => {
+  it('installs for one person: a command, the lines in the init file, and what the doctor finds', async () => {
+    const place = home({ [INIT]: MINE });
+    const { code, out } = await place.install({}, '--yes');
+    expect(code, out).toBe(0);
+    expect(await installed(place, '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const elisp = join(place.folder, '.local/share/hive/current/node_modules/hive-sidecar/elisp');
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toContain(`(add-to-list 'load-path "${elisp}")`);
+    expect(out).toContain(`It runs on Node ${process.version.slice(1)}`);
+    expect(out).toMatch(/\nhive doctor: \d+ checks, all in order\.\nok {4}Node {14}v/);
+  });
+
+  it('writes into no file of others without a yes', async () => {
+    const place = home({ [INIT]: MINE });
+    const { code, out } = await place.install();
+    expect(code, out).toBe(0);
+    expect(out).toContain('Use --yes, or run later: hive init emacs');
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(MINE);
+  });
+
+  it('offers the agents that it finds, and Emacs unless told not to', async () => {
+    const place = home();
+    for (const agent of ['claude', 'codex']) script(join(place.folder, 'machine', agent), '#!/bin/sh\n');
+    const later = async (...args: string[]): Promise<string | undefined> =>
+      /run later: (.*)/.exec((await place.install({}, ...args)).out)?.[1];
+    expect(await later()).toBe('hive init emacs; hive init claude --hooks; hive init codex');
+    expect(await later('--no-emacs')).toBe('hive init claude --hooks; hive init codex');
+    expect(await later('--no-agents')).toBe('hive init emacs');
+    expect(await later('--no-agents', '--no-emacs')).toBeUndefined();
+  });
+
+  it('does nothing the second time', async () => {
+    const place = home({ [INIT]: MINE });
+    await place.install({}, '--yes');
+    const before = [place.current(), ...place.versions(), readFileSync(join(place.folder, INIT), 'utf8')];
+    const { out } = await place.install({}, '--yes');
+    expect(out).toContain('Exactly this is installed already.');
+    expect([place.current(), ...place.versions(), readFileSync(join(place.folder, INIT), 'utf8')]).toEqual(
+      before,
+    );
+  });
+
+  it('updates in place: files that name it stay as they are, and only the version before is kept', async () => {
+    const place = home({ [INIT]: MINE });
+    await place.install({}, '--yes');
+    const init = readFileSync(join(place.folder, INIT), 'utf8');
+    const first = place.current();
+    await place.install({ PACKAGE_CONTENT: 'second' }, '--yes');
+    const second = place.current();
+    expect(second).not.toBe(first);
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(init);
+    await place.install({ PACKAGE_CONTENT: 'third' }, '--yes');
+    expect(place.versions()).toEqual(
+      [second, place.current()].map((link) => link.replace('versions/', '')).sort(),
+    );
+    expect(await installed(place, '--version')).toMatch(/^\d/);
+  });
+
+  it('brings its own Node when that of the machine is too old', async () => {
+    const place = home({}, 'v20.20.2');
+    const { code, out } = await place.install();
+    expect(code, out).toBe(0);
+    expect(out).toMatch(
+      /It brings Node 24\.\S+ for itself, because \S+\/machine\/node \(20\.20\.2\) is older than 24\.15\.0\./,
+    );
+    // On this PATH is no other one.
+    expect(await installed(place, 'doctor')).toMatch(/^ok {4}Node/m);
+    const now = await place.install({
+      PATH: `${dirname(process.execPath)}:${place.folder}/machine:/usr/bin:/bin`,
+    });
+    // The Node of a project is not the machine's.
+    expect(now.out).toContain('Exactly this is installed already.');
+  });
+
+  it.each([
+    ['packs', 'kill -9 $PPID'],
+    ['fetches', '[ "$1" = pack ] || kill -9 $PPID'],
+    ['has fetched half', '[ "$1" = pack ] || { mkdir -p node_modules/hive-sidecar/bin; kill -9 $PPID; }'],
+  ])('when killed while it %s leaves the old version, and the next one finishes', async (_, does) => {
+    const place = home();
+    await place.install();
+    const before = place.current();
+    const killed = await place.install({ PACKAGE_CONTENT: 'second', NPM_DOES: does });
+    expect(killed.code).toBe(null);
+    expect(place.current()).toBe(before);
+    expect(await installed(place, '--version')).toMatch(/^\d/);
+    const { code, err } = await place.install({ PACKAGE_CONTENT: 'second' });
+    expect(code, err).toBe(0);
+    expect(place.current()).not.toBe(before);
+    expect(place.versions()).toHaveLength(2);
+    expect(readdirSync(join(place.folder, '.local/share/hive'))).not.toContain('lock');
+  });
+
+  it.each([
+    ['npm fails', 'echo "no network" >&2; exit 1', /"npm pack" failed, so nothing was changed: no network/],
+    [
+      'the new version does not start',
+      '[ "$1" = pack ] || { mkdir -p node_modules/hive-sidecar/bin; echo "throw 1" > node_modules/hive-sidecar/bin/hive; exit; }',
+      /The new version does not start, so it was not installed/,
+    ],
+  ])('keeps what is installed when %s, and says so', async (_, does, sentence) => {
+    const place = home();
+    await place.install();
+    const before = place.current();
+    const { code, err } = await place.install({ PACKAGE_CONTENT: 'second', NPM_DOES: does });
+    expect(code).toBe(1);
+    expect(err).toMatch(sentence);
+    expect(place.current()).toBe(before);
+    expect(place.versions()).toHaveLength(1);
+  });
+
+  it('waits for nobody: while another one runs it says so', async () => {
+    const place = home();
+    await place.install();
+    writeFileSync(join(place.folder, '.local/share/hive/lock'), `${process.pid}\n`);
+    const { code, err } = await place.install({ PACKAGE_CONTENT: 'second' });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `hive: Another installation is running (process ${process.pid}): wait for it to end.\n`,
+    });
+  });
+
+  it("leaves somebody else's hive alone", async () => {
+    const place = home({ '.local/bin/hive': 'mine' });
+    const { code, err } = await place.install();
+    expect(code).toBe(1);
+    expect(err).toContain('this installation did not make it');
+    expect(readFileSync(join(place.folder, '.local/bin/hive'), 'utf8')).toBe('mine');
+    expect(existsSync(join(place.folder, '.local/share'))).toBe(false);
+  });
+
+  it('with --to writes nothing outside of that folder', async () => {
+    const place = home();
+    const folder = join(place.folder, 'here');
+    expect(await place.install({}, '--to', folder)).toMatchObject({ code: 0 });
+    expect(existsSync(join(folder, 'bin/hive'))).toBe(true);
+    expect(existsSync(join(place.folder, '.local/bin'))).toBe(false);
+  });
+});
+
+describe('hive uninstall', { timeout: 90_000 }, () => {
+  it('restores every file to the byte, and leaves only the store', async () => {
+    const place = home({ [INIT]: MINE, '.claude.json': '{"a":1}' });
+    script(join(place.folder, 'machine/claude'), '#!/bin/sh\n');
+    await place.install({}, '--yes');
+    expect(readFileSync(join(place.folder, '.claude.json'), 'utf8')).toContain('current/bin/node');
+    expect(await installed(place, 'uninstall', '--yes')).toContain('Your questions and answers are kept in');
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(MINE);
+    expect(readFileSync(join(place.folder, '.claude.json'), 'utf8')).toBe('{"a":1}');
+    expect(readdirSync(place.folder).sort()).toEqual(['.claude.json', '.emacs.d', '.local', 'machine']);
+    expect(readdirSync(join(place.folder, '.local'))).toEqual(['state']);
+    const state = readdirSync(join(place.folder, '.local/state/hive'));
+    expect(state.filter((name) => !name.startsWith('hive.db'))).toEqual([]);
+  });
+
+  it('leaves folders that were there, and what others put into them', async () => {
+    const place = home({ '.local/bin/other': 'theirs' });
+    mkdirSync(join(place.folder, '.local/share'));
+    await place.install();
+    await installed(place, 'uninstall', '--yes');
+    expect(readdirSync(join(place.folder, '.local')).sort()).toEqual(['bin', 'share', 'state']);
+    expect(readdirSync(join(place.folder, '.local/bin'))).toEqual(['other']);
+  });
+
+  it('leaves the lines of another Hive in the init file', async () => {
+    const place = home();
+    await place.person.hive('init', 'emacs', '--yes');
+    const init = readFileSync(join(place.folder, INIT), 'utf8');
+    await place.install();
+    await installed(place, 'uninstall', '--yes');
+    expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(init);
+  });
+
+  it('removes nothing without a yes, and says when there is nothing', async () => {
+    const place = home();
+    expect((await place.person.hive('uninstall')).out).toContain('Hive is not installed in');
+    await place.install();
+    const { code, err } = await place.person.hive('uninstall');
+    expect(code).toBe(1);
+    expect(err).toContain('Nothing was removed.');
+    expect(lstatSync(join(place.folder, '.local/bin/hive')).isSymbolicLink()).toBe(true);
+  });
+});
+
+describe('bin/hive on a Node that is too old', () => {
+  /** A package as npm has installed it, with a Node beside it; the Node that starts it says that it is 20. */
+  function old(more = ''): { folder: string; run(...args: string[]): Promise<Ran> } {
+    const folder = tempFolder();
+    const root = join(folder, 'node_modules/hive-sidecar');
+    mkdirSync(dirname(root), { recursive: true });
+    mkdirSync(root);
+    for (const part of ['dist', 'package.json']) symlinkSync(join(ROOT, part), join(root, part));
+    mkdirSync(join(root, 'bin'));
+    for (const name of ['hive', 'package.json'])
+      writeFileSync(join(root, 'bin', name), readFileSync(join(ROOT, 'bin', name)));
+    script(join(folder, 'bin/node'), `#!/bin/sh\necho beside >&2\nexec ${process.execPath} "$@"\n`);
+    const preload = join(folder, 'old.cjs');
+    const version = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
+    writeFileSync(preload, `if (!process.execArgv.length) return;\n${version};\n${more}\n`);
+    const command = ['--require', preload, join(root, 'bin/hive')];
+    script(join(folder, 'hive'), `#!/bin/sh\nexec ${process.execPath} ${command.join(' ')} "$@"\n`);
+    return {
+      folder,
+      run: async (...args) => {
+        const { spawnChild, childEnvironment } = await import('../support/children.ts');
+        const child = spawnChild(join(folder, 'hive'), args, childEnvironment(join(folder, 's/hive.db')));
+        let out = '';
+        child.process.stdout.on('data', (text: Buffer) => {
+          out += text.toString();
+        });
+        child.process.stdin.end();
+        const { code } = await child.exited;
+        return { code, out, err: child.stderr(), json: () => JSON.parse(out) };
+      },
+    };
+  }
+
+  it.each([
+    ['in the same process', ''],
+    ['in a child, where Node cannot replace itself', 'delete process.execve;'],
+  ])('goes on with the Node beside it, %s', async (_, more) => {
+    const { run } = old(more);
+    expect(await run('--version')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\./),
+      err: 'beside\n',
+    });
+    expect(await run('poll', 'ask-unknown')).toMatchObject({ code: 1 });
+    expect(await run('ask')).toMatchObject({ code: 2 });
+  });
+});

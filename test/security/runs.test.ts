@@ -1,0 +1,220 @@
+/** Runs: what a forged record or a forged row of a run starts, and what it allows. */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Run, RunCall } from '../../src/domain/runs.ts';
+import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
+import { createRunFiles } from '../../src/infrastructure/platform/runs.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
+import { noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
+import { fire, recordedEvent, said } from '../support/hooks.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+/** A run that sleeps and waits for nothing: whoever looks at runs resumes it. */
+const asleep = (differing: Partial<Run>): Run => ({
+  run_id: 'run-1',
+  session_id: '5e551000-0000-4000-8000-000000000001',
+  status: 'sleeping',
+  seat: thisSeat(),
+  machine: hostname(),
+  digest: '',
+  patience_ms: 1_000,
+  start: 1,
+  heard: 1,
+  crashes: 0,
+  keeper: null,
+  agent: null,
+  calls: [],
+  exit_code: null,
+  problem: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  changed_at: '2026-01-01T00:00:00.000Z',
+  ...differing,
+});
+
+interface Planted {
+  hive: OpenedHive;
+  env: Record<string, string>;
+  record: object;
+  /** Whether the program of the record ran. */
+  ran: () => boolean;
+  /** Stores the row, lets a process resume what can be resumed, and waits for the end of the run. */
+  resume: (row: Partial<Run>) => Promise<Run | undefined>;
+}
+
+async function plant(): Promise<Planted> {
+  const env = { HOME: tempFolder() };
+  const folder = tempFolder();
+  const program = join(folder, 'claude');
+  writeFileSync(program, `#!/bin/sh\necho "$@" >'${join(folder, 'ran')}'\n`, { mode: 0o700 });
+  const record = { program, options: [], prompt: 'go', run_id: 'run-1', dir: folder, env: {}, left_out: [] };
+  const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
+  onTestFinished(() => hive.close());
+  return {
+    hive,
+    env,
+    record,
+    ran: () => existsSync(join(folder, 'ran')),
+    async resume(row) {
+      await hive.store.write((tx) => tx.runs.put(asleep(row)));
+      hive.startRuns({ jobs: 1 });
+      const find = async (): Promise<Run | undefined> => (await hive.runs.list({ all: true }))[0];
+      await eventually(async () => (await find())?.status === 'ended', 10_000);
+      return find();
+    },
+  };
+}
+
+test('a record that hive run wrote is started', async () => {
+  const { env, record, ran, resume } = await plant();
+  const digest = createRunFiles(env).keep(record as never);
+  expect(await resume({ digest })).toMatchObject({ problem: null, exit_code: 0 });
+  expect(ran()).toBe(true);
+});
+
+test('a record that somebody else wrote starts nothing, although a row of the store names it', async () => {
+  const { hive, env, record, ran, resume } = await plant();
+  const folder = join(env['HOME'] ?? '', '.local/state/hive/runs');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const mark = 'hmac-sha256 ';
+  const guess = createHash('sha256').update(JSON.stringify(record)).digest('hex');
+  for (const text of [JSON.stringify(record), `${JSON.stringify(record)}\n${mark}${guess}\n`]) {
+    writeFileSync(join(folder, 'run-1.json'), text, { mode: 0o600 });
+    const digest = createHash('sha256').update(text).digest('hex');
+    expect(await resume({ digest })).toMatchObject({
+      status: 'ended',
+      problem: expect.stringContaining('was not written by hive run'),
+    });
+  }
+  expect(ran()).toBe(false);
+  expect(await noticesOf(hive)).toContainEqual(expect.stringMatching(/run-1 cannot go on: .*hive run/));
+});
+
+test('the record of another run starts nothing in its place', async () => {
+  const { env, record, ran, resume } = await plant();
+  const digest = createRunFiles(env).keep(record as never);
+  const folder = join(env['HOME'] ?? '', '.local/state/hive/runs');
+  renameSync(join(folder, 'run-1.json'), join(folder, 'run-2.json'));
+  expect(await resume({ run_id: 'run-2', digest })).toMatchObject({
+    problem: expect.stringContaining('was not written by hive run'),
+  });
+  expect(ran()).toBe(false);
+});
+
+test('the store gives the program no option', async () => {
+  const { env, record, ran, resume } = await plant();
+  const digest = createRunFiles(env).keep(record as never);
+  expect(await resume({ digest, session_id: '--dangerously-skip-permissions' })).toMatchObject({
+    problem: expect.stringContaining('is no id of a conversation'),
+  });
+  expect(ran()).toBe(false);
+});
+
+describe('an answer', () => {
+  const ASKS = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+  const CALL = { ...ASKS, hook_event_name: 'PreToolUse' };
+  const call = (use_id: string, event: object = CALL) => ({
+    ...event,
+    session_id: asleep({}).session_id,
+    tool_name: 'Bash',
+    tool_input: { command: 'make clean' },
+    ...(event === CALL && { tool_use_id: use_id }),
+  });
+  const ALLOWED = { permissionDecision: 'allow' };
+
+  const callsOf = async (hive: OpenedHive): Promise<readonly RunCall[]> =>
+    (await hive.store.read((tx) => tx.runs.get('run-1')))?.calls ?? [];
+
+  async function working() {
+    const hive = await openTestHive();
+    await openDesk(hive);
+    const put = (differing: Partial<Run>): Promise<void> =>
+      hive.store.write((tx) =>
+        tx.runs.put(asleep({ status: 'working', patience_ms: 100, heard: 0, ...differing })),
+      );
+    await put({});
+    const lines: object[] = [];
+    /** What the client's transcript says of a call. */
+    const write = (content: object): void => void lines.push({ message: { id: 'm', content: [content] } });
+    const as = (start: number) => ({
+      env: { HIVE_RUN: `run-1:${start}` },
+      settings: { readTail: () => lines.map((line) => JSON.stringify(line)).join('\n') },
+    });
+    return { hive, put, as, write };
+  }
+
+  /** One call was allowed, and has run. */
+  async function allowedOnce() {
+    const world = await working();
+    const { hive, put, as, write } = world;
+    await put({ patience_ms: 60_000 });
+    const { prompts, printed } = await fireDialog(hive, call('toolu_1'), as(1));
+    const ask_id = prompts[0]?.ask_id ?? '';
+    await answerDialog(hive, ask_id, 'Allow');
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject(ALLOWED);
+    write({ type: 'tool_use', id: 'toolu_1' });
+    write({ type: 'tool_result', tool_use_id: 'toolu_1' });
+    const forged = (call_id: string): RunCall => ({
+      ...{ call_id, ask_id, start: 1, deferred: true, given: false },
+    });
+    return { ...world, ask_id, forged };
+  }
+
+  test.each(['toolu_1', 'toolu_2'])(
+    'that was given to one call is not given to another one by a row that says it is for %s',
+    async (call_id) => {
+      const { hive, put, as, ask_id, forged } = await allowedOnce();
+      await put({ calls: [forged(call_id)] });
+      const again = await fireDialog(hive, call('toolu_2'), as(1));
+      expect(again.prompts.map((prompt) => prompt.ask_id)).not.toContain(ask_id);
+      expect(said(await again.printed)?.hookSpecificOutput).not.toMatchObject(ALLOWED);
+    },
+  );
+
+  test.each(['toolu_1', 'toolu_2'])(
+    'is not given to a request without an id either, though a row says that it is for %s',
+    async (call_id) => {
+      const { hive, put, as, write, forged } = await allowedOnce();
+      await put({ calls: [forged(call_id)] });
+      write({ type: 'tool_use', id: 'toolu_2' });
+      const { prompts, printed } = await fireDialog(hive, call('', ASKS), as(1));
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+      expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'deny' } });
+    },
+  );
+
+  test('is given to the request for the same call, as the transcript shows it', async () => {
+    const { hive, as, write } = await working();
+    const { prompts, printed } = await fireDialog(hive, call('toolu_1'), as(1));
+    await printed;
+    write({ type: 'tool_use', id: 'toolu_1' });
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+    const asked = await fire(hive, call('', ASKS), as(1));
+    expect(said(asked)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+  });
+
+  test('that an agent did not live to get is asked for again, and the human reads why', async () => {
+    const { hive, put, as } = await working();
+    const first = await fireDialog(hive, call('toolu_1'), as(1));
+    await first.printed;
+    const [{ ask_id = '' } = {}] = first.prompts;
+    const calls = await callsOf(hive);
+    expect(calls).toMatchObject([{ call_id: 'toolu_1', ask_id, start: 1 }]);
+    // Still unanswered, it is withdrawn when the next agent makes the call again.
+    await put({ calls, start: 2, patience_ms: 100 });
+    const second = await fireDialog(hive, call('toolu_2'), as(2));
+    await second.printed;
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'replaced' });
+    expect(second.prompts[0]?.context).not.toContain('You answered this before');
+    await answerDialog(hive, second.prompts[0]?.ask_id ?? '', 'Allow');
+    await put({ calls: await callsOf(hive), start: 3, patience_ms: 60_000 });
+    const third = await fireDialog(hive, call('toolu_3'), as(3));
+    expect(third.prompts[0]?.context).toContain('You answered this before');
+    await answerDialog(hive, third.prompts[0]?.ask_id ?? '', 'Allow');
+    expect(said(await third.printed)?.hookSpecificOutput).toMatchObject(ALLOWED);
+  });
+});

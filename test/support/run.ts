@@ -1,0 +1,119 @@
+/**
+ * What all files of one run of the suite share (vitest.config.ts): a folder in memory where the tests write, the scripts of
+ * the tests as bundles, the code that Hive's programs have compiled, and, if a file asks for it, one PostgreSQL server. Nothing of it outlives the run.
+ */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { build } from 'esbuild';
+import { RUN_VARIABLE, runFolder } from './run-folder.ts';
+import { stopSharedPostgres } from './shared-postgres.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** A flushed write costs nothing there. What the suite leaves on disks is the business of `npm run chaos`. */
+const MEMORY = '/dev/shm';
+const ENOUGH_BYTES = 2 * 1024 ** 3;
+
+/** Each project of vitest sets up: the first begins the run, and the last ends it. */
+let projects = 0;
+let setting: Promise<void> | null = null;
+
+export async function setup(): Promise<() => Promise<void>> {
+  projects += 1;
+  setting ??= begin();
+  await setting;
+  return async () => {
+    projects -= 1;
+    if (projects === 0) await end();
+  };
+}
+
+async function begin(): Promise<void> {
+  const place = process.env['TMPDIR'] === undefined && inMemory() ? MEMORY : tmpdir();
+  removeDead(place);
+  // A short name, because that of a socket may have 107 bytes in all.
+  const temp = join(place, `hive-${process.pid}`);
+  rmSync(temp, { recursive: true, force: true });
+  mkdirSync(temp);
+  // The user of PostgreSQL must reach its own folder in it.
+  chmodSync(temp, 0o1777);
+  const folder = join(temp, 'run');
+  mkdirSync(folder, { mode: 0o700 });
+  mkdirSync(join(folder, 'code'));
+  writeFileSync(join(folder, 'code.key'), randomBytes(32), { mode: 0o600 });
+  process.env[RUN_VARIABLE] = folder;
+  process.env['TMPDIR'] = temp;
+  await bundleScripts(join(folder, 'scripts'));
+}
+
+async function end(): Promise<void> {
+  const folder = runFolder();
+  await stopSharedPostgres(folder);
+  rmSync(dirname(folder), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+}
+
+/** Whether there is room in memory, and what is written there can be run. */
+function inMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    if (bavail * bsize < ENOUGH_BYTES) return false;
+    const folder = mkdtempSync(join(MEMORY, 'hive-try-'));
+    try {
+      writeFileSync(join(folder, 'try'), '#!/bin/sh\n', { mode: 0o700 });
+      execFileSync(join(folder, 'try'));
+      return true;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** What runs that were killed have left. */
+function removeDead(place: string): void {
+  for (const name of readdirSync(place)) {
+    const pid = /^hive-(\d+)$/.exec(name)?.[1];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`))
+      rmSync(join(place, name), { recursive: true, force: true });
+  }
+}
+
+const SCRIPTS = ['test/process/children', 'test/contract/children', 'test/emacs'];
+
+/** Node takes 0.3 s of a processor to read all of src/ as TypeScript, each time: once is enough. */
+async function bundleScripts(outdir: string): Promise<void> {
+  const files = SCRIPTS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => folder.endsWith('children') || name === 'agents.mjs')
+      .map((name) => join(ROOT, folder, name)),
+  );
+  await build({
+    entryPoints: files,
+    outdir,
+    outbase: join(ROOT, 'test'),
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    outExtension: { '.js': '.mjs' },
+    loader: { '.sql': 'text' },
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  symlinkSync(join(ROOT, 'node_modules'), join(outdir, 'node_modules'));
+}
