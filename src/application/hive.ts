@@ -149,7 +149,7 @@ export function createHive(parts: HiveParts): Hive {
     { expireDue: claims.releaseLapsed, next: (tx: ReadTx) => tx.claims.nextLapse() },
     { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
   ];
-  const delivery = createDelivery(store);
+  const delivery = createDelivery(store, () => parts.trust().seats);
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
   const settings = createSettings(store, env);
