@@ -273,7 +273,7 @@ export async function askIn(
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
   const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
     readings,
-    store: () => insertPrompt(tx, prompt),
+    whenAllowed: () => insertPrompt(tx, prompt),
   });
   return refusal ?? { prompt, existing: false, desks_online };
 }
