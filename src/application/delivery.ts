@@ -54,7 +54,7 @@ export interface DeliveryService {
 }
 
 /** "Before" means every stored delivery. No clock is read, because it may be another machine's or set back. */
-const END_OF_TIME = '9999-12-31T23:59:59.999Z';
+export const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 /** `seats` are those whose answers may allow something. */
 export function createDelivery(store: Store, seats: () => readonly Seat[]): DeliveryService {

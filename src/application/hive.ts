@@ -1,5 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
-import type { Seat } from '../domain/seats.ts';
+import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
@@ -124,6 +124,8 @@ export interface HiveParts {
   env: Environment;
   /** What the human's file says now. */
   trust: () => Trust;
+  /** A key in the person's SSH agent. */
+  agentKey: (key: string) => SeatKey;
   /** Writes a seat into that file. */
   addSeat: (seat: Seat) => Promise<void>;
 }
@@ -141,6 +143,7 @@ export function createHive(parts: HiveParts): Hive {
     env,
     trust: parts.trust,
     write: parts.addSeat,
+    agentKey: parts.agentKey,
   });
   const prompts = createPrompts(store, feed, ids, seats.key);
   const claims = createClaims(store);
