@@ -30,7 +30,7 @@ describe('a graphical Emacs', () => {
     home = await openEmptyHome();
     hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
     const notes = join(home.folder, 'notes.txt');
-    writeFileSync(notes, 'You go on with your work.  The mode line counts who waits.\n');
+    writeFileSync(notes, 'Continue with your work.  The mode line counts the open questions.\n');
     emacs = await openGraphical(
       graphicalEmacs(),
       home,

@@ -6,7 +6,7 @@
  * @module-tag no-authority
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -22,7 +22,7 @@ import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { childEnvironment, spawnHive } from '../support/children.ts';
+import { childEnvironment, outputOf, spawnChild, spawnHive } from '../support/children.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import {
   eventsOf,
@@ -111,82 +111,85 @@ async function expectDenied(printed: Promise<string>): Promise<void> {
 const ringBell = (hive: OpenedHive): Promise<unknown> =>
   hive.sessions.introduce(introduction({ session_id: 'x' }));
 
+const TAGS = { SQLite: ['sqlite', 'hook'], PostgreSQL: ['postgres', 'hook'] };
 for (const engine of ['SQLite', 'PostgreSQL'] as const)
-  describe(`on ${engine}`, { tags: [engine === 'SQLite' ? 'sqlite' : 'postgres', 'hook'] }, () => {
-    test('an answer that the registered seat signed allows', async () => {
-      const { hive, ask_id, printed } = await waiting(engine);
-      await answerDialog(hive, ask_id, 'Allow');
-      expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
-    });
+  describe(`on ${engine}`, { tags: TAGS[engine] }, () => onEngine(engine));
 
-    test('a forged row allows nothing, and the human is told how to repair it', async () => {
-      const { hive, ask_id, printed, driver } = await waiting(engine);
-      await forge(driver, ask_id, YES);
-      await ringBell(hive);
-      await expectDenied(printed);
-      expect(await noticesOf(hive)).toEqual([expect.stringMatching(/allowed nothing.*M-x hive-doctor/)]);
-    });
-
-    test('a forged row with the signature of another key allows nothing', async () => {
-      const { hive, ask_id, printed, driver } = await waiting(engine);
-      const prompt = await hive.prompts.get(ask_id);
-      const signed: SignedAnswer = {
-        store_id: hive.store_id,
-        ask_id,
-        displayed_digest: permissionDigest(prompt),
-        answer: {
-          decision: 'Allow',
-          selected: ['Allow'],
-          comment: null,
-          by: 'ada',
-          via: 'emacs',
-          attested: true,
-          response_id: String(YES['response_id']),
-          responded_at: String(YES['responded_at']),
-        },
-      };
-      const stranger = seatKeyFrom(randomBytes(32).toString('hex'));
-      const { response_id = '', responded_at = '' } = YES;
-      await driver.write((sql) =>
-        sql.run(statement(ADD), [response_id, ask_id, responded_at, signAnswer(stranger, signed)]),
-      );
-      await forge(driver, ask_id, YES);
-      await ringBell(hive);
-      await expectDenied(printed);
-    });
-
-    test('a signature for another permission allows nothing, not even for the same command', async () => {
-      const { hive, ask_id, printed, driver } = await waiting(engine);
-      await answerDialog(hive, ask_id, 'Allow');
-      await printed;
-      const second = await fireDialog(hive, BASH);
-      const { by, response_id, responded_at } = await hive.prompts.get(ask_id);
-      await forge(driver, second.prompts[0]?.ask_id ?? '', { ...YES, by, response_id, responded_at });
-      await ringBell(hive);
-      await expectDenied(second.printed);
-    });
-
-    test.each<[string, Columns]>([
-      ['decision', { decision: 'Allow always', selected: '["Allow always"]' }],
-      ['time', { responded_at: '2026-01-01T00:00:00.000Z' }],
-      ['author', { by: 'root' }],
-      ['comment', { comment: 'and push' }],
-    ])('a signed answer whose %s was altered allows nothing', async (_what, columns) => {
-      // Altered after the answer and before the hook reads it.
-      const settings: Partial<HookSettings> = {
-        withoutTimeLimit: async (work) => {
-          const done = await work();
-          await forge(driver, ask_id, columns);
-          return done;
-        },
-      };
-      const { hive, ask_id, printed, driver } = await waiting(engine, settings);
-      await answerDialog(hive, ask_id, 'Allow');
-      await expectDenied(printed);
-    });
+function onEngine(engine: 'SQLite' | 'PostgreSQL'): void {
+  test('an answer that the registered seat signed allows', async () => {
+    const { hive, ask_id, printed } = await waiting(engine);
+    await answerDialog(hive, ask_id, 'Allow');
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
   });
 
-test('a signature counts for its store, ask, digest, decision and time only', () => {
+  test('a forged row allows nothing, and the human is told how to repair it', async () => {
+    const { hive, ask_id, printed, driver } = await waiting(engine);
+    await forge(driver, ask_id, YES);
+    await ringBell(hive);
+    await expectDenied(printed);
+    expect(await noticesOf(hive)).toEqual([expect.stringMatching(/allowed nothing.*M-x hive-doctor/)]);
+  });
+
+  test('a forged row with the signature of another key allows nothing', async () => {
+    const { hive, ask_id, printed, driver } = await waiting(engine);
+    const prompt = await hive.prompts.get(ask_id);
+    const signed: SignedAnswer = {
+      store_id: hive.store_id,
+      ask_id,
+      displayed_digest: permissionDigest(prompt),
+      answer: {
+        decision: 'Allow',
+        selected: ['Allow'],
+        comment: null,
+        by: 'ada',
+        via: 'emacs',
+        attested: true,
+        response_id: String(YES['response_id']),
+        responded_at: String(YES['responded_at']),
+      },
+    };
+    const stranger = seatKeyFrom(randomBytes(32).toString('hex'));
+    const { response_id = '', responded_at = '' } = YES;
+    await driver.write(async (sql) =>
+      sql.run(statement(ADD), [response_id, ask_id, responded_at, await signAnswer(stranger, signed)]),
+    );
+    await forge(driver, ask_id, YES);
+    await ringBell(hive);
+    await expectDenied(printed);
+  });
+
+  test('a signature for another permission allows nothing, not even for the same command', async () => {
+    const { hive, ask_id, printed, driver } = await waiting(engine);
+    await answerDialog(hive, ask_id, 'Allow');
+    await printed;
+    const second = await fireDialog(hive, BASH);
+    const { by, response_id, responded_at } = await hive.prompts.get(ask_id);
+    await forge(driver, second.prompts[0]?.ask_id ?? '', { ...YES, by, response_id, responded_at });
+    await ringBell(hive);
+    await expectDenied(second.printed);
+  });
+
+  test.each<[string, Columns]>([
+    ['decision', { decision: 'Allow always', selected: '["Allow always"]' }],
+    ['time', { responded_at: '2026-01-01T00:00:00.000Z' }],
+    ['author', { by: 'root' }],
+    ['comment', { comment: 'and push' }],
+  ])('a signed answer whose %s was altered allows nothing', async (_what, columns) => {
+    // Altered after the answer and before the hook reads it.
+    const settings: Partial<HookSettings> = {
+      withoutTimeLimit: async (work) => {
+        const done = await work();
+        await forge(driver, ask_id, columns);
+        return done;
+      },
+    };
+    const { hive, ask_id, printed, driver } = await waiting(engine, settings);
+    await answerDialog(hive, ask_id, 'Allow');
+    await expectDenied(printed);
+  });
+}
+
+test('a signature counts for its store, ask, digest, decision and time only', async () => {
   const key = seatKeyFrom(SEAT_SECRET);
   const signed: SignedAnswer = {
     store_id: 'store-1',
@@ -203,7 +206,7 @@ test('a signature counts for its store, ask, digest, decision and time only', ()
       responded_at: '2026-01-01T00:00:00.000Z',
     },
   };
-  const signature = signAnswer(key, signed);
+  const signature = await signAnswer(key, signed);
   expect(seatThatSigned([SEAT], signed, signature)).toEqual(SEAT);
   for (const [name, value] of Object.entries({
     store_id: 'store-2',
@@ -402,6 +405,53 @@ describe('a hook and a sidecar of their own', () => {
     const { hello } = await start(env);
     expect(hello.seat).toMatchObject({ registered: false, text: expect.stringContaining('is empty') });
     expect(fileOf(env)).toEqual({ seats: [] });
+  });
+
+  /** A real ssh-agent with a key, which asks the program `confirm` before each use. */
+  async function sshAgent(confirm: string) {
+    const folder = tempFolder();
+    const [socket, file] = [join(folder, 'agent'), join(folder, 'key')];
+    const person = { PATH: process.env['PATH'] ?? '', HOME: folder, SSH_AUTH_SOCK: socket };
+    const asks = { SSH_ASKPASS: confirm, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: ':none' };
+    spawnChild('ssh-agent', ['-D', '-a', socket], { ...person, ...asks });
+    await eventually(() => existsSync(socket), 10_000, 'the agent');
+    const run = (program: string, ...args: string[]) => outputOf(spawnChild(program, args, person));
+    await run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'ada@here', '-f', file);
+    await run('ssh-add', '-q', '-c', file);
+    const env = trusting({ ssh_agent_key: readFileSync(`${file}.pub`, 'utf8') }) as {
+      XDG_CONFIG_HOME: string;
+    };
+    return { env: { ...env, SSH_AUTH_SOCK: socket }, forget: () => run('ssh-add', '-q', '-D') };
+  }
+
+  test('the key of an SSH agent signs in place of it, where the human has named one', async () => {
+    const { env, forget } = await sshAgent('/bin/true');
+    const before = fileOf(env);
+    const { store, sidecar, hello } = await start(env);
+    expect(hello.seat).toMatchObject({ registered: true, is_new: false });
+    expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject(allowed);
+    expect(fileOf(env)).toEqual(before);
+    await forget();
+    await expect(answered({ store, sidecar }, env)).rejects.toThrow(/SSH agent signed nothing/);
+    const hive = await openTestHive(store);
+    expect((await hive.prompts.list({ status: 'pending', limit: 9 })).items).toHaveLength(1);
+  });
+
+  test('what the human does not confirm to their SSH agent is not allowed', async () => {
+    const { env } = await sshAgent('/bin/false');
+    const { store, sidecar } = await start(env);
+    await expect(answered({ store, sidecar }, env)).rejects.toThrow(/you did not confirm/);
+    const hive = await openTestHive(store);
+    expect((await hive.prompts.list({ status: 'pending', limit: 9 })).items).toHaveLength(1);
+  });
+
+  test('only a line of a key that can sign is understood', () => {
+    const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ== ada';
+    for (const ssh_agent_key of [rsa, '', 7, 'ssh-ed25519', 'ssh-ed25519 AAAA', { key: 'x' }]) {
+      const { problems, seats } = humanTrust(trusting({ ssh_agent_key, seats: [SEAT] }));
+      expect(problems).toEqual([expect.stringContaining('ssh_agent_key')]);
+      expect(seats).toEqual([]);
+    }
   });
 
   test('a file that does not count registers no seat', async () => {
