@@ -193,7 +193,7 @@ Prompts of a snapshot that were known before are not new.")
   (hive-model-clear)
   (hive-changed))
 
-(defun hive-prompt-waiting-p (prompt)
+(defun hive-prompt-unanswered-p (prompt)
   "Return non-nil if PROMPT is pending and was not answered here.
 Its answer may not be stored yet."
   (and (hive-prompt-pending-p prompt)

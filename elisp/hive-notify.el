@@ -133,7 +133,7 @@ Leave out those that are already settled or answered."
   (let* ((fresh (cl-remove-if-not
                  (lambda (prompt)
                    (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-                     (and now (hive-prompt-waiting-p now))))
+                     (and now (hive-prompt-unanswered-p now))))
                  (reverse hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))

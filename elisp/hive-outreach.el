@@ -75,7 +75,7 @@
 (defun hive-outreach--answer (ask-id label)
   "Answer the question ASK-ID of a card with LABEL, one of its buttons."
   (let ((prompt (hive-model-prompt ask-id)))
-    (unless (and prompt (hive-prompt-waiting-p prompt))
+    (unless (and prompt (hive-prompt-unanswered-p prompt))
       (hive-fail 'card-closed))
     (hive-respond-seen prompt)
     (hive-respond-send prompt (list :decision label :selected (vector label)))))
@@ -84,7 +84,7 @@
   "Insert the actions of CARD: buttons while its question is pending."
   (let* ((ask-id (plist-get card :ask_id))
          (prompt (and ask-id (hive-model-prompt ask-id)))
-         (waiting (and prompt (hive-prompt-waiting-p prompt)))
+         (waiting (and prompt (hive-prompt-unanswered-p prompt)))
          (chosen (append (plist-get prompt :selected) nil)))
     (dolist (action (append (plist-get card :actions) nil))
       (let ((label (plist-get action :label)) (ask (plist-get action :ask)))

@@ -162,7 +162,7 @@ No text is passed twice: what a search has passed is coloured or left."
       (let ((label (plist-get option :label))
             (description (plist-get option :description)))
         (insert (if (<= number 9) (format " %d  " number) "    "))
-        (if (hive-prompt-waiting-p prompt)
+        (if (hive-prompt-unanswered-p prompt)
             (insert-text-button (hive-text-line label)
                                 'follow-link t
                                 'help-echo (hive-words 'answer-with-option)
@@ -388,7 +388,7 @@ the next question.
 
 (defun hive-prompt--send-label (label)
   "Answer the question of this buffer with the option LABEL."
-  (unless (hive-prompt-waiting-p hive-prompt--prompt)
+  (unless (hive-prompt-unanswered-p hive-prompt--prompt)
     (hive-fail 'prompt-closed))
   (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
              (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))

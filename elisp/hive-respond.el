@@ -43,7 +43,7 @@
 (defun hive-respond-release (prompt)
   "Release PROMPT, which the human left without an answer."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
-    (when (and now (hive-prompt-waiting-p now))
+    (when (and now (hive-prompt-unanswered-p now))
       (hive-rpc-request 'prompt/release (list :ask_id (plist-get prompt :ask_id))))))
 
 ;;;; Sending an answer
@@ -142,7 +142,7 @@ Signal a `user-error' if it is already answered."
                  (hive-text-line (plist-get now :agent) 40)))
      (answer
       (hive-fail 'answered-amendable question decision))
-     ((and (hive-prompt-pending-p now) known (not (hive-prompt-waiting-p known)))
+     ((and (hive-prompt-pending-p now) known (not (hive-prompt-unanswered-p known)))
       (hive-fail 'answer-unstored question))
      (t now))))
 

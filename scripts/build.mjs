@@ -95,37 +95,15 @@ const installer = {
   entryPoints: present({ install: 'src/cli/install.ts' }),
 };
 
-const hookWithAll = {
+const hook = {
   ...started,
   // Less to read at each start: 2 ms.
   minify: true,
-  entryPoints: present({ 'hook-full': 'src/cli/hook.ts' }),
-};
-
-// What nearly every hook is: the call of a tool, on this machine, with a store that is there. Without what is loaded at
-// need it is half as much to read, and one flat script: else esbuild makes each module a function that is compiled at
-// each start (measured: 3 ms). What it lacks it says, and bin/hive goes on with the one above.
-const hook = {
-  ...hookWithAll,
   entryPoints: present({ hook: 'src/cli/hook.ts' }),
-  plugins: [
-    {
-      name: 'leave-out-what-is-loaded-at-need',
-      setup({ onResolve, onLoad }) {
-        const namespace = 'left-out';
-        onResolve({ filter: /^\./ }, ({ kind }) =>
-          kind === 'dynamic-import' ? { path: namespace, namespace } : undefined,
-        );
-        onLoad({ filter: /.*/, namespace }, () => ({
-          contents: `throw Object.assign(new Error('This is in hook-full.cjs only.'), { code: 'LEFT_OUT' });`,
-        }));
-      },
-    },
-  ],
 };
 
 try {
-  const startedBundles = await Promise.all([program, hookWithAll, hook, installer].map(bundle));
+  const startedBundles = await Promise.all([program, hook, installer].map(bundle));
   const results = [await bundle(modules), ...startedBundles];
   refusePackagesInHook(startedBundles[1].metafile);
   sign(startedBundles.flatMap((result) => result.outputFiles));

@@ -15,6 +15,9 @@ const quickBuild = 'scripts/build.mjs --fast';
 // The bench opens the store from src/, whose migrations are imported as text.
 const bench = '--import ./test/support/sql-loader.mjs bench/main.ts';
 
+// It opens stores in its own process, from src/.
+const powerloss = '--import ./test/support/sql-loader.mjs test/powerloss/main.ts';
+
 const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
@@ -37,6 +40,8 @@ const tasks = {
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
   chaos: [everything, 'test/chaos/main.ts'],
   'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
+  powerloss: [everything, powerloss],
+  'ci:powerloss': [everything, `${powerloss} --states 1000 --seed 18`],
   soak: [everything, 'test/chaos/soak.ts'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],

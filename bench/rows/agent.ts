@@ -64,7 +64,7 @@ export const agent: Family = {
         unit: 'ms',
         samples: many.connection,
         floor: many.none,
-        target: { of: 'ratio', at_most: 1.3 },
+        target: { of: 'ratio', at_most: 1.15 },
       },
     ];
   },

@@ -17,10 +17,12 @@ import {
   type Prompt,
 } from '../domain/prompts.ts';
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
+import type { Seat } from '../domain/seats.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { record } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { appendPrompt } from './prompts.ts';
+import { asSigned } from './signatures.ts';
 import type { Ids } from './world.ts';
 
 /** A prompt as it was handed over. */
@@ -52,17 +54,19 @@ export interface DeliveryService {
 }
 
 /** "Before" means every stored delivery. No clock is read, because it may be another machine's or set back. */
-const END_OF_TIME = '9999-12-31T23:59:59.999Z';
+export const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
-export function createDelivery(store: Store): DeliveryService {
+/** `seats` are those whose answers may allow something. */
+export function createDelivery(store: Store, seats: () => readonly Seat[]): DeliveryService {
   return {
     hand: (ask_ids, carrier, reader) =>
       store.writeReceipt(async (tx) => {
         const delivered: Delivered[] = [];
         // A prompt that is named twice is handed over once; the second time would be marked repeated.
         for (const ask_id of new Set(ask_ids)) {
-          const prompt = await tx.prompts.get(ask_id);
-          if (prompt === undefined) continue;
+          const stored = await tx.prompts.get(ask_id);
+          if (stored === undefined) continue;
+          const prompt = await asSigned(tx, stored, { store, seats });
           const stamped = isUncollected(prompt) && (reader === undefined || isReceiver(prompt, reader));
           delivered.push(stamped ? await handPrompt(tx, prompt, carrier) : { prompt, repeated: false });
         }
@@ -209,7 +213,7 @@ const AT_ONCE = 5;
  * where a hook prints: as context, or in the reason for holding a Stop.
  */
 export async function handUncollected(context: HookContext): Promise<Delivered[]> {
-  const { tx, session } = context;
+  const { tx, session, store } = context;
   const delivered: Delivered[] = [];
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
   const held = uncollected.length === 0 ? NONE : await heldByRun(context);
@@ -217,9 +221,20 @@ export async function handUncollected(context: HookContext): Promise<Delivered[]
     if (delivered.length === AT_ONCE) break;
     if (held.has(prompt.ask_id)) continue;
     if (await isCarried(context, prompt)) continue;
-    delivered.push(await handPrompt(tx, prompt, hookCarrier(session.session_id)));
+    const { prompt: handed, repeated } = await handPrompt(tx, prompt, hookCarrier(session.session_id));
+    delivered.push({
+      prompt: await asSigned(tx, handed, { store, seats: await seatsOf(context, prompt) }),
+      repeated,
+    });
   }
   return delivered;
+}
+
+/** The seats that count for this hook. Few hooks deliver the answer to a permission, and only these read the file. */
+async function seatsOf({ settings, event }: HookContext, { kind }: Prompt): Promise<() => readonly Seat[]> {
+  if (kind !== 'permission') return () => [];
+  const seats = settings.seats?.() ?? (await settings.human?.(event.cwd))?.trust.seats ?? [];
+  return () => seats;
 }
 
 const NONE: ReadonlySet<string> = new Set();

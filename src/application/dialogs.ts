@@ -357,7 +357,7 @@ export async function applicableRules(
 const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
 /** Cancels pending dialogs that were answered in their client's terminal. */
-export const withdrawClosed: HookHandler = async (hook) => {
+export const cancelClosed: HookHandler = async (hook) => {
   const { tx, event, session } = hook;
   if (!mayClose(event)) return null;
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);

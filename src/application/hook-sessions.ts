@@ -84,7 +84,7 @@ async function knownRoot(
   return session;
 }
 
-/** A new run is where its event says it is. While the run continues, nothing that is known about it is dropped. */
+/** A session that starts is where its event says it is. While it continues, nothing that is known about it is dropped. */
 const BEGINS: ReadonlySet<string | null> = new Set(['startup', 'resume', 'fork']);
 
 function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session['source'] {

@@ -10,6 +10,7 @@ import {
   isSilent,
   mergeVerdicts,
   NO_OPINION,
+  takesContext,
   type Verdict,
   type Waited,
 } from '../domain/hooks.ts';
@@ -18,11 +19,12 @@ import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
-import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts';
-import { withdrawClosed } from './dialogs.ts';
+import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, settleDeliveries } from './delivery.ts';
+import { cancelClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
-import type { HookHandler, HookSettings } from './hook-context.ts';
+import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
+import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
@@ -80,6 +82,26 @@ async function isTranscriptBehind(
 }
 
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
+  const { processes, log } = parts;
+  const silences = createSilences(store);
+
+  /** The event and its session, as everything that handles it gets them. */
+  async function reading(
+    tx: WriteTx,
+    reported: HookEvent,
+    settings: HookSettings,
+    speaker: Speaker,
+  ): Promise<Omit<HookContext, 'verdict' | 'waited'>> {
+    const event = await provenEvent(tx, reported, speaker, processes);
+    const session = await sessionOfHook(tx, event, settings, speaker, processes);
+    let read: Promise<Preferences> | null = null;
+    const preferences = (): Promise<Preferences> => {
+      read ??= preferencesAt(tx, settings.seat, settings.env);
+      return read;
+    };
+    return { tx, event, session, settings, preferences, store, ...parts };
+  }
+
   /** One round through the handlers. A handler that wants to wait ends the round; the next ones run after the wait. */
   async function runHandlers(
     reported: HookEvent,
@@ -87,24 +109,21 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings);
-    const speaker = speakerOf(settings, parts.processes);
+    const speaker = speakerOf(settings, processes);
     const patience = Date.now() + TRANSCRIPT_LAG_MS;
+    const key = silences.keyOf(reported, settings);
+    let head: number | null = null;
     const round = async (tx: WriteTx): Promise<Handled | typeof LOOK_AGAIN> => {
-      const event = await provenEvent(tx, reported, speaker, parts.processes);
-      const session = await sessionOfHook(tx, event, settings, speaker, parts.processes);
+      const context = await reading(tx, reported, settings, speaker);
+      const { event, session } = context;
       if ((await isTranscriptBehind(tx, event, settings)) && Date.now() < patience) return LOOK_AGAIN;
       await settleDeliveries(tx, event, session.session_id);
-      let read: Promise<Preferences> | null = null;
-      const preferences = (): Promise<Preferences> => {
-        read ??= preferencesAt(tx, settings.seat, settings.env);
-        return read;
-      };
       let verdict = NO_OPINION;
       for (const handler of handlers) {
-        const context = { tx, event, session, settings, verdict, waited, preferences, store, ...parts };
-        verdict = mergeVerdicts(verdict, await handler(context));
+        verdict = mergeVerdicts(verdict, await handler({ ...context, verdict, waited }));
         if (verdict.wait !== null) break;
       }
+      if (key !== null) head = await tx.events.head();
       const prints = verdict.carries && verdict.wait === null;
       return {
         ...verdict,
@@ -113,13 +132,36 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     };
     // Most hooks only record that a tool runs. They acknowledge nothing, so they need not wait for the disk.
     for (;;) {
-      const handled = await store.writeReceipt(
-        round,
-        (handled, announced) => announced || (handled !== LOOK_AGAIN && !isSilent(handled)),
-      );
-      if (handled !== LOOK_AGAIN) return handled;
+      let says = false;
+      const handled = await store.writeReceipt(round, (handled, announced) => {
+        says = announced || (handled !== LOOK_AGAIN && !isSilent(handled));
+        return says;
+      });
+      if (handled !== LOOK_AGAIN) {
+        if (key !== null && head !== null && !says) {
+          const newest = head;
+          later(() => silences.note(key, reported, newest));
+        }
+        return handled;
+      }
       await new Promise((resolve) => setTimeout(resolve, TRANSCRIPT_LOOK_MS));
     }
+  }
+
+  /** Records an event that has already been answered with nothing. */
+  async function recordOnly(reported: HookEvent, settings: HookSettings): Promise<void> {
+    const speaker = speakerOf(settings, processes);
+    await store.writeReceipt(async (tx) => {
+      const context = await reading(tx, reported, settings, speaker);
+      for (const handler of RECORDERS) await handler({ ...context, verdict: NO_OPINION, waited: null });
+    });
+  }
+
+  /** Runs `work` once the answer has left. */
+  function later(work: () => Promise<void>): void {
+    setImmediate(() => {
+      work().catch((error: unknown) => log.warn('A hook was not recorded.', { error: String(error) }));
+    });
   }
 
   /** Waits outside the transaction, so that others can use the store. An interrupted turn stops waiting. */
@@ -139,6 +181,11 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 
   return {
     async handle(event, settings) {
+      const key = silences.keyOf(event, settings);
+      if (key !== null && (await silences.lasts(key))) {
+        later(() => noticingRefusals(store, () => recordOnly(event, settings)));
+        return { ...NO_OPINION, output_id: null };
+      }
       const verdict = await noticingRefusals(store, () => runHandlers(event, settings, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
@@ -172,7 +219,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   deliverInterrupts,
   notifyAborted,
   gateMentions,
-  withdrawClosed,
+  cancelClosed,
   {
     concerns: (_event, settings) => ownRun(settings) !== null,
     load: async (event, settings) => {
@@ -195,6 +242,9 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   settleSession,
 ];
 
+/** Those that do more than say something, for an event of which nothing is said. */
+const RECORDERS: readonly HookHandler[] = [beginTurns, cancelClosed, endTurns, settleSession];
+
 /** The run whose agent this is. */
 const ownRun = ({ env }: HookSettings): RunStart | null => readStart(env[RUN_VARIABLE]);
 
@@ -206,6 +256,69 @@ async function handlersFor(event: HookEvent, settings: HookSettings): Promise<Ho
     else if (handler.concerns(event, settings)) handlers.push(await handler.load(event, settings));
   }
   return handlers;
+}
+
+// ---- Answering before recording ----
+// Nearly all hooks of a working agent say nothing and record that a tool runs. The agent need not wait for that. Whatever
+// can reach an agent is an event in the log. So where a kind of hook had nothing to say, it still has nothing to say while
+// the log has not grown, and if nothing is under way that depends on the time or on other processes.
+
+interface Silences {
+  /** What the memory calls this kind of event of this session; null if it must be recorded before it is answered. */
+  keyOf(event: HookEvent, settings: HookSettings): string | null;
+  /** Whether it still has nothing to say. */
+  lasts(key: string): Promise<boolean>;
+  /** It had nothing to say when the newest event was `head`. */
+  note(key: string, event: HookEvent, head: number): Promise<void>;
+}
+
+/** More than any client has agents at once; at this number the memory starts anew. */
+const MOST_SILENCES = 1_000;
+
+function createSilences(store: Store): Silences {
+  /** By key: the number of the newest event. */
+  const heads = new Map<string, number>();
+
+  return {
+    keyOf(event, settings) {
+      if (settings.answers_first !== true || !isPlain(event) || ownRun(settings) !== null) return null;
+      const { session_id, agent_id, client_turn_id, name, pid } = event;
+      return JSON.stringify([session_id, agent_id, client_turn_id, name, pid, takesContext(event)]);
+    },
+
+    async lasts(key) {
+      const head = heads.get(key);
+      return head !== undefined && head === (await store.read((tx) => tx.events.head()));
+    },
+
+    async note(key, { session_id, agent_id }, head) {
+      const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
+      const holds = await store.read(
+        async (tx) => head === (await tx.events.head()) && (await isNothingUnderWay(tx, own)),
+      );
+      if (heads.size >= MOST_SILENCES) heads.clear();
+      if (holds) heads.set(key, head);
+      else heads.delete(key);
+    },
+  };
+}
+
+/** A tool that is neither ours nor a dialog, and starts no agent in the background. */
+function isPlain(event: HookEvent): boolean {
+  const { name, tool, background_agents } = event;
+  if (name !== 'PreToolUse' && name !== 'PostToolUse' && name !== 'PostToolUseFailure') return false;
+  // The call itself follows at once, and is identified by what its hook has recorded.
+  if (tool === null || tool.own !== null) return false;
+  return background_agents.length === 0 && dialogOf(event) === null;
+}
+
+/** Whether the session has no mention, and nothing on its way to it that was not proved read: those also depend on time and processes. */
+async function isNothingUnderWay(tx: ReadTx, session_id: string): Promise<boolean> {
+  return (
+    (await tx.mentions.countUnprocessed(session_id)).count === 0 &&
+    (await tx.deliveries.carriedBy(hookCarrier(session_id), END_OF_TIME)).length === 0 &&
+    (await tx.prompts.uncollectedOf(session_id, 1)).length === 0
+  );
 }
 
 // ---- When a hook has waited long enough ----

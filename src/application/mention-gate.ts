@@ -1,5 +1,5 @@
 /**
- * The mention gate as hook handlers: what is blocked, what is only reminded of, and when the gate gives up. The rules
+ * The mention gate as hook handlers: what is held, what is only reminded of, and when the gate gives up. The rules
  * are in domain/mentions.ts; here they meet the store and the client.
  */
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
@@ -55,7 +55,7 @@ export const refusePrompts: HookHandler = async (context) => {
   return decision.refused ? { block: refusal(await waiting(context), context) } : null;
 };
 
-/** Decides tool calls, and delivers mentions where nothing is blocked. */
+/** Decides tool calls, and delivers mentions where nothing is held. */
 export const gateMentions: HookHandler = async (context) => {
   const { tx, event, session, verdict } = context;
   if (isHumanPrompt(event)) await humanPrompted(tx, session.session_id);
@@ -79,7 +79,7 @@ async function decide(context: HookContext): Promise<{ deny?: string; context?: 
   const counted = await tx.mentions.countUnprocessed(session_id);
   const before = await tx.gates.get(session_id);
   if (counted.count === 0) return before?.held === true ? reopen(context, before) : null;
-  // Only a session that was blocked before can have a block left over from an earlier turn.
+  // Only a session that was held before can still count as held from an earlier turn.
   const turn = before?.held_since == null ? undefined : await tx.turns.current(session_id);
   const record = holdOfTurn(before ?? newGate(session_id), turn?.started_at ?? null);
   const mode = await modeOf(context);
@@ -116,7 +116,7 @@ async function noticeGivenUp(
   });
 }
 
-/** Lifts the block after the last mention was processed. The agent is informed with this call, which passes. */
+/** Lifts the hold after the last mention was processed. The agent is informed with this call, which passes. */
 async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ context: string[] }> {
   await tx.gates.put({ ...noteProgress(record), held: false });
   return {

@@ -356,7 +356,7 @@ export interface SessionRecords extends SessionReads, Prunable {
 /** The state of the mention gate. */
 export interface GateReads {
   get(session_id: string): Promise<GateRecord | undefined>;
-  /** The gates of blocked sessions, the longest blocked first. */
+  /** The gates of held sessions, the longest held first. */
   held(): Promise<GateRecord[]>;
 }
 
@@ -476,7 +476,7 @@ export interface MentionReads extends PrunableReads {
 export interface MentionRecords extends MentionReads, Prunable {
   insert(mention: Mention): Promise<void>;
   update(mention: Mention): Promise<void>;
-  /** Counts one more tool call that the unprocessed mentions of a session have blocked. */
+  /** Counts one more tool call that the unprocessed mentions of a session have held. */
   deny(session_id: string): Promise<void>;
   /** Moves the unprocessed mentions of a session to the one that continues it; returns their ids. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;

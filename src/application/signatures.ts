@@ -1,4 +1,5 @@
 /** Whether the human's own seat gave an answer: asked before anything that allows leaves for an agent. */
+import { mayAllow, permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { countsIn, type Seat, seatThatSigned } from '../domain/seats.ts';
 import type { ReadTx, Store } from './ports.ts';
@@ -23,6 +24,26 @@ export async function seatThatAnswered(
   const answer = { decision, selected, comment, by, via, attested, response_id, responded_at };
   const counting = seats.filter((seat) => countsIn(seat, name));
   return seatThatSigned(counting, { store_id, ask_id, displayed_digest, answer }, stored?.signature ?? null);
+}
+
+/**
+ * A prompt as an agent may read it. An answer that may allow something and that no registered seat signed is not attested,
+ * whatever its row says, because anybody may write a row.
+ */
+export async function asSigned(
+  tx: ReadTx,
+  prompt: Prompt,
+  { store, seats }: { store: Against['store']; seats: () => readonly Seat[] },
+): Promise<Prompt> {
+  const { late_response: late } = prompt;
+  const isSigned = async (answered: Prompt): Promise<boolean> => {
+    const against = { store, displayed_digest: permissionDigest(prompt), seats: seats() };
+    return (await seatThatAnswered(tx, answered, against)) !== null;
+  };
+  if (late !== null && mayAllow(prompt, late) && !(await isSigned({ ...prompt, ...late })))
+    return { ...prompt, late_response: { ...late, attested: false } };
+  if (prompt.status !== 'responded' || !mayAllow(prompt, prompt) || (await isSigned(prompt))) return prompt;
+  return { ...prompt, attested: false };
 }
 
 /** What the human has to know of an answer that allowed nothing, and how they repair it. */

@@ -1,5 +1,5 @@
 /**
- * The Stop guard as a hook handler: what a session still has to do, whether to block its Stop, and when to let it stop.
+ * The Stop guard as a hook handler: what a session still has to do, whether to hold its Stop, and when to let it stop.
  * The rule itself is in domain/stop-guard.ts. An error here rolls back the transaction, and the hook fails open.
  */
 import type { HookWait, Verdict } from '../domain/hooks.ts';

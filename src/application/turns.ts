@@ -360,7 +360,7 @@ function isForeign({ event, session }: HookContext): boolean {
   return event.agent_id !== null && session.session_id === event.session_id;
 }
 
-/** A client that starts, or that waits for its person, runs no turn, whatever the store believes. */
+/** A client that starts, or that waits for its person, has no turn, whatever the store says. */
 function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
   if (name === 'SessionStart') return reason === 'startup' || reason === 'resume';
   return name === 'Notification' && raw['notification_type'] === 'idle_prompt';

@@ -1,4 +1,4 @@
-/** `hive cancel`: withdraws a question, which then carries no decision. */
+/** `hive cancel`: cancels a question, which then carries no decision. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';

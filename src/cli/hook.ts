@@ -18,18 +18,10 @@ const LIMIT_MS = 2_000;
 /** Shorter than `LIMIT_MS`, so that the reason can still be said. */
 const BUSY_MS = 1_500;
 
-/** What started the hook (bin/hive). */
-interface Host {
-  /** Starts the same event again in the bundle that has everything (scripts/build.mjs). */
-  handOver(): void;
-  /** Called when the hook has done its work, just before it exits. */
-  finished(): void;
-}
-
-/** Handles the event from stdin and ends the process. */
-export function runHook(text: string, host: Host): void {
+/** Handles the event from stdin and ends the process. `finished` is called when the work is done, just before that. */
+export function runHook(text: string, finished: () => void): void {
   const { argv, env } = process;
-  main(argv.slice(3), env, text, host).catch((error: unknown) => {
+  main(argv.slice(3), env, text, finished).catch((error: unknown) => {
     process.stderr.write(`hive hook: ${String(error)}\n`);
   });
 }
@@ -38,7 +30,7 @@ async function main(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   text: string,
-  host: Host,
+  finished: () => void,
 ): Promise<void> {
   let name: string | null = null;
   const setLimit = (): NodeJS.Timeout =>
@@ -103,22 +95,16 @@ async function main(
     // Without this record it is handed over again: better twice than never.
     await hooks.printed(verdict).catch(() => undefined);
     await hooks.leave().catch(() => undefined);
-    host.finished();
+    finished();
     process.exit(0);
   } catch (error) {
-    // Nothing has been written yet: modules are loaded on demand before a transaction, or the error rolled it back.
-    if (isLeftOut(error)) return host.handOver();
     fail(error instanceof Error ? error.message : String(error), env, name);
   } finally {
     clearTimeout(limit);
   }
 }
 
-function isLeftOut(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'LEFT_OUT';
-}
-
-/** The client ends a waiting hook when its question was answered in the terminal or withdrawn. */
+/** The client ends a waiting hook when its question was answered in the terminal or cancelled. */
 function untilTerminated(): AbortSignal {
   const terminated = new AbortController();
   process.once('SIGTERM', () => terminated.abort());

@@ -19,7 +19,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Answer a question, or correct your answer',
     async () => (await import('./respond.ts')).defineRespond,
   ],
-  cancel: ['Withdraw a question', async () => (await import('./cancel.ts')).defineCancel],
+  cancel: ['Cancel a question', async () => (await import('./cancel.ts')).defineCancel],
   post: ['Write to the shared buffer', async () => (await import('./post.ts')).definePost],
   messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
   mentions: ['List and process mentions', async () => (await import('./mentions.ts')).defineMentions],

@@ -158,7 +158,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
       codexListens: () => existsSync(codexSocket(env) ?? ''),
     });
-    await wire.serve(createMcpServer(hive, { ...connection, onHook }, role));
+    await wire.serve(createMcpServer(hive, connection, role), onHook);
     endSoon();
     waker.close();
     await stopPopups();

@@ -41,7 +41,7 @@ export function definePost(command: Command): void {
     )
     .option('--reply-to <id>', 'the message_id of the message that this answers')
     .option('--thread <name>', 'the conversation that it belongs to')
-    .option('--urgent', 'block those it mentions, even where mentions only remind')
+    .option('--urgent', 'hold those it mentions, even where mentions only remind')
     .option('--expects-reply', 'ask for an answer')
     .addOption(new Option('--scope <scope>', 'whom @All and roles reach').choices(['project', 'all']))
     .option('--by <name>', BY)

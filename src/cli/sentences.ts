@@ -203,7 +203,7 @@ export const POST = {
     `This shell belongs to ${writer}, so it cannot post as ${handle}. Nothing was posted. Without --as-agent the block is posted as unverified.`,
   mentioned: (handles: string): string => `Mentioned: ${handles}.`,
   notHeld: (handles: string): string =>
-    `Mentioned without blocking their work, because the conversation looks like a loop: ${handles}.`,
+    `Mentioned without holding them, because the conversation looks like a loop: ${handles}.`,
   postedBefore: (message_id: string): string => `${message_id} was posted before and was not posted again.`,
   unverified: (author: string, where: string): string =>
     `Posted as ${author}: this is ${where}, which does not prove that name.`,

@@ -1,6 +1,6 @@
 /**
  * The mention gate: a tool call is denied until the session has processed its mentions. The gate names the call that
- * clears it, never blocks that call, counts its denials and gives up after a bounded number of model steps (invariant
+ * clears it, never holds that call, counts its denials and gives up after a bounded number of model steps (invariant
  * 11). Also the loop guard, which says when mentions no longer gate. Pure.
  */
 import type { MentionInFull, UnprocessedCount } from './mentions.ts';
@@ -12,7 +12,7 @@ import { excerpt } from './text.ts';
 /** The gate's state for one session. */
 export interface GateRecord {
   session_id: string;
-  /** Model steps blocked in a row without progress; a batch of parallel calls is one step. */
+  /** Model steps held in a row without progress; a batch of parallel calls is one step. */
   steps: number;
   /** Denials until this time belong to the step already counted; null once its batch was closed. */
   step_until: string | null;
@@ -20,9 +20,9 @@ export interface GateRecord {
   denials: number;
   /** The gate gave up and only reminds until a mention is processed. */
   gave_up: boolean;
-  /** Calls were blocked, and the session has not yet been notified that they pass again. */
+  /** Calls were held, and the session has not yet been notified that they pass again. */
   held: boolean;
-  /** When the first call was blocked since the session last made progress; null when none is blocked. */
+  /** When the first call was held since the session last made progress; null when none is held. */
   held_since: string | null;
   /** The seats whose human was notified of that. */
   held_notified: string[];
@@ -41,12 +41,12 @@ interface GateDecision {
   gave_up_now: boolean;
 }
 
-/** The gate gives up after blocking this many steps in a row. */
+/** The gate gives up after holding this many steps in a row. */
 export const GATE_STEPS = 5;
 /** If no event closes a batch, denials within this time are one step: six parallel calls came within 47 ms (measured). */
 const STEP_MS = 2_000;
 
-/** The state of a gate that has not blocked anything yet. */
+/** The state of a gate that has not held anything yet. */
 export function newGate(session_id: string): GateRecord {
   return {
     session_id,
@@ -63,7 +63,7 @@ export function newGate(session_id: string): GateRecord {
 }
 
 /**
- * Decides one tool call that the gate may block. `can_clear`: the session can make the call that clears the gate;
+ * Decides one tool call that the gate may hold. `can_clear`: the session can make the call that clears the gate;
  * one that cannot is only reminded.
  */
 export function decideGate(
@@ -106,7 +106,7 @@ interface PromptDecision {
 /** The gate lets prompts through after refusing this many in a row. */
 export const PROMPT_REFUSALS = 5;
 
-/** Decides one prompt of the human where prompts are blocked. `gating`: how many mentions block. */
+/** Decides one prompt of the human where prompts are held. `gating`: how many mentions hold. */
 export function decidePrompt(
   { gating }: Pick<UnprocessedCount, 'gating'>,
   record: GateRecord,
@@ -190,7 +190,7 @@ export function denialReason(mentions: readonly MentionInFull[], count: number):
   ].join('\n\n');
 }
 
-/** The text of a reminder of `count` mentions, the first of which are given, when nothing is blocked. */
+/** The text of a reminder of `count` mentions, the first of which are given, when nothing is held. */
 export function reminder(mentions: readonly MentionInFull[], count: number): string {
   return `${describeMentions(mentions, count)}\n\nWhen you have dealt with this, call hivemind_process_mentions {"mention_ids": [${mentions
     .slice(0, SHOWN)
@@ -201,7 +201,7 @@ export function reminder(mentions: readonly MentionInFull[], count: number): str
 /** A command that only reads and clears mentions, with nothing else that a shell would run. */
 const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
 
-/** Calls the gate never blocks: our own tools, the search tool that loads them, and the shell command that clears the gate. */
+/** Calls the gate never holds: our own tools, the search tool that loads them, and the shell command that clears the gate. */
 export function isExempt(tool: { name: string; own: string | null; input: unknown }): boolean {
   if (tool.own !== null || tool.name === 'ToolSearch') return true;
   if (tool.name !== 'Bash') return false;
@@ -209,19 +209,19 @@ export function isExempt(tool: { name: string; own: string | null; input: unknow
   return typeof command === 'string' && MENTIONS_COMMAND.test(command);
 }
 
-/** An agent whose tool calls the gate blocks, as a notice shows it. */
+/** An agent whose tool calls the gate holds, as a notice shows it. */
 export interface HeldAgent {
   session_id: string;
   handle: string;
   source: Source;
   project: string;
-  /** The mention that blocks it (the most urgent of several), and who wrote it. */
+  /** The mention that holds it (the most urgent of several), and who wrote it. */
   mention_id: string;
   from_handle: string;
   since: string;
 }
 
-/** When to notify a seat of a blocked agent; null: never, or it was notified already. */
+/** When to notify a seat of a held agent; null: never, or it was notified already. */
 export function heldNoticeAt(
   { held_since, held_notified }: Pick<GateRecord, 'held_since' | 'held_notified'>,
   seat: string,
@@ -231,7 +231,7 @@ export function heldNoticeAt(
   return new Date(Date.parse(held_since) + when * 1_000).toISOString();
 }
 
-/** The gate's state once a call of a turn that began at `started_at` is blocked: a block in an earlier turn does not count. */
+/** The gate's state once a call of a turn that began at `started_at` is held: being held in an earlier turn does not count. */
 export function holdOfTurn(record: GateRecord, started_at: string | null): GateRecord {
   const { held_since } = record;
   if (held_since === null || started_at === null || started_at <= held_since) return record;
@@ -240,7 +240,7 @@ export function holdOfTurn(record: GateRecord, started_at: string | null): GateR
 
 const NAMED = 5;
 
-/** One sentence for all blocked agents, however many there are. `clock` formats a time for the human. */
+/** One sentence for all held agents, however many there are. `clock` formats a time for the human. */
 export function heldSentence(agents: readonly HeldAgent[], clock: (time: string) => string): string {
   const [only] = agents;
   if (only !== undefined && agents.length === 1)
@@ -254,7 +254,7 @@ export function heldSentence(agents: readonly HeldAgent[], clock: (time: string)
 
 // ---- The loop guard (docs/mentions.md) ----
 // Agents that keep answering each other without a human message in between are still delivered to each other, but
-// no longer block each other. The caller passes the counts and gets the decision.
+// no longer hold each other. The caller passes the counts and gets the decision.
 
 /** A reply chain longer than this, counted since the last human message, is a loop. */
 export const MOST_HOPS = 8;

@@ -29,9 +29,9 @@ export interface Mention {
   priority: Message['priority'];
   /** True when the addressee was named by handle or by role; false when only `@All` reached it. */
   by_name: boolean;
-  /** False once the loop guard has tripped for author and addressee: the mention is delivered but blocks nothing. */
+  /** False once the loop guard has tripped for author and addressee: the mention is delivered but holds nothing. */
   gates: boolean;
-  /** How many tool calls it has blocked. */
+  /** How many tool calls it has held. */
   denials: number;
   status: MentionStatus;
   created_at: string;
@@ -62,7 +62,7 @@ export interface MentionInFull extends Mention {
 /** How many mentions a session has not processed. */
 export interface UnprocessedCount {
   count: number;
-  /** Those that block tool calls. */
+  /** Those that hold tool calls. */
   gating: number;
   /** The urgent ones among the gating. */
   urgent: number;
@@ -74,7 +74,7 @@ export interface MentionSummary {
   unprocessed: number;
   processed: number;
   expired: number;
-  /** How many of the unprocessed ones block tool calls. */
+  /** How many of the unprocessed ones hold tool calls. */
   gating: number;
   denials: number;
 }

@@ -22,7 +22,7 @@ export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
 export type PromptKind = 'question' | 'permission';
 /** `low`: no popup. `critical`: breaks through do-not-disturb. */
 export type Urgency = 'low' | 'normal' | 'critical';
-/** Why a prompt was cancelled. `withdrawn`: the asker took it back. The last three are the ways a turn ends. */
+/** Why a prompt was cancelled. `withdrawn`: its asker cancelled it. The last three are the ways a turn ends. */
 export type CancelReason =
   | 'withdrawn'
   | 'human'
@@ -406,7 +406,9 @@ export function describeSettlement(prompt: Prompt, repeated: boolean): string {
   const about = `${prompt.ask_id} (asked ${prompt.created_at}: "${excerpt(prompt.question, 160)}")`;
   const again = repeated ? ' This may have reached you before.' : '';
   if (prompt.late_response !== null) {
-    return `A late answer to ${about}, which had ${WAS[prompt.status]}: ${describeDecision(prompt.late_response)} Act on it if it is still useful.${again}`;
+    const { kind, late_response } = prompt;
+    const act = kind === 'permission' && !late_response.attested ? '' : ' Act on it if it is still useful.';
+    return `A late answer to ${about}, which had ${WAS[prompt.status]}: ${describeDecision({ ...late_response, kind })}${act}${again}`;
   }
   switch (prompt.status) {
     case 'responded':
@@ -437,23 +439,28 @@ const WAS: Readonly<Record<Prompt['status'], string>> = {
 
 /** Who answered what, through which channel, and when; shared by an answer in time and a late one. */
 function describeDecision({
+  kind,
   decision,
   comment,
   by,
   via,
   attested,
   responded_at,
-}: Pick<Prompt, 'decision' | 'comment' | 'by' | 'via' | 'attested' | 'responded_at'>): string {
+}: Pick<Prompt, 'kind' | 'decision' | 'comment' | 'by' | 'via' | 'attested' | 'responded_at'>): string {
   const said = decision ?? '';
   const shown =
     said.length > SHOWN_ANSWER
       ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns it in full)`
       : said;
-  return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${UNATTESTED}`}`;
+  return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${unattestedText(kind)}`}`;
 }
 
 /** What an agent reads with an answer that Hive did not see a person give. */
-export const UNATTESTED = 'Unattested: Hive did not see a person give this answer.';
+export function unattestedText(kind: Prompt['kind']): string {
+  return kind === 'permission'
+    ? 'No seat that the human has registered signed this answer, so it allows nothing. Take it as a no, and tell your human.'
+    : 'Unattested: Hive did not see a person give this answer.';
+}
 
 // ---- Creating a prompt ----
 // The asker's request, checked and completed.

@@ -11,7 +11,7 @@ import type { GateMode } from './preferences.ts';
 import { decideSource, type Source } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
-/** `idle`: it runs no turn. `ended`: it is gone; what it asked is still answerable. */
+/** `idle`: it has no current turn. `ended`: it is gone; what it asked is still answerable. */
 type SessionState = 'active' | 'idle' | 'ended';
 
 /** One agent conversation. Times are ISO-8601 UTC with milliseconds. */
@@ -44,7 +44,7 @@ export interface Session {
   shared: boolean;
   /** `@reviewer` reaches the sessions that carry the role `reviewer`. */
   roles: string[];
-  /** How unprocessed mentions block its tool calls; null follows the global setting. */
+  /** How unprocessed mentions hold its tool calls; null follows the global setting. */
   gate: GateMode | null;
   /** The outreach settings that the human set for this session alone. */
   outreach: OutreachOverrides;

@@ -1,5 +1,5 @@
 /**
- * Turns: a turn is one run of an agent. How a turn begins and ends, what its end does to the questions asked in it (the
+ * Turns: a turn is what an agent does from one prompt until it stops. How a turn begins and ends, what its end does to the questions asked in it (the
  * table `CANCELS`, as in docs/turns.md), what a client's events mean for it, and what a client's transcript says
  * about its end. Pure: no clock, no ids, no I/O.
  *
@@ -38,7 +38,7 @@ export interface Turn {
   client_turn_id: string | null;
   /** The turn that this one continues, under the same client's id. */
   continues: string | null;
-  /** The first turn of that chain, or itself if it continues none: blocks are counted over the whole chain. */
+  /** The first turn of that chain, or itself if it continues none: holds are counted over the whole chain. */
   chain_id: string;
   /** Whether it is running, and how it ended. */
   state: TurnState;
@@ -289,7 +289,7 @@ function ofEarlier(kind: ArrivalKind, named: Turn, current: Turn | null): Meanin
   return continued(named);
 }
 
-/** A tool starts in a turn that has ended: another hook blocked its Stop, or woke it. A turn that was stopped stays stopped. */
+/** A tool starts in a turn that has ended: another hook held its Stop, or woke it. A turn that was stopped stays stopped. */
 function continued(turn: Turn): Meaning {
   return turn.stopped_at !== null ? { kind: 'about', turn } : { kind: 'continue', turn };
 }

@@ -39,7 +39,7 @@ test('what a carrier handed is collected though the clock of this machine is beh
   const hive = await openTestHive(path);
   const { ask_id } = await ask(hive);
   await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-  const delivery = createDelivery(await openWithClock(path, 2 * HOUR_MS));
+  const delivery = createDelivery(await openWithClock(path, 2 * HOUR_MS), () => []);
   const [handed] = await delivery.hand([ask_id], 'cli:session-1');
   expect(Date.parse(handed?.prompt.handed_at ?? '')).toBeGreaterThan(Date.now() + HOUR_MS);
   // By a store whose clock was set back in between, even.

@@ -11,7 +11,7 @@ import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hi
 import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { claude, endsOf, SESSION } from '../support/turns.ts';
-import { eventually, timed } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 // ---- Over one store ----
 // Who gets an answer, when, and which.
@@ -108,7 +108,7 @@ describe('the end answers everybody who waits', () => {
     expect(await one.store.read((tx) => tx.turns.pendingInterrupts(turn.turn_id))).toEqual([]);
   });
 
-  test('200 askers in two processes’ worth of hives are answered within 250 ms', async () => {
+  test('200 askers in two processes’ worth of hives are all answered', async () => {
     const store = tempStore();
     const hives = [await openTestHive(store), await openTestHive(store)];
     const [hive] = hives;
@@ -120,10 +120,9 @@ describe('the end answers everybody who waits', () => {
         (await hive.store.read((tx) => tx.turns.pendingInterrupts(turn.turn_id))).length === replies.length,
     );
     await hive.turns.end(turn.turn_id, INTERRUPTED);
-    const { result, ms } = await timed(() => Promise.all(replies));
+    const result = await Promise.all(replies);
     expect(new Set(result.map(({ interrupt_id }) => interrupt_id)).size).toBe(200);
     expect(result.every(({ outcome }) => outcome === 'aborted')).toBe(true);
-    expect(ms).toBeLessThan(250);
   });
 
   test('nobody is told before the questions are cancelled: one transaction', async () => {
@@ -299,8 +298,6 @@ describe('the truth, where no hook tells it', () => {
 // that succeeds and stops nothing, questions that stay open after it.
 
 describe('what users of other programs have reported', () => {
-  const AT_ONCE_MS = 500;
-
   function interrupt(hive: OpenedHive, turn_id?: string) {
     const reply = hive.interrupts.interrupt({ session: SESSION, turn_id, actor: HUMAN });
     reply.catch(() => undefined);
@@ -338,9 +335,8 @@ describe('what users of other programs have reported', () => {
       await standing(hive);
       await claude(hive).pre('p1', 't1');
       await first;
-      const { result, ms } = await timed(() => interrupt(hive, turn_id));
+      const result = await interrupt(hive, turn_id);
       expect(result).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
-      expect(ms).toBeLessThan(AT_ONCE_MS);
       // Nothing stays active behind it: another, without an id, is told that nothing runs.
       await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
     });
@@ -351,10 +347,7 @@ describe('what users of other programs have reported', () => {
       const hive = await openTestHive();
       const { turn_id } = await runningTurn(hive, 'p1');
       await claude(hive).stop('p1');
-      const { ms } = await timed(() =>
-        expect(interrupt(hive, turn_id)).rejects.toMatchObject({ code: 'turn_not_current' }),
-      );
-      expect(ms).toBeLessThan(AT_ONCE_MS);
+      await expect(interrupt(hive, turn_id)).rejects.toMatchObject({ code: 'turn_not_current' });
     });
 
     test('one that was accepted and then overtaken by the end is answered by it', async () => {

@@ -9,7 +9,7 @@ import { type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
 import { type Graphical, graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
 import { ask as askHive } from '../support/hive.ts';
 import { recorded } from '../support/popup-trail.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, within } from '../support/wait.ts';
 
 describe('a graphical Emacs', () => {
   let desktop: Desktop;
@@ -23,7 +23,7 @@ describe('a graphical Emacs', () => {
     home = await openEmptyHome();
     hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
     const notes = join(home.folder, 'notes.txt');
-    writeFileSync(notes, 'You go on with your work.  The mode line counts who waits.\n');
+    writeFileSync(notes, 'Continue with your work.  The mode line counts the open questions.\n');
     emacs = await openGraphical(
       graphicalEmacs(),
       home,
@@ -58,7 +58,13 @@ describe('a graphical Emacs', () => {
           (list (+ (car at) (car edges) 4) (+ (cdr at) (cadr edges) 6)))))`);
 
   async function pixel(form: string): Promise<{ x: number; y: number }> {
-    const [x = 0, y = 0] = (await emacs.value(form)).match(/\d+/g)?.map(Number) ?? [];
+    let found: number[] = [];
+    // It may not be drawn yet.
+    await eventually(async () => {
+      found = (await emacs.value(form)).match(/\d+/g)?.map(Number) ?? [];
+      return found.length === 2;
+    });
+    const [x = 0, y = 0] = found;
     return { x, y };
   }
 
@@ -69,6 +75,7 @@ describe('a graphical Emacs', () => {
     await emacs.focus(false);
     const away = await ask('And now?');
     expect(await recorded(hive, away)).toMatchObject({ outcome: 'sent' });
+    await eventually(() => desktop.sent.length > 0, undefined, 'the popup on the desktop');
     expect(desktop.sent.map(({ body }) => body)).toEqual(['And now?']);
     await emacs.focus(true);
   });
@@ -87,10 +94,7 @@ describe('a graphical Emacs', () => {
     const pressUntil = (key: string, done: () => Promise<boolean>): Promise<void> =>
       eventually(async () => {
         await emacs.key(key);
-        return eventually(done, 1_000).then(
-          () => true,
-          () => false,
-        );
+        return within(done, 1_000);
       });
     await pressUntil('2', asksNext);
     await pressUntil('q', async () => !(await asksNext()));

@@ -1,4 +1,4 @@
-;;; hive-absence-test.el --- What is said while there is no sidecar  -*- lexical-binding: t; -*-
+;;; hive-absence-test.el --- Messages while no sidecar runs  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -19,7 +19,7 @@
                                                          :type 'user-error)))))))
 
 (defun hive-absence-test-note ()
-  "Return what is said in the empty list."
+  "Return the text of the empty list."
   (with-current-buffer "*hive*"
     (mapconcat (lambda (overlay) (overlay-get overlay 'after-string))
                (overlays-in (point-min) (point-max)) "")))
@@ -27,7 +27,7 @@
 (defconst hive-absence-test-commands
   '(hive-next hive-respond hive-interrupt hive-interrupt-all hive-interrupt-withdraw hive-sessions
     hive-session-visit hive-check-mentions)
-  "What would otherwise claim that there is nothing.")
+  "Commands that would otherwise report an empty list.")
 
 (ert-deftest hive-absence-no-command-claims-that-nothing-is-there ()
   (hive-test-with-desk nil
@@ -55,7 +55,7 @@
       (hive-restart)
       (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
       (hive-test-wait 5 (equal " No questions are pending." (hive-absence-test-note)))
-      ;; It is no line of the list, and goes when there is one.
+      ;; It is not a line of the list, and disappears when the list has one.
       (should (null (hive-list-test-lines)))
       (hive-test-call 'fake/ask nil)
       (hive-test-wait 5 (hive-list-test-lines))

@@ -1,4 +1,4 @@
-;;; hive-amend-test.el --- A correction loses no word  -*- lexical-binding: t; -*-
+;;; hive-amend-test.el --- Correcting an answer  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -27,7 +27,7 @@
   (delq nil (mapcar (lambda (record) (plist-get record :amendment)) (hive-test-state))))
 
 (defun hive-amend-test-stored (count)
-  "Wait until COUNT corrections are stored and nothing is on its way; return the last."
+  "Wait until COUNT corrections are stored and none is pending; return the last."
   (hive-test-wait 5 (and (= count (length (hive-amend-test-amendments)))
                          (null (hive-outbox-entries 'pending))))
   (car (last (hive-amend-test-amendments))))
@@ -50,11 +50,11 @@ free answer is read like a choice."
            ,@body)))))
 
 (defun hive-amend-test-first ()
-  "Return the first line among what can be corrected."
+  "Return the first line that completion offers for correction."
   (hive-respond--amend-line (car (cl-remove-if-not #'hive-respond--amend-mine-p (hive-prompts-settled)))))
 
 (defmacro hive-amend-test-said (pattern)
-  "Wait until a line that matches PATTERN is to be said or was said."
+  "Wait until a line that matches PATTERN is queued or was shown."
   `(hive-test-wait 5 (cl-find-if (lambda (line) (string-match-p ,pattern line))
                                  (cons (or hive-notify--said "") hive-notify--lines))))
 
@@ -191,7 +191,7 @@ free answer is read like a choice."
     (hive-test-connect)
     (let ((id (hive-amend-test-answered :options hive-amend-test-options :multi_select t))
           (kill-ring nil))
-      ;; Handed while the human types.
+      ;; The answer is handed over while the human types.
       (hive-amend-test-typing nil
           (list (hive-amend-test-first) "Yes"
                 (lambda ()

@@ -6,9 +6,9 @@
 
 ;;; Commentary:
 
-;; For the rounds of kill -9: `M-x hive-respond' again and again, where only
-;; the keyboard is not real.  What is typed is told before it is entered, so
-;; that whoever reads along knows to which answer the next "queued" belongs.
+;; For the rounds of kill -9: runs `M-x hive-respond' again and again, with
+;; simulated input.  Each answer is printed before it is entered, so the test
+;; knows which answer the next "queued" is about.
 
 ;;; Code:
 
@@ -16,7 +16,7 @@
 (require 'hive-mode)
 
 (defun hive-answer-on (name)
-  "Answer whatever waits until Emacs is killed.
+  "Answer every pending question until Emacs is killed.
 No two answers are the same: each begins with NAME, which no other
 Emacs has, or is the label of an option that no other question has."
   (let ((count 0) (refused (make-hash-table :test #'equal)))
@@ -28,7 +28,7 @@ Emacs has, or is the label of an option that no other question has."
                    (cond
                     (default)           ; which of many: the one that is offered
                     ((gethash prompt refused) (typed (car (all-completions "" table))))
-                    ;; At first words where none are allowed: the store refuses them.
+                    ;; First, free text where it is not allowed: the store refuses it.
                     (t (puthash prompt t refused)
                        (typed (words)))))))
         (while t

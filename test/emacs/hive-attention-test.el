@@ -1,4 +1,4 @@
-;;; hive-attention-test.el --- When the human is told, and how  -*- lexical-binding: t; -*-
+;;; hive-attention-test.el --- When and how the human is notified  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -16,7 +16,7 @@
 (require 'hive-read)
 
 (defmacro hive-attention-test (&rest body)
-  "Run BODY with an empty model, and leave none behind."
+  "Run BODY with an empty model, and empty it afterwards."
   (declare (indent 0))
   `(let ((hive-mode t))
      (unwind-protect (progn (hive-model-forget) ,@body)
@@ -24,7 +24,7 @@
        (hive-respond--plan))))
 
 (defun hive-attention-test-until (seconds)
-  "Return the time in SECONDS as the wire writes it."
+  "Return the time in SECONDS in the format of the wire."
   (format-time-string "%FT%T.%3NZ" (time-add nil seconds) t))
 
 ;;;; Mode line
@@ -46,7 +46,7 @@
                                              :snoozed_until (hive-attention-test-until 3600)))
     (should (equal " hive 1!" (substring-no-properties (hive-mode-line--text))))
     (should (eq 'hive-mode-line-low (get-text-property 1 'face (hive-mode-line--text))))
-    ;; Answered after all, it is not counted twice.
+    ;; If it is answered after all, it is not counted twice.
     (hive-model-put-prompt (hive-test-prompt :ask_id "away" :status "responded"))
     (should (= 1 (hive-prompts-awake)))))
 
@@ -80,7 +80,7 @@
     (should (equal '("any" "twice" "perm" "both")
                    (hive-template-texts (hive-test-prompt :kind "permission" :project "rocket"))))
     (should-not (hive-template-texts (hive-test-prompt :allow_free_text :json-false)))
-    ;; Mentions have theirs, and those of any kind.
+    ;; Mentions have a sentence of their own, and so have several kinds together.
     (push '("mention" "rocket" "seen") hive-reply-templates)
     (should (equal '("seen" "any" "twice") (hive-template-messages "rocket")))
     (should (equal '("any" "twice" "demo") (hive-template-messages "demo")))
@@ -102,7 +102,7 @@
       (hive-test-wait 5 (= 2 (length (hive-test-answers))))
       (should (string-match-p " 3  100% yes, small" (car (last shown))))
       (should (equal "100% yes, small" (plist-get (nth 0 (hive-test-answers)) :decision)))
-      ;; Beside what was chosen it is a comment.
+      ;; Text typed in addition to an option is a comment.
       (should (equal ["a"] (plist-get (nth 1 (hive-test-answers)) :selected)))
       (should (equal "100% yes, small" (plist-get (nth 1 (hive-test-answers)) :comment))))))
 
@@ -130,7 +130,7 @@
         (should (eq selected (selected-window)))
         (should (= point (point)))
         (should (eq 'bottom (window-parameter (get-buffer-window "*hive*") 'window-side)))
-        ;; It goes when nothing waits any more.
+        ;; It disappears when no question is pending.
         (hive-test-call 'fake/change '(:ask_id "p1" :status "responded"))
         (hive-test-wait 5 (null (get-buffer-window "*hive*")))))))
 
@@ -155,7 +155,7 @@
 ;;;; Quiet times
 
 (defmacro hive-attention-test-quiet (&rest body)
-  "Run BODY with what is said in the variable `said', and leave no timer."
+  "Run BODY; collect messages in the variable `said', and cancel the timers."
   (declare (indent 0))
   `(hive-attention-test
      (let (said (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--hours-timer nil))
@@ -182,7 +182,7 @@
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-test-wait 3 said)
     (should (equal '("1 question arrived while you were away") said))
-    ;; What has ended, or was never wished, begins nothing.
+    ;; Quiet hours that are over, or not set, start nothing.
     (hive-attention--take (list :do_not_disturb (hive-attention-test-until -60)))
     (hive-attention--take (list :do_not_disturb :json-false))
     (should-not hive-attention--since)))
@@ -205,13 +205,13 @@
           (apply (timer--function timer) (timer--args timer)))
         (should (equal '("2 questions arrived while you were away") said))
         (should-not (hive-attention--hours-p))
-        ;; The sidecar says when the next ones are.
+        ;; The sidecar sends the next ones.
         (should (equal '(nil) asked))
         (hive-attention--take (list :quiet_times (list :begins_at (hive-attention-test-until 3600)
                                                        :ends_at (hive-attention-test-until 7200))))
         (should hive-attention--hours-timer)
         (should-not (hive-attention--hours-p))
-        ;; Taken back, nothing is waited for.
+        ;; If they are removed, there is nothing to wait for.
         (hive-attention--take nil)
         (should-not hive-attention--hours-timer)))))
 

@@ -1,4 +1,4 @@
-;;; hive-detect-not-test.el --- Tests of what is not posted, or not at once  -*- lexical-binding: t; -*-
+;;; hive-detect-not-test.el --- Text that is not posted, or not at once  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -20,7 +20,7 @@
     (hive-detect-test-type (hive-detect-test-block "half ty"))
     (sit-for 0.5)
     (should-not (hive-shared-test-stored))
-    ;; Nor when it is killed and yanked, or put through a command.
+    ;; Nor if it is killed and yanked, or filtered through a command.
     (goto-char (hive-shared-start))
     (push-mark (point-max) t t)
     (hive-detect-test-keys "C-w")
@@ -66,7 +66,7 @@
       (hive-test-wait 5 hive-detect-test-ids)
       (should (equal hive-detect-test-ids (list (plist-get message :message_id))))
       (should (= 1 (length (hive-shared-test-stored))))
-      ;; It stays as the text that it is.
+      ;; It stays unchanged.
       (should (equal (hive-shared-draft) block)))))
 
 (ert-deftest hive-detect/the-same-block-again-is-old-text ()
@@ -75,7 +75,7 @@
       (hive-detect-test-append (hive-detect-test-block "again" "Human"))
       (hive-detect-test-settle))
     (should (= 1 (length (hive-shared-test-stored))))
-    ;; Also for another Emacs, which remembers nothing.
+    ;; The same for another Emacs, which has no memory of it.
     (setq hive-shared-compose--known nil)
     (delete-region (hive-shared-start) (point-max))
     (hive-detect-test-append (hive-detect-test-block "again" "Human"))
@@ -141,7 +141,7 @@
     (hive-detect-test-append (hive-detect-test-block "offline"))
     (hive-test-wait 5 (hive-outbox-entries 'pending))
     (should (string-search "offline" (buffer-string)))
-    ;; It is being posted, and no draft.
+    ;; It is being posted, so it is not a draft.
     (should (equal (hive-shared-draft) ""))
     (hive-sidecar-start)
     (hive-shared-test-wait-for "offline")

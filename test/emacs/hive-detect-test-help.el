@@ -6,7 +6,7 @@
 
 ;;; Commentary:
 
-;; A shared buffer whose text other programs change, and somebody types in.
+;; A shared buffer that other programs change while somebody types in it.
 
 ;;; Code:
 
@@ -22,7 +22,7 @@
   (hive-format-block "2026-01-11 18:00:00" (or handle "Claude-xyz") body))
 
 (defun hive-detect-test-settle ()
-  "Wait until every change was looked at and everything is stored and shown."
+  "Wait until every change was examined, and every message is stored and shown."
   (hive-test-wait 10 (and (null hive-shared-compose--timer) (null hive-shared-compose--changes)))
   (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
   (hive-test-wait 10 (cl-every (lambda (id) (hive-shared-message id)) hive-detect-test-ids)))
@@ -38,7 +38,7 @@
   (declare (indent 0) (debug t))
   `(hive-shared-test-with
      (let ((hive-detect-test-ids nil)
-           ;; Half a second, in short.
+           ;; Shorter than the usual half second.
            (hive-detect-quiet 0.15)
            (hive-post-stored-functions (append hive-post-stored-functions
                                                '(hive-detect-test-note))))
@@ -48,11 +48,11 @@
        ,@body)))
 
 (defun hive-detect-test-append (text)
-  "Append TEXT to the buffer as another program would, and stay where we are."
+  "Append TEXT to the buffer as another program would, without moving point."
   (save-excursion (goto-char (point-max)) (insert text)))
 
 (defun hive-detect-test-keys (keys)
-  "Type KEYS, as `kbd' has them."
+  "Type KEYS, in the syntax of `kbd'."
   (let ((execute-kbd-macro-with-message nil))
     (execute-kbd-macro (if (stringp keys) (kbd keys) keys))))
 

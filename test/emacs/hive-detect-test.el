@@ -1,4 +1,4 @@
-;;; hive-detect-test.el --- Tests of messages that programs insert  -*- lexical-binding: t; -*-
+;;; hive-detect-test.el --- Messages that programs insert  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -19,7 +19,7 @@
     (hive-detect-test-settle)
     (should (equal (hive-shared-test-stored)
                    '(("unverified" "Claude-xyz" "@Claude-abc12 look at this"))))
-    ;; It is shown among the messages, as what it is, and is no draft.
+    ;; It is shown among the messages, with its author, and is not a draft.
     (should (equal (hive-shared-test-bodies) '("@Claude-abc12 look at this")))
     (goto-char (hive-shared-top))
     (should (looking-at "## .* unverified$"))
@@ -28,12 +28,12 @@
     (should (string-search "as Claude-xyz"
                            (mapconcat (lambda (overlay) (overlay-get overlay 'after-string))
                                       (overlays-in (point-min) (point-max)) "")))
-    ;; The mention is nobody's, and reached its addressee.
+    ;; The mention has no verified author, and it reached its addressee.
     (should (equal '(("unverified" "unprocessed"))
                    (mapcar (lambda (mention) (list (plist-get mention :from_handle)
                                                    (plist-get mention :status)))
                            (hive-shared-test-do "mentions" :session "Claude-abc12"))))
-    ;; A second look finds nothing.
+    ;; Looking again finds nothing.
     (sit-for 0.4)
     (should (= 1 (length (hive-shared-test-stored))))))
 
@@ -67,7 +67,7 @@
      do
       (ert-info (name)
         (delete-region (hive-shared-start) (point-max))
-        ;; Each case has a second of its own: a block like one that is stored is old text.
+        ;; Each case has its own second: a block equal to a stored one counts as old text.
         (let ((text (replace-regexp-in-string "18:00:00" (format "18:00:%02d" second) text))
               (stored (hive-shared-test-stored)))
           (setq hive-shared-compose--known nil)
@@ -147,12 +147,12 @@
   (hive-detect-test-with
     (hive-detect-test-append (hive-detect-test-block "go on" "Human"))
     (hive-detect-test-settle)
-    ;; Nor is what it adds to a yank of yours.
+    ;; Nor is text that it adds to a yank of yours.
     (kill-new (hive-detect-test-block "half is yours" "Human"))
     (hive-detect-test-keys "C-y")
     (save-excursion (search-backward "yours") (insert "not "))
     (hive-detect-test-settle)
-    ;; Nor what it writes while a command of yours waits.
+    ;; Nor text that it writes while a command of yours waits.
     (let ((this-command 'self-insert-command))
       (hive-detect-test-append (hive-detect-test-block "while you type" "Human")))
     (hive-detect-test-settle)

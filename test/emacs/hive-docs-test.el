@@ -1,4 +1,4 @@
-;;; hive-docs-test.el --- The manual names everything  -*- lexical-binding: t; -*-
+;;; hive-docs-test.el --- The manual is complete  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -81,14 +81,14 @@
         (end-of-file (nreverse forms))))))
 
 (ert-deftest hive-docs-the-first-recipe-is-for-every-emacs ()
-  "A recipe for the newest Emacs alone would fail in the oldest that Hive runs in."
+  "A recipe that works only in the newest Emacs would fail in the oldest supported one."
   (let ((plain '((add-to-list 'load-path "…") (require 'hive-mode) (hive-mode 1))))
     (should (equal plain (hive-docs-test-first-recipe "README.md" "^```elisp\n" "^```$")))
     (should (equal plain (remove '(global-set-key (kbd "C-c h") 'hive-prefix-map)
                                  (hive-docs-test-first-recipe "docs/emacs.md" "^```elisp\n" "^```$"))))))
 
 (ert-deftest hive-docs-use-package-starts-hive-and-has-its-keys ()
-  "Deferred, it would not start; `:bind-keymap' wants the variable to be bound."
+  "If it were deferred, it would not start; `:bind-keymap' needs the variable."
   (let* ((recipe (car (hive-docs-test-first-recipe "docs/emacs.md"
                                                    "^The same with `use-package`\\(?:.*\n\\)+?```elisp\n"
                                                    "^```$")))
@@ -98,7 +98,7 @@
     (should (equal '(use-package hive-mode) (list (car recipe) (cadr recipe))))
     (should (eq t (cadr (memq :demand arguments))))
     (should (equal '(hive-mode 1) (car (last config))))
-    ;; What use-package checks when the prefix key is pressed, in an Emacs of its own.
+    ;; In a new Emacs: what use-package checks when the prefix key is pressed.
     (with-temp-buffer
       (should (equal 0 (call-process
                         (expand-file-name invocation-name invocation-directory) nil t nil
@@ -117,7 +117,7 @@
         (should-not (re-search-forward "(\\(setopt\\|keymap-set\\|keymap-global-set\\|defvar-keymap\\) " nil t))))))
 
 (ert-deftest hive-every-list-of-keys-is-in-the-help-of-its-mode ()
-  "Of the modes in which keys are pressed, not typed."
+  "In modes whose keys are commands."
   (pcase-dolist (`(,mode . ,command) '((hive-list-mode . hive-list-filter-agent)
                                        (hive-prompt-mode . hive-prompt-choose)
                                        (hive-outreach-mode . hive-outreach-older)

@@ -1,4 +1,4 @@
-;;; hive-feed-test.el --- Fetching what waits, again where it failed  -*- lexical-binding: t; -*-
+;;; hive-feed-test.el --- Fetching the pending questions, and trying again  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -23,7 +23,7 @@
                ((symbol-function 'run-at-time)
                 (lambda (seconds &rest _)
                   (push seconds delays)
-                  ;; One that never comes by itself.
+                  ;; One that never runs by itself.
                   (timer-create))))
        ,@body)))
 
@@ -35,7 +35,7 @@
   (hive-feed-test-with #'hive-feed-test-fail
     (dotimes (_ 8) (hive-model-refresh))
     (should (equal '(2 4 8 16 32 60 60 60) (nreverse delays)))
-    ;; Meanwhile nobody is told that there is nothing.
+    ;; Until then no command reports an empty list.
     (should-not (hive-model-complete-p))))
 
 (ert-deftest hive-feed-after-a-success-it-begins-anew ()

@@ -1,4 +1,4 @@
-;;; hive-files-test.el --- Files with text from agents, opened  -*- lexical-binding: t; -*-
+;;; hive-files-test.el --- Opening files with text from agents  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -25,7 +25,7 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
   (push "command" hive-files-test-ran))
 
 (defun hive-files-test-hostile ()
-  "Return a text with everything that Emacs might obey in a file."
+  "Return a text with everything in a file that Emacs might execute."
   (concat "-*- eval: " (hive-files-test-form "mode-line") " -*-\n"
           "[[elisp:" (hive-files-test-form "link") "][look]] <elisp:" (hive-files-test-form "angle")
           "> elisp:" (hive-files-test-form "plain") "\n"
@@ -34,13 +34,13 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
           "Local Variables:\neval: " (hive-files-test-form "variables") "\nfill-column: 3\nEnd:"))
 
 (defun hive-files-test-open (file)
-  "Open FILE in all ways of reading local variables, and follow every link."
+  "Open FILE with each setting for local variables, and follow every link."
   (dolist (enable '(t :all :safe))
     (let ((enable-local-variables enable) (enable-local-eval t)
           (org-link-elisp-confirm-function nil) (org-link-shell-confirm-function nil)
          )
       (cl-letf (((symbol-function 'hack-local-variables-confirm) (lambda (&rest _) t))
-                ;; Of the links of an entry, open all.
+                ;; If an entry has several links, open all of them.
                 ((symbol-function 'read-char-exclusive) (lambda (&rest _) ?\C-m)))
         (with-current-buffer (find-file-noselect file)
           (unwind-protect

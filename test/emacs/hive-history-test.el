@@ -1,4 +1,4 @@
-;;; hive-history-test.el --- Searching what was, and keeping it  -*- lexical-binding: t; -*-
+;;; hive-history-test.el --- Searching the history, and exporting it  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -72,7 +72,7 @@
     (hive-history-open)
     (hive-history-test-shown "Which way, in full\\?")
     (kill-buffer)
-    ;; Looking it up is not seeing it.
+    ;; Opening it from the history does not count as seen.
     (should-not (cl-some (lambda (record) (plist-get record :seen)) (hive-test-state)))
     (should-error (hive-history-older) :type 'user-error)))
 
@@ -108,7 +108,7 @@
 ;;;; Installing
 
 (defmacro hive-install-test-with (programs &rest body)
-  "Run BODY with only PROGRAMS, each (NAME . SCRIPT), and what a shell needs, to be found."
+  "Run BODY with a PATH that has only PROGRAMS, each (NAME . SCRIPT), and what a shell needs."
   (declare (indent 1))
   `(let* ((bin (file-name-as-directory (expand-file-name "bin" hive-test-temp)))
           (process-environment (cons (concat "PATH=" bin ":/usr/bin:/bin") process-environment))

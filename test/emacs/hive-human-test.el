@@ -19,7 +19,7 @@
      ,@body))
 
 (defun hive-human-test-ask (count &rest fields)
-  "Ask a question with FIELDS and wait until COUNT wait."
+  "Ask a question with FIELDS and wait until COUNT are pending."
   (hive-test-call 'fake/ask fields)
   (hive-test-wait 5 (= (length (hive-prompts)) count)))
 
@@ -68,7 +68,7 @@
       (should (string-match-p "No questions are pending for you (1 for others; M-x hive-list)" said)))))
 
 (defun hive-human-test-claims ()
-  "Return the methods that claimed or let go, in order."
+  "Return the claims and releases, in order."
   (hive-test-wait 5 (plist-get (hive-test-call 'fake/claims) :claims))
   (append (plist-get (hive-test-call 'fake/claims) :claims) nil))
 

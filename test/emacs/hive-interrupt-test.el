@@ -11,18 +11,18 @@
 (require 'hive-interrupt)
 
 (defun hive-interrupt-test-turn (session &rest fields)
-  "Return a turn of SESSION that runs, with FIELDS instead of the usual."
+  "Return a turn of SESSION that is in progress, with FIELDS instead of the defaults."
   (append fields
           (list :turn_id (concat "turn-" session) :session_id session :agent (concat "Codex-" session)
                 :project "demo" :state "in_progress" :started_at (hive-text-now)
                 :tool nil :tool_since nil :sentence "task running" :interrupts [])))
 
 (defun hive-interrupt-test-tell (turn)
-  "Let the sidecar tell TURN."
+  "Let the sidecar send TURN."
   (hive-test-call 'fake/tell (list :method "turn/changed" :params turn)))
 
 (defmacro hive-interrupt-test (result &rest body)
-  "Run BODY while an interrupt is answered by RESULT; `said' is what is said."
+  "Run BODY while an interrupt is answered by RESULT; `said' collects the messages."
   (declare (indent 1))
   `(hive-test-with-desk nil
      (let ((said nil))
@@ -35,7 +35,7 @@
          ,@body))))
 
 (defun hive-interrupt-test-called ()
-  "Return the params of the interrupts that the sidecar got."
+  "Return the params of the interrupts that the sidecar received."
   (delq nil (mapcar (lambda (record) (plist-get (plist-get record :called) :params)) (hive-test-state))))
 
 (ert-deftest hive-interrupt-offers-what-runs-and-says-what-came-of-it ()
@@ -52,7 +52,7 @@
       (should (equal "b" (plist-get params :session_id)))
       (should (equal "Ada" (plist-get params :by)))
       (should (equal "wrong\u202E way" (plist-get params :note)))
-      ;; The same told once more is not said again.
+      ;; The same notification again shows no second message.
       (hive-interrupt-test-tell
        (hive-interrupt-test-turn "b" :state "aborted" :sentence "task interrupted by Ada"
                                  :interrupts (vector (list :interrupt_id (plist-get params :interrupt_id)
@@ -69,7 +69,7 @@
     (hive-rpc-notify 'turn/changed turn)
     (should (equal (list turn) (hive-turns-running)))
     (hive-rpc-notify 'turn/changed (plist-put (copy-sequence turn) :state "completed"))
-    ;; A list that was made before the end arrives after it.
+    ;; A list that was made before the turn ended arrives after that.
     (hive-interrupt--listed (list (list :session_id "s-1" :handle "reviewer" :turn turn)))
     (should-not (hive-turns-running))
     (hive-rpc-notify 'turn/changed next)
@@ -96,7 +96,7 @@
 
 (ert-deftest hive-interrupt-the-outcome-is-told-after-a-restart-of-either ()
   (hive-interrupt-test nil
-    ;; The sidecar dies with the request under way.
+    ;; The sidecar dies while the request is open.
     (hive-test-call 'fake/plan '(:method "turn/interrupt" :outcomes ["die"]))
     (hive-interrupt-session "a" "Codex-a")
     (hive-test-wait 10 (not (hive-sidecar-connected-p)))
@@ -115,7 +115,7 @@
       (hive-model-refresh-sessions)
       (hive-test-wait 5 said)
       (should (equal '("Codex-a: task completed before the interrupt reached it") said)))
-    ;; An Emacs that was started anew takes up what this human had asked.
+    ;; A new Emacs continues with the requests of this human.
     (clrhash hive-interrupt--asked)
     (cl-loop for (state . sentence) in '(("pending") ("withdrawn" . "the interrupt was withdrawn"))
              do (hive-interrupt-test-tell
@@ -170,7 +170,7 @@
 ;;;; Taking it back
 
 (defun hive-interrupt-test-stop (id state)
-  "Return the interrupts of a turn of which ID has STATE."
+  "Return the interrupts of a turn; the one with ID has STATE."
   (vector (list :interrupt_id id :by "Ada" :via "emacs" :state state
                 :sentence (unless (equal state "pending") (concat "the interrupt was " state)))))
 
@@ -187,7 +187,7 @@
     (let ((asked (hive-test-with-inputs (list "Codex-c") (call-interactively #'hive-interrupt-withdraw))))
       (should (equal '("Withdraw the interrupt of (default Codex-c): " "Codex-c") (car asked))))
     (hive-test-wait 5 said)
-    ;; That it was withdrawn is told as well, and said once.
+    ;; That it was withdrawn is notified as well, and shown once.
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "withdrawn")))
     (hive-test-call 'fake/ask nil)
     (should (equal '("Withdrew the request that Codex-c stop") said))))

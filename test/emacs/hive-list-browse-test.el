@@ -47,7 +47,7 @@
   (cl-flet ((said (&rest fields)
               (hive-list--question (apply #'hive-test-prompt :question (concat (make-string 150 ?q) "?") fields))))
     (should (string-prefix-p "→ yes (root)  qqq" (said :status "responded" :decision "yes" :by "root")))
-    ;; What expired has no decision, whatever was said afterwards.
+    ;; An expired question has no decision, even if somebody answered it afterwards.
     (should (string-prefix-p "→ late: yes (root)  qqq"
                              (said :status "expired" :late_response '(:decision "yes" :by "root"))))
     (should (string-prefix-p "qqq" (said :status "expired")))
@@ -68,7 +68,7 @@
       (should (= 1 (length (hive-list-test-lines))))
       (should (string-match-p line (car (hive-list-test-lines)))))
     (should (string-match-p "query:WO%%s" mode-line-process))
-    ;; It goes on following what happens.
+    ;; It continues to follow changes.
     (hive-test-call 'fake/ask '(:question "two%S more"))
     (hive-test-wait 5 (= 2 (length (hive-list-test-lines))))))
 
@@ -125,7 +125,7 @@
         (goto-char (point-min))
         (hive-list-test-key "m")
         (hive-list-test-key "m")
-        ;; What was not displayed is not even confirmed, and none of them is answered.
+        ;; If one was not displayed, nothing is confirmed and none of them is answered.
         (cl-letf (((symbol-function 'hive-prompt-show) #'ignore))
           (should-error (hive-test-with-inputs (list "Allow") (hive-list-test-key "a")) :type 'user-error))
         (should-not asked)
@@ -135,7 +135,7 @@
         (should (equal '("Answer 1 permission with \"Allow\"? ") asked))
         (should-not (hive-outbox-entries 'pending))
         (should (string-match-p " 2 marked" mode-line-process))
-        ;; To deny needs none.
+        ;; Denying needs no confirmation.
         (setq lines (hive-test-with-inputs (list "Deny") (hive-list-test-key "a")))
         (should (= 1 (length asked)))
         (should (string-prefix-p "Answer 2 questions, including 1 PERMISSION: Claude-abc12: One? · Claude-abc12: Two? (Allow"

@@ -1,4 +1,4 @@
-;;; hive-list-test-help.el --- The list of what waits, for tests  -*- lexical-binding: t; -*-
+;;; hive-list-test-help.el --- The list of questions, for tests  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,7 +6,7 @@
 
 ;;; Commentary:
 
-;; A list that is open only during a test, and what it shows.
+;; A list that is open only during a test, and its contents.
 
 ;;; Code:
 
@@ -19,7 +19,7 @@
     (split-string (buffer-substring-no-properties (point-min) (point-max)) "\n" t)))
 
 (defmacro hive-list-test (&rest body)
-  "Run BODY with an empty model and the list's buffer gone afterwards."
+  "Run BODY with an empty model, and kill the buffer of the list afterwards."
   (declare (indent 0))
   `(save-window-excursion
      (unwind-protect (progn (hive-model-forget) ,@body)

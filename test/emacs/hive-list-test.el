@@ -1,4 +1,4 @@
-;;; hive-list-test.el --- The list of what waits  -*- lexical-binding: t; -*-
+;;; hive-list-test.el --- The list of questions  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -36,7 +36,7 @@
       (hive-test-wait 2 (= 5 (length (hive-list-test-lines))))
       (should (equal "d" (tabulated-list-get-id)))
       (should (= column (current-column))))
-    ;; Its question is gone: point stays in the list, on what is near.
+    ;; Its question is gone: point moves to a question nearby.
     (hive-model-put-prompt (hive-test-prompt :ask_id "d" :status "responded"))
     (hive-test-wait 2 (= 4 (length (hive-list-test-lines))))
     (should (tabulated-list-get-id))))
@@ -142,7 +142,7 @@
       (hive-test-with-inputs (list "fine")
         (call-interactively (key-binding (kbd "a"))))
       (hive-test-wait 5 (= 1 (length (hive-list-test-lines))))
-      ;; The line goes before the answer has arrived.
+      ;; The line disappears before the answer has arrived.
       (hive-test-wait 5 (hive-test-answers))
       (should (equal "fine" (plist-get (car (hive-test-answers)) :decision)))
       (goto-char (point-min))
@@ -169,13 +169,13 @@
       (should (string-match-p "\\[fork] Claude-.*Which one\\?" (car (hive-list-test-lines))))
       (should-not (string-match-p "rocket\\|perm\\|main" (car (hive-list-test-lines))))
       (should (< (string-match "Which" (car (hive-list-test-lines))) 40))
-      ;; What is changed line by line has the same columns.
+      ;; A line that is updated alone has the same columns.
       (hive-model-put-prompt (hive-test-prompt :question "Another?"))
       (hive-list--update)
       (let ((updated (buffer-string)))
         (hive-list--print)
         (should (equal updated (buffer-string))))
-      ;; A column that is gone sorts nothing any more.
+      ;; A removed column no longer sorts the list.
       (setq width 100)
       (hive-list--resized (selected-window))
       (should (equal '("" "Agent" "Source" "Project" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))

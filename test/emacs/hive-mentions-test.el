@@ -1,4 +1,4 @@
-;;; hive-mentions-test.el --- Tests of what was said to you  -*- lexical-binding: t; -*-
+;;; hive-mentions-test.el --- Mentions of you  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -17,7 +17,7 @@
   (hive-test-wait 5 hive-mentions--summary))
 
 (defun hive-mentions-test-text ()
-  "Return what the current buffer shows."
+  "Return the visible text of the current buffer."
   (buffer-substring-no-properties (point-min) (point-max)))
 
 ;;;; Attention
@@ -49,7 +49,7 @@
         (sit-for 0.5)
         (should (equal 1 (length said)))
         (should (string-search "Claude-abc12 mentions you: @Human hey (and 199 more)" (car said)))
-        ;; Who wants no lines gets none.
+        ;; If the human wants no lines, there are none.
         (let ((hive-notify-echo nil))
           (hive-shared-test-post "@Human quietly")
           (hive-test-wait 5 (= 201 (hive-mentions-count)))

@@ -1,4 +1,4 @@
-;;; hive-mode-test.el --- The mode, its mode line, its words and its doctor  -*- lexical-binding: t; -*-
+;;; hive-mode-test.el --- The mode, its mode line, its sentences and its doctor  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT

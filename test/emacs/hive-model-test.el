@@ -1,4 +1,4 @@
-;;; hive-model-test.el --- What the desk knows  -*- lexical-binding: t; -*-
+;;; hive-model-test.el --- What Emacs knows of the questions  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -17,7 +17,7 @@
        (hive-model-forget))))
 
 (defun hive-model-test-ids ()
-  "Return the ids of what waits."
+  "Return the ids of the pending questions."
   (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-prompts)))
 
 (ert-deftest hive-model-most-urgent-first-then-oldest ()
@@ -55,10 +55,10 @@
     (hive-model-put-prompt (hive-test-prompt :ask_id "b" :urgency "low"))
     (hive-model-set-answered "a" t)
     (should (equal (hive-model-test-ids) '("b")))
-    ;; News of it that still say pending were overtaken.
+    ;; A notification that still says pending is out of date.
     (hive-model-put-prompt (hive-test-prompt :ask_id "a" :seen_at "2026"))
     (should (equal (hive-model-test-ids) '("b")))
-    ;; The answer was rejected: it waits again.
+    ;; The answer was rejected, so it is unanswered again.
     (hive-model-set-answered "a" nil)
     (should (equal (hive-model-test-ids) '("a" "b")))
     (hive-model-set-answered "a" t)

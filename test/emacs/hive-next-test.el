@@ -1,4 +1,4 @@
-;;; hive-next-test.el --- One question after the other  -*- lexical-binding: t; -*-
+;;; hive-next-test.el --- Answering one question after the other  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -211,7 +211,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
                         (:decision "Deny, Allow" :selected ["Deny" "Allow"])))
         (should-error (hive-respond-params prompt answer) :type 'user-error))
       (should (hive-respond-params prompt '(:decision "Deny" :selected ["Deny"])))
-      ;; In a dialog free text is a no; elsewhere it may be a yes.
+      ;; In a dialog, free text denies; elsewhere it may allow.
       (should (hive-respond-params prompt '(:decision "yes")))
       (should-error (hive-respond-params (plist-put (copy-sequence prompt) :dialog :json-false)
                                          '(:decision "yes"))
@@ -219,7 +219,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (hive-display-whole prompt)
       (should (equal "d" (plist-get (hive-respond-params prompt '(:decision "Allow" :selected ["Allow"]))
                                     :displayed_digest)))
-      ;; Another text under the same id was not displayed.
+      ;; A different text with the same id was not displayed.
       (should-error (hive-respond-params (plist-put (copy-sequence prompt) :digest "e")
                                          '(:decision "Allow" :selected ["Allow"]))
                     :type 'user-error))))
@@ -232,7 +232,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (dolist (key (list ?y ?\r))
     (hive-next-test-keys (list hive-next-test-permission) (list ?2 key)
       (should (equal ["Allow always"] (plist-get (car (hive-next-test-stored 1)) :selected)))
-      ;; The confirmation is new, too, and names the scope.
+      ;; It is also confirmed again, and the confirmation names the scope.
       (should (equal '(t t) news))
       (should (string-match-p "Allow always: Bash(rm \\*)" (nth 1 shown))))))
 

@@ -1,4 +1,4 @@
-;;; hive-outbox-adoption-test.el --- Answers that an Emacs left are not lost either  -*- lexical-binding: t; -*-
+;;; hive-outbox-adoption-test.el --- Answers that a dead Emacs left are sent  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -35,7 +35,7 @@
             (hive-outbox-open)
             (should (file-exists-p file))
             (should-not (hive-outbox-entries 'pending))
-            ;; The same number, another process: its Emacs is dead.
+            ;; The pid belongs to another process now: that Emacs is dead.
             (hive-outbox-test-left pid 1700000000 (hive-outbox-test-record "b"))
             (hive-outbox-open)
             (should (equal (hive-outbox-test-ids 'pending) '("b"))))
@@ -73,7 +73,7 @@
                                     (hive-journal-adopt))))
                    (write-region (format "%S" ids) nil ,(funcall file (concat name ".new")))
                    (rename-file ,(funcall file (concat name ".new")) ,(funcall file name)))
-                 ;; What a dead adopter has would be there for the other.
+                 ;; What a dead adopter had taken over is free for the other one.
                  (while (not (file-exists-p ,(funcall file "stop"))) (sleep-for 0.01)))))
            (adopters
             (mapcar (lambda (name)
@@ -117,7 +117,7 @@
     (should (hive-outbox-test-files))
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a")))
-    ;; And only once.
+    ;; Each is sent only once.
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a")))))
 

@@ -1,4 +1,4 @@
-;;; hive-outbox-order-test.el --- What goes out in order, and what waits for nothing  -*- lexical-binding: t; -*-
+;;; hive-outbox-order-test.el --- The order in which the outbox sends  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,9 +6,9 @@
 
 ;;; Commentary:
 
-;; What is about the same question, or in the same conversation, reaches the
-;; store in the order in which the human said it, also when the first of it
-;; has to be tried again.  What is about anything else does not wait for it.
+;; Answers to the same question, and messages in the same thread, reach the
+;; store in the order in which the human gave them, even if the first one has
+;; to be sent again.  Everything else does not wait for them.
 
 ;;; Code:
 
@@ -24,7 +24,7 @@
                    "yes"))
 
 (defun hive-outbox-order-test-post (id &rest place)
-  "Post a message with ID to PLACE, as requests name it."
+  "Post a message with ID to PLACE, a plist of request parameters."
   (hive-outbox-add nil "message/post"
                    (append (list :message_id id :response_id id :body "hello"
                                  :store_id "store-1")
@@ -50,7 +50,7 @@ Whoever has to be tried again waits until all others went."
         (funcall build)
         (setq connected t)
         (hive-outbox-flush)
-        ;; A new connection makes good what the last one failed at.
+        ;; A new connection sends what the last one failed to send.
         (dotimes (_ 4) (hive-outbox-connected))
         (should-not (hive-outbox-entries 'pending))
         (setq connected nil)))
@@ -77,7 +77,7 @@ Whoever has to be tried again waits until all others went."
                       (hive-outbox-order-test-answer "a" "a1")
                       (hive-outbox-order-test-answer "a" "a2")
                       (hive-outbox-order-test-answer "b" "b1")))
-                   ;; Its fourth error rejects a1, and a2 waits no longer.
+                   ;; Its fourth error rejects a1, so a2 no longer waits for it.
                    '("b1" "a2")))))
 
 (ert-deftest hive-outbox-order-what-was-refused-holds-up-nobody ()

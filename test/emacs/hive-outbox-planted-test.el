@@ -1,4 +1,4 @@
-;;; hive-outbox-planted-test.el --- The outbox takes no orders from others  -*- lexical-binding: t; -*-
+;;; hive-outbox-planted-test.el --- The outbox does not trust files from others  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -40,7 +40,7 @@
       (setq file (hive-outbox-planted
                   (hive-outbox-planted-line id)
                   (hive-outbox-planted-line "set" :method "desk/preferences" :params '(:sound t))
-                  ;; Saying that it is verified does not make it so.
+                  ;; A file cannot declare itself verified.
                   (hive-outbox-planted-line "says" :verified t :mac (make-string 64 ?0))))
       (cl-letf (((symbol-function 'hive-announce) (lambda (&rest args) (push args said))))
         (hive-test-connect))
@@ -49,7 +49,7 @@
       (should-not (hive-outbox-entries 'pending))
       (hive-test-call 'fake/ask nil)    ; whatever was sent has arrived before this
       (should-not (hive-test-answers))
-      ;; It is kept, across another start as well.
+      ;; It is kept, even after another start.
       (should-not (file-exists-p file)) ; adopted
       (should (= 1 (length (hive-outbox-test-files))))
       (hive-mode -1)
@@ -79,7 +79,7 @@
 
 (ert-deftest hive-outbox-a-method-that-is-no-answer-is-never-sent ()
   (hive-outbox-test-offline
-    ;; Even with the key.
+    ;; Not even with the key.
     (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000
                            (plist-put (hive-outbox-test-record "a") :method "desk/preferences"))
     (hive-outbox-open)
@@ -121,7 +121,7 @@
       (should (string-match-p "Not an answer or a message" (car asked))))
     (should (equal '("send") (hive-outbox-test-ids 'pending)))
     (should (equal '("later") (hive-outbox-test-ids 'unverified)))
-    ;; It stays decided.
+    ;; The decision is kept.
     (hive-outbox-close)
     (hive-outbox-open)
     (should (equal '("send") (hive-outbox-test-ids 'pending)))

@@ -1,4 +1,4 @@
-;;; hive-outbox-test-help.el --- An outbox, and what others left in it, for tests  -*- lexical-binding: t; -*-
+;;; hive-outbox-test-help.el --- An outbox with files of other Emacsen, for tests  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; Answers that are put into an outbox of the test's own, and the files that
-;; other Emacsen left there.
+;; An outbox of the test's own, and the files that other Emacs processes left
+;; in it.
 
 ;;; Code:
 
@@ -29,8 +29,11 @@
      (let ((hive-outbox--owner nil)) ,@body)))
 
 (defun hive-outbox-test-files ()
-  "Return the names of the files in the outbox."
-  (directory-files hive-outbox-directory nil "\\`[^.]"))
+  "Return the names of the files in the outbox that hold something."
+  (cl-remove-if (lambda (name)
+                  (eq 0 (file-attribute-size
+                         (file-attributes (expand-file-name name hive-outbox-directory)))))
+                (directory-files hive-outbox-directory nil "\\`[^.]")))
 
 (defun hive-outbox-test-left (pid start &rest records)
   "Write RECORDS as the file that process PID, born at START, left."
@@ -48,13 +51,13 @@
         :at "2026-01-01T00:00:00.000Z"))
 
 (defun hive-outbox-test-dead-pid ()
-  "Return the id of a process that is no more."
+  "Return the id of a process that has ended."
   (let ((process (start-process "dead" nil "true")))
     (while (process-live-p process) (accept-process-output process 0.05))
     (process-id process)))
 
 (defun hive-outbox-test-ids (state)
-  "Return the ids of what is answered by the entries in STATE."
+  "Return the ids of the questions that the entries in STATE answer."
   (mapcar #'hive-entry-ask-id (hive-outbox-entries state)))
 
 (provide 'hive-outbox-test-help)

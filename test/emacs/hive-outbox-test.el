@@ -22,7 +22,7 @@
                    (apply real args)))
                 ((symbol-function 'message)
                  (lambda (&rest _)
-                   ;; What is said is on the disk already.
+                   ;; The answer is on disk before the message is shown.
                    (should (hive-journal-read (hive-journal-file)))
                    (push 'said order))))
         (hive-respond-send (hive-test-prompt :ask_id "a") (list :decision "yes")))
@@ -49,7 +49,7 @@
     (hive-outbox-test-add "a")
     (write-region "{\"entry\":\"answer\",\"respon" nil (hive-journal-file) t 'quiet)
     (hive-outbox-test-add "b")
-    ;; Whole, but never ended: the write was not finished.
+    ;; The record is complete but its line is not: the write was not finished.
     (write-region (hive-outbox--encode (hive-outbox-test-record "c")) nil (hive-journal-file) t 'quiet)
     (hive-outbox-close)
     (hive-outbox-open)
@@ -91,6 +91,26 @@
       (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
       (should (equal ids (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers))))
       (should-not (hive-outbox-test-files)))))
+
+(ert-deftest hive-outbox-keeps-one-file-whose-name-is-on-disk ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let* ((file (hive-journal-file))
+           (inode (lambda () (file-attribute-inode-number (file-attributes file))))
+           (first (funcall inode)))
+      (should first)
+      (should (equal (plist-get (hive-outbox--greeting) :flush_folders)
+                     (vector (file-name-as-directory (expand-file-name hive-outbox-directory))
+                             (file-name-directory hive-outbox-key-file))))
+      (hive-outbox-test-add (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+      (hive-outbox-test-add "unknown")
+      (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+      (should (equal (hive-outbox-test-ids 'rejected) '("unknown")))
+      (should (equal first (funcall inode)))
+      (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
+      (should (equal first (funcall inode)))
+      (hive-outbox-tidy)
+      (should-not (file-exists-p file)))))
 
 (ert-deftest hive-outbox-sends-what-was-answered-while-the-sidecar-was-away ()
   (hive-test-with-desk nil

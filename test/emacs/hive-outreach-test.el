@@ -20,7 +20,7 @@
                 :ask_id nil :critical :json-false :reason nil)))
 
 (defmacro hive-outreach-test (listed &rest body)
-  "Run BODY; LISTED were sent before.  `said' is what is said."
+  "Run BODY; LISTED were sent before.  `said' collects the messages."
   (declare (indent 1))
   `(hive-test-with-desk nil
      (save-window-excursion
@@ -36,7 +36,7 @@
            (when (get-buffer name) (kill-buffer name)))))))
 
 (defun hive-outreach-test-tell (method item)
-  "Let the sidecar tell ITEM by METHOD."
+  "Let the sidecar send ITEM by METHOD."
   (hive-test-call 'fake/tell (list :method method :params item)))
 
 (defun hive-outreach-test-shown (regexp)
@@ -48,7 +48,7 @@
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message "100%s\u202Edone"))
     (hive-test-wait 5 said)
     (should (equal '("[bg] Codex-1: 100%s<U+202E>done") said))
-    ;; Neither what a rule held back nor a report is.
+    ;; Suppressed items and reports are not.
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message "no" :status "suppressed"))
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "report" :message "no"))
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "card" :title "Built" :source "main"))
@@ -72,7 +72,7 @@
     (hive-test-wait 5 said)
     (should (string-match-p "\\`5 messages from agents; the last one: \\[bg] Codex-1: m4  M-x hive-outreach\\'" (car said)))
     (should-not (cdr said))
-    ;; A few are said one by one, in their order.
+    ;; A few are shown one by one, in order.
     (dotimes (n 2)
       (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message (format "n%d" n))))
     (hive-test-wait 5 (cdr said))
@@ -120,7 +120,7 @@
     (push-button)
     (hive-test-wait 5 (= 1 (length (hive-test-answers))))
     (should (equal ["Retry"] (plist-get (car (hive-test-answers)) :selected)))
-    ;; Answered, it has no buttons any more; one from before refuses.
+    ;; Once answered, it has no buttons; a button from before refuses.
     (hive-test-wait 5 (null (next-button (point-min) t)))
     (should-error (hive-outreach--answer "p1" "Leave") :type 'user-error)))
 

@@ -1,4 +1,4 @@
-;;; hive-post-test.el --- Tests of posting and composing  -*- lexical-binding: t; -*-
+;;; hive-post-test.el --- Posting and composing  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -12,7 +12,7 @@
 (require 'hive-shared-test-help)
 
 (defmacro hive-post-test-hearing (said &rest body)
-  "Run BODY; SAID is bound to the lines that were said, newest first."
+  "Run BODY; SAID is bound to the messages that were shown, newest first."
   (declare (indent 1) (debug t))
   `(let ((,said nil))
      (cl-letf (((symbol-function 'hive-notify-say)
@@ -79,7 +79,7 @@
                      :test #'equal
                      :key (lambda (record)
                             (plist-get (plist-get record :params) :body))))
-    ;; As another Emacs would find it.
+    ;; As it is for another Emacs.
     (hive-outbox-close)
     (hive-outbox-open)
     (hive-sidecar-start)
@@ -197,7 +197,7 @@
       (should (member "All" (all-completions "" table)))
       (should (member "Human" (all-completions "" table)))
       (should (equal '("Human") (all-completions "hum" table))))
-    ;; Who has ended is not offered.
+    ;; Sessions that have ended are not offered.
     (hive-shared-test-do "end" :from "Claude-zzz99")
     (hive-test-wait 5 (not (member "Claude-zzz99" (hive-model-handles))))))
 

@@ -22,7 +22,7 @@
   "Texts of 64 KB that make parsers of Markdown slow.")
 
 (defun hive-prompt-colour-runs (text)
-  "Return how many pieces of TEXT have a face."
+  "Return how many stretches of TEXT have a face."
   (let ((position 0) (runs 0))
     (while (< position (length text))
       (when (get-text-property position 'face text) (setq runs (1+ runs)))

@@ -34,7 +34,7 @@
       (should-not (prefix "Which?")))))
 
 (ert-deftest hive-prompt-a-long-line-from-right-to-left-is-wrapped-anywhere ()
-  "Between words it would take Emacs seconds, at each redisplay."
+  "Wrapping between words would take Emacs seconds at each redisplay."
   (hive-prompt-test-shown (hive-test-prompt :question (apply #'concat (make-list 200 "שלום "))) nil
     (should-not word-wrap))
   (hive-prompt-test-shown (hive-test-prompt :question (apply #'concat (make-list 200 "salom "))) nil
@@ -50,10 +50,10 @@
       nil
     (let (asked sent)
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (text) (push text asked) nil))
-                ((symbol-function 'hive-prompt-waiting-p) #'always)
+                ((symbol-function 'hive-prompt-unanswered-p) #'always)
                 ((symbol-function 'hive-respond-send)
                  (lambda (_prompt answer) (push (plist-get answer :decision) sent))))
-        ;; Before its end was displayed, it is not even asked.
+        ;; Until its end was displayed, the command does not even ask.
         (should-error (hive-prompt--send-label "Allow") :type 'user-error)
         (should-not asked)
         (hive-display-whole hive-prompt--prompt)
@@ -90,7 +90,7 @@
 
 (ert-deftest hive-prompt-an-option-chosen-here-says-that-what-is-shown-was-read ()
   (let (sent)
-    (cl-letf (((symbol-function 'hive-prompt-waiting-p) #'always)
+    (cl-letf (((symbol-function 'hive-prompt-unanswered-p) #'always)
               ((symbol-function 'hive-rpc-request) (lambda (method &rest _) (push method sent)))
               ((symbol-function 'hive-respond-send) (lambda (&rest _) (push 'answer sent))))
       (hive-prompt-test-shown (hive-test-prompt :seen_at "2026-01-01T00:00:01.000Z" :options [(:label "a")]) nil
@@ -131,7 +131,7 @@
     (("prompt/orphaned" :orphaned t) . "its session ended")
     (("prompt/handed" :repeated :json-false) . "answer handed to the agent")
     (("prompt/invented" :x 1) . "prompt/invented"))
-  "Events of the wire, and what they are called.")
+  "Events on the wire, and their descriptions.")
 
 (ert-deftest hive-prompt-says-what-happened-in-words-and-local-time ()
   (unwind-protect

@@ -1,4 +1,4 @@
-;;; hive-quiet-test.el --- The echo area and the mode line while it is quiet  -*- lexical-binding: t; -*-
+;;; hive-quiet-test.el --- The echo area and the mode line during quiet hours  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -12,14 +12,14 @@
 (require 'hive-test-help)
 
 (defmacro hive-quiet-test (&rest body)
-  "Run BODY connected, while it is not quiet; `told' is what was said, newest first."
+  "Run BODY connected, outside quiet hours; `told' is what was shown, newest first."
   (declare (indent 0))
   `(hive-test-with-desk nil
      (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--muted nil)
            (hive-attention--muted-agents nil) (hive-attention--criticals 3)
            (hive-attention--credits nil) (hive-attention--broke nil)
            (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
-           ;; What the sidecar has would come in between.
+           ;; Preferences of the sidecar would interfere.
            (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
        (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line) (push line told))))
          (hive-test-connect)
@@ -28,13 +28,13 @@
              (when timer (cancel-timer timer))))))))
 
 (defun hive-quiet-test-ask (&rest fields)
-  "Let an agent ask a question with FIELDS, and wait until it is here."
+  "Let an agent ask a question with FIELDS, and wait until it arrived."
   (let ((before (length (hive-prompts))))
     (hive-test-call 'fake/ask fields)
     (hive-test-wait 5 (> (length (hive-prompts)) before))))
 
 (defun hive-quiet-test-stands (&rest preferences)
-  "Let PREFERENCES stand, as the sidecar tells them."
+  "Set PREFERENCES, as the sidecar sends them."
   (run-hook-with-args 'hive-attention-functions preferences))
 
 (defun hive-quiet-test-line ()
@@ -51,7 +51,7 @@
     (should (= 1 (length told)))
     (should (string-match-p "Critical\\?" (car told)))
     (should-not (string-match-p "and 1 more" (car told)))
-    ;; When it ends, one line tells of the rest; then all is as before.
+    ;; When they end, one line summarizes the rest; then everything is as before.
     (hive-quiet-test-stands :do_not_disturb :json-false)
     (hive-test-wait 5 (cdr told))
     (hive-quiet-test-ask :question "Later?")
@@ -67,18 +67,18 @@
       (when (< n 2) (hive-test-wait 5 (= (length told) (1+ n)))))
     (should (= 2 (length told)))
     (should (string-match-p "Critical 1\\?" (car told)))
-    ;; Asking again whether one of the first is held changes nothing.
+    ;; Asking again whether one of the first is held back changes nothing.
     (should-not (hive-notify-held-p (cl-find "Critical 0?" (hive-prompts)
                                              :key (lambda (prompt) (plist-get prompt :question))
                                              :test #'equal)))
-    ;; With two an hour, half an hour brings one back.
+    ;; At two an hour, another one is allowed after half an hour.
     (setq hive-attention--credits (cons 0 (- (float-time) 1801)))
     (should-not (hive-notify-held-p '(:outreach_id "o-1" :kind "ping" :critical t)))
     (should (hive-notify-held-p '(:outreach_id "o-2" :kind "ping" :critical t)))
     (hive-quiet-test-stands :do_not_disturb :json-false :quiet_criticals 2)
     (hive-test-wait 5 (cddr told))
     (should (equal "4 questions arrived while you were away; 2 of them critical and not announced" (car told)))
-    ;; It is not quiet any more: all are announced.
+    ;; The quiet hours are over: all are announced.
     (should-not (hive-notify-held-p '(:outreach_id "o-3" :kind "ping" :critical t)))))
 
 (ert-deftest hive-quiet-hours-hold-back-as-well ()
@@ -108,7 +108,7 @@
     (hive-test-wait 5 told)
     (should (= 1 (length told)))
     (should (string-match-p "Heard\\?" (car told)))
-    ;; A mute is not quiet: the mode line counts and has no mark.
+    ;; A muted agent does not mean quiet hours: the mode line counts and has no mark.
     (should (equal " hive 3!" (hive-quiet-test-line)))))
 
 (ert-deftest hive-quiet-a-muted-agent-is-announced-only-when-critical ()
@@ -122,7 +122,7 @@
     (should (hive-notify-held-p '(:kind "ping" :agent "claude-LOUD1" :critical :json-false)))
     (should (hive-notify-held-p '(:from_handle "Claude-loud1" :body "@Human look")))
     (should-not (hive-notify-held-p (hive-test-prompt :agent "Claude-loud1" :urgency "critical")))
-    ;; A mute is not quiet: the mode line counts and has no mark.
+    ;; A muted agent does not mean quiet hours: the mode line counts and has no mark.
     (should (equal " hive 2!" (hive-quiet-test-line)))
     (hive-quiet-test-stands :muted_agents [])
     (should-not (hive-notify-held-p (hive-test-prompt :agent "Claude-loud1")))))

@@ -160,7 +160,7 @@
     (let ((asked (hive-test-with-inputs (list "" "at once") (hive-respond))))
       (should (equal (cdr (cadr asked))
                      '("Claude-abc12: Urgent?" "Claude-abc12: First?" "Claude-abc12: First? <2>")))
-      ;; What an empty answer means is said.
+      ;; The prompt says what an empty answer means.
       (should (equal (car (cadr asked)) "Answer (3 pending, default Claude-abc12: Urgent?): ")))
     (hive-test-wait 5 (hive-test-answers))
     (should (string-suffix-p "-2" (plist-get (car (hive-test-answers)) :ask_id)))))

@@ -25,7 +25,7 @@
   (signal 'quit nil))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'test/echoes)) params)
-  "Send PARAMS back: much, from within a handler."
+  "Send PARAMS back, a large message, from within a handler."
   (hive-rpc-request 'fake/echo params
                     :success (lambda (result) (push (plist-get result :i) hive-rpc-test-told))))
 

@@ -1,4 +1,4 @@
-;;; hive-sessions-test.el --- Tests of the list of sessions  -*- lexical-binding: t; -*-
+;;; hive-sessions-test.el --- The list of sessions  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -173,7 +173,7 @@
         (hive-sessions-test-goto "Claude-def34")
         (hive-session-interrupt (hive-sessions-at-point) "stop it")
         (hive-test-wait 10 said)
-        ;; It runs nothing, and Emacs waited for nothing.
+        ;; It has no turn, and Emacs did not wait.
         (should (string-prefix-p "Claude-def34" (car said)))))))
 
 (provide 'hive-sessions-test)

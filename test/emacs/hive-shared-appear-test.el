@@ -1,4 +1,4 @@
-;;; hive-shared-appear-test.el --- Tests of the shared buffer at a mention  -*- lexical-binding: t; -*-
+;;; hive-shared-appear-test.el --- Showing the shared buffer at a mention  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -64,7 +64,7 @@
   (hive-shared-appear-test
     (let ((hive-shared-on-mention 'display) (split-window-preferred-function #'ignore)
           (pop-up-frames t) (selected (selected-window)))
-      ;; There is no other window, and none can be made: it is not forced.
+      ;; There is no other window, and none can be made, so nothing is shown.
       (hive-shared-appear-test-mention)
       (should (one-window-p t))
       (let ((other (split-window)))
@@ -133,14 +133,14 @@
                 (and (hive-shared--new-p (list :seq seq :delivered_at delivered
                                                       :status (or status "unprocessed")))
                      t)))
-      ;; At first, one that somebody has read is an old one.
+      ;; At the start, a mention that somebody has read is an old one.
       (should-not (new-p 3 "2026-01-11T18:00:00.000Z"))
       (should-not (new-p 2))
       (should (new-p 4))
-      ;; Another mention in the same message, and what becomes of them.
+      ;; Another mention in the same message, and changes of both.
       (should-not (new-p 4))
       (should-not (new-p 4 "2026-01-11T18:00:00.000Z"))
-      ;; One that its addressee was quick to read is new all the same.
+      ;; A mention that its addressee read at once is still new.
       (should (new-p 5 "2026-01-11T18:00:00.000Z"))
       (should-not (new-p 6 nil "processed"))
       (hive-shared--forget-seen)
@@ -161,7 +161,7 @@
           (let ((hive-shared-on-mention-of 'anyone))
             (post "@Claude-def34 look again")
             (should (hive-shared-appear-test-window))
-            ;; That somebody has dealt with it is no mention.
+            ;; Processing it is not a new mention.
             (delete-window (hive-shared-appear-test-window))
             (let ((before told))
               (hive-mentions-process nil :all t :session "Claude-def34")

@@ -1,4 +1,4 @@
-;;; hive-shared-bounded-test.el --- Tests of long histories  -*- lexical-binding: t; -*-
+;;; hive-shared-bounded-test.el --- Long histories  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -37,7 +37,7 @@
     (should hive-shared-later)
     (should (equal "filler 98530" (car (hive-shared-test-bodies))))
     (should (equal "filler 99529" (car (last (hive-shared-test-bodies)))))
-    ;; What comes now waits, and forward leads there.
+    ;; New messages are not shown yet; moving forward shows them.
     (hive-shared-test-post "far below")
     (hive-shared-page-forward)
     (hive-shared-test-ready)
@@ -48,7 +48,7 @@
     (should-not hive-shared-later)
     (should (equal "far below" (car (last (hive-shared-test-bodies)))))
     (should (= 1000 (hive-shared-count)))
-    ;; To the end again: the rest is let go.
+    ;; Back at the end, the rest is removed.
     (goto-char (point-max))
     (hive-shared-test-post "the last")
     (hive-shared-test-wait-for "the last")
@@ -59,7 +59,7 @@
     (let ((hive-shared-limit 10))
       (dotimes (n 10) (hive-shared-test-post (format "old %d" n)))
       (hive-shared-test-open)
-      ;; Somebody stays at the very top.
+      ;; A second window stays at the very top.
       (goto-char (hive-shared-top))
       (dotimes (n 30) (hive-shared-test-post (format "news %d" n)))
       (hive-test-wait 10 hive-shared-later)

@@ -1,4 +1,4 @@
-;;; hive-shared-format-test.el --- Tests of messages as text  -*- lexical-binding: t; -*-
+;;; hive-shared-format-test.el --- Messages as text  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -42,7 +42,7 @@
        ("2026-01-11 18:00:00" "Claude-abc12" ,(concat "hello\n" head)))
       ("an indented body keeps its indentation" ,(concat head "\n\n    code\n")
        ("2026-01-11 18:00:00" "Claude-abc12" "    code"))))
-  "What a text is called, the text, and the blocks in it.")
+  "The name of a case, its text, and the blocks in it.")
 
 (ert-deftest hive-format/table ()
   (pcase-dolist (`(,name ,text . ,blocks) hive-format-test-table)

@@ -12,7 +12,7 @@
 (require 'hive-test-help)
 
 (defun hive-shared-narrow-test-rule (room)
-  "Return the line below which one writes, as windows with ROOM columns show it."
+  "Return the line above the draft, as windows with ROOM columns show it."
   (cl-letf (((symbol-function 'window-max-chars-per-line) (lambda (&rest _) room)))
     (hive-shared--resized (selected-window))) ; batch Emacs has no redisplay
   (goto-char (hive-shared-end))
@@ -39,9 +39,9 @@
           (let ((rule (hive-shared-narrow-test-rule room)))
             (should (= room (length rule)))
             (should (string-match-p "\\`-------- write below, C-c C-c posts -+\\'" rule))))
-        ;; In less than its words it is no longer than they are.
+        ;; It is never longer than its words.
         (should (equal "-------- write below, C-c C-c posts " (hive-shared-narrow-test-rule 20)))
-        ;; What is parsed, copied and undone is as it was.
+        ;; Parsing, copying and undo are unaffected.
         (should (equal text (buffer-substring-no-properties (point-min) (point-max))))
         (should (equal "my draft" (hive-shared-draft)))
         (should (eq undo buffer-undo-list))
@@ -54,7 +54,7 @@
     (should word-wrap)
     (should (equal "  " wrap-prefix))
     (should-not (or truncate-lines truncate-partial-width-windows))
-    ;; A key that kills a line kills all of it: the draft is the human's.
+    ;; A key that kills a line kills the whole line of the draft.
     (should (eq 'kill-line (key-binding (kbd "C-k"))))))
 
 (provide 'hive-shared-narrow-test)

@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; A desk with its real sidecar on a real store, a project, and agents that
-;; speak through another process on the same store.
+;; A desk with its real sidecar on a real store, a project, and agents in
+;; another process on the same store.
 
 ;;; Code:
 
@@ -18,7 +18,7 @@
 (require 'json)
 
 (defconst hive-shared-test-root (expand-file-name "../.." hive-test-directory)
-  "Where the project stands.")
+  "The directory of the project.")
 
 (defvar hive-shared-test-agents nil "The process of the agents.")
 (defvar hive-shared-test-said "" "What it has said and nobody has read.")
@@ -44,7 +44,7 @@
          (hive-shared-test-close)))))
 
 (defun hive-shared-test-open-agents (project)
-  "Start the agents of PROJECT, two of them."
+  "Start the two agents of PROJECT."
   (let ((process-environment
          (append (list (concat "HIVE_STORE=" hive-store)
                        (concat "HIVE_TEST_PROJECT="
@@ -82,7 +82,7 @@
              :message))
 
 (defun hive-shared-test-stored ()
-  "Return what is stored, oldest first, as lists of author, as and body."
+  "Return what is stored, oldest first, as lists of author, heading and body."
   (mapcar (lambda (message)
             (list (plist-get message :from_handle) (plist-get message :as_handle)
                   (plist-get message :body)))
@@ -130,7 +130,7 @@
           (hive-format-parse (hive-shared-test-shown))))
 
 (defun hive-shared-test-wait-for (body)
-  "Wait until BODY is the last that is shown."
+  "Wait until BODY is the last message shown."
   (hive-test-wait 10 (equal body (car (last (hive-shared-test-bodies))))))
 
 (provide 'hive-shared-test-help)

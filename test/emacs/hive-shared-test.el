@@ -1,4 +1,4 @@
-;;; hive-shared-test.el --- Tests of the shared buffer  -*- lexical-binding: t; -*-
+;;; hive-shared-test.el --- The shared buffer  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -42,7 +42,7 @@
     (hive-shared-test-open)
     (should (string-search "100%s ^[[31mred<U+202E> txet <U+200B>x\n\\## 2026-01-01"
                            (hive-shared-test-shown)))
-    ;; A forged heading in a body is no message.
+    ;; A forged heading in a body is not a message.
     (should (= 1 (length (hive-format-parse (hive-shared-test-shown)))))))
 
 (ert-deftest hive-shared/other-projects-are-elsewhere-and-everyone-is-here ()
@@ -86,7 +86,7 @@
         (should (visible "reply"))
         (should-not (visible "besides"))
         (should-not (visible "elsewhere"))
-        ;; What is posted goes into the thread.
+        ;; Messages are posted to the thread.
         (goto-char (point-max))
         (insert "mine")
         (hive-shared-post)
@@ -102,7 +102,7 @@
                       (make-string 32768 ?`) (make-string 32768 ?@)
                       (make-string 32768 ?\n) (make-string 32768 ?\u200b)
                       (apply #'concat (make-list 4000 "## 2026\n"))))
-    ;; Time on a processor: others may have it in between.
+    ;; Processor time, because other processes run as well.
     (let ((start (float-time (get-internal-run-time))))
       (hive-shared-message-text (list :message_id "msg-1" :seq 1 :body body
                                       :from_handle (make-string 10000 ?x) :author "agent"
@@ -165,7 +165,7 @@
     (goto-char 5)
     (should-error (insert "x") :type 'text-read-only)
     (should-error (hive-shared--demand) :type 'user-error)
-    ;; Nor is it a mention of you that one could go to.
+    ;; Nor is it a mention of you that a key leads to.
     (goto-char (point-min))
     (should-error (hive-shared-next-mention) :type 'user-error)))
 
@@ -259,7 +259,7 @@
                  (lambda (format &rest args) (push (apply #'format format args) said))))
         (hive-shared-reply))
       (should (string-match-p "C-c C-y inserts a template" (car said)))
-      ;; From wherever point is, it goes to where one writes.
+      ;; From anywhere, point moves to the draft.
       (goto-char (hive-shared-top))
       (should (equal '("Thanks, merged.")
                      (cdar (hive-test-with-inputs (list "Thanks, merged.")

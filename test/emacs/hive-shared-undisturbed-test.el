@@ -1,4 +1,4 @@
-;;; hive-shared-undisturbed-test.el --- Reading and writing in the shared buffer are not disturbed  -*- lexical-binding: t; -*-
+;;; hive-shared-undisturbed-test.el --- Reading and writing are not disturbed  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -85,7 +85,7 @@
                      ("Claude-abc12" nil "three"))))
     (should (equal '("unprocessed") (mapcar (lambda (mention) (plist-get mention :status))
                                             (hive-shared-test-do "mentions"))))
-    ;; And what comes is shown as ever.
+    ;; New messages are shown as usual.
     (hive-shared-test-post "four")
     (hive-shared-test-wait-for "four")))
 

@@ -11,7 +11,7 @@
 (require 'hive-test-help)
 
 (defun hive-side-test-action (side)
-  "Return how the list is displayed at SIDE, an alist."
+  "Return an alist of how the list is displayed at SIDE."
   (let ((hive-side-window side) (hive-mode-line--window nil) (action nil))
     (cl-letf (((symbol-function 'display-buffer-in-side-window)
                (lambda (_buffer alist) (setq action alist) nil))
@@ -26,7 +26,7 @@
     (dolist (side '(left right))
       (let ((action (hive-side-test-action side)))
         (should (eq side (alist-get 'side action)))
-        ;; Half of a frame of 110, which is less than the 60 of a wide one.
+        ;; Half of a frame of 110 columns, less than the 60 columns in a wide frame.
         (should (= 55 (alist-get 'window-width action)))))))
 
 (provide 'hive-side-test)

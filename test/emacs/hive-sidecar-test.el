@@ -11,7 +11,7 @@
 (require 'hive-rpc)
 
 (defmacro hive-sidecar-test-failing (environment &rest body)
-  "Turn Hive on with ENVIRONMENT, wait until it gave up, run BODY."
+  "Turn Hive on with ENVIRONMENT, wait until it has given up, run BODY."
   (declare (indent 1))
   `(hive-test-with-desk ,environment
      (hive-mode 1)
@@ -46,7 +46,7 @@
       (should (string-match-p "program .hive. was not found; install it with M-x hive-install-sidecar"
                               hive-sidecar-problem))
       (should-not hive-rpc--start-timer))
-    ;; Once it is there, the user acts and it works.
+    ;; Once it is installed, a command works.
     (hive-restart)
     (hive-test-wait 10 (hive-sidecar-connected-p))))
 
@@ -84,7 +84,7 @@
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
   (let ((found hive-rpc--beside))
     (hive-test-with-desk nil
-      ;; It is the one of this package, wherever that is.
+      ;; It is the program of this package, wherever the package is.
       (should (file-equal-p found (expand-file-name "../../bin/hive" hive-test-directory)))
       (let* ((path (hive-sidecar-test-path '("hive" . "#!/bin/sh\n")))
              (hive-rpc--beside (expand-file-name "hive-beside" hive-test-temp))
@@ -92,10 +92,10 @@
              (exec-path '("/nonexistent")))
         (copy-file (expand-file-name "hive" path) hive-rpc--beside)
         (should (equal (hive-program-command) (list hive-rpc--beside "sidecar")))
-        ;; One that the PATH has is the human's choice.
+        ;; A program on the PATH is the human's choice.
         (let ((exec-path (list path)))
           (should (equal (hive-program-command) (list (expand-file-name "hive" path) "sidecar"))))
-        ;; A library that came alone has none.
+        ;; A package without a program has none.
         (set-file-modes hive-rpc--beside #o600)
         (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
           (dolist (word '("exec-path" "hive-sidecar-command" "M-x hive-install-sidecar"))
@@ -167,7 +167,7 @@
     (let ((hive-store "~/somewhere/hive.db"))
       (hive-test-connect)
       (let ((environment (hive-test-call 'fake/environment)))
-        ;; From this one the real sidecar would see that an agent has started Emacs.
+        ;; From this variable the real sidecar would conclude that an agent started Emacs.
         (should (equal "1" (plist-get environment :CLAUDECODE)))
         (should (equal "me" (plist-get environment :KEEP)))
         (should (equal "mine" (plist-get environment :CODEX_HOME)))

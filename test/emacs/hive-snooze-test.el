@@ -1,4 +1,4 @@
-;;; hive-snooze-test.el --- Putting a question away, and bringing it back  -*- lexical-binding: t; -*-
+;;; hive-snooze-test.el --- Snoozing a question  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -12,7 +12,7 @@
 (require 'hive-test-help)
 
 (defun hive-snooze-test-until ()
-  "Return until when questions were put away, newest first, as the sidecar was told."
+  "Return the times until which questions were snoozed, newest first, as sent to the sidecar."
   (nreverse (delq nil (mapcar (lambda (record)
                                 (when (plist-member record :snoozed)
                                   (list (plist-get (plist-get record :snoozed) :until))))
@@ -34,7 +34,7 @@
         (call-interactively (key-binding "s"))
         (hive-test-wait 5 (= 1 (hive-prompts-awake)))
         (should (equal '(nil) (car (hive-snooze-test-until))))
-        ;; With minutes, what is away stays away, for so long.
+        ;; With minutes, a snoozed question stays snoozed for that long.
         (dotimes (_ 2)
           (let ((current-prefix-arg 5)) (call-interactively (key-binding "s")))
           (hive-test-wait 5 (= 0 (hive-prompts-awake))))

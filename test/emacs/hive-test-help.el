@@ -1,4 +1,4 @@
-;;; hive-test-help.el --- What the tests of the Emacs side share  -*- lexical-binding: t; -*-
+;;; hive-test-help.el --- Shared by the tests of the Emacs package  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -25,7 +25,7 @@
 
 (defconst hive-test-directory
   (file-name-directory (or load-file-name buffer-file-name))
-  "Where the tests stand.")
+  "The directory of the tests.")
 
 (defconst hive-test-fake (expand-file-name "fake-sidecar.mjs" hive-test-directory)
   "The fake sidecar.")
@@ -64,7 +64,7 @@ process for many seconds, and that is no failure."
        (hive-mode -1)
        (setq hive-sidecar-info nil
              hive-rpc--waiting nil)
-       ;; Gone from the list, too: their sentinels have run.
+       ;; They have left the list as well: their sentinels have run.
        (hive-test-wait 10 (not (cl-find-if (lambda (process)
                                              (string-prefix-p "hive" (process-name process)))
                                            (process-list))))
@@ -73,7 +73,7 @@ process for many seconds, and that is no failure."
          (when (get-buffer name) (kill-buffer name))))))
 
 (defun hive-test-sidecars ()
-  "Return the sidecars that live."
+  "Return the running sidecars."
   (cl-remove-if-not (lambda (process)
                       (and (process-live-p process)
                            (eq 'real (process-type process))

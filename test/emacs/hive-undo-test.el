@@ -1,4 +1,4 @@
-;;; hive-undo-test.el --- Tests of undo beside text from elsewhere  -*- lexical-binding: t; -*-
+;;; hive-undo-test.el --- Undo beside text from elsewhere  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -11,7 +11,7 @@
 (require 'hive-shared-text)
 
 (defmacro hive-undo-test-with (text &rest body)
-  "Run BODY in a buffer with TEXT, of which nothing is to be undone."
+  "Run BODY in a buffer with TEXT, which cannot be undone."
   (declare (indent 1) (debug t))
   `(with-temp-buffer
      (buffer-enable-undo)
@@ -72,7 +72,7 @@
     (undo-boundary)
     (let ((last-command 'undo) (this-command 'undo)) (undo))
     (should (equal (buffer-string) "NEWS one "))
-    ;; And back again: redo.
+    ;; Redo brings it back.
     (undo-boundary)
     (let ((last-command 'other) (this-command 'undo)) (undo))
     (should (equal (buffer-string) "NEWS one two "))))
@@ -97,8 +97,8 @@
     (hive-shared-cut 1 2)
     (should (eq buffer-undo-list t))))
 
-;; The human edits below a line, others above it, in any order.  Undo of all
-;; that the human did leaves what the others did, and nothing else.
+;; The human edits below a line, others above it, in any order.  Undoing all
+;; of the human's edits leaves exactly those of the others.
 (ert-deftest hive-undo/any-order-of-edits ()
   (dotimes (seed 300)
     (random (format "seed %d" seed))
@@ -128,8 +128,8 @@
         (ert-info ((format "%S" (nreverse case)))
           (should (equal (buffer-string) (concat above "|"))))))))
 
-;; A block of somebody else is inserted, recorded, into the human's own text,
-;; and then taken away: the human's undo is as if it had never been there.
+;; A block of somebody else is inserted into the human's own text, recorded,
+;; and then removed: the human's undo works as if it had never been there.
 (ert-deftest hive-undo/a-block-that-is-taken-away-was-never-there ()
   (dotimes (seed 300)
     (random (format "block %d" seed))

@@ -1,4 +1,4 @@
-;;; hive-fuzz.el --- Emacs hears anything  -*- lexical-binding: t; -*-
+;;; hive-fuzz.el --- Emacs survives any message  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,9 +6,9 @@
 
 ;;; Commentary:
 
-;; The Emacs of test/fuzz/emacs-wire.test.ts: a sidecar that tells whatever
-;; stands in a file, while the list and what agents sent unasked are shown.
-;; Says that it is awake when the question that comes last is there.
+;; The Emacs of test/fuzz/emacs-wire.test.ts: its sidecar sends every line of a
+;; file while the list and the outreach are shown.  It reports that it is alive
+;; when the last question has arrived.
 
 ;;; Code:
 
@@ -24,7 +24,7 @@
          (string-match-p "Still awake" (buffer-string)))))
 
 (defun hive-fuzz-run (file)
-  "Hear each line of FILE, a JSON object with a method and params."
+  "Receive each line of FILE, a JSON object with a method and params."
   (setq debug-on-error nil
         backtrace-on-error-noninteractive nil)
   (hive-test-with-desk nil

@@ -55,7 +55,6 @@ describe('the tarball', () => {
         ...[
           'bin/hive',
           'dist/main.cjs',
-          'dist/hook-full.cjs',
           'dist/hook.cjs',
           'dist/index.js',
           'dist/agent-sdk.js',

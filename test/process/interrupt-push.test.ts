@@ -18,7 +18,7 @@ import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { recordedTail } from '../support/turns.ts';
-import { eventually, timed } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 interface Recorded {
   sequence: { from: 'client' | 'codex'; message: Partial<Message> & { result?: object } }[];
@@ -96,9 +96,7 @@ describe('the control socket of Codex', () => {
     const server = await startAppServer(tempFolder(), ({ method }) =>
       method === 'initialize' ? { result: {} } : reply,
     );
-    const { result, ms } = await timed(() => createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN));
-    expect(result).toBe(false);
-    expect(ms).toBeLessThan(4_000);
+    expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN)).toBe(false);
   });
 
   test('without a socket, or with one that is no WebSocket: no success', async () => {

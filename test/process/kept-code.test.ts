@@ -1,7 +1,17 @@
 /** The compiled code that is kept between starts: it makes them faster, and changes no behaviour. */
-import { readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { stateDirectory } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment, type Environment, spawnHive } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
@@ -43,9 +53,8 @@ async function turnsOf({ store }: Place): Promise<readonly string[]> {
   return turns.map(({ turn }) => turn.state);
 }
 
-test('an event that needs the larger program starts it, and is handled once', async () => {
+test('a hook that has to create the store handles its event once', async () => {
   const here = place();
-  // There is no store yet: the larger program creates it.
   expect(await fire(here, 'PreToolUse')).toBe(0);
   const hive = await openTestHive(here.store);
   const events = await hive.store.read((tx) => tx.events.after(0, 100));
@@ -57,8 +66,7 @@ test("a hook's compiled code is kept for the next one of its event, and a Stop s
   const here = place();
   await fire(here, 'PreToolUse');
   await fire(here, 'PreToolUse');
-  // One of the larger program, which created the store, and one of the usual program.
-  expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse', 'PreToolUse']);
+  expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse']);
   const before = kept(here).map(({ file }) => readFileSync(file));
   await fire(here, 'PreToolUse');
   expect(kept(here).map(({ file }) => readFileSync(file))).toEqual(before);
@@ -67,7 +75,7 @@ test("a hook's compiled code is kept for the next one of its event, and a Stop s
   await fire(here, 'Stop');
   await fire(here, 'Stop');
   expect(await turnsOf(here)).toEqual(['completed']);
-  expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse', 'PreToolUse', 'PostToolUse', 'Stop']);
+  expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse', 'PostToolUse', 'Stop']);
 });
 
 const DAMAGES: [string, (code: Buffer) => Buffer][] = [
@@ -159,4 +167,45 @@ test('nothing is kept if the person turned it off', async () => {
   await fire(here, 'PreToolUse', env);
   await fire(here, 'PreToolUse', env);
   expect(readdirSync(here.home)).toEqual([]);
+});
+
+describe('what nobody needs any more is removed when code is kept', () => {
+  test('code that is older than a month, and no other', async () => {
+    const here = place();
+    await fire(here, 'PreToolUse');
+    const [{ file } = { file: '' }] = kept(here);
+    const [old, young] = ['old', 'young'].map((name) => join(dirname(file), `code-${name}`));
+    for (const name of [old, young]) writeFileSync(String(name), 'code', { mode: 0o600 });
+    const before = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000);
+    utimesSync(String(old), before, before);
+    await fire(here, 'Stop');
+    expect(existsSync(String(old))).toBe(false);
+    expect(existsSync(String(young))).toBe(true);
+    expect(existsSync(file)).toBe(true);
+  });
+
+  test('a folder that others can open: a new one takes its place', async () => {
+    const here = place();
+    await fire(here, 'PreToolUse');
+    const folder = join(here.home, '.local/state/hive/code');
+    writeFileSync(join(folder, 'planted'), 'code');
+    chmodSync(folder, 0o755);
+    await fire(here, 'PreToolUse');
+    expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse']);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
+
+  test("the cache of early versions, but nothing of another program's", async () => {
+    const here = place();
+    const cache = join(here.home, '.cache/hive');
+    mkdirSync(join(cache, 'v24.21.0-x64-0123abcd-0'), { recursive: true });
+    writeFileSync(join(cache, 'code-0123456789abcdef-v24.21.0-x64-Stop'), 'code');
+    writeFileSync(join(cache, 'hook-0123456789abcdef-v24.21.0-x64-other'), 'code');
+    writeFileSync(join(cache, 'code-of-somebody-else'), 'code');
+    await fire(here, 'PreToolUse');
+    expect(readdirSync(cache)).toEqual(['code-of-somebody-else']);
+    unlinkSync(join(cache, 'code-of-somebody-else'));
+    await fire(here, 'Stop');
+    expect(existsSync(cache)).toBe(false);
+  });
 });

@@ -72,12 +72,9 @@ describe('a word of mixed scripts', () => {
   });
 
   test('takes linear time', () => {
-    const hostile = ['a\u0430', 'a\u0430 ', '\u0430 ', 'a1', '\u0430_'].map((part) => part.repeat(32_000));
-    for (const text of hostile) {
-      const started = performance.now();
-      revealed(text);
-      expect(performance.now() - started).toBeLessThan(2_000);
-    }
+    // With the square of their length these would take hours.
+    for (const part of ['a\u0430', 'a\u0430 ', '\u0430 ', 'a1', '\u0430_'])
+      expect(revealed(part.repeat(500_000)).length).toBeGreaterThan(500_000);
   });
 });
 
@@ -218,11 +215,7 @@ describe('in the command of a permission', () => {
 
   test('takes linear time', () => {
     for (const part of ['\u00a0', '\u6771', '\u6771 ', 'a\u0430', '\u0441\u043e', '\u0441 ', '✨', 'e\u0301'])
-      for (const text of [part.repeat(32_000)]) {
-        const started = performance.now();
-        spelledOut(text);
-        expect(performance.now() - started).toBeLessThan(2_000);
-      }
+      expect(spelledOut(part.repeat(200_000)).length).toBeGreaterThanOrEqual(200_000);
   });
 });
 

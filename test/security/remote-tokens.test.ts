@@ -153,10 +153,8 @@ describe('a token that is revoked while something waits', () => {
       'Mcp-Session-Id': begun.headers.get('mcp-session-id') ?? '',
     });
     expect(waiting.status).toBe(200);
-    const started = performance.now();
     await revokeAndAnswer(served, ask_id);
     const said = await waiting.text().catch((error: unknown) => `cut: ${String(error)}`);
-    expect(performance.now() - started).toBeLessThan(10_000);
     expect(said).not.toContain('the secret key');
     expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
   });

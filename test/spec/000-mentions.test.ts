@@ -7,7 +7,7 @@ import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, isBetween } from '../support/wait.ts';
 import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
 import { requirement } from './support/requirement.ts';
 import { clearMentions, post, startTeam, type Team, waiting } from './support/team.ts';
@@ -221,10 +221,11 @@ requirement(
       'The fields have the names that all of Hive uses: `at`, `from`, `body`, and a `status`, since a mention can also expire.',
   },
   async () => {
+    const before = new Date().toISOString();
     await post(def, '@Claude-abc12 text');
     const [own] = await waiting(abc);
     expect(own).toMatchObject({ from: 'Claude-def34', body: '@Claude-abc12 text' });
-    expect(Math.abs(Date.now() - Date.parse(own.at))).toBeLessThan(60_000);
+    expect(isBetween(before, own.at, new Date().toISOString())).toBe(true);
     const { mentions } = (await human.hive('mentions', '--session', 'Claude-abc12', '--json')).json();
     expect(mentions).toMatchObject([{ mention_id: own.mention_id, at: own.at, status: 'unprocessed' }]);
   },

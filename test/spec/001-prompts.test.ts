@@ -18,7 +18,7 @@ import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
 import { type Sidecar, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { eventually, timed } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 import { type Agent, type Loose, startAgent, startNamed, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
@@ -86,9 +86,9 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const { result, ms } = await timed(() => ask('Which port?'));
+    // Nobody answers it, and yet the call returns.
+    const result = await ask('Which port?');
     expect(result).toMatchObject({ ask_id: expect.stringMatching(/^ask-/), status: 'pending' });
-    expect(ms).toBeLessThan(2_000);
     expect((await poll(result.ask_id)).status).toBe('pending');
   },
 );
@@ -366,9 +366,8 @@ requirement(
     because: 'They expire at their moment, up to a minute earlier than with a round of cleaning.',
   },
   async () => {
-    const { ask_id, expires_at } = await ask('Now?', { timeout_ms: 1_000 });
+    const { ask_id } = await ask('Now?', { timeout_ms: 1_000 });
     await told(desk, 'prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'expired');
-    expect(Date.now() - Date.parse(expires_at)).toBeLessThan(3_000);
   },
 );
 
@@ -754,11 +753,8 @@ requirement(
     because: 'The question stays open, so that an answer that comes later is not lost.',
   },
   async () => {
-    const { result, ms } = await timed(() =>
-      abc.use('hivemind_ask', { question: 'Anybody?', timeout_ms: 1_000, urgency: 'low' }),
-    );
+    const result = await abc.use('hivemind_ask', { question: 'Anybody?', timeout_ms: 1_000, urgency: 'low' });
     expect(result).toMatchObject({ timed_out: true, ask_id: expect.any(String), status: 'pending' });
-    expect(ms).toBeGreaterThan(900);
     await answer(result.ask_id, 'here I am');
     expect(await poll(result.ask_id)).toMatchObject({ decision: 'here I am' });
   },
@@ -799,11 +795,11 @@ requirement(
     const { tools } = await coordinator.client.listTools();
     const { description } = tools.find(({ name }) => name === 'hivemind_await_ask') ?? {};
     expect(description).toContain('60000');
-    const waiting = timed(() => coordinator.use('hivemind_await_ask', {}));
+    const waiting = coordinator.use('hivemind_await_ask', {});
     await ask('Is anybody waiting?');
-    const { result, ms } = await waiting;
-    expect(result.prompts).toMatchObject([{ question: 'Is anybody waiting?' }]);
-    expect(ms).toBeLessThan(10_000);
+    const { prompts, timed_out } = await waiting;
+    expect(prompts).toMatchObject([{ question: 'Is anybody waiting?' }]);
+    expect(timed_out).not.toBe(true);
   },
 );
 
@@ -816,9 +812,8 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const { result, ms } = await timed(() => coordinator.use('hivemind_await_ask', { timeout_ms: 1_200 }));
+    const result = await coordinator.use('hivemind_await_ask', { timeout_ms: 1_200 });
     expect(result).toMatchObject({ prompts: [], timed_out: true });
-    expect(ms).toBeGreaterThan(1_100);
   },
 );
 
@@ -1121,18 +1116,12 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const delays: number[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      const { ask_id } = await ask(`Quick ${n}?`);
-      const waiting = poll(ask_id, 20_000);
-      // Answered in order: the poll waits by now.
-      await abc.client.ping();
-      const started = performance.now();
-      await answer(ask_id, 'now');
-      await waiting;
-      delays.push(performance.now() - started);
-    }
-    // The best of five: other work of the machine is not what is measured.
-    expect(Math.min(...delays)).toBeLessThan(500);
+    // How soon is measured by the bench. Here: the wait ends with the answer, and has it.
+    const { ask_id } = await ask('Quick?');
+    const waiting = poll(ask_id, 20_000);
+    // Answered in order: the poll waits by now.
+    await abc.client.ping();
+    await answer(ask_id, 'now');
+    expect(await waiting).toMatchObject({ status: 'responded', decision: 'now' });
   },
 );

@@ -12,7 +12,7 @@ import { connectMcp } from '../support/mcp-client.ts';
 import { join as introduceAs } from '../support/messages.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { eventually, timed } from '../support/wait.ts';
+import { eventually, isBetween } from '../support/wait.ts';
 import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
 import { requirement } from './support/requirement.ts';
 import { clearMentions, post, startTeam, type Team, waiting } from './support/team.ts';
@@ -290,10 +290,11 @@ requirement(
     await emacs.calm();
     await emacs.command('hive-shared-current');
     await emacs.until(/write below/);
+    const before = new Date().toISOString();
     await insert(block('CI', 'dated back'));
     const { at, as_stamp } = await stored('dated back');
     expect(as_stamp).toBe('2026-01-11 18:00:00');
-    expect(Math.abs(Date.now() - Date.parse(at))).toBeLessThan(60_000);
+    expect(isBetween(before, at, new Date().toISOString())).toBe(true);
   },
 );
 
@@ -902,12 +903,10 @@ requirement(
     const [session] = await sessionsOf(agent);
     const place = { project: session.project, project_dir: childEnvironment(own)['HOME'] ?? '' };
     for (let n = 0; n < 200; n += 1) await introduceAs(hive, `${1000 + n}x-session`, place);
-    const { result, ms } = await timed(() => post(agent, '@All how far are you?'));
+    // What it costs is measured by the bench (100 mentions and more).
+    const result = await post(agent, '@All how far are you?');
     expect(result.mentioned).toHaveLength(200);
-    expect(ms).toBeLessThan(5_000);
-    const tried = await timed(() => agent.tries());
-    expect(tried.result.verdict).toBe('pass');
-    expect(tried.ms).toBeLessThan(2_000);
+    expect((await agent.tries()).verdict).toBe('pass');
   },
 );
 

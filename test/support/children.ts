@@ -1,7 +1,7 @@
 /** Real `hive` processes: each gets a clean environment, and none outlives its test. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -114,6 +114,19 @@ export async function outputOf(child: Child): Promise<string> {
   const { code, signal } = await child.exited;
   if (code !== 0) throw new Error(`The child ended with ${code ?? signal}: ${child.stderr()}`);
   return said;
+}
+
+/** Whether a process watches the bell of a SQLite store: then it waits until something is stored. */
+export function watchesBell(pid: number, store: string): boolean {
+  const bell = statSync(`${store}-bell`, { throwIfNoEntry: false });
+  if (bell === undefined) return false;
+  try {
+    return readdirSync(`/proc/${pid}/fdinfo`).some((fd) =>
+      readProc(String(pid), `fdinfo/${fd}`).includes(` ino:${bell.ino.toString(16)} `),
+    );
+  } catch {
+    return false; // It has ended.
+  }
 }
 
 /** The processes of this test file that are still alive, as "PID COMMAND". */

@@ -11,6 +11,7 @@ import { type Seat, seatKeyFrom } from '../../src/domain/seats.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { trusting } from './human-file.ts';
 import { whenFinished } from './lifetime.ts';
 import { tempStore } from './temp.ts';
 import { eventually } from './wait.ts';
@@ -40,7 +41,7 @@ export async function openTestHive(
   store: string = tempStore(),
   log: Logger = recordingLog(),
 ): Promise<OpenedHive> {
-  const hive = await openHive({ store, env: {}, log });
+  const hive = await openHive({ store, env: trusting({ seats: [SEAT] }), log });
   whenFinished(() => hive.close());
   hive.seats.hold(SEAT_SECRET);
   return hive;

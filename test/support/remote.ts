@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { childEnvironment, spawnHive } from './children.ts';
 import { connectMcp, type McpCaller } from './mcp-client.ts';
 import type { Served } from './serve.ts';
-import { timed } from './wait.ts';
 
 /** Must not be used: the other machine has no store. */
 export const NO_STORE = '/nowhere/hive.db';
@@ -25,7 +24,7 @@ export async function runRemoteHook(
   event: object,
   token_file: string,
   env: Record<string, string> = {},
-): Promise<{ out: string; code: number | null; err: string; ms: number }> {
+): Promise<{ out: string; code: number | null; err: string }> {
   const child = spawnHive(
     ['hook', '--url', served.url, '--token-file', token_file],
     childEnvironment(NO_STORE, { CLAUDE_PID: '4242', ...env }),
@@ -35,8 +34,8 @@ export async function runRemoteHook(
     out += text;
   });
   child.process.stdin.end(JSON.stringify(event));
-  const { result, ms } = await timed(() => child.exited);
-  return { out, code: result.code, err: child.stderr(), ms };
+  const { code } = await child.exited;
+  return { out, code, err: child.stderr() };
 }
 
 /** The session of `FAR_START` here: its id belongs to its token. */

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { RUN_VARIABLE, runFolder } from './run-folder.ts';
 import { stopSharedPostgres } from './shared-postgres.ts';
@@ -44,12 +44,14 @@ export async function setup(): Promise<() => Promise<void>> {
 async function begin(): Promise<void> {
   const place = process.env['TMPDIR'] === undefined && inMemory() ? MEMORY : tmpdir();
   removeDead(place);
-  const folder = mkdtempSync(join(place, `hive-run-${process.pid}-`));
-  // The user of PostgreSQL must reach its own folder in it.
-  chmodSync(folder, 0o711);
-  const temp = join(folder, 'tmp');
+  // A short name, because that of a socket may have 107 bytes in all.
+  const temp = join(place, `hive-${process.pid}`);
+  rmSync(temp, { recursive: true, force: true });
   mkdirSync(temp);
+  // The user of PostgreSQL must reach its own folder in it.
   chmodSync(temp, 0o1777);
+  const folder = join(temp, 'run');
+  mkdirSync(folder, { mode: 0o700 });
   mkdirSync(join(folder, 'code'));
   writeFileSync(join(folder, 'code.key'), randomBytes(32), { mode: 0o600 });
   process.env[RUN_VARIABLE] = folder;
@@ -60,7 +62,7 @@ async function begin(): Promise<void> {
 async function end(): Promise<void> {
   const folder = runFolder();
   await stopSharedPostgres(folder);
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  rmSync(dirname(folder), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
 }
 
 /** Whether there is room in memory, and what is written there can be run. */
@@ -84,7 +86,7 @@ function inMemory(): boolean {
 /** What runs that were killed have left. */
 function removeDead(place: string): void {
   for (const name of readdirSync(place)) {
-    const pid = /^hive-run-(\d+)-/.exec(name)?.[1];
+    const pid = /^hive-(\d+)$/.exec(name)?.[1];
     if (pid !== undefined && !existsSync(`/proc/${pid}`))
       rmSync(join(place, name), { recursive: true, force: true });
   }

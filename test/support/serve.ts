@@ -34,6 +34,8 @@ export async function serveWith(store: string, env: Environment, ...args: string
 }
 
 export interface RemoteCaller {
+  /** Answered in the order of the calls: one that was sent before is under way by then. */
+  ping(): Promise<unknown>;
   call(
     name: string,
     args?: Record<string, unknown>,
@@ -51,6 +53,7 @@ export async function connectHttp({ url, token }: Pick<Served, 'url' | 'token'>)
   const close = (): Promise<void> => client.close();
   onTestFinished(close);
   return {
+    ping: () => client.ping(),
     close,
     async call(name, args = {}, meta) {
       const result = await client.request(

@@ -6,6 +6,8 @@ export interface TcpProxy {
   readonly port: number;
   /** From now on every byte is swallowed silently (half-open), also on new connections. */
   swallow(): void;
+  /** How many bytes were swallowed since. */
+  swallowed(): number;
   /** New connections work again; old ones stay dead. */
   recover(): void;
   /** New connections go to another port, like an address that moves; old ones are cut. */
@@ -18,13 +20,17 @@ export async function tcpProxy(first: number, host = '127.0.0.1'): Promise<TcpPr
   let target = first;
   let swallowing = false;
   let delay_ms = 0;
+  let lost = 0;
   const sockets = new Set<Socket>();
   const dead = new WeakSet<Socket>();
 
   function pass(from: Socket, to: Socket): void {
     sockets.add(from);
     from.on('data', (bytes) => {
-      if (swallowing || dead.has(from)) return;
+      if (swallowing || dead.has(from)) {
+        lost += bytes.length;
+        return;
+      }
       if (delay_ms === 0) to.write(bytes);
       else setTimeout(() => to.writable && to.write(bytes), delay_ms);
     });
@@ -49,7 +55,9 @@ export async function tcpProxy(first: number, host = '127.0.0.1'): Promise<TcpPr
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    swallowed: () => lost,
     swallow() {
+      lost = 0;
       swallowing = true;
       for (const socket of sockets) dead.add(socket);
     },

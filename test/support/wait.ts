@@ -33,9 +33,16 @@ export async function within(
   return true;
 }
 
-/** The result of `work` and how long it took. */
-export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
-  const started = performance.now();
-  const result = await work();
-  return { result, ms: performance.now() - started };
+/** Until the clock has gone on: for what the product dates by it, such as a receipt that is due again after some seconds. */
+export async function clockPasses(ms: number): Promise<void> {
+  const until = Date.now() + ms;
+  await eventually(() => Date.now() >= until);
 }
+
+/** Whether a time lies in an interval; all are ISO-8601 UTC with milliseconds, which compare as text. */
+export function isBetween(from: string, time: string, to: string): boolean {
+  return from <= time && time <= to;
+}
+
+/** Longer than any test: a wait of this length ends because it was woken, or its test fails. */
+export const FOR_EVER_MS = 3_600_000;

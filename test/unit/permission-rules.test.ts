@@ -339,13 +339,8 @@ test('takes time that grows with the length of the command only', () => {
     ],
     'test',
   ).rules;
-  const took = (length: number): number => {
-    const start = performance.now();
-    rulesForTool(rules, bash('a '.repeat(length / 2)), PLACE);
-    return performance.now() - start;
-  };
-  took(15_000);
-  expect(took(300_000)).toBeLessThan(2_000);
+  // One that tried every way to fill the stars would not end.
+  expect(rulesForTool(rules, bash('a '.repeat(750_000)), PLACE)).toBeDefined();
 });
 
 test('a rule that is not understood whole is not used, and said', () => {

@@ -4,7 +4,6 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, said, withRules, withTrust } from '../support/hooks.ts';
-import { timed } from '../support/wait.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
@@ -15,10 +14,8 @@ beforeEach(async () => {
 });
 
 describe('where nobody could answer', () => {
-  test('without a desk the terminal is asked alone, at once', async () => {
-    const { result, ms } = await timed(() => fire(hive, BASH));
-    expect(result).toBe('');
-    expect(ms).toBeLessThan(300);
+  test('without a desk the terminal is asked alone', async () => {
+    expect(await fire(hive, BASH)).toBe('');
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });
 

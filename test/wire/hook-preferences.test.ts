@@ -126,7 +126,12 @@ describe('what it costs', () => {
       startedMs: () => null,
       interrupt: () => false,
     };
-    const ids = { make: (prefix: string) => `${prefix}-${Math.random()}` };
+    let made = 0;
+    const make = (prefix: string): string => {
+      made += 1;
+      return `${prefix}-${made}`;
+    };
+    const ids = { make };
     const hooks = createHooks({
       ...{ store: watched, ids, processes, log },
       waiting: async () => ({ feed, prompts }),

@@ -7,7 +7,7 @@ import type { HookSettings } from '../../application/hook-context.ts';
 import type { HookClient, HookEvent } from '../../domain/hooks.ts';
 import { subagentId } from '../../domain/sessions.ts';
 import type { Raw } from './event.ts';
-import { readHook, sayVerdict } from './hook.ts';
+import { readEvent, sayVerdict } from './hook.ts';
 
 /**
  * Handles one event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client cancels
@@ -29,17 +29,17 @@ export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTime
 /** The handler of a connection's hooks. */
 export function createConnectionHook(hive: Hive, settings: ConnectionSettings): ConnectionHook {
   const fails_closed = settings.env['HIVE_GATE_FAIL'] === 'closed';
+  const env = hookEnvironment(settings.env);
   return async (call, signal) => {
     let name: unknown = call.args['hook_event_name'];
     try {
       const raw = eventIn(call);
-      const event = await withSource(
-        hive,
-        readHook(JSON.stringify(raw), hookEnvironment(settings.env), clientOf(raw)),
-      );
+      const event = await withSource(hive, readEvent(raw, env, clientOf(raw)));
       name = event.name;
       const verdict = await hive.hooks.handle(event, {
         ...settings,
+        // What fails to be recorded must still be able to deny.
+        answers_first: !fails_closed,
         findProject: () => settings.findProject(settings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
         withoutTimeLimit: (work) => work(signal),
       });

@@ -7,7 +7,11 @@ import type { Environment, Raw } from './event.ts';
 
 /** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readHook(stdin: string, env: Environment, client: HookClient | null): HookEvent {
-  const raw = parse(stdin);
+  return readEvent(parse(stdin), env, client);
+}
+
+/** The same for an event that is parsed already. @throws HiveError `invalid_input` when it is not a hook event. */
+export function readEvent(raw: Raw, env: Environment, client: HookClient | null): HookEvent {
   return (client ?? guessClient(raw)) === 'codex' ? readCodex(raw, env) : readClaudeCode(raw, env);
 }
 

@@ -11,8 +11,7 @@ import {
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { HiveError } from '../../domain/errors.ts';
-import { HOOK_TOOL } from '../../domain/installation.ts';
-import { hookCall, hookResult, isModelCall, type RunHook } from './hook-calls.ts';
+import { hookRoute, type RunHook } from './hook-calls.ts';
 import { PARENT_PID } from './mcp-path.ts';
 import { LineTransport } from './stdio.ts';
 
@@ -172,37 +171,11 @@ export async function runBridge({
     }
   }
 
-  /** Hook calls in progress, by the id of their request. */
-  const hooks = new Map<unknown, AbortController>();
-
-  /** True for a hook event, and for its cancellation by the client: the server must see neither. */
-  function takesHook(message: JSONRPCMessage): boolean {
-    if (onHook === undefined || !('method' in message)) return false;
-    if (message.method === 'notifications/cancelled') {
-      const call = hooks.get(message.params?.['requestId']);
-      call?.abort();
-      return call !== undefined;
-    }
-    if (message.method !== 'tools/call' || !('id' in message) || message.params?.['name'] !== HOOK_TOOL)
-      return false;
-    const meta = message.params['_meta'] as Record<string, unknown> | undefined;
-    if (isModelCall(meta)) return false;
-    const { id } = message;
-    const call = new AbortController();
-    hooks.set(id, call);
-    onHook(hookCall(message.params['arguments'], meta), call.signal)
-      .then((output) => near.send({ jsonrpc: '2.0', id, result: hookResult(output) }))
-      // A failed hook lets the tool run; the client shows the reason to its user.
-      .catch((error: unknown) =>
-        near.send({ jsonrpc: '2.0', id, error: { code: -32000, message: String(error) } }),
-      )
-      .catch(finish)
-      .finally(() => hooks.delete(id));
-    return true;
-  }
+  const hooks =
+    onHook === undefined ? null : hookRoute(onHook, (message) => near.send(message).catch(finish));
 
   near.onmessage = (message) => {
-    if (takesHook(message)) return;
+    if (hooks?.takes(message) === true) return;
     const id = requestId(message);
     if (id !== null) waiting.add(id);
     forward(message).catch((error: unknown) => {
@@ -221,6 +194,7 @@ export async function runBridge({
   stop.addEventListener('abort', finish, { once: true });
   await near.start();
   await finished;
+  hooks?.end();
   await (far as StreamableHTTPClientTransport | null)?.terminateSession().catch(() => undefined);
   await (far as StreamableHTTPClientTransport | null)?.close();
   await near.close();

@@ -8,7 +8,7 @@ import {
   BLOCKING_DEFAULT_MS,
   LONGEST_WAIT_MS,
   type Prompt,
-  UNATTESTED,
+  unattestedText,
 } from '../../domain/prompts.ts';
 import { excerpt } from '../../domain/text.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
@@ -137,11 +137,14 @@ export function promptView(
 function nextStep(prompt: Prompt): string {
   const { late_response } = prompt;
   if (late_response !== null) {
-    return `The question had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}; ${late_response.by} answered late: see late_response. Act on it if it is still useful.`;
+    const late = `The question had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}; ${late_response.by} answered late: see late_response.`;
+    return prompt.kind === 'permission' && !late_response.attested
+      ? `${late} ${unattestedText(prompt.kind)}`
+      : `${late} Act on it if it is still useful.`;
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it.${againstNotes(prompt)}`;
+      return `${prompt.by} answered.${actOn(prompt)}${againstNotes(prompt)}`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':
@@ -149,6 +152,11 @@ function nextStep(prompt: Prompt): string {
     default:
       return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with other work and poll again later; with wait_ms ${LONGEST_WAIT_MS} if you can do nothing else.`;
   }
+}
+
+function actOn({ kind, attested }: Prompt): string {
+  if (attested) return ' Act on it.';
+  return ` ${unattestedText(kind)}${kind === 'permission' ? '' : ' Act on it.'}`;
 }
 
 // ---- Polling ----

@@ -27,7 +27,7 @@ import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { coordinatorPromptTools } from './coordinating.ts';
-import { hookCall, hookResult, isModelCall, NOT_FOR_MODELS, type RunHook } from './hook-calls.ts';
+import { NOT_FOR_MODELS } from './hook-calls.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
 import { outreachTools } from './outreach.ts';
@@ -63,8 +63,6 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   onClient?: (client: string) => void;
   /** Called with the calling session at each call. */
   onCaller?: (session: Session) => void;
-  /** Handles a hook event that the client sends over this connection; absent where hooks come another way. */
-  onHook?: RunHook;
 }
 
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
@@ -79,61 +77,55 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const tracker = createDeliveryTracker(hive.delivery, carrier);
-  const { onHook } = connection;
-  offerTools(
-    server,
-    { role, isRemote: isRemote(connection.machine), onHook },
-    async (tool, written, extra) => {
-      const delivery = tracker.begin();
-      let taken: TakenArguments | null = null;
-      try {
-        taken = takeArguments(tool, written);
-        const { args } = taken;
-        const meta = extra._meta ?? {};
-        const { session, advice, turn } = await resolve(meta);
-        connection.onCaller?.(session);
-        // Another call over this connection proves that the client read what was returned before. A proof that cannot be
-        // written now is written later; it must not keep the agent from continuing.
-        await delivery.prove().catch((error: unknown) => {
-          hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
-        });
-        const hand = async (ask_ids: readonly string[]) => {
-          await checkAdmission(connection);
-          return delivery.hand(ask_ids, session.session_id);
-        };
-        const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-        const longest_wait_ms = longestWait({
-          client: clientName(),
-          env: connection.trusts_meta ? connection.env : null,
-          hears_progress: meta['progressToken'] !== undefined,
-          tool_timeout_ms: connection.tool_timeout_ms ?? null,
-        });
-        const ofRun = () =>
-          hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
-        const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp, ofRun };
-        const ends = [extra.signal, connection.stopping];
-        const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
-          tool.handle(args as never, {
-            ...call,
-            turn_id,
-            // Created only when used: few tools wait for anything.
-            get signal() {
-              return AbortSignal.any([...ends]);
-            },
-          }),
-        );
-        // A result that arrives after the token was revoked is not sent; `dropped` (below) undoes the hand-over.
+  offerTools(server, { role, isRemote: isRemote(connection.machine) }, async (tool, written, extra) => {
+    const delivery = tracker.begin();
+    let taken: TakenArguments | null = null;
+    try {
+      taken = takeArguments(tool, written);
+      const { args } = taken;
+      const meta = extra._meta ?? {};
+      const { session, advice, turn } = await resolve(meta);
+      connection.onCaller?.(session);
+      // Another call over this connection proves that the client read what was returned before. A proof that cannot be
+      // written now is written later; it must not keep the agent from continuing.
+      await delivery.prove().catch((error: unknown) => {
+        hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
+      });
+      const hand = async (ask_ids: readonly string[]) => {
         await checkAdmission(connection);
-        // A call that its client has cancelled gets no answer.
-        if (extra.signal.aborted) await delivery.dropped();
-        else delivery.returned();
-        return toResult(noted(result, taken));
-      } catch (error) {
-        await delivery.dropped().catch(() => undefined);
-        return toErrorResult(error, hive, tool, taken);
-      }
-    },
-  );
+        return delivery.hand(ask_ids, session.session_id);
+      };
+      const progress = progressReporter(meta['progressToken'], extra.sendNotification);
+      const longest_wait_ms = longestWait({
+        client: clientName(),
+        env: connection.trusts_meta ? connection.env : null,
+        hears_progress: meta['progressToken'] !== undefined,
+        tool_timeout_ms: connection.tool_timeout_ms ?? null,
+      });
+      const ofRun = () => hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
+      const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp, ofRun };
+      const ends = [extra.signal, connection.stopping];
+      const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
+        tool.handle(args as never, {
+          ...call,
+          turn_id,
+          // Created only when used: few tools wait for anything.
+          get signal() {
+            return AbortSignal.any([...ends]);
+          },
+        }),
+      );
+      // A result that arrives after the token was revoked is not sent; `dropped` (below) undoes the hand-over.
+      await checkAdmission(connection);
+      // A call that its client has cancelled gets no answer.
+      if (extra.signal.aborted) await delivery.dropped();
+      else delivery.returned();
+      return toResult(noted(result, taken));
+    } catch (error) {
+      await delivery.dropped().catch(() => undefined);
+      return toErrorResult(error, hive, tool, taken);
+    }
+  });
   return server;
 }
 
@@ -242,7 +234,6 @@ type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallT
 interface Offer {
   role: Role;
   isRemote: boolean;
-  onHook?: RunHook | undefined;
 }
 
 /**
@@ -251,16 +242,14 @@ interface Offer {
  * client wrote them.
  */
 function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
-  const { role, isRemote, onHook } = offer;
+  const { role, isRemote } = offer;
   const tools = toolsFor(role);
   const hidden = hiddenFrom(role);
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
   server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
-    if (params.name === HOOK_TOOL && onHook !== undefined) {
-      if (isModelCall(params._meta)) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
-      return hookResult(await onHook(hookCall(params.arguments, params._meta), extra.signal));
-    }
+    // A client's own calls of it do not come this far (stdio.ts).
+    if (params.name === HOOK_TOOL) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
     if (!hidden.has(params.name)) return refusal(noSuchTool(params.name, tools));
@@ -330,7 +319,10 @@ export function createDenyingServer(): McpServer {
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [{ name: DENYING_TOOL, description, inputSchema }],
   }));
-  server.server.setRequestHandler(CallToolRequestSchema, async (_request, { signal }) => {
+  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    // Not the client's, which names the tool that it asks about.
+    if (params.arguments?.['tool_name'] === undefined)
+      return refusal({ code: 'not_allowed', message: `${description} Nothing was done.` });
     await setTimeout(HOOK_HAS_ENDED_MS, undefined, { signal }).catch(() => undefined);
     return {
       content: [{ type: 'text', text: JSON.stringify({ behavior: 'deny', message: NOT_PERMITTED }) }],

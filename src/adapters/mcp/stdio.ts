@@ -3,14 +3,16 @@ import type { Readable, Writable } from 'node:stream';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { type HookRoute, hookRoute, type RunHook } from './hook-calls.ts';
 
 /** The one connection of a process. */
 export interface StdioConnection {
   /**
    * Serves the connection with this server from now on. If it replaces another, the client's handshake is replayed to
-   * it, and the client notices nothing. Resolves when the connection has ended.
+   * it, and the client notices nothing. `onHook` handles the hook events that the client sends. Resolves when the
+   * connection has ended.
    */
-  serve(server: McpServer): Promise<void>;
+  serve(server: McpServer, onHook?: RunHook): Promise<void>;
   /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
 }
@@ -30,7 +32,7 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
   stop.addEventListener('abort', end, { once: true });
   let started = false;
 
-  async function connect(server: McpServer): Promise<void> {
+  async function connect(server: McpServer, hooks: HookRoute | null): Promise<void> {
     const again = [...handshake];
     const answered = new Set(again.flatMap((message) => ('id' in message ? [message.id] : [])));
     const transport: Transport = {
@@ -48,6 +50,7 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
     // The transport gives up on a message longer than its buffer; without this we would keep running without input.
     server.server.onclose = end;
     inner.onmessage = (message) => {
+      if (hooks?.takes(message) === true) return;
       if ('method' in message && HANDSHAKE.has(message.method)) handshake.push(message);
       transport.onmessage?.(message);
     };
@@ -59,9 +62,11 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
 
   return {
     ended,
-    async serve(server) {
-      await connect(server);
+    async serve(server, onHook) {
+      const hooks = onHook === undefined ? null : hookRoute(onHook, (message) => inner.send(message));
+      await connect(server, hooks);
       await ended;
+      hooks?.end();
       await server.close();
     },
   };

@@ -1,11 +1,15 @@
 /** Answers every pending prompt in an order of its own, as fast as it can; prints what happened to each answer. */
 import { openHive } from '../../../src/open-hive.ts';
+import { randomOf } from '../../chaos/random.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
 
 const [name = 'nobody'] = process.argv.slice(2);
+/** Each has an order of its own, the same in every run. */
+const SEED = 20_260_111;
 const hive = await openHive();
+const random = randomOf(SEED, name);
 const pending = await hive.store.read((tx) => tx.prompts.list({ status: 'pending', limit: 1_000 }));
-const order = pending.items.map(({ ask_id }) => ask_id).sort(() => Math.random() - 0.5);
+const order = pending.items.map(({ ask_id }) => ask_id).sort(() => random.next() - 0.5);
 const outcomes: Record<string, string> = {};
 await waitForOthers();
 for (const ask_id of order) {

@@ -3,6 +3,7 @@
  * and reads the answers to its own. Prints at the end what it asked, the answers it got, and which of its answers won.
  */
 import { openHive } from '../../../src/open-hive.ts';
+import { randomOf } from '../../chaos/random.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
 
 export interface Played {
@@ -16,6 +17,7 @@ const [name = 'nobody', asks = '1', all = '1'] = process.argv.slice(2);
 /** How many questions are read and waited for at once. */
 const PAGE = 50;
 const ASKING_AHEAD = 5;
+const random = randomOf(20_260_111, name);
 
 // Sixteen writers wait for each other longer than a person would: speed is not tested here.
 const hive = await openHive({ busy_ms: 60_000 });
@@ -62,7 +64,7 @@ async function answer(): Promise<void> {
   for (;;) {
     const { items } = await hive.store.read((tx) => tx.prompts.list({ status: 'pending', limit: PAGE }));
     const others = items.filter(({ session_id }) => session_id !== name);
-    const prompt = others[Math.floor(Math.random() * others.length)];
+    const prompt = others.length === 0 ? undefined : random.pick(others);
     if (prompt === undefined) {
       const done = await hive.store.read((tx) => tx.prompts.count({ status: 'responded' }));
       if (asked && done >= Number(all)) return;
