@@ -62,7 +62,10 @@ export function migrationsContract(engine: StoreEngine): void {
     expect(await store.read((tx) => tx.desks.preferences('seat'))).toMatchObject({ do_not_disturb: true });
     expect(await store.read((tx) => tx.humans.teams())).toMatchObject([{ name: 'Ops', members: ['ada'] }]);
     await append(store, 1);
-    expect(await seqsAfter(store, 11)).toEqual([12, 13]);
+    const [there, next] = await seqsAfter(store, 11);
+    expect(there).toBe(12);
+    // Where a number can be visible before it is on disk, an older Hive may have shown some that are gone.
+    expect(next).toBeGreaterThan(12);
 
     const fresh = await engine.missingAddress();
     await openOn(engine, fresh);

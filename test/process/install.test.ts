@@ -87,8 +87,7 @@ async function installed({ folder }: Home, ...args: string[]): Promise<string> {
 const INIT = '.emacs.d/init.el';
 const MINE = ';; Mine.\r\n(setq inhibit-startup-screen t)';
 
-// Each installs a whole package, some of them three times.
-describe('hive install', { timeout: 90_000 }, () => {
+describe('hive install', () => {
   it('installs for one person: a command, the lines in the init file, and what the doctor finds', async () => {
     const place = home({ [INIT]: MINE });
     const { code, out } = await place.install({}, '--yes');
@@ -228,7 +227,7 @@ describe('hive install', { timeout: 90_000 }, () => {
   });
 });
 
-describe('hive uninstall', { timeout: 90_000 }, () => {
+describe('hive uninstall', () => {
   it('restores every file to the byte, and leaves only the store', async () => {
     const place = home({ [INIT]: MINE, '.claude.json': '{"a":1}' });
     script(join(place.folder, 'machine/claude'), '#!/bin/sh\n');

@@ -8,6 +8,8 @@ import { eventually } from './wait.ts';
 
 export interface PostgresServer {
   readonly port: number;
+  /** The folder of its data. */
+  readonly data: string;
   /** The server's process; another one after a restart. */
   readonly pid: number;
   /** All that it has on disk. */
@@ -132,6 +134,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   return {
     port,
+    data,
     get pid() {
       return server.child.pid ?? 0;
     },

@@ -14,7 +14,7 @@ const RECORDED = join(import.meta.dirname, '../../wire/fixtures/claude-code/post
 type Raw = Readonly<Record<string, unknown>>;
 
 /** The first recorded event of each name. */
-function recordedEvents(): ReadonlyMap<string, Raw> {
+export function recordedEvents(): ReadonlyMap<string, Raw> {
   const lines = readFileSync(RECORDED, 'utf8').trim().split('\n');
   const events = lines.flatMap((line): Raw[] => {
     const { stdin } = JSON.parse(line) as { stdin?: Raw };
