@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 /**
  * What only a graphical Emacs has: a focus of its own, and a mouse.
  *
@@ -6,6 +7,9 @@
  * @module-tag emacs
  * @module-tag popup
  */
+=======
+/** What only a graphical Emacs has: focus, and a mouse. */
+>>>>>>> main
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

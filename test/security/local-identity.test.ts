@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 /**
  * One agent of this machine that claims to be another: real processes, each agent with shells of its own.
  *
@@ -7,6 +8,9 @@
  * @module-tag mcp
  * @module-tag hook
  */
+=======
+/** One agent of this machine that claims to be another: real processes, each agent with its own shells. */
+>>>>>>> main
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

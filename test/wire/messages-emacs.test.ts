@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 /**
  * The shared buffer as Emacs meets it: what it sends, and what it is told.
  *
@@ -5,6 +6,10 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
+=======
+/** The shared buffer between Emacs and the sidecar: requests and notifications. */
+>>>>>>> main
+
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { DEMO, join, post } from '../support/messages.ts';

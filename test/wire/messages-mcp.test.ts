@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 /**
  * The shared buffer as agents meet it over MCP: what they post, read and are told.
  *
@@ -5,6 +6,10 @@
  * @module-tag sqlite
  * @module-tag mcp
  */
+=======
+/** The shared buffer for agents over MCP: posting, reading and results. */
+>>>>>>> main
+
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';

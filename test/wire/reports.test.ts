@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 /**
  * Reports on their way into the session that stands behind: exactly once undisturbed, at least once whatever is killed.
  *
@@ -6,6 +7,10 @@
  * @module-tag mcp
  * @module-tag hook
  */
+=======
+/** Reports on their way into the session behind: exactly once normally, at least once whatever is killed. */
+>>>>>>> main
+
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
