@@ -1,14 +1,10 @@
 /**
  * Random interleavings over one store, by several hives: turns begin, work, are asked to stop, stop, are
-<<<<<<< HEAD
- * replaced, crash. Every request is answered once, by its own turn; every question stands as the table says.
+ * replaced, crash. Every request is answered once, by its own turn; every question ends as the table says.
  *
  * @module-tag one-winner
  * @module-tag sqlite
  * @module-tag library
-=======
- * replaced, crash. Every request is answered once, by its own turn; every question ends as the table says.
->>>>>>> main
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,15 +1,11 @@
-<<<<<<< HEAD
 /**
- * Interrupts over one store: who is answered, when, with what, and whom one may reach.
+ * Interrupts over one store: who gets which answer and when, and which sessions may be interrupted.
  *
  * @module-tag one-winner
  * @module-tag at-least-once
  * @module-tag sqlite
  * @module-tag library
  */
-=======
-/** Interrupts over one store: who gets which answer and when, and which sessions may be interrupted. */
->>>>>>> main
 
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,15 +1,11 @@
-<<<<<<< HEAD
 /**
- * What a sidecar may tell Emacs, changed: Emacs stays awake, shows its list, and hears the next question.
+ * Mutated notifications to Emacs: Emacs stays responsive, shows its list, and receives the next question.
  *
  * @module-tag untrusted
  * @module-tag undisturbed
  * @module-tag sqlite
  * @module-tag emacs
  */
-=======
-/** Mutated notifications to Emacs: Emacs stays responsive, shows its list, and receives the next question. */
->>>>>>> main
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

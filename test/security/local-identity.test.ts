@@ -1,6 +1,5 @@
-<<<<<<< HEAD
 /**
- * One agent of this machine that claims to be another: real processes, each agent with shells of its own.
+ * One agent of this machine that claims to be another: real processes, each agent with its own shells.
  *
  * @module-tag no-self-approval
  * @module-tag provenance
@@ -8,9 +7,6 @@
  * @module-tag mcp
  * @module-tag hook
  */
-=======
-/** One agent of this machine that claims to be another: real processes, each agent with its own shells. */
->>>>>>> main
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

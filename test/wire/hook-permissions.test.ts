@@ -1,6 +1,5 @@
-<<<<<<< HEAD
 /**
- * The permission prompts of the recorded clients, answered at a desk: exactly what each client is told.
+ * The permission prompts of the recorded clients, answered at a desk: exactly what each client gets.
  *
  * @module-tag as-displayed
  * @module-tag one-winner
@@ -8,9 +7,6 @@
  * @module-tag sqlite
  * @module-tag hook
  */
-=======
-/** The permission prompts of the recorded clients, answered at a desk: exactly what each client gets. */
->>>>>>> main
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';

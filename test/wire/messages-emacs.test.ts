@@ -1,14 +1,10 @@
-<<<<<<< HEAD
 /**
- * The shared buffer as Emacs meets it: what it sends, and what it is told.
+ * The shared buffer between Emacs and the sidecar: requests and notifications.
  *
  * @module-tag provenance
  * @module-tag sqlite
  * @module-tag emacs
  */
-=======
-/** The shared buffer between Emacs and the sidecar: requests and notifications. */
->>>>>>> main
 
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';

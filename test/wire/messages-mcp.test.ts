@@ -1,14 +1,10 @@
-<<<<<<< HEAD
 /**
- * The shared buffer as agents meet it over MCP: what they post, read and are told.
+ * The shared buffer for agents over MCP: posting, reading and results.
  *
  * @module-tag provenance
  * @module-tag sqlite
  * @module-tag mcp
  */
-=======
-/** The shared buffer for agents over MCP: posting, reading and results. */
->>>>>>> main
 
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';

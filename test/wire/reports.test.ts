@@ -1,15 +1,11 @@
-<<<<<<< HEAD
 /**
- * Reports on their way into the session that stands behind: exactly once undisturbed, at least once whatever is killed.
+ * Reports on their way into the session behind: exactly once normally, at least once whatever is killed.
  *
  * @module-tag at-least-once
  * @module-tag sqlite
  * @module-tag mcp
  * @module-tag hook
  */
-=======
-/** Reports on their way into the session behind: exactly once normally, at least once whatever is killed. */
->>>>>>> main
 
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
