@@ -466,7 +466,8 @@ describe('a run of Claude Code', () => {
         } else if (victim < 0.6) await child.kill('SIGKILL');
         else if (now?.agent != null) kill(now.agent.pid);
       }
-      const problem = await ended(hive).then(
+      // A human that fails answers nothing more, and the run would never end.
+      const problem = await Promise.race([ended(hive), human]).then(
         () => null,
         async () =>
           `${JSON.stringify(await runOf(hive))} ${keeper.process.spawnargs.at(2)}: ${keeper.stderr()}`,
