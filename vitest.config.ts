@@ -40,7 +40,14 @@ const config: ViteUserConfig = defineConfig({
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
       project('long', 'long'),
-      project('package', 'package'),
+      {
+        extends: true as const,
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          globalSetup: ['test/support/run.ts', 'test/package/setup.ts'],
+        },
+      },
       {
         extends: true as const,
         test: {

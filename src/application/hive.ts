@@ -77,6 +77,8 @@ export interface Hive {
   readonly runs: RunService;
   /** The project that a directory belongs to. */
   readonly findProject: (directory: string) => ProjectContext;
+  /** Waits until the names in these folders and above are on disk: Emacs flushes what it writes, but cannot flush a folder. */
+  readonly flushFolders: Files['flushFolders'];
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
@@ -216,6 +218,7 @@ export function createHive(parts: HiveParts): Hive {
     mentions,
     loops: createLoops(store),
     findProject: findPlace,
+    flushFolders: files.flushFolders,
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,

@@ -1,4 +1,4 @@
-/** What only a graphical Emacs has: a focus of its own, and a mouse. */
+/** What only a graphical Emacs has: focus, and a mouse. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -369,7 +369,7 @@ describe('a hook and a sidecar of their own', () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const one = await start(env);
     await one.sidecar.end();
-    // A store of its own gives a stranger no seat in the file, not even for that store.
+    // A stranger's own store adds no seat to the file, not even for that store.
     const strange = await connect(tempStore(), env, OTHER);
     expect(strange.hello.seat).toMatchObject({ registered: false });
     await strange.sidecar.end();
