@@ -57,6 +57,22 @@ describe('a database role without grants', () => {
     });
   });
 
+  test('reads no table and writes none', async () => {
+    const hive = await openTestHive(server.address('kept'));
+    await ask(hive);
+    const tables = await as('hive', async (client) => {
+      const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'kept'");
+      return rows.map(({ tablename }) => String(tablename));
+    });
+    expect(tables).toContain('prompts');
+    await as('stranger', async (client) => {
+      for (const table of tables)
+        for (const what of [`SELECT 1 FROM kept.${table}`, `DELETE FROM kept.${table}`])
+          await expect(client.query(what), what).rejects.toThrow(/permission denied/);
+      await expect(client.query('CREATE TABLE kept.mine (n int)')).rejects.toThrow(/permission denied/);
+    });
+  });
+
   test('cannot listen: the channel has a name that it can neither guess nor read', async () => {
     const hive = await openTestHive(server.address('heard'));
     const channel = async (): Promise<string> =>
