@@ -18,6 +18,19 @@ function project(name: string, ...folders: string[]) {
   };
 }
 
+/** Tests with the real clients. */
+function clients(name: string, ...files: string[]) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: files.map((file) => `test/clients/${file}.test.ts`),
+      globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
+      env: { HIVE_TEST_HOOKS: name === 'clients' ? 'connection' : 'process' },
+    },
+  };
+}
+
 const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
@@ -41,14 +54,13 @@ const config: ViteUserConfig = defineConfig({
       project('security', 'security'),
       project('long', 'long'),
       project('package', 'package'),
-      {
-        extends: true as const,
-        test: {
-          name: 'clients',
-          include: ['test/clients/**/*.test.ts'],
-          globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
-        },
-      },
+      clients('clients', '**/*'),
+      // The same tests where each hook is a process, as with older clients: those that are about hooks.
+      clients(
+        'clients-by-process',
+        ...['claude-dialogs', 'claude-interrupts', 'claude-mentions', 'claude-prompts', 'stop-guard'],
+        ...['codex-dialogs', 'codex-interrupts', 'codex-mentions', 'codex-prompts'],
+      ),
     ],
   },
 });
