@@ -53,7 +53,14 @@ const config: ViteUserConfig = defineConfig({
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
       project('long', 'long'),
-      project('package', 'package'),
+      {
+        extends: true as const,
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          globalSetup: ['test/support/run.ts', 'test/package/setup.ts'],
+        },
+      },
       clients('clients', '**/*'),
       // The same tests where each hook is a process, as with older clients: those that are about hooks.
       clients(

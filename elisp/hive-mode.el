@@ -129,6 +129,7 @@ The desk that has the focus shows desktop notifications first."
   (add-hook 'hive-sidecar-state-hook #'hive-changed)
   (add-hook 'hive-connected-hook #'hive-mode--connected)
   (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
+  (add-hook 'kill-emacs-hook #'hive-outbox-tidy)
   (add-function :after after-focus-change-function #'hive-mode--focus)
   (unless (member '(:eval hive-mode-line-text) (default-value 'global-mode-string))
     (setq-default global-mode-string
@@ -148,6 +149,7 @@ The desk that has the focus shows desktop notifications first."
   (remove-hook 'hive-sidecar-state-hook #'hive-changed)
   (remove-hook 'hive-connected-hook #'hive-mode--connected)
   (remove-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
+  (remove-hook 'kill-emacs-hook #'hive-outbox-tidy)
   (remove-function after-focus-change-function #'hive-mode--focus)
   (setq-default global-mode-string
                 (delete '(:eval hive-mode-line-text) (default-value 'global-mode-string))))

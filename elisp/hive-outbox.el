@@ -188,6 +188,33 @@ With APPEND, add them at its end; otherwise replace its content."
     (with-file-modes #o600
       (write-region bytes nil file append 'quiet))))
 
+(defvar hive-outbox--kept nil
+  "Our file, once the sidecar has been asked to flush its name; or nil.
+Emacs can flush a file, but not the folder with its name.  So the
+file is made before it is needed, and stays as long as this Emacs.")
+
+(defun hive-outbox--greeting ()
+  "Make our file; return the folders that the sidecar shall flush."
+  (condition-case oops
+      (let ((directory (hive-outbox--directory))
+            (file (hive-journal-file)))
+        (unless (file-exists-p file) (hive-outbox--write "" file nil))
+        (setq hive-outbox--kept file)
+        (list :flush_folders
+              (vector directory
+                      (file-name-directory (expand-file-name hive-outbox-key-file)))))
+    ;; An answer that cannot be kept is refused when it is given.
+    (error (message "%s" (error-message-string oops)) nil)))
+
+(add-hook 'hive-rpc-greeting-functions #'hive-outbox--greeting)
+
+(defun hive-outbox-tidy ()
+  "Delete our file if nothing is in it."
+  (when hive-outbox--kept
+    (when (eq 0 (file-attribute-size (file-attributes hive-outbox--kept)))
+      (ignore-errors (delete-file hive-outbox--kept)))
+    (setq hive-outbox--kept nil)))
+
 (defun hive-outbox--directory ()
   "Return the directory of the outbox; create it, for its owner only."
   (let ((directory (file-name-as-directory (expand-file-name hive-outbox-directory))))
@@ -221,9 +248,13 @@ Each has :verified t or nil: whether it was written with our key."
 
 (defun hive-journal-rewrite (file records)
   "Replace the content of FILE by RECORDS, atomically.
-Without RECORDS, delete the file."
+Without RECORDS, delete the file, or empty it if it is kept."
   (if (null records)
-      (when (file-exists-p file) (delete-file file))
+      (when (file-exists-p file)
+        ;; The name of our own file is on disk: another file would need that again.
+        (if (equal file hive-outbox--kept)
+            (hive-outbox--write "" file nil)
+          (delete-file file)))
     (let ((new (concat file ".new")))
       (hive-outbox--write
        (mapconcat (lambda (record)
@@ -371,8 +402,10 @@ STATE is `pending', `rejected' or `unverified'."
                (lambda (entry) (equal file (hive-entry-file entry)))
                hive-outbox--entries)))
     ;; What is unverified stays as it was found, for the human to see.
-    (unless (cl-find-if (lambda (entry) (memq (hive-entry-state entry) '(pending unverified)))
-                        left)
+    (unless (or (cl-find-if (lambda (entry) (memq (hive-entry-state entry) '(pending unverified)))
+                            left)
+                ;; A file in its place would have a name that is not on disk.
+                (and left (equal file hive-outbox--kept)))
       (hive-journal-rewrite
        file (cl-mapcan (lambda (entry)
                          (list (hive-entry-record entry)
@@ -441,7 +474,8 @@ A file that cannot be read is left alone, for the next time."
       (hive-changed))))
 
 (defun hive-outbox-close ()
-  "Forget the entries in memory; the files stay for the next time."
+  "Forget the entries in memory; what is in the files stays for the next time."
+  (hive-outbox-tidy)
   (when hive-outbox--timer (cancel-timer hive-outbox--timer))
   (setq hive-outbox--entries nil
         hive-outbox--sending nil

@@ -15,6 +15,9 @@ const quickBuild = 'scripts/build.mjs --fast';
 // The bench opens the store from src/, whose migrations are imported as text.
 const bench = '--import ./test/support/sql-loader.mjs bench/main.ts';
 
+// It opens stores in its own process, from src/.
+const powerloss = '--import ./test/support/sql-loader.mjs test/powerloss/main.ts';
+
 const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
@@ -30,6 +33,8 @@ const tasks = {
   demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
+  // It clones, and installs nothing here.
+  'test:fresh': ['scripts/fresh.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
@@ -38,6 +43,8 @@ const tasks = {
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
   chaos: [everything, 'test/chaos/main.ts'],
   'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
+  powerloss: [everything, powerloss],
+  'ci:powerloss': [everything, `${powerloss} --states 1000 --seed 18`],
   soak: [everything, 'test/chaos/soak.ts'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],
@@ -64,7 +71,7 @@ for (const [index, step] of steps.entries()) {
   const words = step.split(' ');
   if (index === steps.length - 1) words.push(...args);
   // The set-up may replace node_modules and therefore runs on the Node that started us. An installation outlives this folder.
-  const onMachinesNode = words[0] === 'scripts/setup.mjs' || words[0] === 'bin/hive';
+  const onMachinesNode = ['scripts/setup.mjs', 'scripts/fresh.mjs', 'bin/hive'].includes(words[0]);
   const node = onMachinesNode ? process.execPath : join(bin, 'node');
   const code = await run(node, words);
   if (code !== 0) process.exit(code);

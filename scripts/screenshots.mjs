@@ -107,7 +107,7 @@ const sidecar = [process.execPath, join(root, 'bin/hive'), 'sidecar']
   .join(' ');
 const setup = `(progn
   (menu-bar-mode -1)
-  (setq initial-scratch-message ";; You go on with your work.  The mode line counts who waits.\n"
+  (setq initial-scratch-message ";; Continue with your work.  The mode line counts the open questions.\n"
         suggest-key-bindings nil)
   (setq inhibit-startup-screen t frame-background-mode 'light hive-user-name "Ada" hive-sidecar-command (list ${sidecar}))
   (frame-set-background-mode nil)

@@ -69,6 +69,13 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     seat: thisSeat(),
     env,
     trust: () => humanTrust(env),
+    agentKey: (key) => ({
+      key,
+      async sign(text) {
+        const { agentKey } = await import('./infrastructure/platform/ssh-agent.ts');
+        return agentKey(key, env['SSH_AUTH_SOCK']).sign(text);
+      },
+    }),
     addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
   });
   return { ...(globalThis.SABOTAGE?.services(hive) ?? hive), store };

@@ -101,7 +101,7 @@ async function load(folder: string, template: Prompt, count: number): Promise<vo
   for (let first = 0; first < count; first += BATCH) {
     await driver.write(async (sql, now) => {
       const prompts = promptStatements(sql, now);
-      const events = eventStatements(sql, now, () => undefined);
+      const events = eventStatements(sql, now, () => undefined, null);
       for (let number = first; number < Math.min(first + BATCH, count); number++) {
         const ask_id = `ask-bench${String(number).padStart(11, '0')}`;
         const { session_id, status } = template;

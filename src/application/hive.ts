@@ -1,5 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
-import type { Seat } from '../domain/seats.ts';
+import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
@@ -77,6 +77,8 @@ export interface Hive {
   readonly runs: RunService;
   /** The project that a directory belongs to. */
   readonly findProject: (directory: string) => ProjectContext;
+  /** Waits until the names in these folders and above are on disk: Emacs flushes what it writes, but cannot flush a folder. */
+  readonly flushFolders: Files['flushFolders'];
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
@@ -122,6 +124,8 @@ export interface HiveParts {
   env: Environment;
   /** What the human's file says now. */
   trust: () => Trust;
+  /** A key in the person's SSH agent. */
+  agentKey: (key: string) => SeatKey;
   /** Writes a seat into that file. */
   addSeat: (seat: Seat) => Promise<void>;
 }
@@ -139,6 +143,7 @@ export function createHive(parts: HiveParts): Hive {
     env,
     trust: parts.trust,
     write: parts.addSeat,
+    agentKey: parts.agentKey,
   });
   const prompts = createPrompts(store, feed, ids, seats.key);
   const claims = createClaims(store);
@@ -213,6 +218,7 @@ export function createHive(parts: HiveParts): Hive {
     mentions,
     loops: createLoops(store),
     findProject: findPlace,
+    flushFolders: files.flushFolders,
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,

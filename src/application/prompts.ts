@@ -13,7 +13,7 @@ import {
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, escalatePrompt, isEscalationDue, namesOf } from '../domain/humans.ts';
-import { mayAllow, refusalOfUnseen } from '../domain/permissions.ts';
+import { mayAllow, permissionDigest, refusalOfUnseen } from '../domain/permissions.ts';
 import {
   type AnswerOutcome,
   type AnswerRequest,
@@ -273,7 +273,7 @@ export async function askIn(
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
   const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
     readings,
-    store: () => insertPrompt(tx, prompt),
+    whenAllowed: () => insertPrompt(tx, prompt),
   });
   return refusal ?? { prompt, existing: false, desks_online };
 }
@@ -323,6 +323,12 @@ export function wrongStore(given: string, own: string, what: 'answer' | 'message
 // ---- Answering and correcting ----
 // One transaction each, which also records the answer under its id.
 
+/** A signature, and the time that it is for. */
+interface Signed {
+  signature: string;
+  responded_at: string;
+}
+
 function createAnswering(
   store: Store,
   ids: Ids,
@@ -341,23 +347,36 @@ function createAnswering(
     refuse(refusalOfUnseen(prompt, answer, displayed_digest ?? null));
   }
 
-  /** Signs what a person has seen and may allow something; nothing else needs a signature, or gets one. */
-  function signatureOf(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): string | null {
-    const { actor, displayed_digest } = command;
-    if (actor.kind !== 'human' || !answer.attested || displayed_digest == null) return null;
-    if (!mayAllow(prompt, answer)) return null;
+  /**
+   * Signs what a person has seen and may allow something; nothing else needs a signature, or gets one. An SSH agent may ask
+   * the person, so this is done before the transaction, and the time that is signed is that of the answer.
+   */
+  async function sign(command: AnswerCommand, response_id: string): Promise<Signed | null> {
+    const { ask_id, actor, displayed_digest } = command;
+    if (actor.kind !== 'human' || !isAttested(actor) || displayed_digest == null) return null;
     const seat = seatKey();
     if (seat === null) return null;
-    const { ask_id } = prompt;
-    return signAnswer(seat, { store_id: store.store_id, ask_id, displayed_digest, answer });
+    const { prompt, known, now } = await store.read(async (tx) => ({
+      prompt: await tx.prompts.get(ask_id),
+      known: await tx.prompts.response(response_id),
+      now: tx.now,
+    }));
+    if (prompt === undefined || known !== undefined || displayed_digest !== permissionDigest(prompt))
+      return null;
+    const stamp = { by: actor.by, via: actor.via, attested: true, response_id, responded_at: now };
+    const answer = resolveAnswer(prompt, command, stamp);
+    if (!mayAllow(prompt, answer)) return null;
+    const signed = { store_id: store.store_id, ask_id, displayed_digest, answer };
+    return { signature: await signAnswer(seat, signed), responded_at: now };
   }
 
   return {
-    respond: (command) =>
-      store.write(async (tx) => {
+    async respond(command) {
+      refuseForeign(command);
+      const response_id = command.response_id ?? ids.make('response');
+      const signed = await sign(command, response_id);
+      return store.write(async (tx) => {
         const { ask_id, actor } = command;
-        refuseForeign(command);
-        const response_id = command.response_id ?? ids.make('response');
         const known = await tx.prompts.response(response_id);
         if (known !== undefined) {
           if (known.ask_id !== ask_id) throw usedBefore(known);
@@ -371,19 +390,20 @@ function createAnswering(
           via: actor.via,
           attested: isAttested(actor),
           response_id,
-          responded_at: tx.now,
+          responded_at: signed?.responded_at ?? tx.now,
         });
         refuseUnseen(prompt, answer, command);
         const displayed_digest = command.displayed_digest ?? null;
-        const signature = signatureOf(prompt, answer, command);
-        return recordAnswer(tx, prompt, answer, { displayed_digest, signature });
-      }),
+        return recordAnswer(tx, prompt, answer, { displayed_digest, signature: signed?.signature ?? null });
+      });
+    },
 
-    amend: (command) =>
-      store.write(async (tx) => {
+    async amend(command) {
+      refuseForeign(command);
+      const response_id = command.response_id ?? ids.make('response');
+      const signed = await sign(command, response_id);
+      return store.write(async (tx) => {
         const { ask_id, actor } = command;
-        refuseForeign(command);
-        const response_id = command.response_id ?? ids.make('response');
         const prompt = await findCurrent(tx, ask_id);
         const known = await tx.prompts.response(response_id);
         if (known !== undefined) {
@@ -396,12 +416,12 @@ function createAnswering(
           via: actor.via,
           attested: isAttested(actor),
           response_id,
-          responded_at: tx.now,
+          responded_at: signed?.responded_at ?? tx.now,
         });
         refuseUnseen(prompt, answer, command);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);
-        const signature = signatureOf(prompt, answer, command);
+        const signature = signed?.signature ?? null;
         await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment', signature });
         const before = prompt.decision ?? prompt.late_response?.decision ?? null;
         await appendPrompt(tx, 'prompt/amended', amended, {
@@ -414,7 +434,8 @@ function createAnswering(
           ...(command.displayed_digest != null && { displayed_digest: command.displayed_digest }),
         });
         return amended;
-      }),
+      });
+    },
   };
 }
 

@@ -75,18 +75,18 @@ export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): P
 
 /**
  * Charges what a call demands, or returns the refusal. After a refusal the caller stores nothing else and lets the
- * transaction commit, because it contains a notice for the human. `store` is stored together with the charge.
+ * transaction commit, because it contains a notice for the human. `whenAllowed` runs together with the charge.
  */
 export async function chargeQuotas(
   tx: WriteTx,
   session: Payer,
   demand: Demand,
-  { readings, store }: { readings?: QuotaReadings; store?: () => Promise<void> } = {},
+  { readings, whenAllowed }: { readings?: QuotaReadings; whenAllowed?: () => Promise<void> } = {},
 ): Promise<QuotaRefusal | null> {
   const { quotas, states } = readings ?? (await readQuotas(tx, session, demand));
   const opinion = askQuotas(demand, quotas, states, tx.now);
   if (opinion.refusal === null) {
-    await Promise.all([...opinion.buckets.map((bucket) => tx.outreach.putBucket(bucket)), store?.()]);
+    await Promise.all([...opinion.buckets.map((bucket) => tx.outreach.putBucket(bucket)), whenAllowed?.()]);
     return null;
   }
   await noticeOnce(tx, session, opinion.refusal, quotas);

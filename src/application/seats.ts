@@ -60,13 +60,21 @@ export interface SeatParts {
   machine: string;
   env: Environment;
   trust: () => Trust;
+  /** The key with this public part in the person's SSH agent. */
+  agentKey: (key: string) => SeatKey;
   /** Writes a seat into the human's file, in place of one with the same key. @throws with a sentence that says why it could not. */
   write: (seat: Seat) => Promise<void>;
 }
 
 export function createSeats(parts: SeatParts): SeatService {
-  const { store, sessions, processes, seat: name, machine, env, trust, write } = parts;
-  let own: SeatKey | null = null;
+  const { store, sessions, processes, seat: name, machine, env, trust, write, agentKey } = parts;
+  let held: SeatKey | null = null;
+
+  /** A person who has named a key of their SSH agent wants that one to sign. */
+  function ownKey(): SeatKey | null {
+    const { ssh_agent_key } = trust();
+    return ssh_agent_key === null ? held : agentKey(ssh_agent_key);
+  }
 
   /** Why an agent may have started this process; null when nothing shows one. */
   async function agentAbove(pid: number): Promise<string | null> {
@@ -114,6 +122,7 @@ export function createSeats(parts: SeatParts): SeatService {
         `This seat could not be registered (${why}), so what you allow here allows nothing. Add ${JSON.stringify(entry)} to the list "seats" in ${path} yourself.`,
       );
     }
+    const own = ownKey();
     const admitted_by = own !== null && own.key !== seat.key ? own.key : null;
     // One line of the echo area, which must not grow: windows would change.
     const text =
@@ -129,11 +138,12 @@ export function createSeats(parts: SeatParts): SeatService {
   }
 
   return {
-    key: () => own,
+    key: ownKey,
     hold(secret) {
-      own = seatKeyFrom(secret);
+      held = seatKeyFrom(secret);
     },
     async register(registrar) {
+      const own = ownKey();
       if (own === null)
         return unregistered('This sidecar was given no key: restart it with M-x hive-restart.');
       const { key } = own;
@@ -142,6 +152,7 @@ export function createSeats(parts: SeatParts): SeatService {
       return refused === null ? enter({ name, key }, registrar) : unregistered(refused);
     },
     async admit(seat, registrar) {
+      const own = ownKey();
       if (own === null || !counts(own.key))
         throw invalidInput(
           `A further key is registered in an Emacs whose own key is registered for this store, and this one's is not. You can add the key to "seats" in ${trust().path} yourself.`,
@@ -150,6 +161,7 @@ export function createSeats(parts: SeatParts): SeatService {
       return enter(seat, registrar);
     },
     examine() {
+      const own = ownKey();
       if (own === null || counts(own.key)) return [];
       const { path } = trust();
       const entry = JSON.stringify({ name, key: own.key, stores: [store.name] });

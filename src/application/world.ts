@@ -46,6 +46,8 @@ export interface Processes {
 
 /** Files that belong to others. */
 export interface Files {
+  /** Waits until the names in these folders, and of the folders above, are on disk. What cannot be opened is left out. */
+  flushFolders(folders: readonly string[]): void;
   /** The last `bytes` of a file, or null if it cannot be read. */
   readTail(path: string, bytes: number): string | null;
 }

@@ -1,20 +1,12 @@
 /** `hive token`: who may reach this hive over HTTP. Refused under an agent: only a human gives out tokens. */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { MadeToken } from '../application/tokens.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
+import { replaceDurably } from '../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
 import { refuseAgents } from './actor.ts';
 import { type Format, moment, print, printJson, printRows } from './output.ts';
@@ -126,17 +118,7 @@ export function tokenFile(env: NodeJS.ProcessEnv): string {
 /** A file of its own takes the place of whatever was there, with whatever mode, and is complete or not there. */
 export function writeTokenFile(env: NodeJS.ProcessEnv, secret: string): string {
   const path = tokenFile(env);
-  const draft = `${path}.${process.pid}`;
-  // One that a process left behind which had this id before.
-  rmSync(draft, { force: true });
-  const file = openSync(draft, 'wx', 0o600);
-  try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, path);
+  replaceDurably(path, `${secret}\n`);
   return path;
 }
 

@@ -29,7 +29,8 @@ export function withStore(seat: Seat, store: string): Seat {
 export interface SeatKey {
   /** Its public part, as in `Seat`. */
   readonly key: string;
-  sign(text: string): string;
+  /** @throws HiveError `not_allowed` where the person's agent refuses. */
+  sign(text: string): string | Promise<string>;
 }
 
 /** What a signature says: this person was shown this, and gave this answer then. */
@@ -61,8 +62,26 @@ export function seatKeyFrom(secret: string): SeatKey {
   };
 }
 
+/** The one type of SSH key that signs as the key of a seat does. */
+export const SSH_KEY_TYPE = 'ssh-ed25519';
+
+/** The public key in a line such as ssh-keygen and ssh-add print; null for any other type, and for what is no key. */
+export function keyOfSshLine(line: string): string | null {
+  const [type, base64 = ''] = line.trim().split(/\s+/);
+  const blob = Buffer.from(base64, 'base64');
+  const before = Buffer.concat([
+    Buffer.from([0, 0, 0, 11]),
+    Buffer.from(SSH_KEY_TYPE),
+    Buffer.from([0, 0, 0, 32]),
+  ]);
+  if (type !== SSH_KEY_TYPE || blob.length !== before.length + 32) return null;
+  return blob.subarray(0, before.length).equals(before)
+    ? blob.subarray(before.length).toString('base64url')
+    : null;
+}
+
 /** The signature of an answer. */
-export function signAnswer(seat: SeatKey, signed: SignedAnswer): string {
+export async function signAnswer(seat: SeatKey, signed: SignedAnswer): Promise<string> {
   return seat.sign(textOf(signed));
 }
 

@@ -5,7 +5,7 @@
  */
 import { objectIn } from './dialogs.ts';
 import { type PermissionRule, readRules } from './permission-rules.ts';
-import { readSeats, type Seat } from './seats.ts';
+import { keyOfSshLine, readSeats, type Seat } from './seats.ts';
 
 /** The settings that permit or run something. None of them is ever read from the store. */
 export interface Authority {
@@ -25,6 +25,8 @@ export interface Trust extends Authority {
   permission_rules: readonly PermissionRule[];
   /** The seats whose answers may allow something. */
   seats: readonly Seat[];
+  /** The public key in the person's SSH agent that signs in place of the key of a seat; null if they chose none. */
+  ssh_agent_key: string | null;
   /** Whether a first seat registers itself: not where the human has written an empty list. */
   takes_first_seat: boolean;
   /** Where the file is, or should be. */
@@ -49,6 +51,8 @@ export const NO_AUTHORITY: Authority = { popup_permissions: false, notify_comman
 
 /** What its rules are named after. */
 const FILE = 'trust.json';
+/** The name of the seat that a key in the SSH agent is. */
+const SSH_AGENT = 'SSH agent';
 /** A text with more characters than this is not a command line. */
 const LONGEST_COMMAND = 4_096;
 
@@ -59,6 +63,7 @@ export function readTrust({ path, text, problems: found, digest }: TrustFile): T
     allow_scripts_to_answer: false,
     terminal_may_allow: false,
     seats: [],
+    ssh_agent_key: null,
     takes_first_seat: text === null,
   };
   if (text === null) return { ...nothing, permission_rules: [], path, problems: found, digest };
@@ -89,6 +94,12 @@ function understand(
   if (command !== null && !isCommand) problems.push(`notify_command in ${path} is not a command line.`);
   const { rules, problems: ofRules } = readRules(content['permission_rules'] ?? [], FILE);
   const { seats, problems: ofSeats } = readSeats(content['seats'] ?? [], path);
+  const line = content['ssh_agent_key'] ?? null;
+  const ssh_agent_key = typeof line === 'string' ? keyOfSshLine(line) : null;
+  if (line !== null && ssh_agent_key === null)
+    problems.push(
+      `ssh_agent_key in ${path} is not a line that begins with "ssh-ed25519", as in a .pub file.`,
+    );
   const known = new Set([
     'popup_permissions',
     'allow_scripts_to_answer',
@@ -96,6 +107,7 @@ function understand(
     'notify_command',
     'permission_rules',
     'seats',
+    'ssh_agent_key',
   ]);
   const unknown = Object.keys(content).filter((key) => !known.has(key));
   const trust = {
@@ -104,7 +116,9 @@ function understand(
     terminal_may_allow: flag('terminal_may_allow'),
     notify_command: isCommand ? command : null,
     permission_rules: rules,
-    seats,
+    // Whoever names the key means that it counts.
+    seats: ssh_agent_key === null ? seats : [...seats, { name: SSH_AGENT, key: ssh_agent_key }],
+    ssh_agent_key,
     takes_first_seat: content['seats'] === undefined || seats.length > 0,
   };
   problems.push(

@@ -17,6 +17,8 @@ export const initializeParams = z.object({
   human: z.string().max(400).nullish(),
   /** The secret key of the seat; without it nothing that is answered here allows anything. */
   seat_key: z.string().regex(SECRET_KEY, 'The key of a seat is 64 hexadecimal digits.').nullish(),
+  /** Folders with files of the outbox. Emacs cannot flush a folder, so the sidecar does, with those above, before it replies. */
+  flush_folders: z.array(z.string().min(1).max(4_096)).max(8).nullish(),
 });
 /** A further seat: its name, and its public key. */
 export const seatRegisterParams = z.object({

@@ -1,8 +1,11 @@
-import { statSync } from 'node:fs';
-import { expect, onTestFinished, test } from 'vitest';
+import { copyFileSync, existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Store } from '../../src/application/ports.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
+import { openStore } from '../../src/infrastructure/store/store.ts';
 import { tempStore } from '../support/temp.ts';
 import { describeStoreContract } from './store-contract.ts';
 
@@ -46,4 +49,82 @@ test('a log that has grown long is ended by the one who leaves, a short one is l
   expect(log()).toBeGreaterThan(600_000);
   await first.leave();
   expect(log()).toBe(0);
+});
+
+describe('after the machine lost power', () => {
+  const event = { type: 'session/changed', session_id: null, subject: null, data: {} } as const;
+
+  /** The store as it was found on the disk after the restart `boot`: with none of the receipts since the copy. */
+  async function afterwards(path: string, boot: string): Promise<Store> {
+    const found = `${path}-found`;
+    return openStore(openSqlite(found, { boot }), found);
+  }
+
+  function copyDisk(path: string): void {
+    for (const part of ['', '-wal'])
+      if (existsSync(`${path}${part}`)) copyFileSync(`${path}${part}`, `${path}-found${part}`);
+  }
+
+  test('no number of an event that a receipt has shown is used again', async () => {
+    const path = tempStore();
+    await prepareSqliteFile(path);
+    const store = await openStore(openSqlite(path, { boot: 'first' }), path);
+    onTestFinished(() => store.close());
+    await store.write((tx) => tx.events.append(event));
+    copyDisk(path);
+    const shown = [];
+    for (let count = 0; count < 20; count += 1)
+      shown.push(await store.writeReceipt((tx) => tx.events.append(event)));
+    expect(shown.at(-1)).toBe(21);
+    const again = await afterwards(path, 'second');
+    expect(await again.write((tx) => tx.events.append(event))).toBeGreaterThan(21);
+    expect(await again.read((tx) => tx.events.head())).toBeGreaterThan(21);
+    await again.close();
+  });
+
+  test('without a restart numbers have no gaps, however many processes there were', async () => {
+    const path = tempStore();
+    await prepareSqliteFile(path);
+    const numbers = [];
+    for (let count = 0; count < 3; count += 1) {
+      const store = await openStore(openSqlite(path, { boot: 'first' }), path);
+      numbers.push(await store.writeReceipt((tx) => tx.events.append(event)));
+      numbers.push(await store.write((tx) => tx.events.append(event)));
+      await store.close();
+    }
+    expect(numbers).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  test('receipts that use up the reserved numbers wait for the disk, and reserve more', async () => {
+    const path = tempStore();
+    await prepareSqliteFile(path);
+    const driver = openSqlite(path, { boot: 'first' });
+    const store = await openStore(driver, path);
+    onTestFinished(() => store.close());
+    const mark = statement(`SELECT value FROM counters WHERE name = 'reserved_event'`);
+    const reserved = async () => Number((await driver.read((sql) => sql.all(mark, [])))[0]?.['value']);
+    const before = await reserved();
+    for (let count = 0; count < 11; count += 1)
+      await store.writeReceipt(async (tx) => {
+        for (let part = 0; part < 900; part += 1) await tx.events.append(event);
+      });
+    expect(await reserved()).toBeGreaterThan(before);
+    expect((await store.read((tx) => tx.events.head())) + 10_000).toBeLessThan(await reserved());
+  });
+
+  test('a store that cannot be written now is still read', async () => {
+    const path = tempStore();
+    await prepareSqliteFile(path);
+    const store = await openStore(openSqlite(path, { boot: 'first' }), path);
+    await store.close();
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const reader = await openStore(openSqlite(path, { boot: 'second', busy_ms: 1 }), path);
+    onTestFinished(() => reader.close());
+    expect(await reader.read((tx) => tx.events.head())).toBe(0);
+    await expect(reader.write((tx) => tx.events.append(event))).rejects.toMatchObject({ code: 'store_busy' });
+    other.exec('ROLLBACK');
+    other.close();
+    expect(await reader.write((tx) => tx.events.append(event))).toBeGreaterThan(0);
+  });
 });

@@ -93,7 +93,7 @@ describe('hive-respond', () => {
     await emacs.keys('Enter');
     await emacs.until(/"unti" is not an option\. {2}Send it as a comment\?/);
     await emacs.keys('n');
-    // It stands there again, to be mended.
+    // It is there again, to be corrected.
     await emacs.until(/RET sends\) unti$/m);
     await emacs.keys('BSpace', 'BSpace');
     await emacs.type('it');

@@ -1,4 +1,4 @@
-/** Every ERT file of this folder, each in a real Emacs of its own. */
+/** Every ERT file of this folder, each in its own Emacs. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What only a graphical Emacs has: a focus of its own, and a mouse. */
+/** What only a graphical Emacs has: focus, and a mouse. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ describe('a graphical Emacs', () => {
     home = await openEmptyHome();
     hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
     const notes = join(home.folder, 'notes.txt');
-    writeFileSync(notes, 'You go on with your work.  The mode line counts who waits.\n');
+    writeFileSync(notes, 'Continue with your work.  The mode line counts the open questions.\n');
     emacs = await openGraphical(
       graphicalEmacs(),
       home,

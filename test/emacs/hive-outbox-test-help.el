@@ -29,8 +29,11 @@
      (let ((hive-outbox--owner nil)) ,@body)))
 
 (defun hive-outbox-test-files ()
-  "Return the names of the files in the outbox."
-  (directory-files hive-outbox-directory nil "\\`[^.]"))
+  "Return the names of the files in the outbox that hold something."
+  (cl-remove-if (lambda (name)
+                  (eq 0 (file-attribute-size
+                         (file-attributes (expand-file-name name hive-outbox-directory)))))
+                (directory-files hive-outbox-directory nil "\\`[^.]")))
 
 (defun hive-outbox-test-left (pid start &rest records)
   "Write RECORDS as the file that process PID, born at START, left."

@@ -92,6 +92,26 @@
       (should (equal ids (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers))))
       (should-not (hive-outbox-test-files)))))
 
+(ert-deftest hive-outbox-keeps-one-file-whose-name-is-on-disk ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let* ((file (hive-journal-file))
+           (inode (lambda () (file-attribute-inode-number (file-attributes file))))
+           (first (funcall inode)))
+      (should first)
+      (should (equal (plist-get (hive-outbox--greeting) :flush_folders)
+                     (vector (file-name-as-directory (expand-file-name hive-outbox-directory))
+                             (file-name-directory hive-outbox-key-file))))
+      (hive-outbox-test-add (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+      (hive-outbox-test-add "unknown")
+      (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+      (should (equal (hive-outbox-test-ids 'rejected) '("unknown")))
+      (should (equal first (funcall inode)))
+      (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
+      (should (equal first (funcall inode)))
+      (hive-outbox-tidy)
+      (should-not (file-exists-p file)))))
+
 (ert-deftest hive-outbox-sends-what-was-answered-while-the-sidecar-was-away ()
   (hive-test-with-desk nil
     (hive-test-connect)

@@ -59,7 +59,7 @@ describe('a standby that takes over', () => {
     await primary.crash();
     const before = kept.length;
     await standby.promote();
-    // The former standby has no standby of its own now.
+    // The former standby has no standby itself.
     await sql(standby.port, `ALTER SYSTEM SET synchronous_standby_names = ''`, 'SELECT pg_reload_conf()');
     line.redirect(standby.port);
     await eventually(() => kept.length > before + 20, 20_000);

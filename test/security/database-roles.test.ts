@@ -76,7 +76,7 @@ describe('a database role without grants', () => {
       const { rows } = await client.query("SELECT query FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
       expect(JSON.stringify(rows)).not.toContain(await channel());
       await ask(hive);
-      // Whoever knows the name hears it; notifications come in the order of their commits.
+      // Anybody who knows the name can listen; notifications come in the order of their commits.
       await eventually(() => rung > 0);
       await client.query('SELECT 1');
       expect(heard).toBe(0);

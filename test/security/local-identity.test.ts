@@ -1,4 +1,4 @@
-/** One agent of this machine that claims to be another: real processes, each agent with shells of its own. */
+/** One agent of this machine that claims to be another: real processes, each agent with its own shells. */
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

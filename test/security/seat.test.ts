@@ -1,6 +1,6 @@
 /** A signed seat: only an answer that a registered seat has signed allows anything, on either engine. */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -16,7 +16,7 @@ import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { childEnvironment, spawnHive } from '../support/children.ts';
+import { childEnvironment, outputOf, spawnChild, spawnHive } from '../support/children.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import {
   eventsOf,
@@ -140,8 +140,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
     };
     const stranger = seatKeyFrom(randomBytes(32).toString('hex'));
     const { response_id = '', responded_at = '' } = YES;
-    await driver.write((sql) =>
-      sql.run(statement(ADD), [response_id, ask_id, responded_at, signAnswer(stranger, signed)]),
+    await driver.write(async (sql) =>
+      sql.run(statement(ADD), [response_id, ask_id, responded_at, await signAnswer(stranger, signed)]),
     );
     await forge(driver, ask_id, YES);
     await ringBell(hive);
@@ -179,7 +179,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
   });
 });
 
-test('a signature counts for its store, ask, digest, decision and time only', () => {
+test('a signature counts for its store, ask, digest, decision and time only', async () => {
   const key = seatKeyFrom(SEAT_SECRET);
   const signed: SignedAnswer = {
     store_id: 'store-1',
@@ -196,7 +196,7 @@ test('a signature counts for its store, ask, digest, decision and time only', ()
       responded_at: '2026-01-01T00:00:00.000Z',
     },
   };
-  const signature = signAnswer(key, signed);
+  const signature = await signAnswer(key, signed);
   expect(seatThatSigned([SEAT], signed, signature)).toEqual(SEAT);
   for (const [name, value] of Object.entries({
     store_id: 'store-2',
@@ -369,7 +369,7 @@ describe('a hook and a sidecar of their own', () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const one = await start(env);
     await one.sidecar.end();
-    // A store of its own gives a stranger no seat in the file, not even for that store.
+    // A stranger's own store adds no seat to the file, not even for that store.
     const strange = await connect(tempStore(), env, OTHER);
     expect(strange.hello.seat).toMatchObject({ registered: false });
     await strange.sidecar.end();
@@ -395,6 +395,53 @@ describe('a hook and a sidecar of their own', () => {
     const { hello } = await start(env);
     expect(hello.seat).toMatchObject({ registered: false, text: expect.stringContaining('is empty') });
     expect(fileOf(env)).toEqual({ seats: [] });
+  });
+
+  /** A real ssh-agent with a key, which asks the program `confirm` before each use. */
+  async function sshAgent(confirm: string) {
+    const folder = tempFolder();
+    const [socket, file] = [join(folder, 'agent'), join(folder, 'key')];
+    const person = { PATH: process.env['PATH'] ?? '', HOME: folder, SSH_AUTH_SOCK: socket };
+    const asks = { SSH_ASKPASS: confirm, SSH_ASKPASS_REQUIRE: 'force', DISPLAY: ':none' };
+    spawnChild('ssh-agent', ['-D', '-a', socket], { ...person, ...asks });
+    await eventually(() => existsSync(socket), 10_000, 'the agent');
+    const run = (program: string, ...args: string[]) => outputOf(spawnChild(program, args, person));
+    await run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'ada@here', '-f', file);
+    await run('ssh-add', '-q', '-c', file);
+    const env = trusting({ ssh_agent_key: readFileSync(`${file}.pub`, 'utf8') }) as {
+      XDG_CONFIG_HOME: string;
+    };
+    return { env: { ...env, SSH_AUTH_SOCK: socket }, forget: () => run('ssh-add', '-q', '-D') };
+  }
+
+  test('the key of an SSH agent signs in place of it, where the human has named one', async () => {
+    const { env, forget } = await sshAgent('/bin/true');
+    const before = fileOf(env);
+    const { store, sidecar, hello } = await start(env);
+    expect(hello.seat).toMatchObject({ registered: true, is_new: false });
+    expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject(allowed);
+    expect(fileOf(env)).toEqual(before);
+    await forget();
+    await expect(answered({ store, sidecar }, env)).rejects.toThrow(/SSH agent signed nothing/);
+    const hive = await openTestHive(store);
+    expect((await hive.prompts.list({ status: 'pending', limit: 9 })).items).toHaveLength(1);
+  });
+
+  test('what the human does not confirm to their SSH agent is not allowed', async () => {
+    const { env } = await sshAgent('/bin/false');
+    const { store, sidecar } = await start(env);
+    await expect(answered({ store, sidecar }, env)).rejects.toThrow(/you did not confirm/);
+    const hive = await openTestHive(store);
+    expect((await hive.prompts.list({ status: 'pending', limit: 9 })).items).toHaveLength(1);
+  });
+
+  test('only a line of a key that can sign is understood', () => {
+    const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ== ada';
+    for (const ssh_agent_key of [rsa, '', 7, 'ssh-ed25519', 'ssh-ed25519 AAAA', { key: 'x' }]) {
+      const { problems, seats } = humanTrust(trusting({ ssh_agent_key, seats: [SEAT] }));
+      expect(problems).toEqual([expect.stringContaining('ssh_agent_key')]);
+      expect(seats).toEqual([]);
+    }
   });
 
   test('a file that does not count registers no seat', async () => {

@@ -1,5 +1,5 @@
 /** A real Emacs with hive-mode in a real terminal, its sidecar, and a program that asks over the same store. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type HiveLibrary, openHive } from '../../src/index.ts';
@@ -18,7 +18,7 @@ export interface EmptyHome {
   emacs(setup?: string): Promise<Terminal>;
   /** The arguments for an Emacs that something else starts, and the file that appears when it is connected. */
   arguments(setup?: string): { args: string[]; env: Record<string, string>; connected: string };
-  /** The current files of the outbox. */
+  /** The current files of the outbox that hold something. */
   outboxFiles(): string[];
   /** The sidecar of the newest Emacs that was not closed. */
   sidecarPid(): Promise<number>;
@@ -86,7 +86,8 @@ export async function openEmptyHome(): Promise<EmptyHome> {
       const args = ['-L', join(ROOT, 'elisp'), ...lines.flatMap((line) => ['--eval', line])];
       return { args, env, connected };
     },
-    outboxFiles: () => (existsSync(outbox) ? readdirSync(outbox) : []),
+    outboxFiles: () =>
+      existsSync(outbox) ? readdirSync(outbox).filter((name) => !isEmpty(join(outbox, name))) : [],
     sidecarPid: async () => sidecarOf(await terminals.at(-1)?.pid()),
     async close() {
       await Promise.all([...terminals].map((terminal) => terminal.close()));
@@ -130,4 +131,8 @@ function isSidecarOf(pid: string, emacs: number | undefined): boolean {
   } catch {
     return false; // It ended meanwhile.
   }
+}
+
+function isEmpty(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }

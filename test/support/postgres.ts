@@ -8,6 +8,8 @@ import { eventually } from './wait.ts';
 
 export interface PostgresServer {
   readonly port: number;
+  /** The folder of its data. */
+  readonly data: string;
   /** The server's process; another one after a restart. */
   readonly pid: number;
   /** All that it has on disk. */
@@ -17,7 +19,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
   /** Stops at once, like a crash, and starts again. */
   restart(): Promise<void>;
-  /** The path of its own disk, as the server sees it. */
+  /** The path of its disk, as the server sees it. */
   readonly smallDisk: string;
   /** Stops at once and does not start again; `stop` must still be called. */
   crash(): Promise<void>;
@@ -132,6 +134,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   return {
     port,
+    data,
     get pid() {
       return server.child.pid ?? 0;
     },

@@ -307,7 +307,7 @@ describe('every method', () => {
     );
     const until = '2030-01-01T00:00:00.000Z';
     expect((await desk.request('prompt/snooze', { askId: ask_id, until })).prompt.snoozed_until).toBe(until);
-    // This null is no absence: it brings the question back.
+    // This null does not mean missing: it un-snoozes the question.
     expect(
       (await desk.request('prompt/snooze', { askId: ask_id, until: null })).prompt.snoozed_until,
     ).toBeNull();

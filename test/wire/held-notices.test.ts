@@ -194,7 +194,7 @@ describe('nothing is said', () => {
     await mention('hello @me');
     await fire(hive, gatedBash());
     expect((await lookAgain(hive, 'bob@test')).notified).toBe(1);
-    // What comes after it has arrived, so it was not told.
+    // A later notification has arrived, so this one was not sent.
     await hive.store.write((tx) =>
       tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: { text: 'after it' } }),
     );

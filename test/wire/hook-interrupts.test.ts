@@ -264,7 +264,7 @@ describe('a stop whose output was lost', () => {
     await interruptStored(hive);
     await client.pre('p1', 't1');
     await client.prompt('p2');
-    // A hook of the stopped turn comes late: it is denied, and the new turn goes on.
+    // A hook of the stopped turn comes late: it is denied, and the new turn continues.
     expect(await client.pre('p1', 't9')).toContain('"deny"');
     expect(await client.pre('p2', 't2')).toBe('');
     expect(await endsOf(hive)).toEqual(['interrupted by ada', 'in_progress']);

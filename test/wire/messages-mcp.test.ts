@@ -1,4 +1,4 @@
-/** The shared buffer as agents meet it over MCP: what they post, read and are told. */
+/** The shared buffer for agents over MCP: posting, reading and results. */
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';

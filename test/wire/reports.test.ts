@@ -1,4 +1,4 @@
-/** Reports on their way into the session that stands behind: exactly once undisturbed, at least once whatever is killed. */
+/** Reports on their way into the session behind: exactly once normally, at least once whatever is killed. */
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

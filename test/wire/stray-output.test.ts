@@ -7,7 +7,7 @@ import { INITIALIZE } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-/** Stands for a library that prints, by every function of the console that writes to stdout, when it is told to. */
+/** A stand-in for a library that prints on request, with every console function that writes to stdout. */
 const LIBRARY = `process.on('SIGUSR2', () => {
   for (const print of ['log', 'info', 'debug', 'table', 'dir']) console[print]('stray ' + print);
 });`;
@@ -36,7 +36,7 @@ async function print(child: Child): Promise<void> {
   await eventually(() => PRINTED.every((line) => child.stderr().includes(line)));
 }
 
-/** The frames that the text consists of, as far as they are replies. @throws when anything else stands in it. */
+/** The replies among the frames of a text. @throws if the text contains anything but frames. */
 function framesOf(text: string): object[] {
   const frames: object[] = [];
   let rest = Buffer.from(text);

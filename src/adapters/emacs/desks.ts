@@ -26,7 +26,7 @@ import { FRAME_BYTES } from './frames.ts';
 
 /** Opens the desk: from here on agents see that a human is present. */
 export const initializeDesk: Method = takes(initializeParams, async (params, connection) => {
-  const { protocol_version, client, human, seat_key } = params;
+  const { protocol_version, client, human, seat_key, flush_folders } = params;
   if (protocol_version !== PROTOCOL_VERSION) {
     const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
     throw invalidInput(
@@ -37,6 +37,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
   connection.opening = true;
   try {
     const { hive, pid } = connection;
+    hive.flushFolders(flush_folders ?? []);
     if (human !== null && human !== undefined) connection.human = cleanName('name of the human', human);
     connection.desk = await hive.desks.open({
       seat: connection.seat,

@@ -1,18 +1,8 @@
 /** Reads and writes the files of clients, and remembers what was changed in them. */
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
+import { makeFolders, replaceDurably, syncPath } from '../platform/files.ts';
 import { stateDirectory } from '../platform/paths.ts';
 import type { Environment, FileChange, Receipt } from './parts.ts';
 
@@ -51,7 +41,7 @@ export function createInstaller(env: Environment): Installer {
   const remember = (path: string, receipt: Receipt | null): void => {
     const { [path]: _old, ...others } = receipts();
     const all = receipt === null ? others : { ...others, [path]: receipt };
-    mkdirSync(dirname(ledger), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(ledger));
     if (Object.keys(all).length === 0) rmSync(ledger, { force: true });
     else replace(ledger, JSON.stringify(all, null, 2), 0o600);
   };
@@ -62,11 +52,14 @@ export function createInstaller(env: Environment): Installer {
       const old = receipts()[path] ?? null;
       if (after === null) {
         rmSync(path);
+        syncPath(dirname(path));
         remember(path, null);
         removeFolders(path, old?.folder ?? null);
         return true;
       }
-      const folder = mkdirSync(dirname(path), { recursive: true }) ?? old?.folder ?? null;
+      const made = mkdirSync(dirname(path), { recursive: true });
+      if (made !== undefined) syncNames(made, dirname(path));
+      const folder = made ?? old?.folder ?? null;
       // Recorded first: a change that is not recorded could not be undone to the byte.
       if (receipt !== null) remember(path, { ...receipt, folder });
       replace(path, after, 0o600);
@@ -76,20 +69,15 @@ export function createInstaller(env: Environment): Installer {
   };
 }
 
+/** Waits until the names of new folders are on disk: the first one made, down to the last. */
+function syncNames(first: string, last: string): void {
+  for (let folder = last; folder.startsWith(first); folder = dirname(folder)) syncPath(dirname(folder));
+}
+
 /** Replaces a file completely or not at all, and keeps its mode. A link stays a link, as people often version such files. */
 function replace(path: string, text: string, mode: number): void {
   const target = existsSync(path) ? realpathSync(path) : path;
-  const beside = `${target}.hive-${process.pid}`;
-  const rights = existsSync(target) ? statSync(target).mode & 0o7777 : mode;
-  try {
-    writeFileSync(beside, text, { mode: rights, flush: true });
-    // Set again, because the umask applies to a new file.
-    chmodSync(beside, rights);
-    renameSync(beside, target);
-  } catch (error) {
-    rmSync(beside, { force: true });
-    throw error;
-  }
+  replaceDurably(target, text, existsSync(target) ? statSync(target).mode & 0o7777 : mode);
 }
 
 /** Removes the folders that were created for a file, as far as they are empty. */

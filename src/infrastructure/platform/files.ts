@@ -1,8 +1,36 @@
-/** Files: reading those of other programs, which are never written, and recognizing network file systems. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+/** Files: reading those of other programs, writing ours so that a power cut loses none, recognizing network file systems. */
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Files } from '../../application/world.ts';
 
 export const files: Files = {
+  flushFolders(folders) {
+    const flushed = new Set<string>();
+    for (const given of folders)
+      for (let folder = resolve(given); !flushed.has(folder); folder = dirname(folder)) {
+        flushed.add(folder);
+        try {
+          syncPath(folder, constants.O_DIRECTORY);
+        } catch {
+          // It may not exist, or belong to somebody else; then its names are none of ours.
+        }
+      }
+  },
+
   readTail(path, bytes) {
     try {
       const file = openSync(path, 'r');
@@ -19,6 +47,61 @@ export const files: Files = {
     }
   },
 };
+
+/** Flushes a file, or the names in a folder. */
+export function syncPath(path: string, flags = 0): void {
+  const file = openSync(path, constants.O_RDONLY | flags);
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Makes a folder with those above it, readable only by its owner, and waits until their names are on disk. One level at a
+ * time: where none can be made, as in /proc, Node's recursive mkdir never returns.
+ */
+export function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process was first.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  syncPath(dirname(folder));
+}
+
+/** Writes a new file, complete and on disk when this returns. @throws the system's error, `EEXIST` if there is one. */
+export function writeDurably(path: string, text: string, mode = 0o600): void {
+  const file = openSync(path, 'wx', mode);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  syncPath(dirname(path));
+}
+
+/** Puts a complete new file, with its name on disk, in the place of whatever was there. */
+export function replaceDurably(path: string, text: string, mode = 0o600): void {
+  const draft = `${path}.${process.pid}`;
+  // One that a process left behind which had this id before.
+  rmSync(draft, { force: true });
+  try {
+    writeFileSync(draft, text, { mode, flag: 'wx', flush: true });
+    // Set again, because the umask applies to a new file.
+    chmodSync(draft, mode);
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+  syncPath(dirname(path));
+}
 
 // ---- Network file systems ----
 // Recognized by the type number of statfs(2).

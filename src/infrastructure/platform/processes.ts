@@ -1,5 +1,6 @@
 /** Other processes of this machine: whether one is alive, its ancestors, when it started. */
 import { readFileSync, readlinkSync } from 'node:fs';
+import { uptime } from 'node:os';
 import type { Processes } from '../../application/world.ts';
 
 /** A longer chain of ancestors is an error. */
@@ -42,8 +43,21 @@ function statOf(pid: number): string[] | null {
 function startFromProc(pid: number): string | null {
   const ticks = statOf(pid)?.[START_TIME];
   if (ticks === undefined) return null;
-  return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}:${ticks}`;
+  return `${bootOf()}:${ticks}`;
 }
+
+/**
+ * Names the present start of the machine: another one after each restart. Where the system gives it no name, the time of
+ * the start is used; a clock that was set meanwhile may make it another name, which only costs some numbers (events.ts).
+ */
+export function bootOf(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return `at-${Math.round((Date.now() - uptime() * 1_000) / BOOT_ROUNDED_MS)}`;
+  }
+}
+const BOOT_ROUNDED_MS = 10_000;
 const START_TIME = 19;
 const SESSION = 3;
 const TERMINAL = 4;

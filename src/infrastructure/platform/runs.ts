@@ -3,10 +3,11 @@
  * holds only the digest of a file: whoever can write the store can start nothing by it. Nor can somebody who can write
  * those files as well, because each is marked with a key that is kept beside trust.json.
  */
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunFiles, StartRecord } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { makeFolders, replaceDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
 import { stateDirectory } from './paths.ts';
 import { runsSecret } from './seat-file.ts';
@@ -23,11 +24,10 @@ export function createRunFiles(env: Environment): RunFiles {
 
   return {
     keep(record) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeFolders(folder);
       const text = marked(`${JSON.stringify(record, null, 2)}\n`, runsSecret(env));
       const path = file(record.run_id, 'json');
-      writeFileSync(`${path}.new`, text, { mode: 0o600, flag: 'wx', flush: true });
-      renameSync(`${path}.new`, path);
+      replaceDurably(path, text);
       return digestOf(text);
     },
 

@@ -2,21 +2,11 @@
  * The person's secret keys, and the entry of their seat in their file of trust (domain/seats.ts). All are beside that file,
  * and readable to them alone.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { SECRET_KEY, type Seat } from '../../domain/seats.ts';
+import { makeFolders, syncPath, writeDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
 import { runsKeyFile, seatKeyFile, trustFile } from './paths.ts';
 
@@ -37,11 +27,11 @@ export function runsSecret(env: Environment): string {
 
 function secretIn(path: string, what: string): string {
   if (!existsSync(path)) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path));
     try {
       // Most processes make no key, and loading node:crypto takes a fifth of a bare start.
       const { randomBytes } = process.getBuiltinModule('node:crypto');
-      writeDurably(path, randomBytes(32).toString('hex'), 'wx');
+      writeDurably(path, randomBytes(32).toString('hex'));
     } catch (error) {
       // Another process has made it meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -63,11 +53,12 @@ export function addSeat(env: Environment, seat: Seat): void {
   const given = trustFile(env);
   const path = existsSync(given) ? realpathSync.native(given) : given;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path));
   const beside = join(dirname(path), `.trust-${process.getBuiltinModule('node:crypto').randomUUID()}`);
   try {
-    writeDurably(beside, withSeat(before, seat), 'wx');
+    writeDurably(beside, withSeat(before, seat));
     renameSync(beside, path);
+    syncPath(dirname(path));
   } finally {
     rmSync(beside, { force: true });
   }
@@ -84,14 +75,4 @@ function withSeat(text: string, seat: Seat): string {
   const rest = text.slice(0, text.lastIndexOf('}')).trimEnd();
   const comma = Object.keys(content).length === 0 ? '' : ',';
   return `${rest}${comma}\n  "seats": [\n    ${JSON.stringify(seat)}\n  ]\n}\n`;
-}
-
-function writeDurably(path: string, text: string, flag: 'wx'): void {
-  const file = openSync(path, flag, 0o600);
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

@@ -4,8 +4,10 @@
  * to write has verified everything. The caller holds the source's write lock the whole time.
  */
 import { existsSync, linkSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { isRemote } from '../../domain/sessions.ts';
+import { syncPath } from '../platform/files.ts';
 import { processes } from '../platform/processes.ts';
 import { migrate, SCHEMA } from './migrations.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
@@ -240,14 +242,17 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   return {
     driver,
     async publish() {
-      // The last connection to close moves the log into the file.
+      // The last connection to close moves the log into the file, and flushes it.
       await driver.close();
+      syncPath(aside);
       try {
         linkSync(aside, path);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw occupied(path);
         throw error;
       }
+      // Before the other name goes: the copy is reported as done, and a power cut must not undo it.
+      syncPath(dirname(path));
       for (const suffix of ['', '-wal', '-shm', '-bell']) rmSync(`${aside}${suffix}`, { force: true });
     },
     close: () => driver.close(),

@@ -1,14 +1,15 @@
 /**
  * The statements of the event log. The number of an event is one more than every earlier one, pruned ones included, so no
- * seq is used twice.
+ * seq is used twice. Numbers that a power cut may have taken are not used again either (below).
  */
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
 import { pruneEvents } from './prune.ts';
-import { parseStored, type Row, type Sql, type Statement, statement } from './sql.ts';
+import { type Driver, parseStored, type Row, type Sql, type Statement, statement } from './sql.ts';
 
 const PRUNED = `SELECT value FROM counters WHERE name = 'pruned_event'`;
-const NUMBERS = `(SELECT MAX(seq) AS seq FROM events UNION ALL ${PRUNED}) AS numbers`;
+const NUMBERS = `(SELECT MAX(seq) AS seq FROM events
+  UNION ALL SELECT value FROM counters WHERE name IN ('pruned_event', 'skipped_event')) AS numbers`;
 /** The number of the last event, 0 before the first. */
 export const HEAD: Statement = statement(`SELECT MAX(seq) AS value FROM ${NUMBERS}`);
 const MARK = statement(PRUNED);
@@ -27,8 +28,17 @@ const NOTICES = statement(
   `SELECT seq, at, type, session_id, subject, data FROM events WHERE type = 'desk/notice' AND seq < $1 ORDER BY seq DESC LIMIT $2`,
 );
 
-/** Statements over one transaction; `onAppend` tells the store to ring the bell after the commit. */
-export function eventStatements(sql: Sql, now: string, onAppend: () => void): EventRecords {
+/**
+ * Statements over one transaction; `onAppend` tells the store to ring the bell after the commit. `reserved` is null where
+ * no number is visible before it is on disk.
+ */
+export function eventStatements(
+  sql: Sql,
+  now: string,
+  onAppend: () => void,
+  reserved: Reserved | null,
+): EventRecords {
+  let extended = false;
   return {
     head: () => numberOf(sql, HEAD),
     pruned: () => numberOf(sql, MARK),
@@ -39,10 +49,92 @@ export function eventStatements(sql: Sql, now: string, onAppend: () => void): Ev
     async append({ type, session_id, subject, data }) {
       onAppend();
       const [row] = await sql.all(APPEND, [now, type, session_id, subject, JSON.stringify(data)]);
-      return Number(row?.['seq']);
+      const seq = Number(row?.['seq']);
+      if (reserved !== null && !extended && !isAhead(seq, reserved))
+        extended = await extendReserved(sql, seq, reserved);
+      return seq;
     },
     ...pruneEvents(sql),
   };
+}
+
+// ---- Numbers after a power cut ----
+// A receipt may be visible before it is on disk, and its events with it. If the machine then loses power, somebody
+// elsewhere has seen numbers that the log no longer has. They must not name other events: a cursor would skip those. So a
+// mark in the store is always far ahead of the numbers in use, and on disk. After a restart of the machine, numbers
+// continue above the mark.
+
+/** By how much the mark is raised. */
+const STEP = 10_000;
+/** More events than a receipt appends. */
+const MARGIN = 1_000;
+
+const RESERVED = statement(`SELECT value FROM counters WHERE name = 'reserved_event'`);
+const SET_COUNTER = statement(
+  'INSERT INTO counters (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+);
+const BOOT = statement(`SELECT value FROM meta WHERE name = 'boot'`);
+const SET_BOOT = statement(
+  `INSERT INTO meta (name, value) VALUES ('boot', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+);
+
+/** What a process knows of the mark: it is at least here. */
+export interface Reserved {
+  until: number;
+}
+
+/**
+ * Whether a number may be visible before it is on disk. The last raise of the mark may itself not be on disk, if its process
+ * was killed in the middle of it, and does not count. Only one can be like that, because the next one flushes it.
+ */
+function isAhead(seq: number, { until }: Reserved): boolean {
+  return seq + MARGIN <= until - STEP;
+}
+
+/** Whether a receipt may be visible before it is on disk: whether its events will have numbers below the mark. */
+export async function mayLag(sql: Sql, reserved: Reserved): Promise<boolean> {
+  const head = await numberOf(sql, HEAD);
+  if (!isAhead(head, reserved)) reserved.until = await numberOf(sql, RESERVED);
+  return isAhead(head, reserved);
+}
+
+/** Whether it raised the mark: this process then learns it only from a later transaction, because this one may be undone. */
+async function extendReserved(sql: Sql, seq: number, reserved: Reserved): Promise<boolean> {
+  reserved.until = await numberOf(sql, RESERVED);
+  if (isAhead(seq, reserved)) return false;
+  await sql.run(SET_COUNTER, ['reserved_event', Math.max(reserved.until, seq + STEP) + STEP]);
+  return true;
+}
+
+/** For a new store, whose numbers nobody has seen. */
+export async function beginNumbers(sql: Sql, boot: string): Promise<void> {
+  await sql.run(SET_COUNTER, ['reserved_event', 2 * STEP]);
+  await sql.run(SET_BOOT, [boot]);
+}
+
+/**
+ * Before the first write of a process: after a restart of the machine, numbers continue above the mark. In two steps, so
+ * that whoever finds the second one done can rely on the first one being on disk: each write flushes what it finds.
+ */
+export async function continueNumbers(driver: Driver, boot: string): Promise<void> {
+  const stored = await driver.inspect(bootIn);
+  if (stored === boot) return;
+  const begun = `${boot} begun`;
+  await driver.write(async (sql) => {
+    const found = await bootIn(sql);
+    if (found === boot || found === begun) return;
+    const head = await numberOf(sql, HEAD);
+    const first = Math.max(head + STEP, await numberOf(sql, RESERVED));
+    await sql.run(SET_COUNTER, ['skipped_event', first]);
+    await sql.run(SET_COUNTER, ['reserved_event', first + 2 * STEP]);
+    await sql.run(SET_BOOT, [begun]);
+  });
+  await driver.write((sql) => sql.run(SET_BOOT, [boot]));
+}
+
+async function bootIn(sql: Sql): Promise<string | null> {
+  const [row] = await sql.all(BOOT, []);
+  return row === undefined ? null : String(row['value']);
 }
 
 async function numberOf(sql: Sql, query: Statement): Promise<number> {

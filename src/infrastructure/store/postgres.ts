@@ -216,6 +216,7 @@ export function openPostgres(
   }
 
   return {
+    boot: null,
     // A receipt waits for the disk too: the server may die alone while the agent lives.
     write: (work, { rings } = {}) =>
       writes.run(() => transaction(writers, writing, busy_ms + LIVENESS_MS, work, rings)),

@@ -55,6 +55,11 @@ export interface WriteOptions<T> {
    * the commit itself waits, and nobody sees what is not on disk. A driver may always wait.
    */
   waits?: ((result: T) => boolean) | undefined;
+  /**
+   * Called first in a transaction with `waits`: whether others may see its commit before it is on disk. If not, the commit
+   * waits as others do.
+   */
+  mayLag?: ((sql: Sql) => Promise<boolean>) | undefined;
 }
 
 /**
@@ -68,6 +73,11 @@ export function isTableMissing(error: unknown): boolean {
 
 /** A driver owns its connections, the write queue and the doorbell. */
 export interface Driver {
+  /**
+   * Names the present start of the machine, if a commit may be visible before it is on disk: what was visible can be gone
+   * after the next start. Null if nothing is visible before it is on disk.
+   */
+  readonly boot: string | null;
   write<T>(work: (sql: Sql, now: string) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
   read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   /** A read while the store is opened, over the connection that writes: a process that only writes needs no other. */

@@ -5,9 +5,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readSync,
   realpathSync,
@@ -18,7 +16,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
-import { networkFileSystem } from '../platform/files.ts';
+import { makeFolders, networkFileSystem, syncPath } from '../platform/files.ts';
 import { randomIds } from '../platform/ids.ts';
 
 /** "HIVE" in the header of every store of ours. */
@@ -58,7 +56,7 @@ export async function prepareSqliteFile(
     // We may have to make the folder; its file system is known before.
     const above = existingAbove(folder);
     refuseNetwork(above, fileSystemType);
-    makeFolders(above, folder);
+    makeFolders(folder);
     refuseOpenFolder(folder);
     create?.(path);
     checkHeader(path);
@@ -75,18 +73,6 @@ export async function prepareSqliteFile(
 
 function typeOf(folder: string): number {
   return statfsSync(folder).type;
-}
-
-/** Makes one level at a time: where none can be made, as in /proc, Node's recursive mkdir never returns. */
-function makeFolders(above: string, folder: string): void {
-  if (folder === above) return;
-  makeFolders(above, dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process was first.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
 
 function existingAbove(folder: string): string {
@@ -186,14 +172,5 @@ function createStoreFile(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });
-  }
-}
-
-function syncPath(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

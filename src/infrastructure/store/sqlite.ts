@@ -9,14 +9,16 @@ import {
   constants,
   type FSWatcher,
   fstatSync,
-  fsyncSync,
   openSync,
   statSync,
   watch as watchFile,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
+import { syncPath } from '../platform/files.ts';
+import { bootOf } from '../platform/processes.ts';
 import { createQueue } from './queue.ts';
 import {
   checkArity,
@@ -43,7 +45,13 @@ const CHECKPOINT_PAGES = 4_000;
 /** Opens an existing, checked store file (see sqlite-file.ts); a second connection comes with the first read beside a write. */
 export function openSqlite(
   path: string,
-  { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
+  {
+    busy_ms = BUSY_LIMIT_MS,
+    boot = bootOf(),
+  }: {
+    busy_ms?: number | undefined /** For tests: which start of the machine this is. */;
+    boot?: string;
+  } = {},
 ): Driver {
   let writer = connect(path, false);
   const place = statSync(path).ino;
@@ -51,6 +59,10 @@ export function openSqlite(
   let read_only = false;
   let reader: Connection | null = null;
   let dataVersion: StatementSync | null = null;
+  /** The version of the data up to which the log is known to be on disk; null: it is not known. */
+  let flushed: number | null = null;
+  /** Whether this process has waited until the name of the log is on disk. */
+  let named = false;
   const writes = createQueue();
   const reads = createQueue();
   const doorbell: Doorbell = createDoorbell(`${path}-bell`, () => {
@@ -67,17 +79,24 @@ export function openSqlite(
 
   async function write<T>(
     work: (sql: Sql, now: string) => Promise<T>,
-    { rings = () => false, waits }: WriteOptions<T> = {},
+    { rings = () => false, waits, mayLag }: WriteOptions<T> = {},
   ): Promise<T> {
     return writes.run(async () => {
       if (read_only) await reopen();
       try {
-        writer.waitForDisk(waits === undefined || isLogNew(path));
-        await begin(writer.database);
-        stillThere();
+        let lags = waits !== undefined && !isLogNew(path);
+        await beginWrite(lags);
+        if (lags && mayLag !== undefined && !(await mayLag(writer))) {
+          lags = false;
+          writer.end('ROLLBACK');
+          await beginWrite(lags);
+        }
+        const version = writer.version();
+        writer.changed = false;
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
-        if (waits?.(result) === true) flushLog(path);
+        const must = waits === undefined || waits(result);
+        settle({ version, lags, must });
         if (rings()) doorbell.ring();
         return result;
       } catch (error) {
@@ -86,6 +105,27 @@ export function openSqlite(
         throw translateSqliteError(error, path);
       }
     });
+  }
+
+  async function beginWrite(lags: boolean): Promise<void> {
+    writer.waitForDisk(!lags);
+    await begin(writer.database);
+    stillThere();
+  }
+
+  /**
+   * After a commit: flushes the log where the commit has not. A commit that changed nothing writes nothing, so it does not
+   * flush what it found either: that may be a receipt, or a commit whose process died before its own flush.
+   */
+  function settle({ version, lags, must }: { version: number; lags: boolean; must: boolean }): void {
+    const by_commit = !lags && writer.changed;
+    if (by_commit) named = true;
+    else if (must && (lags || flushed !== version)) {
+      flushLog(path, named);
+      named = true;
+    }
+    // No other process can have committed before ours, because it would have changed the version.
+    flushed = by_commit || must ? version : null;
   }
 
   /**
@@ -100,6 +140,7 @@ export function openSqlite(
     });
     writer.close();
     writes_begun = false;
+    flushed = null;
     writer = connect(path, false);
   }
 
@@ -188,6 +229,7 @@ export function openSqlite(
   }
 
   return {
+    boot,
     write,
     read,
     inspect: (work) => writes.run(() => snapshot(writer, work)),
@@ -230,9 +272,14 @@ const OPENING_MS = 2_000;
 interface Prepared {
   readonly text: string;
   readonly arity: number;
+  /** Whether a row that it changes always changes a page. */
+  readonly certain: boolean;
   readonly statement: StatementSync;
   readonly places: readonly number[];
 }
+
+/** An UPDATE that sets what is there already leaves its page as it is, and so does an upsert. */
+const CHANGES_FOR_SURE = /^\s*(INSERT\b(?![\s\S]*\bDO UPDATE\b)|DELETE\b)/;
 
 /** With a bare parameter SQLite would use the value in its plan and prepare the statement again for each one. */
 const LIMIT = 'LIMIT (? + 0)';
@@ -240,8 +287,11 @@ const LIMIT = 'LIMIT (? + 0)';
 /** One connection with its prepared statements. */
 class Connection implements Sql {
   readonly database: DatabaseSync;
+  /** Whether a statement has certainly changed a page since this was last set to false. */
+  changed = false;
   readonly #prepared = new Map<string, Prepared>();
   #waitsForDisk: boolean | null = null;
+  #version: StatementSync | null = null;
 
   constructor(path: string, readOnly: boolean) {
     // Only recovery and the last connection to close lock out a reader or an opening. Both are short.
@@ -259,6 +309,12 @@ class Connection implements Sql {
     this.#waitsForDisk = wait;
   }
 
+  /** Another number as soon as another connection has committed (sqlite.org/pragma.html#pragma_data_version). */
+  version(): number {
+    this.#version ??= this.database.prepare('PRAGMA data_version');
+    return (this.#version.get() as { data_version: number }).data_version;
+  }
+
   #prepare({ text }: Statement): Prepared {
     let prepared = this.#prepared.get(text);
     if (prepared === undefined) {
@@ -268,7 +324,8 @@ class Connection implements Sql {
         return limit === undefined ? '?' : LIMIT;
       });
       const arity = Math.max(-1, ...places) + 1;
-      prepared = { text, arity, statement: this.database.prepare(positional), places };
+      const certain = CHANGES_FOR_SURE.test(text);
+      prepared = { text, arity, certain, statement: this.database.prepare(positional), places };
       this.#prepared.set(text, prepared);
     }
     return prepared;
@@ -276,12 +333,16 @@ class Connection implements Sql {
 
   async all(given: Statement, params: readonly SqlValue[]): Promise<Row[]> {
     const prepared = this.#prepare(given);
-    return prepared.statement.all(...bound(params, prepared)) as Row[];
+    const rows = prepared.statement.all(...bound(params, prepared)) as Row[];
+    if (prepared.certain && rows.length > 0) this.changed = true;
+    return rows;
   }
 
   async run(given: Statement, params: readonly SqlValue[]): Promise<number> {
     const prepared = this.#prepare(given);
-    return Number(prepared.statement.run(...bound(params, prepared)).changes);
+    const changes = Number(prepared.statement.run(...bound(params, prepared)).changes);
+    if (prepared.certain && changes > 0) this.changed = true;
+    return changes;
   }
 
   /** Ends the open transaction. The engine may have ended it already, and on a broken disk it cannot. */
@@ -295,6 +356,7 @@ class Connection implements Sql {
 
   close(): void {
     this.#prepared.clear();
+    this.#version = null;
     if (this.database.isOpen) this.database.close();
   }
 }
@@ -334,14 +396,13 @@ function logBytes(path: string): number {
   return statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Flushes the log, as a commit under FULL does. Closing this file drops no lock: SQLite's locks are on other files. */
-function flushLog(path: string): void {
-  const log = openSync(logOf(path), 'r+');
-  try {
-    fsyncSync(log);
-  } finally {
-    closeSync(log);
-  }
+/**
+ * Flushes the log, as a commit under FULL does, and its name unless that is on disk already. Closing these files drops no
+ * lock: SQLite's locks are on other files.
+ */
+function flushLog(path: string, named: boolean): void {
+  syncPath(logOf(path));
+  if (!named) syncPath(dirname(path));
 }
 
 function logOf(path: string): string {

@@ -7,7 +7,7 @@ import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
 import { storeName } from '../platform/paths.ts';
 import { deliveryStatements, hookOutputStatements } from './deliveries.ts';
-import { eventStatements } from './events.ts';
+import { beginNumbers, continueNumbers, eventStatements, mayLag, type Reserved } from './events.ts';
 import { historyStatements } from './history.ts';
 import { deskStatements, humanStatements } from './humans.ts';
 import { gateStatements, loopStatements, mentionStatements } from './mentions.ts';
@@ -39,22 +39,39 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     await driver.write(async (sql, now) => {
       await migrate(sql, now);
       await sql.run(NAME, ['store_id', randomIds.make('store')]);
+      if (found.version === 0 && driver.boot !== null) await beginNumbers(sql, driver.boot);
     });
   }
   const { store_id } = found.version === SCHEMA_VERSION ? found : await driver.inspect(identify);
   let closed = false;
+  const reserved: Reserved | null = driver.boot === null ? null : { until: 0 };
+  const lagging = reserved === null ? undefined : (sql: Sql) => mayLag(sql, reserved);
+  let continued: Promise<void> | null = null;
+
+  /** Not at the opening: a store that cannot be written now can still be read. */
+  async function continueOnce(boot: string): Promise<void> {
+    continued ??= continueNumbers(driver, boot);
+    try {
+      await continued;
+    } catch (error) {
+      continued = null;
+      throw error;
+    }
+  }
 
   async function write<T>(
     work: (tx: WriteTx) => Promise<T>,
     tells: ((result: T, announced: boolean) => boolean) | null,
   ): Promise<T> {
     if (closed) throw closedError(where);
+    if (driver.boot !== null) await continueOnce(driver.boot);
     let appended = false;
     const onAppend = (): void => {
       appended = true;
     };
-    return driver.write((sql, now) => work(new Transaction(sql, now, onAppend)), {
+    return driver.write((sql, now) => work(new Transaction(sql, now, onAppend, reserved)), {
       rings: () => appended,
+      mayLag: lagging,
       waits: tells === null ? undefined : (result) => tells(result, appended),
     });
   }
@@ -66,7 +83,7 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     writeReceipt: (work, tells = () => false) => write(work, tells),
     async read(work) {
       if (closed) throw closedError(where);
-      return driver.read((sql, now) => work(new Transaction(sql, now, refuseAppend)));
+      return driver.read((sql, now) => work(new Transaction(sql, now, refuseAppend, null)));
     },
     watch: (listener) => driver.watch(listener),
     async close() {
@@ -93,12 +110,14 @@ class Transaction implements WriteTx {
   readonly now: string;
   readonly #sql: Sql;
   readonly #onAppend: () => void;
+  readonly #reserved: Reserved | null;
   readonly #made: { -readonly [Name in keyof WriteTx]?: WriteTx[Name] } = {};
 
-  constructor(sql: Sql, now: string, onAppend: () => void) {
+  constructor(sql: Sql, now: string, onAppend: () => void, reserved: Reserved | null) {
     this.now = now;
     this.#sql = sql;
     this.#onAppend = onAppend;
+    this.#reserved = reserved;
   }
 
   get prompts(): WriteTx['prompts'] {
@@ -192,7 +211,7 @@ class Transaction implements WriteTx {
   }
 
   get events(): WriteTx['events'] {
-    this.#made.events ??= eventStatements(this.#sql, this.now, this.#onAppend);
+    this.#made.events ??= eventStatements(this.#sql, this.now, this.#onAppend, this.#reserved);
     return this.#made.events;
   }
 }

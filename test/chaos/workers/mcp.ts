@@ -24,6 +24,8 @@ export function mcpLine(
   worker: string,
   args: readonly string[],
   env: Environment,
+  /** How long a call may take. */
+  limit_ms = CALL_MS,
 ): McpLine {
   let line: { client: Client; running: Running; gone: Promise<never> } | null = null;
 
@@ -37,7 +39,7 @@ export function mcpLine(
     const connecting = client.connect(new StdioServerTransport(stdout, stdin));
     connecting.catch(() => undefined);
     try {
-      await within(CALL_MS, 'initialize', Promise.race([connecting, gone]));
+      await within(limit_ms, 'initialize', Promise.race([connecting, gone]));
     } catch (error) {
       await drop(running);
       throw error instanceof Failure ? error : lost(String(error));
@@ -58,11 +60,11 @@ export function mcpLine(
       const request = client.request(
         { method: 'tools/call', params: { name: tool, arguments: given } },
         CallToolResultSchema,
-        { timeout: 2 * CALL_MS },
+        { timeout: 2 * limit_ms },
       );
       request.catch(() => undefined);
       try {
-        const result = await within(CALL_MS, tool, Promise.race([request, gone]));
+        const result = await within(limit_ms, tool, Promise.race([request, gone]));
         if (result.isError === true) throw failureOf(textOf(result.content));
         return resultOf(result.structuredContent ?? {});
       } catch (error) {
@@ -81,7 +83,7 @@ export function mcpLine(
   };
 }
 
-/** Told to stop, with nothing else to tell. */
+/** Stopped, with nothing else to report. */
 function resultOf(result: Result): Result {
   const { status, interrupted_by, note, next, ...rest } = result;
   if (status === 'interrupted' && Object.keys(rest).length === 0)

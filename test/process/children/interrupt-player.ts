@@ -1,5 +1,5 @@
 /**
- * One of several processes that work on one store: `agent` runs turns and tools as a client's hooks tell them,
+ * One of several processes that work on one store: `agent` plays turns and tools as a client's hooks report them,
  * `asker` asks for interrupts and prints each answer it gets. Both draw their steps from a seed.
  */
 
