@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
+import { coverage } from './test/support/coverage.ts';
+import { TAGS } from './test/support/tags.ts';
 
 // The same as esbuild's text loader in scripts/build.mjs: `import sql from './….sql'` is the text.
 const sqlAsText: Plugin = {
@@ -41,11 +43,8 @@ const config: ViteUserConfig = defineConfig({
     // They end a test that hangs, no more: a busy machine may stall a process for many seconds.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // Where a test can run; `npm test -- --tags-filter='!root'` leaves some out. Nothing is skipped without being asked.
-    tags: [
-      { name: 'root', description: 'needs root: other users, mounts and networks of its own' },
-      { name: 'mounts', description: 'needs mount namespaces, for a disk that is soon full' },
-    ],
+    reporters: ['default', coverage],
+    tags: TAGS,
     globalSetup: ['test/support/run.ts'],
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [

@@ -33,6 +33,7 @@ const tasks = {
   demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
+  'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   // It clones, and installs nothing here.
   'test:fresh': ['scripts/fresh.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],

@@ -1,6 +1,10 @@
 /**
  * Random interleavings over one store, by several hives: turns begin, work, are asked to stop, stop, are
  * replaced, crash. Every request is answered once, by its own turn; every question ends as the table says.
+ *
+ * @module-tag one-winner
+ * @module-tag sqlite
+ * @module-tag library
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

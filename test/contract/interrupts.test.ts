@@ -1,4 +1,11 @@
-/** Interrupts over one store: who gets which answer and when, and which sessions may be interrupted. */
+/**
+ * Interrupts over one store: who gets which answer and when, and which sessions may be interrupted.
+ *
+ * @module-tag one-winner
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag library
+ */
 
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

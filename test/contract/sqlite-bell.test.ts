@@ -1,4 +1,10 @@
-/** The doorbell: a hint, and what carries on when it is lost. */
+/**
+ * The doorbell: a hint, and what carries on when it is lost.
+ *
+ * @module-tag state-not-events
+ * @module-tag sqlite
+ * @module-tag library
+ */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';

@@ -1,4 +1,11 @@
-/** Only what a human saw and meant is an answer: real keys in a real terminal, typed too early, too short or for something else. */
+/**
+ * Only what a human saw and meant is an answer: real keys in a real terminal, typed too early, too short or for something else.
+ *
+ * @module-tag as-displayed
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';

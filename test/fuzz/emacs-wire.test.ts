@@ -1,4 +1,11 @@
-/** Mutated notifications to Emacs: Emacs stays responsive, shows its list, and receives the next question. */
+/**
+ * Mutated notifications to Emacs: Emacs stays responsive, shows its list, and receives the next question.
+ *
+ * @module-tag untrusted
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,10 @@
-/** The message parser and the shared buffer as text, against what a message was built of. */
+/**
+ * The message parser and the shared buffer as text, against what a message was built of.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import fc from 'fast-check';
 import { foldHandle, parseMentions } from '../../src/domain/mention-parser.ts';
 import { normalizeBody, parseShared, renderBlock, renderShared } from '../../src/domain/messages.ts';

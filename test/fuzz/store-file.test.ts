@@ -2,6 +2,10 @@
  * A store whose file was damaged, by flipped bits or a lost end. What breaks its structure is refused with a
  * sentence that says what to do; never is it a fault of ours. A prompt or a
  * message is read as it was written, or refused: a checksum covers its columns. Where a row is missing the doctor sees it.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag library
  */
 import {
   closeSync,

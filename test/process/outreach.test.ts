@@ -1,4 +1,11 @@
-/** Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token. */
+/**
+ * Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token.
+ *
+ * @module-tag one-winner
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

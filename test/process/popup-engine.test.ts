@@ -1,4 +1,11 @@
-/** The popup engine with a notifier that only records: leases, storms, late clicks, and processes that hang or end. */
+/**
+ * The popup engine with a notifier that only records: leases, storms, late clicks, and processes that hang or end.
+ *
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag popup
+ */
 import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import type { PopupParty } from '../../src/application/popup-kinds.ts';
 import {

@@ -1,4 +1,10 @@
-/** PostgreSQL with a standby that takes over, a disk that is full, and a clock that is not ours. */
+/**
+ * PostgreSQL with a standby that takes over, a disk that is full, and a clock that is not ours.
+ *
+ * @module-tag durable
+ * @module-tag postgres
+ * @module-tag library
+ */
 import pg from 'pg';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';

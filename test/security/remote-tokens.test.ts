@@ -1,4 +1,11 @@
-/** A remote agent that claims to be somebody else, or continues after its token is revoked. */
+/**
+ * A remote agent that claims to be somebody else, or continues after its token is revoked.
+ *
+ * @module-tag no-self-approval
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag http
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,6 +1,12 @@
 /**
  * The answer of a human, however it comes over the wire: taken in its plainest form, one answer however often it is
  * repeated, and kept and announced where it cannot be taken.
+ *
+ * @module-tag one-winner
+ * @module-tag provenance
+ * @module-tag late
+ * @module-tag sqlite
+ * @module-tag emacs
  */
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';

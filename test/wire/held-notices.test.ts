@@ -1,4 +1,11 @@
-/** Agents that are held by mentions, as the human of a desk is notified of them: when, of whom, and how often. */
+/**
+ * Agents that are held by mentions, as the human of a desk is notified of them: when, of whom, and how often.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import { heldNotices } from '../../src/application/held-notices.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';

@@ -1,4 +1,11 @@
-/** Interrupts through hooks: what reaches Claude Code and Codex, in which order, and what happens when a stop is lost. */
+/**
+ * Interrupts through hooks: what reaches Claude Code and Codex, in which order, and what happens when a stop is lost.
+ *
+ * @module-tag at-least-once
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

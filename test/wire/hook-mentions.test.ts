@@ -1,4 +1,10 @@
-/** Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios. */
+/**
+ * Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios.
+ *
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

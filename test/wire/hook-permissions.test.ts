@@ -1,4 +1,13 @@
-/** The permission prompts of the recorded clients, answered at a desk: exactly what each client gets. */
+/**
+ * The permission prompts of the recorded clients, answered at a desk: exactly what each client gets.
+ *
+ * @module-tag as-displayed
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag hook
+ */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';

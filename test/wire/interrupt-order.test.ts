@@ -1,6 +1,10 @@
 /**
  * The order on the wire: the end of a turn is always notified before the request that asked for it is answered. Each
  * trial looks at the frames as they came, so that one reply in thirty that overtakes its notification fails.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag emacs
  */
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';

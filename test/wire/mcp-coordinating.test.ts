@@ -1,4 +1,11 @@
-/** A coordinator gets the questions that it may answer, and nothing hides them: its own, permissions, or their size. */
+/**
+ * A coordinator gets the questions that it may answer, and nothing hides them: its own, permissions, or their size.
+ *
+ * @module-tag no-self-approval
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';

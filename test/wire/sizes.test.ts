@@ -1,4 +1,11 @@
-/** Frames to Emacs stay under 256 KB, whatever is in the store. */
+/**
+ * Frames to Emacs stay under 256 KB, whatever is in the store.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag mcp
+ */
 import { expect, test } from 'vitest';
 import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

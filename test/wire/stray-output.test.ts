@@ -1,4 +1,11 @@
-/** Whatever a library prints goes to stderr: a stray line on stdout would wedge the client at the other end. */
+/**
+ * Whatever a library prints goes to stderr: a stray line on stdout would wedge the client at the other end.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag emacs
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
