@@ -33,10 +33,12 @@ const tasks = {
   demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
+  'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   // It clones, and installs nothing here.
   'test:fresh': ['scripts/fresh.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
+  'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],

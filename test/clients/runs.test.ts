@@ -439,7 +439,7 @@ describe('a run of Claude Code', () => {
           for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 10 })).items) {
             const line = lines.find((one) => prompt.question.includes(one)) ?? '';
             await sleep(random.between(0, 1_500));
-            // A week passes, and what is old is removed.
+            // A week passes, and old records are removed.
             if (random.chance(0.3)) {
               grow(run.store, 7);
               await hive.retention.sweep(1);
@@ -466,7 +466,8 @@ describe('a run of Claude Code', () => {
         } else if (victim < 0.6) await child.kill('SIGKILL');
         else if (now?.agent != null) kill(now.agent.pid);
       }
-      const problem = await ended(hive).then(
+      // A human that fails answers nothing more, and the run would never end.
+      const problem = await Promise.race([ended(hive), human]).then(
         () => null,
         async () =>
           `${JSON.stringify(await runOf(hive))} ${keeper.process.spawnargs.at(2)}: ${keeper.stderr()}`,

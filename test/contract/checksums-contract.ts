@@ -18,7 +18,7 @@ const DAMAGED = {
 };
 
 export function checksumsContract(engine: StoreEngine): void {
-  /** A store with a prompt that was answered and a message that mentions somebody, and a door of its own to its rows. */
+  /** A store with an answered prompt and a message with a mention, and direct access to its rows. */
   async function open() {
     const address = await engine.freshAddress();
     const hive = await openTestHive(address);

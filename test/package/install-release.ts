@@ -10,7 +10,7 @@ import { childEnvironment, type Environment } from '../support/children.ts';
 import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
 
 export interface Installed {
-  /** The home of whoever uses it, with the project and a folder for the store in it. */
+  /** The home of its user, with the project and a folder for the store. */
   folder: string;
   project: string;
   /** What a child of that home has: the project's programs, this Node, and what every machine has. */

@@ -130,7 +130,7 @@ test('in an empty Emacs: what an agent asked over MCP is answered there, and the
   timeout: 60_000,
 }, async () => {
   const transport = new StdioClientTransport({
-    // The client of an agent is a process of its own, and not this test, which starts the human's Emacs.
+    // The client of an agent is a separate process, not this test, which starts the human's Emacs.
     command: '/bin/sh',
     args: ['-c', '"$@"; exit $?', 'sh', join(project, 'node_modules/.bin/hive'), 'mcp'],
     env: { ...env, HIVE_AGENT: 'agent-1' },
@@ -189,7 +189,7 @@ describe('an Emacs with nothing but the package', () => {
     timeout: 180_000,
   }, async () => {
     const home = join(folder, 'by-emacs');
-    // As an archive of packages has it: no program stands beside it.
+    // As from a package archive: there is no program beside it.
     const alone = join(folder, 'alone/elisp');
     cpSync(place(), alone, { recursive: true });
     const out = await inEmacs(

@@ -16,7 +16,7 @@ import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/childre
 import { type Shell, shell } from '../support/cli.ts';
 import { tempFolder } from '../support/temp.ts';
 
-/** A home of its own, with these files in it. */
+/** A separate home directory with these files. */
 function home(files: Record<string, string> = {}): { folder: string; person: Shell } {
   const folder = tempFolder();
   for (const [name, text] of Object.entries(files)) {

@@ -152,7 +152,7 @@ describe('hive install', () => {
     expect(out).toMatch(
       /It brings Node 24\.\S+ for itself, because \S+\/machine\/node \(20\.20\.2\) is older than 24\.15\.0\./,
     );
-    // On this PATH is no other one.
+    // There is no other one on this PATH.
     expect(await installed(place, 'doctor')).toMatch(/^ok {4}Node/m);
     const now = await place.install({
       PATH: `${dirname(process.execPath)}:${place.folder}/machine:/usr/bin:/bin`,
