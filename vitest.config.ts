@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
+import { coverage } from './test/support/coverage.ts';
+import { TAGS } from './test/support/tags.ts';
 
 // The same as esbuild's text loader in scripts/build.mjs: `import sql from './….sql'` is the text.
 const sqlAsText: Plugin = {
@@ -18,6 +20,19 @@ function project(name: string, ...folders: string[]) {
   };
 }
 
+/** Tests with the real clients. */
+function clients(name: string, ...files: string[]) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: files.map((file) => `test/clients/${file}.test.ts`),
+      globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
+      env: { HIVE_TEST_HOOKS: name === 'clients' ? 'connection' : 'process' },
+    },
+  };
+}
+
 const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
@@ -28,11 +43,8 @@ const config: ViteUserConfig = defineConfig({
     // They end a test that hangs, no more: a busy machine may stall a process for many seconds.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    // Where a test can run; `npm test -- --tags-filter='!root'` leaves some out. Nothing is skipped without being asked.
-    tags: [
-      { name: 'root', description: 'needs root: other users, mounts and networks of its own' },
-      { name: 'mounts', description: 'needs mount namespaces, for a disk that is soon full' },
-    ],
+    reporters: ['default', coverage],
+    tags: TAGS,
     globalSetup: ['test/support/run.ts'],
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [
@@ -40,15 +52,21 @@ const config: ViteUserConfig = defineConfig({
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
       project('long', 'long'),
-      project('package', 'package'),
       {
         extends: true as const,
         test: {
-          name: 'clients',
-          include: ['test/clients/**/*.test.ts'],
-          globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          globalSetup: ['test/support/run.ts', 'test/package/setup.ts'],
         },
       },
+      clients('clients', '**/*'),
+      // The same tests where each hook is a process, as with older clients: those that are about hooks.
+      clients(
+        'clients-by-process',
+        ...['claude-dialogs', 'claude-interrupts', 'claude-mentions', 'claude-prompts', 'stop-guard'],
+        ...['codex-dialogs', 'codex-interrupts', 'codex-mentions', 'codex-prompts'],
+      ),
     ],
   },
 });

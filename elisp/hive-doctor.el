@@ -57,7 +57,7 @@ the newest version in the registry."
                  (version< (funcall version other) (funcall version one)))))))
 
 (defun hive-doctor--install-source ()
-  "Return what `hive-install-sidecar' installs by itself."
+  "Return the source of `hive-install-sidecar' if it is given none."
   (let ((above (expand-file-name ".." hive-doctor--directory)))
     (cond (hive-install-package)
           ((hive-doctor--release-file))
@@ -67,7 +67,7 @@ the newest version in the registry."
           (t "hive-sidecar@latest"))))
 
 (defun hive-doctor--install-command (source)
-  "Return the shell command that installs SOURCE."
+  "Return a shell command to install SOURCE."
   (let* ((words (lambda (&rest words) (mapconcat #'shell-quote-argument words " ")))
          (usual (eval (car (get 'hive-install-directory 'standard-value)) t))
          (options (append '("--yes" "--no-emacs" "--no-agents")

@@ -141,13 +141,13 @@ port.  It takes effect when the sidecar starts (\\[hive-restart])."
          program)))
 
 (defun hive-program-node ()
-  "Return the Node.js that runs the installed program, or nil."
+  "Return the Node.js of the installed program, or nil."
   (let ((node (expand-file-name "current/bin/node" hive-install-directory)))
     (and (hive-program-installed) (file-executable-p node) node)))
 
 (defun hive-rpc--script (program)
-  "Return the script that Node.js runs when PROGRAM starts.
-What `hive install' installs is started by a shell script."
+  "Return the script behind PROGRAM, which Node.js can run.
+What `hive install' has installed starts with a shell script."
   (let ((script (expand-file-name "../current/node_modules/hive-sidecar/bin/hive"
                                   (file-name-directory (file-truename program)))))
     (if (file-exists-p script) script program)))

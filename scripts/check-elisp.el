@@ -3,6 +3,7 @@
 ;;; Commentary:
 
 ;; Run from the root of the project: emacs -Q --batch -l scripts/check-elisp.el
+;; With `-- native' behind it, it compiles to native code too, and takes minutes.
 ;; Works on a copy in a temporary directory, so that no .elc is left behind.
 
 ;;; Code:
@@ -28,6 +29,15 @@
                                (if here (line-number-at-pos position t) "?") text))))
         (inhibit-message t))
     (byte-compile-file file)))
+
+(defun check-elisp-compile-native (file)
+  "Compile FILE to native code; a warning fails."
+  (let* ((native-comp-eln-load-path (list (file-name-directory file)))
+         (native-compile-target-directory (file-name-directory file))
+         (native-comp-async-report-warnings-errors nil)
+         (made (let ((inhibit-message t)) (native-compile file))))
+    (unless (stringp made)
+      (check-elisp-fail "%s: it was not compiled to native code" (file-name-nondirectory file)))))
 
 (defun check-elisp-checkdoc (file)
   "Run checkdoc over FILE; whatever it finds fails."
@@ -107,7 +117,11 @@ Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
           (if (require 'package-lint nil t)
               (dolist (file files) (check-elisp-lint file main))
             (check-elisp-fail "package-lint is not installed (Debian: elpa-package-lint): the package was not looked at"))
-          (mapc #'check-elisp-compile files)))
+          (mapc #'check-elisp-compile files)
+          (when (equal (cdr command-line-args-left) '("native"))
+            (if (and (fboundp 'native-comp-available-p) (native-comp-available-p))
+                (mapc #'check-elisp-compile-native files)
+              (check-elisp-fail "This Emacs compiles nothing to native code")))))
     (delete-directory directory t)))
 (kill-emacs (if (zerop check-elisp-failures) 0 1))
 

@@ -19,6 +19,8 @@ const env = {
   LANG: 'C.UTF-8',
   TERM: 'xterm-256color',
   HIVE_STORE: join(folder, 'store', 'hive.db'),
+  // A program that ends would otherwise make the removed folder again, for the code that it keeps.
+  NODE_DISABLE_COMPILE_CACHE: '1',
 };
 
 const began = performance.now();
@@ -43,6 +45,14 @@ writeFileSync(
 );
 
 const emacs = openEmacs({ folder, env, init });
+// Whoever closes the terminal leaves no Emacs behind.
+for (const signal of ['SIGHUP', 'SIGTERM', 'SIGINT'])
+  process.once(signal, () => {
+    emacs.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    process.exit(1);
+  });
+
 const agent = new Client({ name: 'claude-code', version: 'demo' });
 const call = async (name, args) => (await agent.callTool({ name, arguments: args })).structuredContent;
 
@@ -53,6 +63,8 @@ try {
     new StdioClientTransport({
       command: process.execPath,
       args: [hive, 'mcp'],
+      // On the terminal it would be written over the screen of Emacs.
+      stderr: 'ignore',
       env: { ...env, CLAUDE_CODE_SESSION_ID: 'd3m0a9e4-demo', CLAUDE_PROJECT_DIR: root },
     }),
   );
@@ -85,7 +97,10 @@ try {
   }
 
   const answer = await call('hivemind_poll', { ask_id: asked.ask_id, wait_ms: 5_000 });
-  say('agent', `polled: ${answer.status}, decision "${answer.decision}", by ${answer.by}, via ${answer.via}`);
+  const { status, decision, by, via } = answer;
+  const isOpen = status === 'pending';
+  const result = isOpen ? '; nobody has answered' : `, decision "${decision}", by ${by}, via ${via}`;
+  say('agent', `polled: ${status}${result}`);
   if (!interactive) {
     check(
       answer.status === 'responded' && answer.decision === 'keep it a week',

@@ -170,7 +170,9 @@ const dir = [
 const workshop = mkdtempSync(join(tmpdir(), 'hive-manual-'));
 writeFileSync(join(workshop, 'hive.texi'), texi);
 // One file, however long; otherwise Emacs splits it into parts that nobody installs.
-const whole = '(setq Info-split-threshold most-positive-fixnum)';
+// The same bytes whatever the language of the machine.
+const whole = `(setq Info-split-threshold most-positive-fixnum text-quoting-style 'curve
+                     coding-system-for-read 'utf-8-unix coding-system-for-write 'utf-8-unix)`;
 const format = [
   ...['-Q', '--batch', '-l', 'texinfmt', '-l', 'informat', '--eval', whole],
   ...['-f', 'batch-texinfo-format', 'hive.texi'],

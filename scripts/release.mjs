@@ -74,6 +74,8 @@ function emacsPackage() {
     if (!parts.includes('hive.info'))
       throw new Error('There is no elisp/hive.info: the manual was not made.');
     const form = `(progn
+      (setq text-quoting-style 'curve
+            coding-system-for-read 'utf-8-unix coding-system-for-write 'utf-8-unix)
       (require 'package)
       (let ((description (with-temp-buffer
                            (insert-file-contents "${name}/hive-mode.el") (package-buffer-info))))

@@ -33,8 +33,12 @@ const tasks = {
   demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
+  'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
+  // It clones, and installs nothing here.
+  'test:fresh': ['scripts/fresh.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
+  'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
@@ -68,7 +72,7 @@ for (const [index, step] of steps.entries()) {
   const words = step.split(' ');
   if (index === steps.length - 1) words.push(...args);
   // The set-up may replace node_modules and therefore runs on the Node that started us. An installation outlives this folder.
-  const onMachinesNode = words[0] === 'scripts/setup.mjs' || words[0] === 'bin/hive';
+  const onMachinesNode = ['scripts/setup.mjs', 'scripts/fresh.mjs', 'bin/hive'].includes(words[0]);
   const node = onMachinesNode ? process.execPath : join(bin, 'node');
   const code = await run(node, words);
   if (code !== 0) process.exit(code);

@@ -83,7 +83,7 @@ async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
   return held;
 }
 
-/** The session, if it is really held: it is running a turn, and a mention holds it. */
+/** The session, if it is really held: it has a turn in progress, and a mention holds it. */
 async function heldSession(
   tx: ReadTx,
   { session_id }: GateRecord,

@@ -19,7 +19,7 @@ interface InterruptOptions extends Format, ActorOptions {
 export function defineInterrupt(command: Command): void {
   command
     .argument('[agent]', 'the handle of the agent, as `hive sessions` shows it')
-    .option('--all', 'every agent that is running a turn')
+    .option('--all', 'every agent that has a turn in progress')
     .option('--turn <id>', 'only this turn; default: the current one')
     .option('--note <text>', 'the reason; the agent and the agents that work with it read it')
     .option('--timeout <duration>', 'how long to wait (default 10m); the interrupt stays in force')

@@ -12,17 +12,17 @@ export const DEED = {
   cancel: "cancel another session's question",
   interrupt: 'interrupt other agents',
   mentions: "read or process another session's mentions",
-  loops: 'decide whether two agents may go on',
+  loops: 'decide whether two agents may continue',
   sessions: "change a session's settings",
   settings: 'change settings',
   teams: 'change teams',
   tokens: 'read or change tokens',
   runs: 'start or stop runs',
-  prune: 'remove what was asked and said',
+  prune: 'remove old records',
   coordinator: 'make an agent a coordinator',
-  post: 'write as the human',
+  post: 'post as the human',
   desk: 'open a desk',
-  serve: 'let other machines in',
+  serve: 'accept connections from other machines',
 } as const;
 
 export type Deed = (typeof DEED)[keyof typeof DEED];
@@ -45,7 +45,7 @@ export const ACTOR = {
 export const ASK = {
   existing: (state: string): string => `You asked this before. It is ${state}.`,
   nobodyOnline: (to: string | null): string =>
-    `${to === null ? 'No desk is online' : `None of the people behind "${to}" is online`}; the question is stored and waits.`,
+    `${to === null ? 'No desk is online' : `None of the people behind "${to}" is online`}; the question is stored and stays pending.`,
   stillPending: (ask_id: string): string =>
     `${ask_id} has no answer yet. Check again with: hive poll ${ask_id}`,
   settled: (ask_id: string, state: string): string => `${ask_id} is ${state}.`,
@@ -241,7 +241,7 @@ export const MENTIONS = {
   loop: (pair: string, state: string, reason: string): string => `${pair}: ${state} (${reason})`,
   nameTwo: (action: string): string =>
     `Name two sessions, as in: hive mentions ${action} Claude-abc12 Claude-def34`,
-  allowed: (pair: string): string => `${pair} may go on.`,
+  allowed: (pair: string): string => `${pair} may continue.`,
   muted: (pair: string): string => `${pair} are muted: neither is notified when the other mentions it.`,
 } as const;
 
@@ -263,7 +263,7 @@ export const INTERRUPT = {
   noneOpen: (handle: string): string => `No interrupt is waiting for ${handle}.`,
   waiting: (handle: string): string => `Asked ${handle} to stop. Waiting for its turn to end.`,
   outcome: (handle: string, sentence: string): string => `${handle}: ${sentence}`,
-  nobodyBusy: 'No agent is running a turn.',
+  nobodyBusy: 'No agent has a turn in progress.',
 } as const;
 
 // ---- Humans and settings ----
@@ -301,11 +301,11 @@ export const TEAM = {
 export const RUN = {
   none: 'There are no active or sleeping runs. Start one with: hive run -- claude -p "…"',
   watching: 'Resuming runs whose human has answered. Press Ctrl-C to end.',
-  watchTakesNone: '--watch starts no agent of its own: leave the command out.',
+  watchTakesNone: '--watch does not start a new agent: leave the command out.',
   badJobs: (given: string): string => `--jobs is "${given}": it must be a whole number, 1 or more.`,
   noVariable: (name: string): string => `--keep-env names ${name}, which is not set here.`,
   tooPatient: (given: string): string =>
-    `--patience is ${given}, and no client lets a hook wait that long: give 9m or less. A question waits for you as long as it must, also when the agent has ended.`,
+    `--patience is ${given}, and no client lets a hook wait that long: give 9m or less. A question stays pending as long as needed, even after the agent has ended.`,
   problem: (run_id: string, problem: string): string => `${run_id} has ended: ${problem}`,
   sleeps: (run_id: string, asks: string): string =>
     asks === ''

@@ -305,8 +305,7 @@ function goesOn({ pieces }: ShellWord, isOnly: boolean): boolean {
 function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): boolean {
   const [first = ''] = pieces;
   if (pieces.length === 1) return text === first;
-  if (isFolderNamed(first))
-    return PLAIN_PATH.test(text) && !hasAsciiTwin(text) && isPathAllowed(pieces, text, place);
+  if (isFolderNamed(first)) return isPlainPath(text) && isPathAllowed(pieces, text, place);
   const filled = fill(pieces, text);
   if (filled === null) return false;
   if (place.isCommand) return isProgramAllowed(pieces, text);
@@ -316,10 +315,7 @@ function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): b
   // `git log*` is the word `log` and what follows it: not `logs`, `log-evil` or `log:evil`.
   if (!first.includes('=') && ENDS_A_NAME.test(first)) return false;
   if (first.startsWith('-') && !first.includes('=')) return isOption(text, place);
-  return (
-    filled.every((part) => PLAIN_FRAGMENT.test(part) && !hasAsciiTwin(part)) &&
-    isWithinFolder([text, ...filled], place)
-  );
+  return filled.every(isPlainFragment) && isWithinFolder([text, ...filled], place);
 }
 
 /** A star never matches the path of a program; after a program's name it matches what follows. */
@@ -338,17 +334,28 @@ function isFolderNamed(first: string): boolean {
 // blank and a quote mean. A plain word is a name, a number, a path or a revision of git, and hardly any program reads more
 // into it. Those that do are listed below.
 
-const NAME = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*`;
-const PLAIN_WORD = new RegExp(`^(?:\\./?|(?:\\.?/)?${NAME}(?:/${NAME})*/?(?:[~^]+\\p{N}*)*)$`, 'u');
+// Expressions with classes of Unicode take up to a millisecond to make, so they stand in functions: most hooks have no rule.
+
+function isPlainWord(text: string): boolean {
+  return /^(?:\.\/?|(?:\.?\/)?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*(?:\/[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*)*\/?(?:[~^]+\p{N}*)*)$/u.test(
+    text,
+  );
+}
+
 /** What a star may match within a word whose beginning the rule spells out. */
-const PLAIN_FRAGMENT = /^[\p{L}\p{M}\p{N}_./+-]*$/u;
+function isPlainFragment(text: string): boolean {
+  return /^[\p{L}\p{M}\p{N}_./+-]*$/u.test(text) && !hasAsciiTwin(text);
+}
+
 /** A word in a folder that the rule names. */
-const PLAIN_PATH = /^[\p{L}\p{M}\p{N}_./+, -]+$/u;
+function isPlainPath(text: string): boolean {
+  return /^[\p{L}\p{M}\p{N}_./+, -]+$/u.test(text) && !hasAsciiTwin(text);
+}
 
 /** Whether a star may match a word: a plain one, and nothing that leads out of the directory in which the agent works. */
 function isPlainArgument(text: string, filled: string, place: WordPlace): boolean {
   if (place.isText === true) return isText(text, place);
-  return PLAIN_WORD.test(text) && !hasAsciiTwin(text) && isWithinFolder([text, filled], place);
+  return isPlainWord(text) && !hasAsciiTwin(text) && isWithinFolder([text, filled], place);
 }
 
 /** Of an option that a rule leaves open, nobody knows where the value begins, unless there is a `=`. */

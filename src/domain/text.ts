@@ -175,16 +175,21 @@ function spellAll(run: string): string {
 const PLAIN_ASCII = /^[\t\n\x20-\x7e]*$/;
 const BEYOND_ASCII = /[^\0-\x7f]+/gu;
 /** The scripts in general use, from table 5 of Unicode's annex 31, without Latin. The others have letters that nobody knows. */
-const IN_USE = new RegExp(
-  `[${(
-    'Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Knda Kana Khmr Laoo Mlym Mymr Orya Sinh ' +
-    'Taml Telu Thaa Thai Tibt'
-  )
-    .split(' ')
-    .map((script) => `\\p{Script_Extensions=${script}}`)
-    .join('')}]`,
-  'u',
-);
+const IN_USE =
+  'Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Knda Kana Khmr Laoo Mlym Mymr Orya Sinh ' +
+  'Taml Telu Thaa Thai Tibt';
+let inUse: RegExp | null = null;
+
+/** Made on demand: it takes 3 ms, and hardly any hook needs it. */
+function isInUse(character: string): boolean {
+  const scripts = (): string =>
+    IN_USE.split(' ')
+      .map((script) => `\\p{Script_Extensions=${script}}`)
+      .join('');
+  inUse ??= new RegExp(`[${scripts()}]`, 'u');
+  return inUse.test(character);
+}
+
 /** Latin letters that are no ASCII letter with marks, and look like none. */
 const LATIN_OF_ITS_OWN = new Set('ßæœøđłðþŋħÆŒØĐŁÐÞŊĦẞ');
 
@@ -202,7 +207,7 @@ function lookOfCharacter(character: string): Look {
     const isAccented = /^[A-Za-z]\p{M}+$/u.test(character.normalize('NFD'));
     return isAccented || LATIN_OF_ITS_OWN.has(character) ? 'as it is' : 'spelled out';
   }
-  return /[\p{L}\p{M}]/u.test(character) && IN_USE.test(character) ? 'in a word' : 'spelled out';
+  return /[\p{L}\p{M}]/u.test(character) && isInUse(character) ? 'in a word' : 'spelled out';
 }
 
 /** A letter that stands alone between ASCII characters may be there for its look: `src\u30CEa` is no path. */

@@ -1,4 +1,4 @@
-/** Holds what the workers were told against what the store holds (design: the invariants). Pure. */
+/** Compares what the workers learned with what is stored (design: the invariants). Pure. */
 import { acknowledged } from './checks/acknowledged.ts';
 import type { Check, Verdict } from './checks/check.ts';
 import { delivery, receipts } from './checks/delivery.ts';

@@ -1,7 +1,7 @@
 /**
  * What the workers know, one line of JSON each, in a file of each worker's own. `tried` is written before the
  * act, everything else after it was acknowledged. The texts of questions, answers and messages are unique, so
- * that what the store holds can be told apart by them.
+ * that stored records can be told apart by them.
  */
 
 export type Fact =
@@ -9,7 +9,7 @@ export type Fact =
   | { did: 'tried'; what: 'ask' | 'answer' | 'amend' | 'post'; text: string }
   /** Acknowledged: the question is stored. */
   | { did: 'asked'; key: string; ask_id: string }
-  /** Acknowledged: what became of an answer; `standing` is the decision that the answerer was shown as the one that stands. */
+  /** Acknowledged: what became of an answer; `standing` is the decision that the answerer was shown as the current one. */
   | {
       did: 'answered';
       ask_id: string;
@@ -25,7 +25,7 @@ export type Fact =
   | { did: 'posted'; message_id: string; body: string }
   | { did: 'processed'; mention_ids: string[] }
   | { did: 'interrupted'; turn_id: string; outcome: string; abort_reason: string | null }
-  /** The asker has read how its question stands; `text` is all that was said of the answer. */
+  /** The asker has read the status of its question; `text` is everything it got about the answer. */
   | {
       did: 'told';
       ask_id: string;
@@ -39,7 +39,7 @@ export type Fact =
   /** A follower begins to read after this event; what it saw follows, through all its lives. */
   | { did: 'followed'; after: number }
   | { did: 'saw'; seq: number }
-  /** A desk opened: it is told of what comes after `head_seq`; what it heard follows. */
+  /** A desk opened: it is notified of events after `head_seq`; its notifications follow. */
   | { did: 'opened'; head_seq: number }
   | { did: 'heard'; method: string; id: string; status: string | null }
   /** An act was refused or failed. `code` is the error's, `lost` where the process went away in the middle of it. */
@@ -72,7 +72,7 @@ export interface Evidence {
   store: Snapshot;
 }
 
-/** All facts of one kind, whoever knows them. */
+/** All facts of one kind, from every worker. */
 export function factsOf<Did extends Fact['did']>(
   { logs }: Pick<Evidence, 'logs'>,
   did: Did,

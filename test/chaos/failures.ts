@@ -21,7 +21,7 @@ export function lost(message: string): Failure {
   return new Failure('lost', message);
 }
 
-/** The error that `hive` tells as "CODE: sentence". */
+/** The error that `hive` prints as "CODE: sentence". */
 export function failureOf(text: string): Failure {
   const code = /^(?:hive: )?([a-z_]+): /.exec(text)?.[1];
   return new Failure(code ?? 'unknown', text);

@@ -24,7 +24,7 @@ export interface Flatness {
   grows: readonly string[];
 }
 
-/** What a collector has not collected yet is no leak: so much more may be there, of what there was … */
+/** What a collector has not collected yet is not a leak: so much more is allowed, relative to the start … */
 const MEMORY_PART = 0.05;
 /** … and, because a slow leak hides in that, no more than so many MiB an hour (6 to 27 are measured in twenty minutes). */
 const STEEPEST = 60;

@@ -36,7 +36,7 @@ export interface Installation {
   readonly store: string;
   /** Where the workers write their logs, and what their processes said on stderr is kept. */
   readonly logs: string;
-  /** Starts `hive ARGS…` for a worker. `hosted`: under a process of its own, as an agent's client is one. */
+  /** Starts `hive ARGS…` for a worker. `hosted`: under a separate process, in place of an agent's client. */
   start(
     worker: string,
     args: readonly string[],
@@ -78,7 +78,7 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
     HOME: home,
     LANG: 'C.UTF-8',
     HIVE_STORE: store,
-    // Else the questions of the run would pop up on the desktop of whoever runs it.
+    // Otherwise the questions of the run would pop up on the desktop of the person who runs it.
     DBUS_SESSION_BUS_ADDRESS: 'disabled:',
     NODE_OPTIONS: [CLOCK, ...(sabotage === null ? [] : [SABOTEUR])]
       .map((file) => `--import=${file}`)
@@ -127,7 +127,7 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
   };
 }
 
-/** A build of its own: nobody who builds meanwhile changes what runs here. Only that of a sabotage has its flags. */
+/** A separate build, so that another build in the meantime changes nothing here. Only that of a sabotage asks for bugs. */
 export function build(program: string, sabotage: SabotageName | null): void {
   for (const part of ['bin', 'package.json', 'scripts', 'sql', 'src'])
     cpSync(join(ROOT, part), join(program, part), { recursive: true });

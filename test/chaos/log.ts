@@ -1,4 +1,4 @@
-/** A worker's log: what it says was acknowledged is on disk before the worker goes on. */
+/** A worker's log: what it calls acknowledged is on disk before the worker continues. */
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Fact, WorkerLog } from './facts.ts';

@@ -58,7 +58,7 @@ const code = disk !== undefined ? await main(disk) : fills ? await onDiskOfOurOw
 // Time limits of calls that were cut off would hold it for some seconds more.
 process.exit(code);
 
-/** Starts this again in a mount namespace that ends with it, with a small disk of its own; refuses where that is not allowed. */
+/** Starts this again in a mount namespace that ends with it, with its own small disk; refuses where that is not allowed. */
 async function onDiskOfOurOwn(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'hive-chaos-'));
   const namespace = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m'];
@@ -192,7 +192,7 @@ async function run(
 async function isFound(name: SabotageName): Promise<boolean> {
   const { what, found_by } = SABOTAGES[name];
   let broken: string[] = [];
-  // A busy machine does little in ten seconds: what was not met then is looked for four times as long.
+  // A busy machine does little in ten seconds: a bug that was not met then gets four times as long.
   for (const part of [1, 4]) {
     ({ broken } = await run('SQLite', { disk: null, faults: [], part, sabotage: name }));
     if (broken.includes(found_by)) break;

@@ -16,7 +16,7 @@ import type { Fault, Stroke } from './plan.ts';
 
 export interface NemesisOptions {
   installation: Installation;
-  /** The folder that a file system of its own is mounted on; null where there is none. */
+  /** The folder on which a separate file system is mounted; null where there is none. */
   disk: string | null;
   restartPostgres: (() => Promise<void>) | null;
 }

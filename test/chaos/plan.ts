@@ -31,7 +31,7 @@ const LATEST_MS = 1_800;
 /** Faults that are healed last so long; longer than the 5 s of `store_busy` only now and then. */
 const SHORT_MS = [200, 2_500] as const;
 const LONG_MS = [5_500, 7_000] as const;
-/** The last of the time is left for what was struck to stand up again. */
+/** The end of the time is left for recovery. */
 const REST_MS = 2_000;
 /** A worker may have no process at the moment of a stroke at it; so many strokes that find none are no chance. */
 const CHANCES = 5;

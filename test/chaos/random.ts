@@ -11,7 +11,7 @@ export interface Random {
   chance(part: number): boolean;
 }
 
-/** `name` tells the users of one seed apart: what one of them draws changes nothing for the others. */
+/** `name` separates the users of one seed: what one of them draws changes nothing for the others. */
 export function randomOf(seed: number, name: string): Random {
   let state = hash(`${seed} ${name}`);
   const random: Random = {

@@ -9,9 +9,9 @@ export interface World {
   readonly seed: number;
   /** Handles of agents, to be mentioned and interrupted. */
   readonly handles: Set<string>;
-  /** The questions that were asked last, to be answered by whoever comes. */
+  /** The questions that were asked last, for anybody to answer. */
   readonly asks: string[];
-  /** False once the time is up: what is under way is brought to its end. */
+  /** False once the time is up; work in progress is finished. */
   working: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface Worker {
   work(): Promise<void>;
   /** Does once more what it does not know to be done; the faults are over. */
   settle(): Promise<void>;
-  /** Reads what is to be read, when everybody has settled. */
+  /** Reads what is left, when everybody has settled. */
   finish(): Promise<void>;
   /** Ends what still runs; who follows the feed has first seen all that had happened until `last`. */
   end(last: LastOfAll): Promise<void>;

@@ -1,4 +1,4 @@
-/** The Claude Agent SDK with Hive in its own process: the examples, as they stand, against a scripted model. */
+/** The Claude Agent SDK with Hive in its own process: the examples, unchanged, against a scripted model. */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

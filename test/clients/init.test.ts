@@ -41,7 +41,7 @@ async function claude({ folder, ...rest }: ClaudeRun, ...more: string[]): Promis
   await outputOf(child);
 }
 
-/** The question came over MCP; that the turn has ended, only the hooks tell. */
+/** The question came over MCP; only the hooks report that the turn has ended. */
 async function expectHeard({ hive }: World, client: string): Promise<void> {
   const [asked] = (await hive.prompts.list({ limit: 10 })).items;
   expect(asked).toMatchObject({ question: 'Which colour?' });
@@ -79,7 +79,7 @@ describe('Claude Code', () => {
     await claude({ ...world, model });
     expect(model.requests[0]?.tools.map(({ name }) => name)).toContain('mcp__hive__hivemind_ask_async');
     await expectHeard(world, 'claude-code');
-    // The client has rewritten its own file meanwhile.
+    // The client has rewritten its own file in the meantime.
     const { checks } = (await person.hive('doctor', '--json')).json();
     expect(
       checks.filter(({ name, ok }: { name: string; ok: boolean }) => /^Claude/.test(name) && ok),

@@ -1,4 +1,4 @@
-/** Client suite 8: the conformance suite of MCP over `hive serve`, but for what stands in conformance-baseline.yml. */
+/** Client suite 8: the conformance suite of MCP over `hive serve`, except for the cases in conformance-baseline.yml. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const tools = inject('tools');
 /** Between two requests of the suite: it asks at once what an agent asks in minutes, and Hive bounds that. */
 const PACE_MS = 25;
 
-/** The suite knows no tokens: in front of the server stands one who adds it, and changes nothing else. */
+/** The suite cannot send tokens, so a proxy adds the token and changes nothing else. */
 async function withToken({ url, token }: Served): Promise<string> {
   const { hostname, port } = new URL(url);
   let next = 0;

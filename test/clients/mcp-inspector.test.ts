@@ -14,7 +14,7 @@ test('the Inspector lists and calls every tool', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const env = childEnvironment(store);
-  // It hands a server little of its environment. Each call is a process of its own; HIVE_AGENT makes them one session.
+  // It passes a server little of its environment. Each call is a separate process; HIVE_AGENT makes them one session.
   let source = 'bg';
   const inspect = async (method: string, ...more: string[]): Promise<unknown> => {
     const ours = ['env', `HIVE_STORE=${store}`, `HIVE_AGENT=inspector-${source}`, process.execPath, HIVE];

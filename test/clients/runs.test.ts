@@ -9,8 +9,9 @@ import type { Run } from '../../src/domain/runs.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { randomOf } from '../chaos/random.ts';
 import { grow } from '../support/ageing.ts';
-import { type Child, spawnHive } from '../support/children.ts';
+import { type Child, outputOf, spawnHive } from '../support/children.ts';
 import { HUMAN } from '../support/hive.ts';
+import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import {
   bash,
@@ -42,11 +43,11 @@ function untilDone({ messages }: ModelRequest): Reply {
   return results.length === 0 ? { calls: [bash(LINE)] } : { text: 'all done' };
 }
 
-/** One call of any tool, and the end once its result is there. */
+/** These calls in one step, and the end once their results are there. */
 const thenDone =
-  (tool: ToolUse): Script =>
+  (...calls: readonly ToolUse[]): Script =>
   ({ messages }) =>
-    JSON.stringify(messages).includes('"type":"tool_result"') ? { text: 'all done' } : { calls: [tool] };
+    JSON.stringify(messages).includes('"type":"tool_result"') ? { text: 'all done' } : { calls };
 
 interface Started {
   hive: OpenedHive;
@@ -57,24 +58,45 @@ interface Started {
   output: () => string;
 }
 
-async function start(
-  script: Script = untilDone,
-  patience = '1s',
-  more: readonly string[] = [],
-): Promise<Started> {
+interface StartOptions {
+  script?: Script;
+  /** Null: the default. */
+  patience?: string | null;
+  /** More options of `claude`. */
+  more?: readonly string[];
+  /** More options of `hive run`. */
+  flags?: readonly string[];
+  /** More variables, for the first start only. */
+  env?: Record<string, string>;
+}
+
+async function start({ script = untilDone, ...rest }: StartOptions = {}): Promise<Started> {
   const world = await openWorld();
   const model = await startModel(script);
-  const { hive, ...rest } = world;
-  const run: ClaudeRun = { ...rest, model, allowed: 'mcp__hive' };
+  const { hive, ...place } = world;
+  const run: ClaudeRun = { ...place, model, allowed: 'mcp__hive' };
+  return { hive, folder: world.folder, run, model, ...startAgain(run, rest) };
+}
+
+/** One more run in the same place. */
+function startAgain(
+  run: ClaudeRun,
+  { patience = '1s', more = [], flags = [], env = {} }: Omit<StartOptions, 'script'> = {},
+): Pick<Started, 'child' | 'output'> {
   const options = ['--output-format', 'json', ...more, ...claudeArguments(run)];
   const command = [run.clients.claude, '-p', 'go', ...options];
-  const child = spawnHive(['run', '--patience', patience, '--', ...command], claudeEnvironment(run));
+  const own = [...flags, ...(patience === null ? [] : ['--patience', patience])];
+  const child = spawnHive(['run', ...own, '--', ...command], { ...claudeEnvironment(run), ...env });
   let said = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  return { hive, folder: world.folder, run, model, child, output: () => said };
+  return { child, output: () => said };
 }
+
+/** What `hive runs` prints. */
+const listed = ({ run }: Started, ...options: string[]): Promise<string> =>
+  outputOf(spawnHive(['runs', ...options], claudeEnvironment(run)));
 
 const watching = ({ run }: Started): Child => spawnHive(['run', '--watch'], claudeEnvironment(run));
 
@@ -108,34 +130,138 @@ const effects = (folder: string): string =>
   existsSync(join(folder, 'effects.txt')) ? readFileSync(join(folder, 'effects.txt'), 'utf8') : '';
 
 describe('a run of Claude Code', () => {
-  test('ends while the human thinks, and goes on with the answer', async () => {
-    const started = await start();
-    const { hive, child, folder, model } = started;
-    expect(await child.exited).toMatchObject({ code: 3 });
-    expect(child.stderr()).toContain('sleeps until you answer ask-');
-    expect(await runOf(hive)).toMatchObject({ status: 'sleeping', start: 1 });
-    expect(effects(folder)).toBe('');
-    watching(started);
-    await answer(hive, await pending(hive), 'Allow');
-    await ended(hive);
-    expect(await runOf(hive)).toMatchObject({
-      status: 'ended',
-      exit_code: 0,
-      start: 2,
-      calls: [],
-      problem: null,
-    });
-    expect(effects(folder)).toBe('one\n');
-    expect(model.requests).toHaveLength(2);
-  });
+  test.each(KEEPERS)(
+    'ends while the human thinks, and goes on with the answer: hive %s',
+    async (...keeper) => {
+      const started = await start();
+      const { hive, child, folder, model, run } = started;
+      expect(await child.exited).toMatchObject({ code: 3 });
+      expect(child.stderr()).toContain('sleeps until you answer ask-');
+      expect(await runOf(hive)).toMatchObject({ status: 'sleeping', start: 1 });
+      expect(effects(folder)).toBe('');
+      const prompt = await pending(hive);
+      const { run_id } = await runOf(hive);
+      expect(await listed(started)).toMatch(new RegExp(`${run_id} +sleeping +${prompt.ask_id}`));
+      spawnHive(keeper, claudeEnvironment(run));
+      await answer(hive, prompt, 'Allow');
+      await ended(hive);
+      expect(await runOf(hive)).toMatchObject({
+        status: 'ended',
+        exit_code: 0,
+        start: 2,
+        calls: [],
+        problem: null,
+      });
+      expect(effects(folder)).toBe('one\n');
+      expect(model.requests).toHaveLength(2);
+      expect(await listed(started)).not.toContain(run_id);
+      expect(await listed(started, '--all')).toMatch(new RegExp(`${run_id} +ended with exit code 0`));
+    },
+  );
 
   test('that is answered in time never ends, and prints what Claude Code prints', async () => {
-    const { hive, child, folder, output } = await start(untilDone, '60s');
-    await answer(hive, await pending(hive), 'Allow');
+    const { hive, child, folder, output } = await start({ patience: null });
+    const prompt = await pending(hive);
+    expect(await runOf(hive)).toMatchObject({ patience_ms: 60_000 });
+    await answer(hive, prompt, 'Allow');
     expect(await child.exited).toMatchObject({ code: 0 });
     expect(JSON.parse(output())).toMatchObject({ result: 'all done', is_error: false });
     expect(await runOf(hive)).toMatchObject({ status: 'ended', start: 1 });
     expect(effects(folder)).toBe('one\n');
+  });
+
+  test('goes on once, whoever sees the answer first', async () => {
+    const started = await start();
+    const { hive, child, folder, model, run } = started;
+    await child.exited;
+    for (const keeper of [...KEEPERS, ...KEEPERS]) spawnHive(keeper, claudeEnvironment(run));
+    await answer(hive, await pending(hive), 'Allow');
+    await ended(hive);
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, start: 2, crashes: 0 });
+    expect(effects(folder)).toBe('one\n');
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('keeps its directory and its environment, and of what looks like a secret only what was named', async () => {
+    const script = thenDone(bash('echo "$FLAVOUR,$MY_TOKEN,$KEPT_TOKEN" >> effects.txt'));
+    const world = await start({
+      script,
+      flags: ['--keep-env', 'KEPT_TOKEN', '--dir', tempFolder()],
+      env: { FLAVOUR: 'mint', MY_TOKEN: 'hidden', KEPT_TOKEN: 'kept' },
+    });
+    const { hive, child, folder } = world;
+    await child.exited;
+    const record = readFileSync(
+      join(folder, '.local/state/hive/runs', `${(await runOf(hive)).run_id}.json`),
+      'utf8',
+    );
+    expect(record).not.toContain('"hidden"');
+    const { dir } = JSON.parse(record.slice(0, record.lastIndexOf('}') + 1)) as { dir: string };
+    expect(dir).not.toBe(folder);
+    watching(world);
+    await answer(hive, await pending(hive), 'Allow');
+    await ended(hive);
+    expect(effects(dir)).toBe('mint,,kept\n');
+  });
+
+  test('waits for its turn where only one agent may run at a time (--jobs)', async () => {
+    let most = 0;
+    const started = await start({
+      script: async ({ messages }) => {
+        if (!JSON.stringify(messages).includes('"type":"tool_result"')) return { calls: [bash(LINE)] };
+        const working = (await started.hive.runs.list({ all: false })).filter(
+          ({ status }) => status === 'working',
+        );
+        most = Math.max(most, working.length);
+        return { text: 'all done' };
+      },
+    });
+    const { hive, run, folder } = started;
+    const second = startAgain(run);
+    await Promise.all([started.child.exited, second.child.exited]);
+    for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 10 })).items)
+      await answer(hive, prompt, 'Allow');
+    spawnHive(['run', '--watch', '--jobs', '1'], claudeEnvironment(run));
+    await eventually(
+      async () => (await hive.runs.list({ all: true })).every(({ status }) => status === 'ended'),
+      90_000,
+    );
+    expect(effects(folder)).toBe('one\none\n');
+    expect(most).toBe(1);
+  });
+
+  test('outlives the machine: nobody is left, and the first process that starts again goes on', async () => {
+    const script: Script = (request) => nextLine(request, ['one']);
+    const started = await start({ script, patience: '60s' });
+    const { hive, child, folder } = started;
+    await pending(hive);
+    await child.kill('SIGKILL');
+    kill((await runOf(hive)).agent?.pid ?? 0);
+    watching(started);
+    let isOver = false;
+    const done = ended(hive).finally(() => {
+      isOver = true;
+    });
+    await eventually(async () => {
+      for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 1 })).items)
+        await answer(hive, prompt, 'Allow');
+      return isOver;
+    }, 90_000);
+    await done;
+    expect(await runOf(hive)).toMatchObject({ exit_code: 0, crashes: 1, problem: null });
+    expect(effects(folder)).toBe('one\n');
+  });
+
+  test('is stopped by its human while it sleeps (hive runs --stop)', async () => {
+    const started = await start();
+    const { hive, child, folder } = started;
+    await child.exited;
+    const { run_id } = await runOf(hive);
+    const { ask_id } = await pending(hive);
+    await listed(started, '--stop', run_id);
+    expect(await runOf(hive)).toMatchObject({ status: 'ended', problem: 'It was stopped.' });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'withdrawn' });
+    expect(existsSync(join(folder, '.local/state/hive/runs', `${run_id}.json`))).toBe(false);
   });
 
   test('is denied while it sleeps: the model reads why', async () => {
@@ -150,11 +276,9 @@ describe('a run of Claude Code', () => {
   });
 
   test('waits instead where one step has several calls, and says so', async () => {
-    const { hive, child, folder } = await start(({ messages }) =>
-      JSON.stringify(messages).includes('"type":"tool_result"')
-        ? { text: 'all done' }
-        : { calls: [bash(LINE), bash('echo two >> effects.txt')] },
-    );
+    const { hive, child, folder } = await start({
+      script: thenDone(bash(LINE), bash('echo two >> effects.txt')),
+    });
     await eventually(async () => (await hive.notices.list(10)).length > 0, 30_000);
     expect(JSON.stringify(await hive.notices.list(10))).toContain('makes several calls at once');
     for (const n of [1, 2]) {
@@ -166,7 +290,7 @@ describe('a run of Claude Code', () => {
   });
 
   test('asks and waits (hivemind_ask): it ends, and its tool returns the answer when it has been resumed', async () => {
-    const started = await start(thenDone(call('hivemind_ask', { question: 'Red or blue?' })));
+    const started = await start({ script: thenDone(call('hivemind_ask', { question: 'Red or blue?' })) });
     const { hive, child, model } = started;
     expect(await child.exited).toMatchObject({ code: 3 });
     const asked = await pending(hive);
@@ -180,6 +304,22 @@ describe('a run of Claude Code', () => {
     const { items } = await hive.prompts.list({ limit: 10 });
     expect(items).toHaveLength(1);
     expect(items[0]?.handed_at).toEqual(expect.any(String));
+  });
+
+  test('asks in a step with several calls: each waits in its process, and a notice says so', async () => {
+    const asks = ['Red or blue?', 'Big or small?'].map((question) => call('hivemind_ask', { question }));
+    const { hive, child, model } = await start({ script: thenDone(...asks) });
+    await eventually(async () => (await hive.notices.list(10)).length > 0, 30_000);
+    expect(JSON.stringify(await hive.notices.list(10))).toContain('makes several calls at once');
+    // The client runs one after the other.
+    for (const decision of ['Red', 'Big']) {
+      const { ask_id, question } = await pending(hive);
+      expect(question).toContain(decision);
+      await hive.prompts.respond({ ask_id, decision, actor: HUMAN });
+    }
+    expect(await child.exited).toMatchObject({ code: 0 });
+    expect(await runOf(hive)).toMatchObject({ status: 'ended', start: 1 });
+    for (const word of ['Red', 'Big']) expect(model.told()).toContain(`\\"decision\\":\\"${word}\\"`);
   });
 
   test('uses the question dialog of its client (AskUserQuestion), which it lacks elsewhere without a terminal', async () => {
@@ -203,7 +343,7 @@ describe('a run of Claude Code', () => {
         ],
       },
     ];
-    const started = await start(thenDone({ name: 'AskUserQuestion', input: { questions } }));
+    const started = await start({ script: thenDone({ name: 'AskUserQuestion', input: { questions } }) });
     const { hive, child, model } = started;
     expect(await child.exited).toMatchObject({ code: 3 });
     const { items } = await hive.prompts.list({ status: 'pending', limit: 10 });
@@ -228,7 +368,7 @@ describe('a run of Claude Code', () => {
       const next = calls[results];
       return next === undefined ? { text: 'all done' } : { calls: [next] };
     };
-    const started = await start(script, '1s', ['--permission-mode', 'plan']);
+    const started = await start({ script, more: ['--permission-mode', 'plan'] });
     const { hive, child, folder, model } = started;
     expect(await child.exited).toMatchObject({ code: 3 });
     const asked = await pending(hive);
@@ -248,7 +388,9 @@ describe('a run of Claude Code', () => {
   });
 
   test('that ends its turn with a question open is continued with the answer', async () => {
-    const started = await start(thenDone(call('hivemind_ask_async', { question: 'Red or blue?' })));
+    const started = await start({
+      script: thenDone(call('hivemind_ask_async', { question: 'Red or blue?' })),
+    });
     const { hive, child, model } = started;
     expect(await child.exited).toMatchObject({ code: 3 });
     expect(await runOf(hive)).toMatchObject({ status: 'sleeping', calls: [{ call_id: null }] });
@@ -284,7 +426,7 @@ describe('a run of Claude Code', () => {
     async (seed) => {
       const random = randomOf(seed, 'runs');
       const lines = ['one', 'two', 'three'];
-      const started = await start((request) => nextLine(request, lines), '300ms');
+      const started = await start({ script: (request) => nextLine(request, lines), patience: '300ms' });
       const { hive, folder, child, run } = started;
       // Any process of the person's may look after the run.
       const startKeeper = (): Child => spawnHive(random.pick(KEEPERS), claudeEnvironment(run));
@@ -297,7 +439,7 @@ describe('a run of Claude Code', () => {
           for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 10 })).items) {
             const line = lines.find((one) => prompt.question.includes(one)) ?? '';
             await sleep(random.between(0, 1_500));
-            // A week passes, and what is old is removed.
+            // A week passes, and old records are removed.
             if (random.chance(0.3)) {
               grow(run.store, 7);
               await hive.retention.sweep(1);
@@ -324,7 +466,8 @@ describe('a run of Claude Code', () => {
         } else if (victim < 0.6) await child.kill('SIGKILL');
         else if (now?.agent != null) kill(now.agent.pid);
       }
-      const problem = await ended(hive).then(
+      // A human that fails answers nothing more, and the run would never end.
+      const problem = await Promise.race([ended(hive), human]).then(
         () => null,
         async () =>
           `${JSON.stringify(await runOf(hive))} ${keeper.process.spawnargs.at(2)}: ${keeper.stderr()}`,

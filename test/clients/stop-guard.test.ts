@@ -41,7 +41,7 @@ describe('Claude Code in the background', () => {
       ['report', 'bg'],
       ['ping', 'bg'],
     ]);
-    // The next session of the project, with a person at it as far as Hive is told, is the one behind.
+    // The next session of the project, attended as far as Hive knows, is the one behind.
     const reader = await startModel((_request, step) =>
       step === 1 ? { calls: [bash('echo worked on')] } : done,
     );

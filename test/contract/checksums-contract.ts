@@ -21,7 +21,7 @@ const DAMAGED = {
 const LEFT_OUT = Object.assign(new Error('It does not read as it was written.'), { code: 'store_foreign' });
 
 export function checksumsContract(engine: StoreEngine): void {
-  /** A store with a prompt that was answered and a message that mentions somebody, and a door of its own to its rows. */
+  /** A store with an answered prompt and a message with a mention, and direct access to its rows. */
   async function open() {
     const address = await engine.freshAddress();
     const hive = await openTestHive(address);

@@ -1,4 +1,10 @@
-/** The store's clock is another machine's: what was stamped by it is compared with it, never with this machine's. */
+/**
+ * The store's clock is another machine's: what was stamped by it is compared with it, never with this machine's.
+ *
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag library
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { createDelivery } from '../../src/application/delivery.ts';
 import { createFeed } from '../../src/application/feed.ts';

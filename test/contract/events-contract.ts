@@ -1,4 +1,4 @@
-/** Events: one order, strictly increasing, in the same transaction as what they tell of. */
+/** Events: one order, strictly increasing, in the same transaction as the change they record. */
 import { expect, test } from 'vitest';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { append, openOn, openTwo, seqsAfter } from './open.ts';

@@ -128,7 +128,7 @@ export function feedContract(engine: StoreEngine): void {
     const stop = hive.feed.follow({
       cursor: 0,
       async onEvents(events) {
-        // Slower than whoever asks.
+        // Slower than the asker.
         await sleep(5);
         seqs.push(...events.map(({ seq }) => seq));
       },

@@ -152,7 +152,7 @@ class World {
           .catch(() => undefined);
         return;
       case 'poll': {
-        // A poll returns what is settled over a connection that may be gone at once.
+        // A poll returns answers over a connection that may close at any time.
         const ids = (await hive.prompts.list({ limit: 20 })).items.map(({ ask_id }) => ask_id);
         this.#carriers += 1;
         const connection_id = `connection-p${this.#carriers}`;

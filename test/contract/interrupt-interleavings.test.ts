@@ -1,6 +1,10 @@
 /**
  * Random interleavings over one store, by several hives: turns begin, work, are asked to stop, stop, are
- * replaced, crash. Every request is answered once, by its own turn; every question stands as the table says.
+ * replaced, crash. Every request is answered once, by its own turn; every question ends as the table says.
+ *
+ * @module-tag one-winner
+ * @module-tag sqlite
+ * @module-tag library
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -179,7 +183,7 @@ async function play(moves: readonly Move[]): Promise<void> {
     if (turn_id !== null) expect(answer?.turn_id).toBe(turn_id);
     if (patient) expect(answer?.outcome).not.toBe('unconfirmed');
     const turn = await watcher.turns.get(answer?.turn_id ?? '');
-    // What was said is what is recorded; only an impatient asker may have been told less.
+    // The reply equals the record; only an asker that stopped waiting may have got less.
     if (answer?.outcome !== 'unconfirmed') {
       expect(turn).toMatchObject({
         state: answer?.outcome,

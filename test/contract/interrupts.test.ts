@@ -1,4 +1,11 @@
-/** Interrupts over one store: who is answered, when, with what, and whom one may reach. */
+/**
+ * Interrupts over one store: who gets which answer and when, and which sessions may be interrupted.
+ *
+ * @module-tag one-winner
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag library
+ */
 
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +53,7 @@ describe('every state of a turn and every request', () => {
     'with its id': ({ turn_id }) => ({ turn_id }),
     'with an id that nobody knows': () => ({ turn_id: 'turn-nobody' }),
   };
-  /** `waits`: the request is taken down. Else what is said at once. */
+  /** `waits`: the request is stored. Otherwise the immediate reply. */
   const expected: Record<string, [string, string, string]> = {
     'in progress': ['waits', 'waits', 'turn_not_current'],
     completed: ['no_turn', 'turn_not_current', 'turn_not_current'],
@@ -337,7 +344,7 @@ describe('what users of other programs have reported', () => {
       await first;
       const result = await interrupt(hive, turn_id);
       expect(result).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
-      // Nothing stays active behind it: another, without an id, is told that nothing runs.
+      // Nothing remains active: another request, without an id, learns that there is no turn.
       await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
     });
   });

@@ -39,7 +39,7 @@ export function loopsContract(engine: StoreEngine): void {
       severity: 'warning',
       pairs: [{ handles: ['Claude-abc12', 'Claude-def34'] }],
     });
-    // They are recorded and delivered all the same.
+    // They are still recorded and delivered.
     expect(await hive.mentions.has(pair[1].session_id)).toMatchObject({ count: 5, gating: 3 });
     expect((await post(hive, pair[0], '@Claude-def34')).trips[0]).toMatchObject({
       addressee: { handle: 'Claude-def34' },

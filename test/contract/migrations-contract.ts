@@ -250,7 +250,7 @@ async function makeOld(engine: StoreEngine, address: string): Promise<void> {
 
 /**
  * The tables of a store as its engine describes them: columns by name, their types, what may be null, and the indexes. Not
- * the order of columns, nor their defaults: a migration adds a column behind the others, with a default for older rows.
+ * the order of columns, nor their defaults: a migration adds a column after the others, with a default for older rows.
  */
 async function shapeOf(engine: StoreEngine, address: string): Promise<unknown> {
   const driver = await engine.openDriver(address);
@@ -290,7 +290,7 @@ const POSTGRES_INDEXES = statement(
 );
 const AT = '2026-01-01T00:00:00.000Z';
 
-/** One of everything that had receipts of its own, in each state that they had. */
+/** One row of each kind that had its own receipts, in each state. */
 async function oldReceipts(sql: Sql): Promise<void> {
   const into = async (table: string, row: Record<string, SqlValue>): Promise<void> => {
     const columns = Object.keys(row).map((column) => `"${column}"`);

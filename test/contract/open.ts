@@ -19,7 +19,7 @@ export async function openTwo(engine: StoreEngine): Promise<[OpenedHive, OpenedH
   return [await openTestHive(address), await openTestHive(address)];
 }
 
-/** An event that stands for any. */
+/** An event like any other. */
 export function someEvent(subject = 'thing'): NewEvent {
   return { type: 'desk/notice', session_id: null, subject, data: {} };
 }

@@ -1,4 +1,4 @@
-/** Outreach on an engine: the rules against what is stored, the budget shared by all, settings, lists, retention. */
+/** Outreach on an engine: the rules, the shared budget, settings, lists and retention. */
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';

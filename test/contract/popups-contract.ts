@@ -1,4 +1,4 @@
-/** Popups of a seat: one lease each, and the storm of a seat and kind as its leases tell it. */
+/** Popups of a seat: one lease each, and storms of a seat and kind counted from its leases. */
 import { describe, expect, test } from 'vitest';
 import type { PopupLease } from '../../src/application/ports.ts';
 import type { PopupKind } from '../../src/domain/popups.ts';

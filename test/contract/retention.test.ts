@@ -1,4 +1,10 @@
-/** Retention: what goes, what stays, and that a preview says the same as a sweep does. */
+/**
+ * Retention: what goes, what stays, and that a preview says the same as a sweep does.
+ *
+ * @module-tag not-consumed
+ * @module-tag sqlite
+ * @module-tag library
+ */
 import { expect, it } from 'vitest';
 import { createRetention } from '../../src/application/retention.ts';
 import { settingNamed } from '../../src/domain/settings.ts';

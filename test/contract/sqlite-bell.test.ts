@@ -1,4 +1,10 @@
-/** The doorbell: a hint, and what carries on when it is lost. */
+/**
+ * The doorbell: a hint, and what carries on when it is lost.
+ *
+ * @module-tag state-not-events
+ * @module-tag sqlite
+ * @module-tag library
+ */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -16,7 +22,7 @@ vi.mock('node:fs', async (original) => {
   return { ...fs, watch };
 });
 
-// The net's clock stands still unless a test moves it: what is found then was found by the watch.
+// The clock of the slow poll stands still unless a test moves it, so whatever is noticed was noticed by the watch.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 });
@@ -44,7 +50,7 @@ async function finds(
   const { prompt } = await answering.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
   help();
   await waited;
-  // Woken by the answer, not by the end of its own time.
+  // Woken by the answer, not by the end of its waiting time.
   return Date.now() - Date.parse(prompt.responded_at ?? '') < 2_500;
 }
 
@@ -90,7 +96,7 @@ describe('the bell', () => {
     const { waiting, answering, store, bell } = await two();
     const stop = keepWatching(waiting);
     await finds(waiting, answering);
-    // One that has rung and rings no more keeps the old file open, so that its end is no event.
+    // A writer that has rung once keeps the old file open, so removing the file causes no event.
     const silent = await openTestHive(store);
     await ask(silent);
     damage(bell);

@@ -1,4 +1,10 @@
-/** What is refused as the file of a SQLite store, changing nothing. */
+/**
+ * What is refused as the file of a SQLite store, changing nothing.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag library
+ */
 import {
   chmodSync,
   chownSync,

@@ -32,26 +32,27 @@ export interface StoreEngine {
 }
 
 export function describeStoreContract(engineName: string, engine: StoreEngine): void {
-  describe(`the store on ${engineName}`, () => {
-    describe('events', () => eventsContract(engine));
-    describe('transactions', () => transactionsContract(engine));
-    describe('checksums', () => checksumsContract(engine));
-    describe('winners', () => winnersContract(engine));
-    describe('humans', () => humansContract(engine));
+  const tags = [engineName === 'SQLite' ? 'sqlite' : 'postgres', 'library'];
+  describe(`the store on ${engineName}`, { tags }, () => {
+    describe('events', { tags: ['state-not-events'] }, () => eventsContract(engine));
+    describe('transactions', { tags: ['durable', 'flushed'] }, () => transactionsContract(engine));
+    describe('checksums', { tags: ['no-authority'] }, () => checksumsContract(engine));
+    describe('winners', { tags: ['one-winner', 'silence', 'late'] }, () => winnersContract(engine));
+    describe('humans', { tags: ['provenance'] }, () => humansContract(engine));
     describe('lists', () => listsContract(engine));
     describe('names', () => namesContract(engine));
-    describe('session settings', () => sessionSettingsContract(engine));
-    describe('deliveries', () => deliveriesContract(engine));
+    describe('session settings', { tags: ['provenance'] }, () => sessionSettingsContract(engine));
+    describe('deliveries', { tags: ['at-least-once', 'not-consumed'] }, () => deliveriesContract(engine));
     describe('messages', () => messagesContract(engine));
     describe('messages', () => messagesOnceContract(engine));
-    describe('mentions', () => mentionsContract(engine));
-    describe('mentions', () => mentionsDealingContract(engine));
-    describe('loops', () => loopsContract(engine));
+    describe('mentions', { tags: ['at-least-once', 'guards-end'] }, () => mentionsContract(engine));
+    describe('mentions', { tags: ['at-least-once', 'guards-end'] }, () => mentionsDealingContract(engine));
+    describe('loops', { tags: ['guards-end'] }, () => loopsContract(engine));
     describe('turns', () => turnsContract(engine));
-    describe('outreach', () => outreachContract(engine));
-    describe('popups', () => popupsContract(engine));
-    describe('history', () => historyContract(engine));
-    describe('the feed', () => feedContract(engine));
+    describe('outreach', { tags: ['at-least-once'] }, () => outreachContract(engine));
+    describe('popups', { tags: ['one-winner'] }, () => popupsContract(engine));
+    describe('history', { tags: ['provenance'] }, () => historyContract(engine));
+    describe('the feed', { tags: ['state-not-events'] }, () => feedContract(engine));
     describe('migrations', () => migrationsContract(engine));
   });
 }

@@ -1,4 +1,4 @@
-/** One winner (invariant 2), idempotency, late answers, and what is not allowed: the prompts service on an engine. */
+/** One winner (invariant 2), idempotency, late answers and refusals: the prompts service on an engine. */
 import { expect, test } from 'vitest';
 import type { AnswerCommand } from '../../src/application/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

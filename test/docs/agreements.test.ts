@@ -22,7 +22,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 /** What a real Emacs says, with what agreements.el adds to it. */
 const ask = (form: string): Promise<unknown> => askEmacs(form, join(import.meta.dirname, 'agreements.el'));
 
-/** Of `hive hook`, which is no command of commander's and has no help, flags as src/cli reads them. */
+/** `hive hook` is not a command of commander's and has no help: its flags as src/cli reads them. */
 const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file', '--insecure'];
 
 async function help(...command: string[]): Promise<string> {
@@ -73,7 +73,7 @@ test('every command and every option of hive --help stands in a synopsis, and no
     const below = await Promise.all(commandsIn(text).map((name) => help(command, name)));
     real.set(command, new Set([text, ...below].flatMap(optionsIn)));
   }
-  // That every command takes --json stands once, with its exceptions; the rest is named one by one.
+  // The page says once that every command takes --json, with exceptions; other options are named one by one.
   const withoutJson = [...real].filter(([, set]) => !set.has('--json')).map(([name]) => name);
   expect(withoutJson.sort()).toEqual(WITHOUT_JSON.sort());
   const lines = (options: Map<string, Set<string>>): string[] =>

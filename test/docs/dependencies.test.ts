@@ -66,7 +66,7 @@ test('the licence of every runtime package is one of those that were looked at',
     ({ name, license }) => `${name}: ${license}`,
   );
   expect(strangers).toEqual([]);
-  // And the page names none that nobody has any more.
+  // And the page names none that is no longer used.
   expect(allowed.filter((licence) => !TREE.some(({ license }) => license === licence))).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 /**
  * Every example in the documents does what it says. Blocks of `sh` are run, page by page, in one shell with a
- * home and a store of its own; a block of `text` behind one is what it prints, `…` being anything. JSON, SQL and
+ * separate home and store; a block of `text` after one is its output, with `…` for anything. JSON, SQL and
  * Lisp are read or run by what takes them. A block that cannot run here carries a comment in front of it:
  *
  *     <!-- not run: REASON -->        <!-- with: a human who takes the first option -->

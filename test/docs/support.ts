@@ -18,7 +18,7 @@ export function readPage(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
 }
 
-/** The cells of the table that stands under a heading, row by row, without its head. */
+/** The cells of the table under a heading, row by row, without its head. */
 export function tableUnder(page: string, heading: string): string[][] {
   const text = `\n${readPage(page)}`;
   const from = text.indexOf(`\n${heading}\n`);
@@ -34,7 +34,7 @@ export function tableUnder(page: string, heading: string): string[][] {
   );
 }
 
-/** What stands in backticks. */
+/** The text in backticks. */
 export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code ?? '');
 }

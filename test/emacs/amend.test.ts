@@ -1,4 +1,11 @@
-/** Answers corrected with real keys in a real terminal, and where every word of them went. */
+/**
+ * Answers corrected with real keys in a real terminal, and where every word of them went.
+ *
+ * @module-tag not-consumed
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';

@@ -1,4 +1,11 @@
-/** Answers given with real keys in a real terminal, and what becomes of them when something dies. */
+/**
+ * Answers given with real keys in a real terminal, and what becomes of them when something dies.
+ *
+ * @module-tag one-winner
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { remainingProcesses } from '../support/children.ts';

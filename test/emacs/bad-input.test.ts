@@ -1,4 +1,11 @@
-/** What goes wrong around a human at work, driven with real keys: the store vanishes, the disk is full, a context is huge. */
+/**
+ * What goes wrong around a human at work, driven with real keys: the store vanishes, the disk is full, a context is huge.
+ *
+ * @module-tag untrusted
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

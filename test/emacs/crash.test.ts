@@ -1,3 +1,9 @@
+/**
+ * @module-tag durable
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { test } from 'vitest';
 import { emacsCrashRounds } from '../support/emacs-crash.ts';
 

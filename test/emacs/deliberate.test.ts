@@ -1,4 +1,11 @@
-/** Only what a human saw and meant is an answer: real keys in a real terminal, typed too early, too short or for something else. */
+/**
+ * Only what a human saw and meant is an answer: real keys in a real terminal, typed too early, too short or for something else.
+ *
+ * @module-tag as-displayed
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
@@ -93,7 +100,7 @@ describe('hive-respond', () => {
     await emacs.keys('Enter');
     await emacs.until(/"unti" is not an option\. {2}Send it as a comment\?/);
     await emacs.keys('n');
-    // It stands there again, to be mended.
+    // It is there again, to be corrected.
     await emacs.until(/RET sends\) unti$/m);
     await emacs.keys('BSpace', 'BSpace');
     await emacs.type('it');

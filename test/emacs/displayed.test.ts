@@ -1,4 +1,10 @@
-/** What is approved is what was displayed: real keys in a real terminal, against permissions that hide what they permit. */
+/**
+ * What is approved is what was displayed: real keys in a real terminal, against permissions that hide what they permit.
+ *
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest, Prompt } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';

@@ -1,6 +1,6 @@
-/** Every ERT file of this folder, each in a real Emacs of its own. */
+/** Every ERT file of this folder, each in its own Emacs. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
@@ -30,15 +30,22 @@ function runErt(file: string, home: string): Promise<{ code: number | null; outp
   });
 }
 
+/** What a file declares in a line `;; Tags: NAME NAME` (test/support/tags.ts). */
+function tagsOf(file: string): string[] {
+  const declared = /^;; Tags: (.+)$/m.exec(readFileSync(join(here, file), 'utf8'))?.[1];
+  return declared === undefined ? [] : ['sqlite', 'emacs', ...declared.trim().split(/\s+/)];
+}
+
 // They wait more than they work: two at a time (`maxConcurrency` in vitest.config.ts).
-test.concurrent.for(files)('%s', async (file, { expect }) => {
-  const home = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
-  try {
-    const { code, output } = await runErt(file, home);
-    expect(code, output).toBe(0);
-    expect(output).toMatch(/Ran [1-9]\d* tests?, \d+ results as expected, 0 unexpected/);
-    expect(readdirSync(home), 'files were left behind').toEqual([]);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
-});
+for (const file of files)
+  test.concurrent(file, { tags: tagsOf(file) }, async ({ expect }) => {
+    const home = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
+    try {
+      const { code, output } = await runErt(file, home);
+      expect(code, output).toBe(0);
+      expect(output).toMatch(/Ran [1-9]\d* tests?, \d+ results as expected, 0 unexpected/);
+      expect(readdirSync(home), 'files were left behind').toEqual([]);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
+  });

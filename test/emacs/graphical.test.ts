@@ -1,4 +1,11 @@
-/** What only a graphical Emacs has: a focus of its own, and a mouse. */
+/**
+ * What only a graphical Emacs has: focus, and a mouse.
+ *
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag popup
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,10 @@
-/** An agent is held by a mention, and a real Emacs says so: as its option wants it, and without being seized. */
+/**
+ * An agent is held by a mention, and a real Emacs says so: as its option wants it, and without being seized.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { openHome } from '../support/emacs.ts';
 import { gatedBash, gatedWorld } from '../support/gate.ts';

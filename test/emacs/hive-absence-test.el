@@ -4,6 +4,8 @@
 ;; SPDX-License-Identifier: MIT
 ;; Assisted-by: generative AI
 
+;; Tags: state-not-events
+
 ;;; Code:
 
 (require 'hive-list-test-help)

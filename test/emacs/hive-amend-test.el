@@ -4,6 +4,8 @@
 ;; SPDX-License-Identifier: MIT
 ;; Assisted-by: generative AI
 
+;; Tags: not-consumed provenance
+
 ;;; Code:
 
 (require 'hive-respond)

@@ -4,6 +4,8 @@
 ;; SPDX-License-Identifier: MIT
 ;; Assisted-by: generative AI
 
+;; Tags: as-displayed undisturbed
+
 ;;; Code:
 
 (require 'hive-test-help)

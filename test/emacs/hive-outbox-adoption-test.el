@@ -4,6 +4,8 @@
 ;; SPDX-License-Identifier: MIT
 ;; Assisted-by: generative AI
 
+;; Tags: durable at-least-once
+
 ;;; Code:
 
 (require 'hive-outbox)

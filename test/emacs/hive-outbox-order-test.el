@@ -10,6 +10,8 @@
 ;; store in the order in which the human gave them, even if the first one has
 ;; to be sent again.  Everything else does not wait for them.
 
+;; Tags: durable one-winner
+
 ;;; Code:
 
 (require 'hive-outbox)

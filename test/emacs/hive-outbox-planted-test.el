@@ -4,6 +4,8 @@
 ;; SPDX-License-Identifier: MIT
 ;; Assisted-by: generative AI
 
+;; Tags: no-authority
+
 ;;; Code:
 
 (require 'hive-outbox)

@@ -4,6 +4,8 @@
 ;; SPDX-License-Identifier: MIT
 ;; Assisted-by: generative AI
 
+;; Tags: undisturbed
+
 ;;; Code:
 
 (require 'cl-lib)

@@ -1,4 +1,11 @@
-/** A permission that a person allows in a real Emacs is signed with the key of their seat, and the hook lets it through. */
+/**
+ * A permission that a person allows in a real Emacs is signed with the key of their seat, and the hook lets it through.
+ *
+ * @module-tag as-displayed
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -71,7 +78,6 @@ test('a further key is registered in an Emacs whose own key is, and in no other'
   await second.close();
   writeFileSync(config('seat.key'), own);
   const third = await home.emacs();
-  await third.until(/hive/, 30_000);
   await register(third, seatKeyFrom(other).key);
   await third.until(/Registered the seat laptop/);
   const { seats } = JSON.parse(readFileSync(config('trust.json'), 'utf8')) as { seats: unknown[] };

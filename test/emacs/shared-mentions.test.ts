@@ -115,7 +115,7 @@ test('no frame but the selected one is touched', async () => {
   await emacs.until(/in which frame\?/);
   expect(await evaluate('(list (eq test-here (selected-frame)) (length (frame-list)))')).toBe('(t 2)');
   expect(await evaluate('(length (window-list test-other))')).toBe('1');
-  // Nor where there is no room in this one.
+  // Nor if this window has no room.
   await evaluate(
     `(progn (delete-window (get-buffer-window "*hive-shared: demo*"))
        (setq hive-shared-on-mention 'display split-window-preferred-function #'ignore) nil)`,

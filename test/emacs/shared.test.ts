@@ -2,6 +2,10 @@
  * The shared buffer with real keys in a real terminal, its real sidecar, agents that post over the same store,
  * and another program that writes into the buffer through emacsclient. One buffer is followed from the first test
  * to the last.
+ *
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

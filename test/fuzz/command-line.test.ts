@@ -1,4 +1,10 @@
-/** `hive` with any words: an exit code of the table, a sentence for what is wrong, and never a stack. */
+/**
+ * `hive` with any words: an exit code of the table, a sentence for what is wrong, and never a stack.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import fc from 'fast-check';
 import { EXIT } from '../../src/cli/program.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';

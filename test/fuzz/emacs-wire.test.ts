@@ -1,4 +1,11 @@
-/** What a sidecar may tell Emacs, changed: Emacs stays awake, shows its list, and hears the next question. */
+/**
+ * Mutated notifications to Emacs: Emacs stays responsive, shows its list, and receives the next question.
+ *
+ * @module-tag untrusted
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +38,7 @@ const notification: fc.Arbitrary<Told> = fc.constantFrom(...TOLD).chain(({ metho
   }),
 );
 
-/** One Emacs hears many: starting it is what costs. */
+/** One Emacs receives many, because starting it is expensive. */
 const MANY = 150;
 
 fuzz('emacs wire: Emacs hears anything and stays awake', 2, () =>

@@ -1,4 +1,10 @@
-/** Bytes from Emacs: whatever comes, however it is cut, good frames arrive and bad ones are refused. */
+/**
+ * Bytes from Emacs: whatever comes, however it is cut, good frames arrive and bad ones are refused.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { METHODS, serveEmacs } from '../../src/adapters/emacs/connection.ts';

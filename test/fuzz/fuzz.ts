@@ -1,6 +1,6 @@
 /**
  * One set of properties, two budgets: `npm test` tries a few inputs of one fixed seed, `npm run fuzz` a stretch
- * of time each, from a seed of its own that it tells. What fails is replayed by its seed and path.
+ * of time each, from its own seed, which it prints. A failure is replayed by its seed and path.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

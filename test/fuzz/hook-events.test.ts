@@ -1,4 +1,11 @@
-/** The stdin of `hive hook`: what both clients were recorded to send, changed; and what they never send. */
+/**
+ * The stdin of `hive hook`: what both clients were recorded to send, changed; and what they never send.
+ *
+ * @module-tag untrusted
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

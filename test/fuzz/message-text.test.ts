@@ -1,4 +1,10 @@
-/** The message parser and the shared buffer as text, against what a message was built of. */
+/**
+ * The message parser and the shared buffer as text, against what a message was built of.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import fc from 'fast-check';
 import { foldHandle, parseMentions } from '../../src/domain/mention-parser.ts';
 import { normalizeBody, parseShared, renderBlock, renderShared } from '../../src/domain/messages.ts';
@@ -7,7 +13,7 @@ import { oddText } from './inputs.ts';
 
 const handle = fc.stringMatching(/^[A-Za-z][A-Za-z0-9]{0,8}(-[a-z0-9]{1,5})?$/);
 
-/** A paragraph and whom it calls. What hides a name stands in a paragraph of its own, and so ends there. */
+/** A paragraph and whom it mentions. Markup that hides a name is in a separate paragraph, so it ends there. */
 const paragraph: fc.Arbitrary<{ text: string; calls: string[] }> = fc.oneof(
   handle.map((name) => ({ text: `@${name} look`, calls: [name] })),
   handle.map((name) => ({ text: `well, @${name}.`, calls: [name] })),

@@ -2,6 +2,10 @@
  * A store whose file was damaged, by flipped bits or a lost end. What breaks its structure is refused with a
  * sentence that says what to do; never is it a fault of ours. A prompt or a
  * message is read as it was written, or refused: a checksum covers its columns. Where a row is missing the doctor sees it.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag library
  */
 import {
   closeSync,
@@ -57,7 +61,7 @@ async function make(): Promise<{ file: string; before: string }> {
   return { file, before };
 }
 
-/** What people and agents would be told: every prompt, every message, and every event. */
+/** Everything that people and agents would see: every prompt, every message, and every event. */
 async function contentsOf(hive: OpenedHive): Promise<string> {
   return hive.store.read(async (tx) => {
     const { items } = await tx.prompts.list({ limit: 1_000 });
@@ -130,7 +134,7 @@ fuzz('store file: a damaged one is refused with what to do, or its decisions are
   }),
 );
 
-/** What may be read otherwise than it was written: what no checksum covers, and receipts, which stand in another row. */
+/** What may differ from what was written: columns that no checksum covers, and receipts, which are in another row. */
 const UNCOVERED: ReadonlySet<string> = new Set([
   ...Object.keys(UNCOVERED_OF_PROMPT),
   ...Object.keys(UNCOVERED_OF_MESSAGE),

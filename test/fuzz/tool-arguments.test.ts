@@ -1,4 +1,10 @@
-/** The arguments of every MCP tool: a result or a refusal with its sentence, never a fault of ours. */
+/**
+ * The arguments of every MCP tool: a result or a refusal with its sentence, never a fault of ours.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';

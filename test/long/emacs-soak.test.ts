@@ -45,7 +45,7 @@ async function soak(home: Home): Promise<void> {
       await emacs.type(text);
       await emacs.keys('Enter');
       typed += `${text}\n`;
-      // What reads keys of its own goes on as well. (Not ended by C-g: Emacs then drops what is typed ahead.)
+      // A command that reads keys itself continues as well. (Not ended by C-g: Emacs then drops what is typed ahead.)
       if (line % 10 === 0) await emacs.keys('C-r', 'noth', 'Enter', 'M->');
     }
   })();
@@ -84,7 +84,7 @@ async function soak(home: Home): Promise<void> {
     (if (get-buffer "*hive log*") (with-current-buffer "*hive log*" (buffer-string)) "")) nil ${lisp(said)} nil 0)`);
   await emacs.keys('Enter');
   await eventually(() => existsSync(said) && readFileSync(said, 'utf8') !== '');
-  // The sidecar may tell its log that there is no desktop here.
+  // The sidecar may log that there is no desktop here.
   const lines = readFileSync(said, 'utf8').split('\n');
   expect(
     lines.filter((line) => !/ sidecar: /.test(line) && /error|wrong type|void|debugger|invalid/i.test(line)),

@@ -1,4 +1,10 @@
-/** Bad input from an agent: each with a clear error, and nothing lost. */
+/**
+ * Bad input from an agent: each with a clear error, and nothing lost.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';

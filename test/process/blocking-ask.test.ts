@@ -1,4 +1,10 @@
-/** The blocking ask: it blocks only its caller, reports progress, and loses nothing when it is given up. */
+/**
+ * The blocking ask: it blocks only its caller, reports progress, and loses nothing when it is given up.
+ *
+ * @module-tag not-consumed
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';

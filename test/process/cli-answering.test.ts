@@ -1,4 +1,11 @@
-/** `hive respond` as scripts use it: what it prints, and its exit codes. */
+/**
+ * `hive respond` as scripts use it: what it prints, and its exit codes.
+ *
+ * @module-tag provenance
+ * @module-tag one-winner
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { tempStore } from '../support/temp.ts';

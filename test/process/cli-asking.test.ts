@@ -1,4 +1,10 @@
-/** `hive ask` as scripts use it: what it prints, and its exit codes. */
+/**
+ * `hive ask` as scripts use it: what it prints, and its exit codes.
+ *
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

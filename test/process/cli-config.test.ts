@@ -1,4 +1,4 @@
-/** `hive config`: what is set, where it comes from, and that an agent cannot set it. */
+/** `hive config`: values, their origins, and that an agent cannot set them. */
 import { describe, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';

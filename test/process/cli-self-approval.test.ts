@@ -1,4 +1,10 @@
-/** What an agent may not do through its shell: real processes, in the environment of each client. */
+/**
+ * What an agent may not do through its shell: real processes, in the environment of each client.
+ *
+ * @module-tag no-self-approval
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';

@@ -100,7 +100,7 @@ describe('clearing mentions', () => {
       ['store', 'prune', '--days', '1'],
     ]) {
       const { code, err } = await agent.hive(...words);
-      expect(err).toContain('Only a human may remove what was asked and said');
+      expect(err).toContain('Only a human may remove old records');
       expect(code).toBe(7);
     }
     expect((await agent.hive(...CLEAR, '--dry-run')).code).toBe(0);

@@ -1,4 +1,11 @@
-/** The seed's scenarios between real agents' connections: collaborating, broadcasting, its Quick Test. */
+/**
+ * The seed's scenarios between real agents' connections: collaborating, broadcasting, its Quick Test.
+ *
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag emacs
+ */
 import { describe, expect, test } from 'vitest';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';

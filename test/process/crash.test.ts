@@ -1,3 +1,10 @@
+/**
+ * @module-tag durable
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag emacs
+ */
 import { test } from 'vitest';
 import { crashRounds } from '../support/crash.ts';
 

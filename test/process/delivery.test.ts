@@ -1,4 +1,11 @@
-/** Delivery to a model: at least once, exactly once if nothing fails, and never lost (invariant 6). */
+/**
+ * Delivery to a model: at least once, exactly once if nothing fails, and never lost (invariant 6).
+ *
+ * @module-tag at-least-once
+ * @module-tag not-consumed
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';

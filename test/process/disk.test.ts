@@ -1,4 +1,10 @@
-/** A full disk and a read-only store: an error the asker sees; the process continues and works again. */
+/**
+ * A full disk and a read-only store: an error the asker sees; the process continues and works again.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';

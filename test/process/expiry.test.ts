@@ -1,4 +1,10 @@
-/** Expiry: exact while any hive process lives, lazy when none did, and never a decision. */
+/**
+ * Expiry: exact while any hive process lives, lazy when none did, and never a decision.
+ *
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import { describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

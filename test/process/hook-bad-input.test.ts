@@ -1,4 +1,11 @@
-/** `hive hook` with invalid input: it prints nothing to the client, in time, and fails open or closed as configured. */
+/**
+ * `hive hook` with invalid input: it prints nothing to the client, in time, and fails open or closed as configured.
+ *
+ * @module-tag untrusted
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

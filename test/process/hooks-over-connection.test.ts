@@ -1,4 +1,11 @@
-/** Hooks over the connection: the client calls a tool that no model sees, and nothing else on the connection delays it. */
+/**
+ * Hooks over the connection: the client calls a tool that no model sees, and nothing else on the connection delays it.
+ *
+ * @module-tag cheap-hooks
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag hook
+ */
 import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,10 @@
-/** Several humans over real processes: each at a desk of their own, questions for one of them, and their claims. */
+/**
+ * Several humans over real processes: each at a desk of their own, questions for one of them, and their claims.
+ *
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import { expect, test } from 'vitest';
 import { startPopups } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/world.ts';

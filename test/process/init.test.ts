@@ -16,7 +16,7 @@ import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/childre
 import { type Shell, shell } from '../support/cli.ts';
 import { tempFolder } from '../support/temp.ts';
 
-/** A home of its own, with these files in it. */
+/** A separate home directory with these files. */
 function home(files: Record<string, string> = {}): { folder: string; person: Shell } {
   const folder = tempFolder();
   for (const [name, text] of Object.entries(files)) {
@@ -90,6 +90,15 @@ describe('hive init', () => {
     expect(readdirSync(folder).sort()).toEqual(['.local']);
     // Compiled code, which every program of Hive keeps there.
     expect(readdirSync(join(folder, '.local/state/hive'))).toEqual(['code', 'code.key']);
+  });
+
+  it("writes nothing for Claude Code while Hive's plugin is enabled there", async () => {
+    const files = { '.claude/settings.json': '{ "enabledPlugins": { "hive@hive": true } }\n' };
+    const { folder, person } = home(files);
+    const { code, err } = await person.hive('init', 'claude', '--hooks', '--yes');
+    expect(code).toBe(0);
+    expect(err).toContain("Claude Code has Hive's plugin");
+    expect(filesIn(folder)).toEqual(files);
   });
 
   it('does nothing the second time', async () => {

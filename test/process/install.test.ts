@@ -87,8 +87,7 @@ async function installed({ folder }: Home, ...args: string[]): Promise<string> {
 const INIT = '.emacs.d/init.el';
 const MINE = ';; Mine.\r\n(setq inhibit-startup-screen t)';
 
-// Each installs a whole package, some of them three times.
-describe('hive install', { timeout: 90_000 }, () => {
+describe('hive install', () => {
   it('installs for one person: a command, the lines in the init file, and what the doctor finds', async () => {
     const place = home({ [INIT]: MINE });
     const { code, out } = await place.install({}, '--yes');
@@ -153,7 +152,7 @@ describe('hive install', { timeout: 90_000 }, () => {
     expect(out).toMatch(
       /It brings Node 24\.\S+ for itself, because \S+\/machine\/node \(20\.20\.2\) is older than 24\.15\.0\./,
     );
-    // On this PATH is no other one.
+    // There is no other one on this PATH.
     expect(await installed(place, 'doctor')).toMatch(/^ok {4}Node/m);
     const now = await place.install({
       PATH: `${dirname(process.execPath)}:${place.folder}/machine:/usr/bin:/bin`,
@@ -228,7 +227,7 @@ describe('hive install', { timeout: 90_000 }, () => {
   });
 });
 
-describe('hive uninstall', { timeout: 90_000 }, () => {
+describe('hive uninstall', () => {
   it('restores every file to the byte, and leaves only the store', async () => {
     const place = home({ [INIT]: MINE, '.claude.json': '{"a":1}' });
     script(join(place.folder, 'machine/claude'), '#!/bin/sh\n');

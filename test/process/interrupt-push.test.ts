@@ -1,4 +1,4 @@
-/** What an asker does besides waiting: Codex's control socket, and the signal that a person has to turn on. */
+/** What the asker of an interrupt does besides waiting: Codex's control socket, and the signal that a person must turn on. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -199,7 +199,7 @@ describe('with escalate set to signal', () => {
     await begin(hive, run.pid, '0');
     const reply = interrupts.interrupt({ session: 's', actor: HUMAN });
     expect(await run.ended).toBe('SIGINT');
-    // It left neither a hook event nor a transcript: all that is known is that it is gone.
+    // It left neither a hook event nor a transcript; Hive only knows that it is gone.
     expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'ended' });
   });
 

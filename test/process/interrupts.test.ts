@@ -1,4 +1,12 @@
-/** Interrupts between real processes: from a shell, over MCP and from Emacs, and when they race. */
+/**
+ * Interrupts between real processes: from a shell, over MCP and from Emacs, and when they race.
+ *
+ * @module-tag at-least-once
+ * @module-tag one-winner
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import { CANCELS } from '../../src/domain/turns.ts';
 import { type Child, childEnvironment, outputOf, spawnHive, spawnScript } from '../support/children.ts';

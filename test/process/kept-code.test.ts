@@ -1,4 +1,11 @@
-/** The compiled code that is kept between starts: it makes them faster, and changes no behaviour. */
+/**
+ * The compiled code that is kept between starts: it makes them faster, and changes no behaviour.
+ *
+ * @module-tag no-authority
+ * @module-tag cheap-hooks
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import {
   chmodSync,
   existsSync,

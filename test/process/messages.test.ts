@@ -1,4 +1,10 @@
-/** Messages between real processes: many at once, and processes that die in the middle. */
+/**
+ * Messages between real processes: many at once, and processes that die in the middle.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag library
+ */
 import { describe, expect, test } from 'vitest';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import type { Message } from '../../src/domain/messages.ts';

@@ -1,4 +1,11 @@
-/** Notes: what an agent adds to its own pending question, who sees it, and what it means for the answer. */
+/**
+ * Notes: what an agent adds to its own pending question, who sees it, and what it means for the answer.
+ *
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag cli
+ */
 import { describe, expect, test } from 'vitest';
 import { describeSettlement, type Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

@@ -1,4 +1,11 @@
-/** Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token. */
+/**
+ * Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token.
+ *
+ * @module-tag one-winner
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -273,7 +280,7 @@ describe('with nobody there', () => {
       expect(params).toMatchObject({ outreach_id, status: 'unseen', reason: 'nobody_there' });
       const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
       expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
-      // Its agent was told that it need not report, and that stays so.
+      // Its agent learned that it need not report, and that remains true.
       expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
       // Once: the next desk has seen it.
       await desk.end();

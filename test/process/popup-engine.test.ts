@@ -1,4 +1,11 @@
-/** The popup engine with a notifier that only records: leases, storms, late clicks, and processes that hang or end. */
+/**
+ * The popup engine with a notifier that only records: leases, storms, late clicks, and processes that hang or end.
+ *
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag popup
+ */
 import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import type { PopupParty } from '../../src/application/popup-kinds.ts';
 import {
@@ -223,7 +230,7 @@ describe('which process goes first', () => {
 
   const agent: PopupParty = { seat: SEAT, name: 'connection-1', desk_id: null, open: null };
 
-  /** Starts the popups of a party over a hive of its own. */
+  /** Starts the popups of a party in a separate hive. */
   async function start(store: string, party: PopupParty): Promise<void> {
     const hive = await openTestHive(store);
     const cursor = await hive.store.read((tx) => tx.events.head());
@@ -300,7 +307,7 @@ describe('storms', () => {
     hang(): () => void;
   }
 
-  /** A process of the seat with connections of its own; a desk unless it is an agent's. It begins with the events after `cursor`. */
+  /** A process of the seat with its own connections; a desk, unless it is an agent's. It begins with the events after `cursor`. */
   async function start(store: string, name: string, desk = true, cursor?: number): Promise<Process> {
     const hive = await openTestHive(store);
     const notifier = fakeNotifier();

@@ -1,4 +1,11 @@
-/** Popups on a real desktop, whatever they are about: shown once per seat, answered, subject to preferences, taken down in time. */
+/**
+ * Popups on a real desktop, whatever they are about: shown once per seat, answered, subject to preferences, taken down in time.
+ *
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag popup
+ */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';

@@ -1,4 +1,11 @@
-/** PostgreSQL in trouble: what was acknowledged stays, the rest is a clear error, and waits survive it. */
+/**
+ * PostgreSQL in trouble: acknowledged writes are kept, everything else is a clear error, and waits survive.
+ *
+ * @module-tag durable
+ * @module-tag state-not-events
+ * @module-tag postgres
+ * @module-tag library
+ */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';

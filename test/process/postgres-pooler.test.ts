@@ -1,4 +1,11 @@
-/** Through a transaction pooler: everything works; without a direct line for LISTEN by polling. */
+/**
+ * Through a transaction pooler: everything works; without a direct line for LISTEN by polling.
+ *
+ * @module-tag state-not-events
+ * @module-tag one-winner
+ * @module-tag postgres
+ * @module-tag library
+ */
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, recordingLog, whenWaiting } from '../support/hive.ts';

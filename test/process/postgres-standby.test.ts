@@ -1,4 +1,10 @@
-/** PostgreSQL with a standby that takes over, a disk that is full, and a clock that is not ours. */
+/**
+ * PostgreSQL with a standby that takes over, a disk that is full, and a clock that is not ours.
+ *
+ * @module-tag durable
+ * @module-tag postgres
+ * @module-tag library
+ */
 import pg from 'pg';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -59,7 +65,7 @@ describe('a standby that takes over', () => {
     await primary.crash();
     const before = kept.length;
     await standby.promote();
-    // The former standby has no standby of its own now.
+    // The former standby has no standby itself.
     await sql(standby.port, `ALTER SYSTEM SET synchronous_standby_names = ''`, 'SELECT pg_reload_conf()');
     line.redirect(standby.port);
     await eventually(() => kept.length > before + 20, 20_000);

@@ -1,4 +1,11 @@
-/** Desks are online while their sidecar lives, and not for long after it crashed. */
+/**
+ * Desks are online while their sidecar lives, and not for long after it crashed.
+ *
+ * @module-tag state-not-events
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag mcp
+ */
 import { expect, test, vi } from 'vitest';
 import { DESK_HEARTBEAT_MS, DESK_LEASE_MS, type Desk } from '../../src/domain/humans.ts';
 import { openTestHive } from '../support/hive.ts';

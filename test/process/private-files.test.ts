@@ -1,4 +1,10 @@
-/** What Hive writes to disk and prints is for its user alone: modes of files, passwords, tokens. */
+/**
+ * What Hive writes to disk and prints is for its user alone: modes of files, passwords, tokens.
+ *
+ * @module-tag no-authority
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import { chmodSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

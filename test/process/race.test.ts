@@ -1,4 +1,9 @@
-/** One winner (invariant 2) among real processes. */
+/**
+ * One winner (invariant 2) among real processes.
+ *
+ * @module-tag one-winner
+ * @module-tag library
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
@@ -9,7 +14,9 @@ import { tempStore } from '../support/temp.ts';
 const PROMPTS = 300;
 const RACERS = ['ada', 'bob', 'cleo', 'dan'];
 
-test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: each has exactly one winner`, async () => {
+test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: each has exactly one winner`, {
+  tags: ['sqlite'],
+}, async () => {
   const store = tempStore();
   const hive = await withoutQuotas(await openTestHive(store));
   const session = await introduce(hive);
@@ -45,11 +52,13 @@ test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: eac
 /** The long version is in test/long/race.test.ts. */
 const SHORT = { processes: 4, asks: 200 };
 
-test(`${SHORT.processes} processes ask and answer at once over SQLite: each of ${SHORT.asks} questions is answered once, none is lost`, async () => {
+test(`${SHORT.processes} processes ask and answer at once over SQLite: each of ${SHORT.asks} questions is answered once, none is lost`, {
+  tags: ['sqlite'],
+}, async () => {
   await race(tempStore(), SHORT);
 });
 
-test('the same over PostgreSQL', async () => {
+test('the same over PostgreSQL', { tags: ['postgres'] }, async () => {
   const server = await sharedPostgres();
   onTestFinished(() => server.stop());
   await race(server.address('race'), SHORT);

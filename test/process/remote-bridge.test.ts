@@ -1,4 +1,10 @@
-/** The bridge to another machine: what it carries, what happens when that machine restarts or is gone, and its refusals. */
+/**
+ * The bridge to another machine: what it carries, what happens when that machine restarts or is gone, and its refusals.
+ *
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag http
+ */
 import { describe, expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';

@@ -1,4 +1,11 @@
-/** The mention gate for an agent on another machine. */
+/**
+ * The mention gate for an agent on another machine.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag http
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';

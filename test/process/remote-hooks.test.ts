@@ -1,4 +1,12 @@
-/** Hooks of another machine: whose they are, what they receive, and how they fail. */
+/**
+ * Hooks of another machine: whose they are, what they receive, and how they fail.
+ *
+ * @module-tag at-least-once
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag http
+ * @module-tag hook
+ */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';

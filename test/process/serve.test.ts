@@ -1,4 +1,4 @@
-/** MCP over HTTP: what works, and who is refused. */
+/** MCP over HTTP: calls that work, and callers that are refused. */
 
 import { statSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,4 +1,11 @@
-/** A Stop that waits for the human (`HIVE_STOP_WAIT_S`), and hooks that are killed: real `hive hook` processes. */
+/**
+ * A Stop that waits for the human (`HIVE_STOP_WAIT_S`), and hooks that are killed: real `hive hook` processes.
+ *
+ * @module-tag guards-end
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {

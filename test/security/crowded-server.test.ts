@@ -1,4 +1,10 @@
-/** A server that somebody tries to fill: with connections, with sessions, with messages to be kept. */
+/**
+ * A server that somebody tries to fill: with connections, with sessions, with messages to be kept.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag http
+ */
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReplayStore } from '../../src/adapters/mcp/http.ts';

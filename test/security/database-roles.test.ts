@@ -1,4 +1,10 @@
-/** A role of the same PostgreSQL database that was granted nothing: it may connect, and that is all. */
+/**
+ * A role of the same PostgreSQL database that was granted nothing: it may connect, and that is all.
+ *
+ * @module-tag no-authority
+ * @module-tag postgres
+ * @module-tag library
+ */
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -51,6 +57,22 @@ describe('a database role without grants', () => {
     });
   });
 
+  test('reads no table and writes none', async () => {
+    const hive = await openTestHive(server.address('kept'));
+    await ask(hive);
+    const tables = await as('hive', async (client) => {
+      const { rows } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'kept'");
+      return rows.map(({ tablename }) => String(tablename));
+    });
+    expect(tables).toContain('prompts');
+    await as('stranger', async (client) => {
+      for (const table of tables)
+        for (const what of [`SELECT 1 FROM kept.${table}`, `DELETE FROM kept.${table}`])
+          await expect(client.query(what), what).rejects.toThrow(/permission denied/);
+      await expect(client.query('CREATE TABLE kept.mine (n int)')).rejects.toThrow(/permission denied/);
+    });
+  });
+
   test('cannot listen: the channel has a name that it can neither guess nor read', async () => {
     const hive = await openTestHive(server.address('heard'));
     const channel = async (): Promise<string> =>
@@ -76,7 +98,7 @@ describe('a database role without grants', () => {
       const { rows } = await client.query("SELECT query FROM pg_stat_activity WHERE query LIKE 'LISTEN%'");
       expect(JSON.stringify(rows)).not.toContain(await channel());
       await ask(hive);
-      // Whoever knows the name hears it; notifications come in the order of their commits.
+      // Anybody who knows the name can listen; notifications come in the order of their commits.
       await eventually(() => rung > 0);
       await client.query('SELECT 1');
       expect(heard).toBe(0);

@@ -1,4 +1,12 @@
-/** What is approved is what was displayed: permissions that show less than they permit, and answers to what nobody saw. */
+/**
+ * What is approved is what was displayed: permissions that show less than they permit, and answers to what nobody saw.
+ *
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag hook
+ * @module-tag emacs
+ * @module-tag cli
+ */
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { screensOf } from '../../src/cli/output.ts';

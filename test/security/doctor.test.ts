@@ -1,4 +1,4 @@
-/** What a repository can make `hive doctor` run: nothing of its own. */
+/** A repository cannot make `hive doctor` run a program of the repository. */
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

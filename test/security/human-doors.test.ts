@@ -1,4 +1,12 @@
-/** Who may act for the human: the doors that an agent tried, and what each says (docs/threat-model.md). */
+/**
+ * Who may act for the human: the doors that an agent tried, and what each says (docs/threat-model.md).
+ *
+ * @module-tag no-self-approval
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag cli
+ */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

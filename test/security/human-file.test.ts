@@ -1,4 +1,10 @@
-/** The file in which the human writes what may happen without them: what of it counts, and what never comes from the store instead. */
+/**
+ * The file in which the human writes what may happen without them: what of it counts, and what never comes from the store instead.
+ *
+ * @module-tag no-authority
+ * @module-tag sqlite
+ * @module-tag cli
+ */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -18,7 +24,14 @@ import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { placeAt } from '../../src/infrastructure/platform/place.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { childEnvironment, type Environment, outputOf, spawnHive } from '../support/children.ts';
+import {
+  childEnvironment,
+  type Environment,
+  HIVE,
+  outputOf,
+  spawnChild,
+  spawnHive,
+} from '../support/children.ts';
 import { permissionDecision } from '../support/dialogs.ts';
 import { ask, eventsOf, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
@@ -207,6 +220,19 @@ test('`hive hook` reads the file of the human who starts it', async () => {
   const other = join(tempFolder(), 'rules.json');
   writeFileSync(other, JSON.stringify({ rules: [ALLOW] }), { mode: 0o600 });
   expect(await printed({ XDG_CONFIG_HOME: tempFolder(), HIVE_PERMISSION_RULES: other })).toBe('');
+});
+
+test('a file of the repository is not the human’s, whatever it is called', async () => {
+  const project = tempFolder();
+  for (const folder of ['', '.config/hive', '.hive', '.claude', 'hive']) {
+    mkdirSync(join(project, folder), { recursive: true, mode: 0o700 });
+    writeFileSync(join(project, folder, 'trust.json'), JSON.stringify(CONTENT), { mode: 0o600 });
+  }
+  const env = childEnvironment(tempStore(), { HOME: tempFolder(), CLAUDE_PROJECT_DIR: project });
+  const hook = `'${process.execPath}' '${HIVE}' hook --client claude-code`;
+  const child = spawnChild('sh', ['-c', `cd '${project}' && ${hook}; exit $?`], env);
+  child.process.stdin.end(JSON.stringify({ ...bash('npm test'), cwd: project }));
+  expect(await outputOf(child)).toBe('');
 });
 
 describe('what is written into the store permits nothing', () => {

@@ -1,4 +1,12 @@
-/** One agent of this machine that claims to be another: real processes, each agent with shells of its own. */
+/**
+ * One agent of this machine that claims to be another: real processes, each agent with its own shells.
+ *
+ * @module-tag no-self-approval
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag hook
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,12 @@
-/** Look-alikes: text that is not what it seems, where somebody chooses by what they see. */
+/**
+ * Look-alikes: text that is not what it seems, where somebody chooses by what they see.
+ *
+ * @module-tag untrusted
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag cli
+ * @module-tag popup
+ */
 import { describe, expect, test } from 'vitest';
 import { dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import type { HookEvent } from '../../src/domain/hooks.ts';

@@ -1,4 +1,11 @@
-/** What a permission rule of the human's may not be made to allow: a corpus of attacks, and the examples of the documentation. */
+/**
+ * What a permission rule of the human's may not be made to allow: a corpus of attacks, and the examples of the documentation.
+ *
+ * @module-tag no-authority
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,11 @@
-/** A popup of an agent's process: what the agent put on its PATH would press the buttons. */
+/**
+ * A popup of an agent's process: what the agent put on its PATH would press the buttons.
+ *
+ * @module-tag as-displayed
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag popup
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

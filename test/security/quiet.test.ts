@@ -1,4 +1,10 @@
-/** An agent that calls everything critical, while its human is not to be disturbed. */
+/**
+ * An agent that calls everything critical, while its human is not to be disturbed.
+ *
+ * @module-tag no-authority
+ * @module-tag sqlite
+ * @module-tag popup
+ */
 import { expect, onTestFinished, test } from 'vitest';
 import { startPopups } from '../../src/application/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';

@@ -1,4 +1,10 @@
-/** Agents that try to drown their human: each is refused with the time at which to try again. */
+/**
+ * Agents that try to drown their human: each is refused with the time at which to try again.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import { describe, expect, test } from 'vitest';
 import { EVERY_SEAT } from '../../src/domain/humans.ts';
 import type { Quotas } from '../../src/domain/quotas.ts';

@@ -1,4 +1,11 @@
-/** A remote agent that claims to be somebody else, or goes on when its token is revoked. */
+/**
+ * A remote agent that claims to be somebody else, or continues after its token is revoked.
+ *
+ * @module-tag no-self-approval
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag http
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -104,7 +111,7 @@ describe('a token takes part in the projects that it lists', () => {
     const place = hive.findProject(directory);
     const agent = await hive.sessions.introduce(introduction({ session_id: 'local-1', ...place }));
     await hive.messages.post({ body: secret, author: agentAuthor(agent, 'mcp') });
-    // What `hive hook --url` sends, with the directory of another's project in place of its own.
+    // What `hive hook --url` sends, with the directory of another project instead of its own.
     const body = { event: farCall('use-1'), client: 'claude-code', env: {}, project: place };
     const reply = await fetch(new URL('/hook', served.url), {
       method: 'POST',
@@ -126,7 +133,7 @@ describe('a token takes part in the projects that it lists', () => {
 });
 
 describe('a token that is revoked while something waits', () => {
-  /** The answer is stored in the same moment: whoever wakes finds both. */
+  /** The answer is stored at the same moment, so a waiter that wakes up finds both. */
   async function revokeAndAnswer(served: Served, ask_id: string): Promise<void> {
     const hive = await openTestHive(served.store);
     await hive.tokens.revoke('default');

@@ -257,7 +257,7 @@ const MEANING_MORE = [
   '.a',
   "''",
 ] as const;
-/** What stands in no plain word: punctuation, blanks and what looks like them. */
+/** Characters that no plain word contains: punctuation, blanks and their look-alikes. */
 const UNUSUAL =
   '!"#$%&()*,:;<=>?@[\\]`{|}\u00a0\u00ad\u1680\u2003\u200b\u2010\u2013\u2019\u2024\u202e\u2044\u2215\u29f8\u3000\ufe68\uff0d\uff0f\uff1a\uff1d\uff5e';
 
@@ -551,7 +551,7 @@ export function hostileCalls(seed: number, count: number): CorpusCall[] {
   while (calls.size < count) {
     const base = pick(random, BASES);
     const rule = allow('Bash', base.input);
-    // A word between quotes is no place to put anything.
+    // Nothing can be put into a quoted word.
     const honest = pick(
       random,
       base.honest.filter((command) => !/["'\\]/.test(command)),

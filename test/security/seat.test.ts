@@ -1,4 +1,10 @@
-/** A signed seat: only an answer that a registered seat has signed allows anything, on either engine. */
+/**
+ * A signed seat: only an answer that a registered seat has signed allows anything, on either engine.
+ *
+ * @module-tag as-displayed
+ * @module-tag provenance
+ * @module-tag no-authority
+ */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -105,7 +111,11 @@ async function expectDenied(printed: Promise<string>): Promise<void> {
 const ringBell = (hive: OpenedHive): Promise<unknown> =>
   hive.sessions.introduce(introduction({ session_id: 'x' }));
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
+const TAGS = { SQLite: ['sqlite', 'hook'], PostgreSQL: ['postgres', 'hook'] };
+for (const engine of ['SQLite', 'PostgreSQL'] as const)
+  describe(`on ${engine}`, { tags: TAGS[engine] }, () => onEngine(engine));
+
+function onEngine(engine: 'SQLite' | 'PostgreSQL'): void {
   test('an answer that the registered seat signed allows', async () => {
     const { hive, ask_id, printed } = await waiting(engine);
     await answerDialog(hive, ask_id, 'Allow');
@@ -177,7 +187,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
     await answerDialog(hive, ask_id, 'Allow');
     await expectDenied(printed);
   });
-});
+}
 
 test('a signature counts for its store, ask, digest, decision and time only', async () => {
   const key = seatKeyFrom(SEAT_SECRET);
@@ -369,7 +379,7 @@ describe('a hook and a sidecar of their own', () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const one = await start(env);
     await one.sidecar.end();
-    // A store of its own gives a stranger no seat in the file, not even for that store.
+    // A stranger's own store adds no seat to the file, not even for that store.
     const strange = await connect(tempStore(), env, OTHER);
     expect(strange.hello.seat).toMatchObject({ registered: false });
     await strange.sidecar.end();

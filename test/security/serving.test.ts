@@ -1,4 +1,10 @@
-/** The doors to other machines: who opens them, and what travels through them. */
+/**
+ * The doors to other machines: who opens them, and what travels through them.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag http
+ */
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';

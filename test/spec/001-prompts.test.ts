@@ -52,7 +52,7 @@ beforeEach(async () => {
   await abc.use('hivemind_poll');
 });
 
-/** An agent whose questions pop up, on a store of its own: several popups in a row would become one. */
+/** An agent whose questions pop up, on a separate store: several popups in a row would become one. */
 async function startShown(env: Environment = desktop.env): Promise<Agent> {
   await desktop.forget();
   const own = tempStore();

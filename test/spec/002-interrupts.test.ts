@@ -20,7 +20,7 @@ let abc: Agent;
 let coordinator: Agent;
 let desk: Sidecar;
 let human: Shell;
-/** A program that tells its turns itself. */
+/** A program that reports its turns itself. */
 let program: OpenedHive;
 
 beforeFile(async () => {
@@ -38,7 +38,7 @@ beforeFile(async () => {
 const SESSION = 'abc12-session';
 let turns = 0;
 
-/** A turn of the agent, as its hooks tell it. */
+/** A turn of the agent, as its hooks report it. */
 interface Work {
   /** A tool is about to run: where a turn that is to stop ends. */
   tool(): Promise<Loose>;
@@ -91,7 +91,7 @@ async function interrupted(work: Work, more: object = {}): Promise<{ reply: Loos
   return { reply: await reply, printed };
 }
 
-/** What is told of the turn of a program that begins another. */
+/** The notifications of a turn whose program begins another. */
 async function displaced(session_id: string): Promise<Loose> {
   await introduce(program, session_id);
   const first = await program.turns.start({ session_id });
@@ -369,7 +369,7 @@ requirement(
       },
     );
     await requested(2);
-    // Whatever else is asked meanwhile is answered.
+    // Other requests are answered in the meantime.
     await desk.request('prompt/list', {});
     await coordinator.use('hivemind_status');
     expect(replies).toBe(0);

@@ -37,14 +37,14 @@ beforeFile(async () => {
 
 let agents = 0;
 
-/** A session in the background that owes nothing yet; the main session stands behind it. */
+/** A session in the background that owes nothing yet; the main session is behind it. */
 async function background(place: string = store, source = 'bg'): Promise<Agent> {
   agents += 1;
   const env = { HIVE_SOURCE: source, HIVE_PARENT: MAIN };
   return startAgent(place, `${source}${String(agents).padStart(3, '0')}-session`, { env });
 }
 
-/** The same on a store of its own whose desk pops up: several popups in a row would become one. */
+/** The same on a separate store whose desk shows popups: several popups in a row would become one. */
 async function poppingUp(source = 'bg'): Promise<Agent> {
   await desktop.forget();
   const own = tempStore();

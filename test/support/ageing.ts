@@ -7,7 +7,8 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 
 /** Moves everything that is now in the store `days` into the past. */
 export function grow(store: string, days: number): void {
-  const database = new DatabaseSync(store);
+  // Others may be writing.
+  const database = new DatabaseSync(store, { timeout: 60_000 });
   const then = new Date(Date.now() - days * 86_400_000).toISOString();
   database.exec('BEGIN IMMEDIATE');
   for (const [table, column] of TIMES)

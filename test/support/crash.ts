@@ -1,6 +1,6 @@
 /**
  * Rounds of kill -9: an agent asks without pause, a desk and a coordinator answer without pause, and all
- * three are killed in the middle of it. What was acknowledged is remembered, what was not is sent again
+ * three are killed in the middle of it. Acknowledged requests are remembered, others are sent again
  * in the next round under the same key, as a client and an outbox do.
  */
 import { expect } from 'vitest';

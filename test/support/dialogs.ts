@@ -1,4 +1,4 @@
-/** Recorded dialogs of clients, replayed through the hook: what is asked at the desk, and what is printed in the end. */
+/** Recorded dialogs of clients, replayed through the hook: the question at the desk, and the output in the end. */
 import { onTestFinished } from 'vitest';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';

@@ -33,7 +33,7 @@ interface Books {
 }
 
 export async function emacsCrashRounds(rounds: number, seed: number): Promise<void> {
-  // A home without an agent: what an agent's process started is no desk.
+  // A home without an agent: an Emacs that an agent's process started is not a desk.
   const home = await openEmptyHome();
   const hive = await openTestHive(home.store);
   const books: Books = { queued: new Set(), stored: new Set(), adopted: 0 };
@@ -118,7 +118,7 @@ function outbox({ outbox: folder }: EmptyHome): { pending: string[]; rejected: s
   return { pending: texts(false), rejected: texts(true) };
 }
 
-/** If Emacs renames or deletes a file meanwhile, it is read the next time. */
+/** If Emacs renames or deletes a file in the meantime, it is read the next time. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');

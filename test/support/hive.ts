@@ -47,7 +47,7 @@ export async function openTestHive(
   return hive;
 }
 
-/** Lets the agents of a hive ask as much as a test needs at once. No event tells of it. */
+/** Lets the agents of a hive ask as much as a test needs at once. It appends no event. */
 export async function withoutQuotas(hive: OpenedHive): Promise<OpenedHive> {
   const quotas = Object.fromEntries(Object.keys(DEFAULT_QUOTAS).map((quota) => [quota, 0]));
   await hive.store.write(async (tx) =>

@@ -61,7 +61,7 @@ export async function requestStored(hive: OpenedHive, { turn_id }: Turn): Promis
   await eventually(async () => (await pending()).length === 1, 10_000, 'the request');
 }
 
-/** One hook event of Claude Code, fired by a process of its own; resolves to what was printed. */
+/** One hook event of Claude Code, fired by a separate process; resolves with its output. */
 export function fireHookProcess(store: string, event: Record<string, unknown>): Promise<string> {
   const child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(store));
   const said = outputOf(child);

@@ -26,7 +26,7 @@ interface InProcess {
   connection?: Partial<Connection>;
 }
 
-/** A client with a session of its own, `agent-1`. */
+/** A client with its own session, `agent-1`. */
 export async function connectInProcess(
   hive: OpenedHive,
   role: Role = 'agent',

@@ -19,7 +19,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
   /** Stops at once, like a crash, and starts again. */
   restart(): Promise<void>;
-  /** The path of its own disk, as the server sees it. */
+  /** The path of its disk, as the server sees it. */
   readonly smallDisk: string;
   /** Stops at once and does not start again; `stop` must still be called. */
   crash(): Promise<void>;

@@ -28,7 +28,7 @@ export async function race(address: string, { processes, asks }: Race): Promise<
   const played = (await Promise.all(playing)).map((text) => JSON.parse(text) as Played);
   const stored = await decisions(hive);
 
-  // Nothing lost or invented: the store has exactly what was asked, and each asker received what is stored.
+  // Nothing lost or invented: the store has exactly the questions that were asked, and each asker received the stored answer.
   const told = new Map(played.flatMap((one) => Object.entries(one.told)));
   expect(told.size).toBe(asks);
   expect([...stored].filter(([ask_id, decision]) => told.get(ask_id) !== decision)).toEqual([]);

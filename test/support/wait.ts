@@ -5,7 +5,7 @@ export { sleep };
 
 /**
  * The least time that a test waits for what must come, in ms. It matters only to a test that fails: a busy machine may stall a
- * process for many seconds, and that is no failure.
+ * process for many seconds, and that is not a failure.
  */
 export const PATIENCE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-/** Arguments as callers write them: any spelling of a name, null for what is absent, and nothing lost in silence. */
+/** Arguments as callers write them: any spelling of a name, null for a missing one, and nothing dropped silently. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ function take(name: string, written: unknown): ReturnType<typeof takeArguments> 
   return takeArguments(tool(name), written);
 }
 
-/** A name in a spelling of its own: another case for any letter, other or no separators. */
+/** A name in another spelling: any letter in the other case, other separators or none. */
 function spelled(name: string): fc.Arbitrary<string> {
   const parts = [...name].map((letter) =>
     letter === '_'

@@ -29,7 +29,7 @@ describe('a block', () => {
         expect(after.startsWith(text)).toBe(true);
         expect(findBlock(after, MARKS)).toBe(`${LINES.join('\n')}\n`);
         expect(revertEdits(after, edits)).toBe(text);
-        // Without a record only the end of the last line cannot be told.
+        // Without a record, only the end of the last line is unknown.
         const cut = applyEdits(after, removeBlock(after, MARKS));
         expect(cut === text || cut === `${text}${text.includes('\r\n') ? '\r\n' : '\n'}`).toBe(true);
       }),

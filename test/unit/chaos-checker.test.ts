@@ -1,4 +1,4 @@
-/** The checker of `npm run chaos`: content with what is right, and each check finds what it is there for. */
+/** The checker of `npm run chaos`: it accepts a correct history, and each check finds the error it looks for. */
 import { describe, expect, test } from 'vitest';
 import { checkAll } from '../chaos/checker.ts';
 import type { Evidence, Fact, StoredRow } from '../chaos/facts.ts';

@@ -1,4 +1,4 @@
-/** The checksum of a row: it fits what was written, and nothing that differs in one character. */
+/** The checksum of a row matches what was written, and nothing that differs in one character. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checksumOf, coveredColumns, verifyChecksum } from '../../src/infrastructure/store/checksums.ts';

@@ -1,4 +1,4 @@
-/** The expiry of one process: it sleeps until the next prompt is due, and misses none that comes meanwhile. */
+/** The expiry of one process: it sleeps until the next prompt is due, and misses none that is asked in the meantime. */
 import { expect, onTestFinished, test } from 'vitest';
 import { type Expiring, startExpiry } from '../../src/application/expiry.ts';
 import type { Store } from '../../src/application/ports.ts';

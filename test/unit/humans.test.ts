@@ -1,4 +1,4 @@
-/** Several humans: whom a prompt concerns, when it concerns everybody, and who has taken it up. */
+/** Several humans: whom a prompt concerns, when it concerns everybody, and who has claimed it. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';

@@ -1,4 +1,4 @@
-/** Who is calling, from what the real clients were recorded to tell. */
+/** Who is calling, decided from recorded calls of the real clients. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

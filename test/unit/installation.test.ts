@@ -1,4 +1,4 @@
-/** What is ours in a client's file, put there and taken back: to the byte, whatever else stands in it. */
+/** Hive's part of a client's file, added and removed without changing any other byte. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { claudeServer, hookPart } from '../../src/infrastructure/installation/claude.ts';

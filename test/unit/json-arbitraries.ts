@@ -1,4 +1,4 @@
-/** JSON files as people write them: indented or not, with comments and trailing commas wherever they may stand. */
+/** JSON files as people write them: indented or not, with comments and trailing commas wherever they are allowed. */
 import fc from 'fast-check';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };

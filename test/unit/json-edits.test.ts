@@ -13,7 +13,7 @@ import { jsonFiles } from './json-arbitraries.ts';
 const VALUE = { command: 'hive', args: ['mcp'] };
 const PATH = ['mcpServers', 'hive'];
 
-/** Everything of `text` that is not in what was inserted: the edits may only add. */
+/** All of `text` except the insertions: the edits may only add. */
 const addsOnly = (edits: readonly TextEdit[]): boolean => edits.every(({ removed }) => removed === '');
 
 describe('setting a property', () => {

@@ -1,4 +1,4 @@
-/** MCP's messages as lines: whatever pieces they come in, and whatever stands between them. */
+/** MCP messages as lines, in whatever pieces they arrive and with anything between them. */
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -40,7 +40,7 @@ test('every message arrives whole and in order, in whatever pieces its bytes com
         bytes = bytes.subarray(length);
       }
       await give(bytes);
-      // As JSON has it: a lone surrogate does not survive UTF-8, and is not what is tested here.
+      // Through JSON, because a lone surrogate does not survive UTF-8 and is not tested here.
       const told = messages.map((one) => JSON.parse(Buffer.from(JSON.stringify(one)).toString()));
       expect(heard).toEqual({ messages: told, errors: [], closed: 0 });
     }),

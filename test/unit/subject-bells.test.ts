@@ -20,7 +20,7 @@ function append(...subjects: string[]): void {
   for (const listener of listeners) listener();
 }
 
-/** So many wait, each for a subject of its own, `s0` and on; `rung` counts their rings. */
+/** That many waiters, each for its own subject from `s0` on; `rung` counts their wake-ups. */
 function wait(count: number): (() => void)[] {
   return Array.from({ length: count }, (_, n) =>
     bells.watch([`s${n}`], () => {

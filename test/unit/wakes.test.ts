@@ -1,4 +1,4 @@
-/** The rule of waking: which mentions wake an idle agent, how often, and what it is told. */
+/** The rule of waking: which mentions wake an idle agent, how often, and with which text. */
 import { describe, expect, test } from 'vitest';
 import {
   isMentionWorthWaking,

@@ -1,6 +1,12 @@
 /**
  * The answer of a human, however it comes over the wire: taken in its plainest form, one answer however often it is
  * repeated, and kept and announced where it cannot be taken.
+ *
+ * @module-tag one-winner
+ * @module-tag provenance
+ * @module-tag late
+ * @module-tag sqlite
+ * @module-tag emacs
  */
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
@@ -307,7 +313,7 @@ describe('every method', () => {
     );
     const until = '2030-01-01T00:00:00.000Z';
     expect((await desk.request('prompt/snooze', { askId: ask_id, until })).prompt.snoozed_until).toBe(until);
-    // This null is no absence: it brings the question back.
+    // This null does not mean missing: it un-snoozes the question.
     expect(
       (await desk.request('prompt/snooze', { askId: ask_id, until: null })).prompt.snoozed_until,
     ).toBeNull();

@@ -1,4 +1,11 @@
-/** How a sidecar ends: whatever holds it, and leaving nothing behind. */
+/**
+ * How a sidecar ends: whatever holds it, and leaving nothing behind.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag mcp
+ */
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Writable } from 'node:stream';

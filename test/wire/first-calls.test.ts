@@ -27,11 +27,11 @@ const teaches = (tool: string, args: Args, right: Args | string): FirstCall => (
 interface Scene {
   hive: OpenedHive;
   agent: McpCaller;
-  /** What stands for the ids of this scene in the calls. */
+  /** The placeholders for the ids of this scene in the calls. */
   ids: Readonly<Record<string, string>>;
 }
 
-/** An agent in the background, also a coordinator, with a question of its own, one of another agent and a mention. */
+/** An agent in the background, also a coordinator, with its own question, one of another agent and a mention. */
 async function scene(): Promise<Scene> {
   const store = tempStore();
   const hive = await openTestHive(store);

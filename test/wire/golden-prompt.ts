@@ -54,7 +54,7 @@ export const REFERENCES: readonly Reference[] = [
 
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** What differs from a reference: the id, what has another value, and the names of what is not there. */
+/** The differences from a reference: the id, changed fields, and the names of missing fields. */
 function difference(value: Fields, reference: Fields, like: string): Fields {
   const missing = Object.keys(reference).filter((key) => !(key in value));
   const own = Object.entries(value).filter(

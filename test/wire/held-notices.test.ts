@@ -1,4 +1,11 @@
-/** Agents that are held by mentions, as the human of a desk is notified of them: when, of whom, and how often. */
+/**
+ * Agents that are held by mentions, as the human of a desk is notified of them: when, of whom, and how often.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import { heldNotices } from '../../src/application/held-notices.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
@@ -194,7 +201,7 @@ describe('nothing is said', () => {
     await mention('hello @me');
     await fire(hive, gatedBash());
     expect((await lookAgain(hive, 'bob@test')).notified).toBe(1);
-    // What comes after it has arrived, so it was not told.
+    // A later notification has arrived, so this one was not sent.
     await hive.store.write((tx) =>
       tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: { text: 'after it' } }),
     );

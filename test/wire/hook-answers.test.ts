@@ -1,4 +1,11 @@
-/** Answers arrive by themselves: which hook carries them in, and what proves that they were read. */
+/**
+ * Answers arrive by themselves: which hook carries them in, and what proves that they were read.
+ *
+ * @module-tag at-least-once
+ * @module-tag late
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import { mcpCarrier } from '../../src/application/delivery.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';

@@ -1,4 +1,11 @@
-/** Interrupts through hooks: what reaches Claude Code and Codex, in which order, and what happens when a stop is lost. */
+/**
+ * Interrupts through hooks: what reaches Claude Code and Codex, in which order, and what happens when a stop is lost.
+ *
+ * @module-tag at-least-once
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -264,7 +271,7 @@ describe('a stop whose output was lost', () => {
     await interruptStored(hive);
     await client.pre('p1', 't1');
     await client.prompt('p2');
-    // A hook of the stopped turn comes late: it is denied, and the new turn goes on.
+    // A hook of the stopped turn comes late: it is denied, and the new turn continues.
     expect(await client.pre('p1', 't9')).toContain('"deny"');
     expect(await client.pre('p2', 't2')).toBe('');
     expect(await endsOf(hive)).toEqual(['interrupted by ada', 'in_progress']);

@@ -1,4 +1,10 @@
-/** The mention gate as the recorded clients meet it: which calls it holds, in which mode, and for how long. */
+/**
+ * The mention gate as the recorded clients meet it: which calls it holds, in which mode, and for how long.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';

@@ -1,4 +1,10 @@
-/** Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios. */
+/**
+ * Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios.
+ *
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -47,7 +53,7 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
 
   test('Codex: exactly the three fields it takes, none more', async () => {
     const { hive, mention } = await gatedWorld();
-    // Its hooks tell no process of the client: the MCP child and the hook descend from the same one.
+    // Its hooks do not name the client's process: the MCP child and the hook descend from the same one.
     await hive.sessions.openConnection({
       connection_id: 'connection-2',
       machine: 'test',

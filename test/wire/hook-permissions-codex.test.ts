@@ -1,4 +1,4 @@
-/** The permission prompts of Codex, which hides its own while a hook waits: how long that may be, and exactly what it is told. */
+/** The permission prompts of Codex, which hides its own while a hook waits: how long that may be, and exactly what it gets. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';

@@ -1,4 +1,11 @@
-/** The permission prompts of the recorded clients where no human answers at a desk: nobody is there, or a rule has answered before. */
+/**
+ * The permission prompts of the recorded clients where no human answers at a desk: nobody is there, or a rule has answered before.
+ *
+ * @module-tag silence
+ * @module-tag no-authority
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';

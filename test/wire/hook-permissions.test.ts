@@ -1,4 +1,13 @@
-/** The permission prompts of the recorded clients, answered at a desk: exactly what each client is told. */
+/**
+ * The permission prompts of the recorded clients, answered at a desk: exactly what each client gets.
+ *
+ * @module-tag as-displayed
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag hook
+ */
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
@@ -152,7 +161,7 @@ describe('a permission prompt of Claude Code', () => {
       status: 'expired',
       decision: null,
     });
-    // Nor does the agent, which asked nothing, hear of it.
+    // The agent, which asked nothing, is not notified either.
     expect((await hive.prompts.waitForOpen(SESSION, { wait_ms: 0 })).prompts).toEqual([]);
   });
 

@@ -1,4 +1,11 @@
-/** The questions that a model asks through its client (AskUserQuestion, elicitation), answered at a desk. */
+/**
+ * The questions that a model asks through its client (AskUserQuestion, elicitation), answered at a desk.
+ *
+ * @module-tag one-winner
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

@@ -1,6 +1,10 @@
 /**
- * The order on the wire: the end of a turn is told before the request that asked for it is answered, always. Each
+ * The order on the wire: the end of a turn is always notified before the request that asked for it is answered. Each
  * trial looks at the frames as they came, so that one reply in thirty that overtakes its notification fails.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag emacs
  */
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
@@ -15,7 +19,7 @@ import { eventually } from '../support/wait.ts';
 
 const TRIALS = 30;
 
-/** The state of the turn as the client knew it when this frame came: the last that was told before. */
+/** The state of the turn as the client knew it when this frame came, from the last notification before. */
 function knownAt(client: RpcClient, frame: Frame | undefined, turn_id: string): string | undefined {
   const before = client.frames.slice(0, client.frames.indexOf(frame as Frame));
   return before.findLast(({ method, params }) => method === 'turn/changed' && params.turn_id === turn_id)

@@ -1,4 +1,11 @@
-/** Broken frames: each gets a JSON-RPC error, and the connection lives on. */
+/**
+ * Broken frames: each gets a JSON-RPC error, and the connection lives on.
+ *
+ * @module-tag untrusted
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { type Frame, type RpcClient, serveInProcess } from '../support/sidecar.ts';

@@ -1,4 +1,11 @@
-/** A coordinator gets the questions that it may answer, and nothing hides them: its own, permissions, or their size. */
+/**
+ * A coordinator gets the questions that it may answer, and nothing hides them: its own, permissions, or their size.
+ *
+ * @module-tag no-self-approval
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -99,7 +106,7 @@ test('asked for one question, it gets that only where it waits and may be answer
   });
 });
 
-/** How long each call waits, as the feed is told, and what the last one returned. Nobody asks anything. */
+/** How long each call waits on the feed, and what the last one returned. Nobody asks anything. */
 async function waitsOf(
   client: Parameters<typeof connectInProcess>[2],
   args: Record<string, unknown>,
@@ -147,7 +154,7 @@ describe('a client of which nothing is known', () => {
       /Nothing was asked in that time/,
     ],
   ])('waits %s, and learns how to go on', async (_how, args, told, next) => {
-    // That it hears progress proves nothing: most clients end a call after a minute all the same.
+    // Asking for progress proves nothing: most clients still end a call after a minute.
     const { wait_ms, result } = await waitsOf({}, args, HEARS);
     expect(wait_ms).toBe(told.waited_ms);
     expect(result).toMatchObject({ prompts: [], ...told });

@@ -1,4 +1,12 @@
-/** What a poll returns fits into what clients pass on; what does not fit is counted, waits, and is not lost. */
+/**
+ * What a poll returns fits into what clients pass on; what does not fit is counted, waits, and is not lost.
+ *
+ * @module-tag not-consumed
+ * @module-tag at-least-once
+ * @module-tag late
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
 import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';

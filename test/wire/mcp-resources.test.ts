@@ -1,4 +1,4 @@
-/** Questions and inboxes as MCP resources: read, subscribed to, and told of when they change. */
+/** Questions and inboxes as MCP resources: reading, subscribing, and notifications of changes. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';

@@ -1,4 +1,11 @@
-/** The shared buffer as Emacs meets it: what it sends, and what it is told. */
+/**
+ * The shared buffer between Emacs and the sidecar: requests and notifications.
+ *
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { DEMO, join, post } from '../support/messages.ts';

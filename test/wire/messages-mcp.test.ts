@@ -1,4 +1,11 @@
-/** The shared buffer as agents meet it over MCP: what they post, read and are told. */
+/**
+ * The shared buffer for agents over MCP: posting, reading and results.
+ *
+ * @module-tag provenance
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
+
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';

@@ -1,4 +1,4 @@
-/** What Emacs is told of pings, cards, reports and notices, as it stands on the wire. */
+/** The notifications to Emacs about pings, cards, reports and notices, exactly as on the wire. */
 import { test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { agent } from '../support/outreach.ts';

@@ -1,4 +1,12 @@
-/** Reports on their way into the session that stands behind: exactly once undisturbed, at least once whatever is killed. */
+/**
+ * Reports on their way into the session behind: exactly once normally, at least once whatever is killed.
+ *
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag hook
+ */
+
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

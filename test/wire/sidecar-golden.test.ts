@@ -1,4 +1,4 @@
-/** Every method and notification between Emacs and the sidecar, as it stands on the wire. */
+/** Every method and notification between Emacs and the sidecar, exactly as on the wire. */
 import { describe, expect, test } from 'vitest';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';

@@ -1,4 +1,11 @@
-/** Frames to Emacs stay under 256 KB, whatever is in the store. */
+/**
+ * Frames to Emacs stay under 256 KB, whatever is in the store.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag mcp
+ */
 import { expect, test } from 'vitest';
 import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -62,7 +69,7 @@ test('history in full comes whole, as much of it as a frame holds', async () => 
     seen.push(...page.entries.map(({ text }) => text));
     cursor = page.next_cursor;
   } while (cursor !== null);
-  // None cut, none twice, none left out; told short, for a failure would print them all.
+  // None is cut, repeated or left out; compared in short form, because a failure would print them all.
   expect(seen.filter((text) => !questions.includes(text)).map((text) => text.length)).toEqual([]);
   expect([seen.length, new Set(seen).size]).toEqual([questions.length, questions.length]);
   expect(sidecar.largest()).toBeLessThan(LIMIT);

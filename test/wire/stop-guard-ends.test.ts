@@ -1,4 +1,10 @@
-/** Where the Stop guard does not wait for a Stop, or must not hold one; and what counts as a turn. */
+/**
+ * Where the Stop guard does not wait for a Stop, or must not hold one; and what counts as a turn.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';

@@ -1,4 +1,10 @@
-/** The Stop guard, over the recorded Stops of both clients: exactly what is printed, and that it ends. */
+/**
+ * The Stop guard, over the recorded Stops of both clients: exactly what is printed, and that it ends.
+ *
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';

@@ -1,4 +1,11 @@
-/** Whatever a library prints goes to stderr: a stray line on stdout would wedge the client at the other end. */
+/**
+ * Whatever a library prints goes to stderr: a stray line on stdout would wedge the client at the other end.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag mcp
+ * @module-tag emacs
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +14,7 @@ import { INITIALIZE } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-/** Stands for a library that prints, by every function of the console that writes to stdout, when it is told to. */
+/** A stand-in for a library that prints on request, with every console function that writes to stdout. */
 const LIBRARY = `process.on('SIGUSR2', () => {
   for (const print of ['log', 'info', 'debug', 'table', 'dir']) console[print]('stray ' + print);
 });`;
@@ -36,7 +43,7 @@ async function print(child: Child): Promise<void> {
   await eventually(() => PRINTED.every((line) => child.stderr().includes(line)));
 }
 
-/** The frames that the text consists of, as far as they are replies. @throws when anything else stands in it. */
+/** The replies among the frames of a text. @throws if the text contains anything but frames. */
 function framesOf(text: string): object[] {
   const frames: object[] = [];
   let rest = Buffer.from(text);

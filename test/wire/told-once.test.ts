@@ -1,4 +1,4 @@
-/** A store that fails while a batch of events is told: nothing is told twice, and nothing is left out. */
+/** A store that fails while a batch of events is sent: nothing is sent twice, and nothing is left out. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startEvents } from '../../src/adapters/emacs/connection.ts';
 import { HiveError } from '../../src/domain/errors.ts';

@@ -1,4 +1,4 @@
-/** The turns of Claude Code, as its recorded hooks and transcripts tell them. */
+/** The turns of Claude Code, from its recorded hooks and transcripts. */
 import { describe, expect, test } from 'vitest';
 import { ask, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';

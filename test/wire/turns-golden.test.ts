@@ -1,4 +1,4 @@
-/** What Emacs is told of a turn, from its tool to its end; and that nothing is told that has no golden frame. */
+/** The notifications of a turn to Emacs, from its tool to its end; each has a golden frame. */
 import { expect, test } from 'vitest';
 import { NOTIFICATIONS } from '../../src/adapters/emacs/desk-connection.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';

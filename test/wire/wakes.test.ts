@@ -1,4 +1,11 @@
-/** Waking idle agents, over recorded events: who is woken, by whom, how often, and with which words. */
+/**
+ * Waking idle agents, over recorded events: who is woken, by whom, how often, and with which words.
+ *
+ * @module-tag at-least-once
+ * @module-tag guards-end
+ * @module-tag sqlite
+ * @module-tag hook
+ */
 import { setImmediate as immediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createCodexWaker, createWakes, type WakeWait } from '../../src/application/wakes.ts';

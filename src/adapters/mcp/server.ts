@@ -319,7 +319,10 @@ export function createDenyingServer(): McpServer {
   server.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: [{ name: DENYING_TOOL, description, inputSchema }],
   }));
-  server.server.setRequestHandler(CallToolRequestSchema, async (_request, { signal }) => {
+  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+    // Not the client's, which names the tool that it asks about.
+    if (params.arguments?.['tool_name'] === undefined)
+      return refusal({ code: 'not_allowed', message: `${description} Nothing was done.` });
     await setTimeout(HOOK_HAS_ENDED_MS, undefined, { signal }).catch(() => undefined);
     return {
       content: [{ type: 'text', text: JSON.stringify({ behavior: 'deny', message: NOT_PERMITTED }) }],

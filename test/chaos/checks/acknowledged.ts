@@ -1,4 +1,4 @@
-/** Invariant 1: what was acknowledged is stored, once, and nothing is stored that nobody did. */
+/** Invariant 1: everything acknowledged is stored exactly once, and nothing else is stored. */
 import { type Evidence, factsOf } from '../facts.ts';
 import { type Check, type Finding, finding, groupBy, trails } from './check.ts';
 

@@ -37,7 +37,7 @@ function follower(
   expect(difference === null, () => `${worker} ${difference}.`);
 }
 
-/** Each life of a desk was told of the messages after its opening, in order; the last life of all of them. */
+/** Each life of a desk was notified of the messages after its opening, in order; the last life of all of them. */
 function desk(worker: string, facts: readonly Fact[], { store }: Evidence, { expect }: Finding): void {
   const posted = store.events.filter(({ type }) => type === 'message/posted');
   const lives = livesOf(facts);

@@ -1,4 +1,4 @@
-// Imported into every process of a run: its clock is shifted by the milliseconds that stand in HIVE_CHAOS_CLOCK's
+// Imported into every process of a run: its clock is shifted by the milliseconds in HIVE_CHAOS_CLOCK's
 // file, which is read again every 20 ms, so that a step of the clock meets a process in the middle of its work.
 import { readFileSync } from 'node:fs';
 

@@ -17,7 +17,7 @@ export interface Asker {
   readonly line: McpLine;
   /** Questions that it does not know to be settled. */
   readonly open: Set<string>;
-  /** It has been told how this one stands. */
+  /** It has learned the status of this one. */
   read(ask_id: string, status: string, decision: string | null, text: string, via: 'poll' | 'hook'): void;
   knows(ask_id: string): boolean;
   ask(): Promise<void>;
@@ -66,7 +66,7 @@ export function createAsker(
   async function send(key: string): Promise<void> {
     const question = unsure.get(key) ?? {};
     const { ask_id, agent } = await line.call('hivemind_ask_async', question);
-    // Once in a while it does not know that it was told.
+    // Once in a while it forgets that it was told.
     if (!random.chance(0.15)) unsure.delete(key);
     log.add({ did: 'asked', key, ask_id: String(ask_id) });
     open.add(String(ask_id));

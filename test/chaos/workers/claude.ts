@@ -1,6 +1,6 @@
 /**
  * An agent with hooks, as Claude Code runs them (recorded events of test/wire/fixtures): its turns begin, use tools and
- * stop, each event a process of its own; beside them it asks over MCP. It heeds what its hooks say.
+ * stop, each event a separate process; besides, it asks over MCP. It does what its hooks say.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const TOOLS = 4;
 
 export function claude(world: World, name: string, session_id: string): Worker {
   const recorded = recordedEvents();
-  // No CLAUDE_PID: its client is the process above `hive mcp`, which dies and comes back with it.
+  // No CLAUDE_PID: its client is the process above `hive mcp`, which dies and restarts with it.
   const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: session_id };
   const asker = createAsker(world, { name, env });
   const { log, random, unique } = asker;
@@ -129,7 +129,7 @@ export function claude(world: World, name: string, session_id: string): Worker {
     },
     settle: asker.settle,
     async finish() {
-      // A turn that somebody stopped answers no poll any more; in a new one the agent hears what became of its questions.
+      // A turn that somebody stopped answers no polls; in a new one the agent learns what became of its questions.
       prompt_id = unique('prompt');
       await fire('UserPromptSubmit', { prompt: 'go' });
       await asker.finish();

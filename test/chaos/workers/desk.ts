@@ -1,5 +1,5 @@
 /**
- * A human's desk, as Emacs plays it: told of questions, answers them, amends, takes back, posts, interrupts. What
+ * A human's desk, as Emacs would be: it receives questions, answers, amends, cancels, posts, interrupts. What
  * was not acknowledged goes out again under its own id, like Emacs' outbox.
  */
 import {
@@ -110,7 +110,7 @@ export function desk(world: World, name: string): Worker {
     return request(wire, method, params);
   }
 
-  /** Sends what stands in the outbox under `id`; a refusal takes it out as well. */
+  /** Sends the entry `id` of the outbox; a refusal removes it as well. */
   async function flush(id: string, until: typeof attempt): Promise<void> {
     const sent = outbox.get(id);
     if (sent === undefined) return;

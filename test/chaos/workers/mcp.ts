@@ -83,7 +83,7 @@ export function mcpLine(
   };
 }
 
-/** Told to stop, with nothing else to tell. */
+/** Stopped, with nothing else to report. */
 function resultOf(result: Result): Result {
   const { status, interrupted_by, note, next, ...rest } = result;
   if (status === 'interrupted' && Object.keys(rest).length === 0)

@@ -1,4 +1,4 @@
-/** A person at a shell: each act is a command of its own. */
+/** A person at a shell: each act is a separate command. */
 import { attempt, Failure, lost, sleep } from '../failures.ts';
 import { deskOf, type Worker, type World } from '../world.ts';
 import { run } from './command.ts';

@@ -2,7 +2,7 @@
 import type { Terminal } from '../../support/tmux.ts';
 
 export interface ChatTerminal extends Terminal {
-  /** Types a message, waits until it stands there, and sends it. */
+  /** Types a message, waits until it is displayed, and sends it. */
   say(message: string): Promise<void>;
 }
 

@@ -39,7 +39,7 @@ export function trustHooks(run: CodexRun): void {
 /** Starts the daemon, as the terminal would; ended with all that it started when the test has finished. */
 function startDaemon(run: CodexRun, env: Record<string, string>): void {
   onTestFinished(async () => {
-    // Asked to stop it waits for its threads, for half a minute at times; and its updater goes on by itself.
+    // When asked to stop, it may wait half a minute for its threads, and its updater continues by itself.
     for (const line of remainingProcesses()) end(Number.parseInt(line, 10));
     await within(() => remainingProcesses().length === 0, 5_000);
   });
@@ -51,7 +51,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // One that ended by itself meanwhile is what we want.
+    // A process that has already ended by itself is fine.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -17,7 +17,7 @@ export interface ModelApi<Request, Reply> {
   takes(path: string): boolean;
   /** Whether it is one step of the agent; the others are side calls. */
   isStep(request: Request): boolean;
-  /** What a side call is told. */
+  /** The reply to a side call. */
   aside: Reply;
   /** What was said to the model and by it, in order. */
   conversation(request: Request): readonly unknown[];
@@ -30,9 +30,9 @@ export interface ModelServer<Request> {
   url: string;
   /** The steps of the agent so far. */
   requests: Request[];
-  /** Everything the model was told since it last spoke, as text. */
+  /** Everything that the model received since its last reply, as text. */
   told(): string;
-  /** Everything it was told in its last request, as text. */
+  /** Everything in its last request, as text. */
   everything(): string;
   close(): void;
 }

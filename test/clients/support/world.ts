@@ -58,7 +58,7 @@ export function askIdIn(told: unknown): string {
   return /ask-[0-9a-z]{16}/.exec(JSON.stringify(told))?.[0] ?? 'none';
 }
 
-/** Every turn of the store, as the log tells them: `STATE reason by`. */
+/** Every turn in the store, from the log: `STATE reason by`. */
 export async function turnsOf(hive: OpenedHive): Promise<string[]> {
   const ids = new Set((await eventsOf(hive, 'turn/changed')).map(({ subject }) => subject ?? ''));
   const found = await Promise.all([...ids].map((turn_id) => hive.turns.get(turn_id)));

@@ -1,5 +1,5 @@
 /**
- * One of several processes that work on one store: `agent` runs turns and tools as a client's hooks tell them,
+ * One of several processes that work on one store: `agent` plays turns and tools as a client's hooks report them,
  * `asker` asks for interrupts and prints each answer it gets. Both draw their steps from a seed.
  */
 
@@ -98,6 +98,7 @@ async function playAsker(hive: OpenedHive): Promise<void> {
   await Promise.all(replies);
 }
 
-const hive = await openHive();
+// Many processes on a busy machine wait for each other longer than a person would: speed is not tested here.
+const hive = await openHive({ busy_ms: 60_000 });
 await (role === 'agent' ? playAgent(hive) : playAsker(hive));
 await hive.close();

@@ -6,7 +6,8 @@ import { HiveError } from '../../../src/domain/errors.ts';
 import { openHive } from '../../../src/open-hive.ts';
 
 const [session_id = '', go = ''] = process.argv.slice(2);
-const hive = await openHive();
+// Many processes on a busy machine wait for each other longer than a person would: speed is not tested here.
+const hive = await openHive({ busy_ms: 60_000 });
 const session = await hive.sessions.introduce({
   session_id,
   client: 'claude-code',

@@ -49,7 +49,7 @@ async function ask(): Promise<void> {
   while (waiting.length > 0) await read(waiting, 1_000);
 }
 
-/** Removes from `waiting` what has its answer. */
+/** Removes the answered questions from `waiting`. */
 async function read(waiting: string[], wait_ms: number): Promise<void> {
   const looked = await hive.prompts.wait(waiting.slice(0, PAGE), { wait_ms });
   const settled = looked.filter(({ status }) => status !== 'pending').map(({ ask_id }) => ask_id);

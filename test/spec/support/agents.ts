@@ -78,7 +78,7 @@ export function startNamed(store: string, name: string): Promise<McpCaller> {
   });
 }
 
-/** Each session is a process of its own, as Claude Code is: `hive mcp` and its hooks are its children. */
+/** Each session is a separate process, as with Claude Code: `hive mcp` and its hooks are its children. */
 function asChild(
   program: string,
   args: readonly string[],
@@ -101,7 +101,7 @@ export async function fireHook(
   return text === '' ? {} : JSON.parse(text);
 }
 
-/** What a desk is told, now or soon: the params of the first such notification. To be asked for after what causes it. */
+/** The params of the first such notification to a desk, now or soon. Ask for it after its cause. */
 export async function told(
   desk: RpcClient,
   method: string,

@@ -19,7 +19,7 @@ export interface Editor extends Terminal {
   evaluate(form: string): Promise<string>;
   /** The text of a buffer. */
   text(buffer: string): Promise<string>;
-  /** Evaluates a form that shows a buffer, in a window of its own; keys then go there. */
+  /** Evaluates a form that shows a buffer in a new window; keys then go there. */
   show(form: string): Promise<void>;
   /** Everything to its beginning: one window, nothing half-typed, no buffer that shows what is in the store. */
   calm(): Promise<void>;

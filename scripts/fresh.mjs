@@ -1,0 +1,241 @@
+// `npm run test:fresh`: what the README tells a new user to run, in fresh installations of Debian: its two commands, the
+// installation from the clone with the first answered question, the release and the installation from it, the check of the
+// Lisp with the Emacs of that Debian, and the removal. Prints a table of times. Needs root, debootstrap and the network;
+// the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their own.
+//   npm run test:fresh -- [--only 12|13] [--tests PATTERN]… [--without-tests] [--keep]
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const root = join(import.meta.dirname, '..');
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    tests: { type: 'string', multiple: true, default: [] },
+    'without-tests': { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+  },
+});
+
+// What is there before Hive comes: what "a machine with Node ≥ 20 and Emacs" means, and git for the clone.
+const SYSTEMS = [
+  // Its own Node is 18, so it gets the one of this machine.
+  { name: 'Debian 12', suite: 'bookworm', node: 'machine' },
+  { name: 'Debian 13', suite: 'trixie', node: 'own' },
+].filter(({ name }) => values.only === undefined || name.endsWith(values.only));
+
+const COMMON = { LANG: 'C.UTF-8', TERM: 'xterm-256color' };
+const table = [];
+// The machine's own programs: npm puts those of this folder in front.
+process.env.PATH = process.env.PATH.split(':')
+  .filter((folder) => !folder.endsWith('node_modules/.bin'))
+  .join(':');
+
+const ANSWERED = `set -e
+  PATH=~/.local/bin:$PATH
+  mkdir -p -m 700 ~/.config/hive
+  (umask 077; echo '{"allow_scripts_to_answer": true}' > ~/.config/hive/trust.json)
+  id=$(HIVE_AGENT=builder hive ask 'Go on?' --option yes --option no)
+  hive respond "$id" yes
+  test "$(HIVE_AGENT=builder hive poll "$id" --wait)" != ''
+  HIVE_AGENT=builder hive poll "$id" | grep -q yes`;
+
+const IN_EMACS = `emacs -Q --batch --eval '(progn
+  (require (quote package)) (package-initialize)
+  (package-install-file (car (file-expand-wildcards "/srv/release/hive-mode-*.tar"))))' &&
+  emacs -Q --batch --eval '(progn
+  (require (quote package)) (package-initialize)
+  (hive-mode 1)
+  (let ((until (+ (float-time) 60)))
+    (while (and (< (float-time) until) (not (hive-sidecar-connected-p))) (accept-process-output nil 0.05)))
+  (princ (format "Emacs %s: %s" emacs-version hive-sidecar-state))
+  (let ((connected (hive-sidecar-connected-p))) (hive-mode -1) (kill-emacs (if connected 0 1))))'`;
+
+try {
+  refuseWithoutMeans();
+  for (const system of SYSTEMS) tryOn(system);
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error.message);
+}
+report();
+
+function tryOn(system) {
+  const base = values.keep ? join(tmpdir(), 'hive-fresh') : mkdtempSync(join(tmpdir(), 'hive-fresh-'));
+  const folder = join(base, system.suite);
+  try {
+    if (!existsSync(join(folder, 'etc/debian_version'))) makeRoot(system, folder);
+    const place = { system, folder };
+    // README's two commands, as root, who may use apt; nothing is there but git and Node.
+    clone(folder, '/root/hive');
+    measure(place, 'npm run demo', 40, () => inside(folder, '/root/hive', 'root', 'npm run --silent demo'));
+    if (!values['without-tests'])
+      measure(place, ['npm test', ...values.tests].join(' '), null, () =>
+        inside(folder, '/root/hive', 'root', `npm test --silent -- ${values.tests.join(' ')}`),
+      );
+    clone(folder, '/home/ada/source', 'ada');
+    measure(place, 'from the clone to an answered question', 90, () =>
+      inside(folder, '/home/ada/source', 'ada', 'node scripts/first-question.mjs'),
+    );
+    measure(place, 'npm run release', null, () =>
+      inside(folder, '/root/hive', 'root', 'npm run --silent release -- /srv/release'),
+    );
+    measure(place, 'hive install of the release', 90, () =>
+      inside(
+        folder,
+        '/home/eve',
+        'eve',
+        'tar -xzf /srv/release/hive-sidecar-*.tgz && node package/bin/hive install --yes',
+      ),
+    );
+    measure(place, 'a question asked and answered with it', null, () =>
+      inside(folder, '/home/eve', 'eve', ANSWERED),
+    );
+    measure(place, 'package-install-file of the release', null, () =>
+      inside(folder, '/home/eve', 'eve', IN_EMACS),
+    );
+    measure(place, 'hive uninstall', null, () =>
+      inside(
+        folder,
+        '/home/eve',
+        'eve',
+        '~/.local/bin/hive uninstall --yes && test "$(ls ~/.local)" = state',
+      ),
+    );
+    measure(place, 'the check of the Lisp, native code too', null, () => {
+      apt(folder, 'elpa-package-lint');
+      inside(folder, '/root/hive', 'root', 'emacs -Q --batch -l scripts/check-elisp.el -- native');
+    });
+  } finally {
+    if (!values.keep) rmSync(base, { recursive: true, force: true });
+  }
+}
+
+// ---- A fresh root ----
+
+function refuseWithoutMeans() {
+  if (process.getuid() !== 0) throw new Error('It makes roots and enters them: run it as root.');
+  if (spawnSync('debootstrap', ['--version']).error === undefined) return;
+  spawnSync('apt-get', ['update', '-qq']);
+  const args = ['install', '-y', '-qq', '--no-install-recommends', 'debootstrap'];
+  if (spawnSync('apt-get', args).status !== 0) throw new Error('Please install debootstrap.');
+}
+
+function makeRoot({ name, suite, node }, folder) {
+  console.log(`Making a root with ${name} …`);
+  mkdirSync(folder, { recursive: true });
+  run('debootstrap', '--variant=minbase', '--include=ca-certificates', suite, folder);
+  apt(folder, 'git', ...(node === 'own' ? ['nodejs', 'npm'] : []));
+  if (node === 'machine') copyNode(folder);
+  for (const file of certificates()) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    copyFileSync(file, join(folder, file));
+  }
+  for (const user of ['ada', 'eve'])
+    run('chroot', folder, 'useradd', '--create-home', '--shell', '/bin/sh', user);
+}
+
+/** Installs packages of the root's own Debian. */
+function apt(folder, ...packages) {
+  const args = ['install', '-y', '-qq', '--no-install-recommends', ...packages].join(' ');
+  inside(folder, '/', 'root', `apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get ${args}`);
+}
+
+function copyNode(folder) {
+  const cli = realpathSync(run('/bin/sh', '-c', 'command -v npm').trim());
+  const npm = dirname(dirname(cli));
+  mkdirSync(join(folder, 'usr/local/lib/node_modules'), { recursive: true });
+  cpSync(npm, join(folder, 'usr/local/lib/node_modules/npm'), { recursive: true });
+  copyFileSync(
+    realpathSync(run('/bin/sh', '-c', 'command -v node').trim()),
+    join(folder, 'usr/local/bin/node'),
+  );
+  for (const name of ['npm', 'npx'])
+    run('ln', '-sf', `../lib/node_modules/npm/bin/${name}-cli.js`, join(folder, 'usr/local/bin', name));
+  // The binary of Node needs no other library than these.
+  apt(folder, 'libstdc++6', 'libatomic1');
+}
+
+function certificates() {
+  const given = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].map((name) => process.env[name]);
+  return [...new Set(given.filter((file) => file !== undefined && existsSync(file)))];
+}
+
+function clone(folder, place, user = 'root') {
+  rmSync(join(folder, place), { recursive: true, force: true });
+  run('git', 'clone', '--quiet', root, join(folder, place));
+  run('chroot', folder, 'chown', '-R', `${user}:`, place);
+}
+
+/** Runs a line of shell in the root. What is mounted there is gone with the process. */
+function inside(folder, cwd, user, line) {
+  const script = join(folder, 'tmp/hive-fresh.sh');
+  writeFileSync(script, `cd ${cwd} && ${line}\n`);
+  const registry = run('npm', 'config', 'get', 'registry').trim();
+  const kept = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter((name) => process.env[name] !== undefined);
+  const env = {
+    ...COMMON,
+    HOME: user === 'root' ? '/root' : `/home/${user}`,
+    USER: user,
+    PATH: '/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin',
+    npm_config_registry: registry,
+    ...Object.fromEntries(kept.map((name) => [name, process.env[name]])),
+  };
+  const enter = `mount -t proc proc '${folder}/proc' && mount --rbind /dev '${folder}/dev' &&
+    exec chroot '${folder}' setpriv --reuid=${user} --regid=${user} --init-groups /bin/sh /tmp/hive-fresh.sh`;
+  const args = ['--mount', '--pid', '--fork', '--kill-child', '/bin/sh', '-c', enter];
+  const { status, stdout, stderr } = spawnSync('unshare', args, {
+    env,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0) throw new Error(`${line}\n${`${stdout}${stderr}`.split('\n').slice(-40).join('\n')}`);
+  return stdout;
+}
+
+// ---- The table ----
+
+function measure({ system }, what, target_s, work) {
+  const began = performance.now();
+  let problem = null;
+  try {
+    work();
+  } catch (error) {
+    problem = error.message;
+    process.exitCode = 1;
+    console.error(`${system.name}: ${what} failed:\n${problem}\n`);
+  }
+  const seconds = (performance.now() - began) / 1000;
+  table.push({ system: system.name, what, seconds, target_s, ok: problem === null });
+  console.log(lineOf(table.at(-1)));
+}
+
+function report() {
+  console.log(`\n${['', ...table.map(lineOf)].join('\n').trimStart()}`);
+  console.log(`${table.filter(({ ok }) => ok).length} of ${table.length} passed`);
+}
+
+function lineOf({ system, what, seconds, target_s, ok }) {
+  const target = target_s === null ? '' : ` (at most ${target_s} s)`;
+  return `${ok ? 'ok    ' : 'FAILED'}  ${system}  ${seconds.toFixed(1).padStart(6)} s  ${what}${target}`;
+}
+
+function run(program, ...args) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0) throw new Error(`"${program} ${args.join(' ')}" failed: ${error?.message ?? stderr}`);
+  return stdout;
+}

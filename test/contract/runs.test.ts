@@ -1,0 +1,92 @@
+/** Runs: two processes see at the same time that a run can go on, and one of them starts its agent. */
+import { expect, onTestFinished, test } from 'vitest';
+import type { Store } from '../../src/application/ports.ts';
+import { createRuns } from '../../src/application/runs.ts';
+import type { RunFiles } from '../../src/application/world.ts';
+import type { Run } from '../../src/domain/runs.ts';
+import { randomIds } from '../../src/infrastructure/platform/ids.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
+import { openTestHive } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
+
+const NOW = '2026-11-22T12:00:00.000Z';
+const SLEEPING: Run = {
+  run_id: 'run-1',
+  session_id: 'session-1',
+  status: 'sleeping',
+  seat: 'ada@here',
+  machine: 'here',
+  digest: 'd',
+  patience_ms: 1_000,
+  start: 1,
+  heard: 1,
+  crashes: 0,
+  keeper: null,
+  agent: null,
+  calls: [],
+  exit_code: null,
+  problem: null,
+  created_at: NOW,
+  changed_at: NOW,
+};
+
+test('a run that two processes want to resume is resumed once', async () => {
+  const hive = await openTestHive();
+  await hive.store.write((tx) => tx.runs.put(SLEEPING));
+  let starts = 0;
+  let claims = 0;
+  const readers = new Set<number>();
+  const files: RunFiles = {
+    keep: () => 'd',
+    read: (run_id) => ({
+      run_id,
+      program: 'claude',
+      options: [],
+      prompt: 'go',
+      dir: '/',
+      env: {},
+      left_out: [],
+    }),
+    async start() {
+      starts += 1;
+      // The agent lives until both processes have decided.
+      return { pid: 1, ended: eventually(() => claims >= 2).then(() => 0) };
+    },
+    forget: () => undefined,
+    output: () => '',
+  };
+  const serviceOf = (pid: number) => {
+    // Neither writes before both have read that the run sleeps.
+    const store: Store = {
+      ...hive.store,
+      async read(work) {
+        const found = await hive.store.read(work);
+        readers.add(pid);
+        return found;
+      },
+      async write(work) {
+        await eventually(() => readers.size === 2);
+        return hive.store.write(work).finally(() => {
+          claims += 1;
+        });
+      },
+    };
+    return createRuns({
+      store,
+      ids: randomIds,
+      // Both live.
+      processes: { ...processes, alive: () => true, startedAt: () => 'then' },
+      files,
+      conversationId: () => 'session-2',
+      seat: 'ada@here',
+      machine: 'here',
+      pid,
+      log: hive.log,
+    });
+  };
+  const stops = [1, 2].map((pid) => serviceOf(pid).watch({ jobs: 4 }));
+  onTestFinished(() => Promise.all(stops.map((stop) => stop())).then(() => undefined));
+  await eventually(async () => (await hive.store.read((tx) => tx.runs.get('run-1')))?.status === 'ended');
+  expect(starts).toBe(1);
+  expect(await hive.store.read((tx) => tx.runs.get('run-1'))).toMatchObject({ start: 2, exit_code: 0 });
+});
