@@ -20,6 +20,19 @@ function project(name: string, ...folders: string[]) {
   };
 }
 
+/** Tests with the real clients. */
+function clients(name: string, ...files: string[]) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: files.map((file) => `test/clients/${file}.test.ts`),
+      globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
+      env: { HIVE_TEST_HOOKS: name === 'clients' ? 'connection' : 'process' },
+    },
+  };
+}
+
 const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
@@ -47,14 +60,13 @@ const config: ViteUserConfig = defineConfig({
           globalSetup: ['test/support/run.ts', 'test/package/setup.ts'],
         },
       },
-      {
-        extends: true as const,
-        test: {
-          name: 'clients',
-          include: ['test/clients/**/*.test.ts'],
-          globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
-        },
-      },
+      clients('clients', '**/*'),
+      // The same tests where each hook is a process, as with older clients: those that are about hooks.
+      clients(
+        'clients-by-process',
+        ...['claude-dialogs', 'claude-interrupts', 'claude-mentions', 'claude-prompts', 'stop-guard'],
+        ...['codex-dialogs', 'codex-interrupts', 'codex-mentions', 'codex-prompts'],
+      ),
     ],
   },
 });

@@ -38,6 +38,7 @@ const tasks = {
   'test:fresh': ['scripts/fresh.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
+  'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],

@@ -2,15 +2,33 @@
 //   node scripts/setup.mjs                          node_modules only
 //   node scripts/setup.mjs --system                 … and every program of setup-debian.mjs
 //   node scripts/setup.mjs --system=emacs,tmux      … and these programs
+//   node scripts/setup.mjs --only-system=emacs      these programs and no node_modules
 // Plain JavaScript for any Node >= 20: it runs before the project's own Node is there.
+import { spawn } from 'node:child_process';
 import { setUpDebian } from './setup-debian.mjs';
 import { setUpModules } from './setup-modules.mjs';
 
-const system = process.argv.slice(2).find((argument) => /^--system(=|$)/.test(argument));
+const [wantsSystem, only, list] = /^--(only-)?system(?:=(.*))?$/.exec(process.argv[2] ?? '') ?? [];
+const names = list?.split(',');
 
 try {
-  setUpModules();
-  if (system !== undefined) setUpDebian(system.split('=')[1]?.split(','));
+  if (only !== undefined) setUpDebian(names);
+  else if (names === undefined) {
+    setUpModules();
+    // All of them: one is unpacked into node_modules.
+    if (wantsSystem !== undefined) setUpDebian();
+  } else {
+    // npm and apt both wait for the network most of the time, so they do it at the same time.
+    const system = spawn(process.execPath, [import.meta.filename, `--only-system=${list}`], {
+      stdio: 'inherit',
+    });
+    const ended = new Promise((resolve) => {
+      system.once('error', () => resolve(1));
+      system.once('exit', resolve);
+    });
+    setUpModules();
+    process.exitCode = (await ended) === 0 ? 0 : 1;
+  }
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;

@@ -106,10 +106,10 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
   async function runHandlers(
     reported: HookEvent,
     settings: HookSettings,
+    speaker: Speaker,
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings);
-    const speaker = speakerOf(settings, processes);
     const patience = Date.now() + TRANSCRIPT_LAG_MS;
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
@@ -186,14 +186,16 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
         later(() => noticingRefusals(store, () => recordOnly(event, settings)));
         return { ...NO_OPINION, output_id: null };
       }
-      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, null));
+      // Known now: when a client stops waiting it may end the shell above the hook first.
+      const speaker = speakerOf(settings, processes);
+      const verdict = await noticingRefusals(store, () => runHandlers(event, settings, speaker, null));
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit = (work) => work() } = settings;
       const { feed, prompts } = await waiting();
       const waited = await withoutTimeLimit((signal) => waitOut(event, wait, feed, signal));
       await prompts.expireDue();
-      return runHandlers(event, settings, waited);
+      return runHandlers(event, settings, speaker, waited);
     },
 
     async printed({ output_id }) {

@@ -92,6 +92,15 @@ describe('hive init', () => {
     expect(readdirSync(join(folder, '.local/state/hive'))).toEqual(['code', 'code.key']);
   });
 
+  it("writes nothing for Claude Code while Hive's plugin is enabled there", async () => {
+    const files = { '.claude/settings.json': '{ "enabledPlugins": { "hive@hive": true } }\n' };
+    const { folder, person } = home(files);
+    const { code, err } = await person.hive('init', 'claude', '--hooks', '--yes');
+    expect(code).toBe(0);
+    expect(err).toContain("Claude Code has Hive's plugin");
+    expect(filesIn(folder)).toEqual(files);
+  });
+
   it('does nothing the second time', async () => {
     const { folder, person } = home(THEIRS);
     await init(person);

@@ -2,12 +2,13 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { hookTable, serverSetting } from '../../../src/domain/installation.ts';
+import type { Role } from '../../../src/domain/tokens.ts';
 import { type Child, childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../../support/children.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
 
 const program = [process.execPath, HIVE];
 
-/** Both ways are tested: `HIVE_TEST_HOOKS=process` for the older one. */
+/** Both ways are tested: `HIVE_TEST_HOOKS=process` for the older one (vitest.config.ts). */
 export const HOOK_WAY = process.env['HIVE_TEST_HOOKS'] === 'process' ? 'process' : 'connection';
 
 /** Where it runs, and the scripted model it talks to. */
@@ -15,6 +16,8 @@ export interface ClaudeRun extends Omit<World, 'hive'> {
   model: { url: string };
   /** What it may do unasked. */
   allowed?: string;
+  /** The role of its server. */
+  role?: Role;
   /** MCP servers beside ours. */
   servers?: Record<string, object>;
   /** Its store is elsewhere, behind `hive serve`. */
@@ -45,8 +48,8 @@ export function claudeArguments(run: ClaudeRun): string[] {
   return ['--mcp-config', mcp, '--strict-mcp-config', '--settings', settings, '--allowedTools', allowed];
 }
 
-function serverOf({ remote }: ClaudeRun): object {
-  if (remote === undefined) return serverSetting('claude-code', program);
+function serverOf({ remote, role }: ClaudeRun): object {
+  if (remote === undefined) return serverSetting('claude-code', program, role);
   const headers = { Authorization: `Bearer ${remote.token}` };
   return { type: 'http', url: remote.url, headers };
 }

@@ -1,0 +1,75 @@
+/** Which of our tools the real clients send their model with each request, and how the model gets at the others. */
+import { describe, expect, test } from 'vitest';
+import { toolsFor } from '../../src/adapters/mcp/server.ts';
+import { ask } from '../support/hive.ts';
+import { tokensOf } from '../support/tokens.ts';
+import { hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
+import { runClaude } from './support/claude.ts';
+import { runCodex } from './support/codex.ts';
+import { startResponses } from './support/responses.ts';
+import { openWorld } from './support/world.ts';
+
+const ALWAYS = [
+  'hivemind_ask_async',
+  'hivemind_get_unprocessed_mentions',
+  'hivemind_poll',
+  'hivemind_post',
+  'hivemind_process_mentions',
+];
+const DEFERRED = 'mcp__hive__hivemind_status';
+
+function ours(request: ModelRequest | undefined): { name: string }[] {
+  return request?.tools.filter(({ name }) => name.startsWith('mcp__hive__')) ?? [];
+}
+
+describe('the tool list of Claude Code', () => {
+  test('has the tools of every day; another is loaded when the model looks it up', async () => {
+    const world = await openWorld();
+    const model = await startModel((_request, step) => {
+      if (step === 1) return { calls: [{ name: 'ToolSearch', input: { query: `select:${DEFERRED}` } }] };
+      return step === 2 ? { calls: [call('hivemind_status')] } : { text: 'done' };
+    });
+    await runClaude({ ...world, model }, 'go');
+    const [first, second, third] = model.requests;
+    const sent = ours(first);
+    expect(sent.map(({ name }) => name.replace('mcp__hive__', '')).sort()).toEqual(ALWAYS);
+    for (const tool of sent) expect(tool).toHaveProperty('input_schema.properties');
+    expect(tokensOf(sent.map((tool) => JSON.stringify(tool)).join('\n'))).toBeLessThanOrEqual(1_000);
+    // Of the others the model knows the names.
+    expect(JSON.stringify(first?.messages)).toContain(DEFERRED);
+    expect(ours(second).map(({ name }) => name)).toContain(DEFERRED);
+    expect(JSON.stringify(third?.messages.at(-1))).toContain('desks_online');
+  });
+
+  test('a coordinator finds its own tools by looking for words, and answers another agent', async () => {
+    const world = await openWorld();
+    const { ask_id } = await ask(world.hive, { question: 'Which port?' }, 'other-1');
+    const model = await startModel((_request, step) => {
+      if (step === 1) return { calls: [{ name: 'ToolSearch', input: { query: 'hivemind await respond' } }] };
+      if (step === 2) return { calls: [call('hivemind_await_ask', { timeout_ms: 0 })] };
+      return step === 3
+        ? { calls: [call('hivemind_respond', { ask_id, decision: '8080' })] }
+        : { text: 'done' };
+    });
+    await runClaude({ ...world, model, role: 'coordinator' }, 'go');
+    const [first, second, third] = model.requests;
+    expect(ours(first).map(({ name }) => name)).not.toContain('mcp__hive__hivemind_respond');
+    const found = ours(second).map(({ name }) => name);
+    expect(found).toEqual(
+      expect.arrayContaining(['mcp__hive__hivemind_await_ask', 'mcp__hive__hivemind_respond']),
+    );
+    expect(JSON.stringify(third?.messages.at(-1))).toContain('Which port?');
+    expect(await world.hive.prompts.get(ask_id)).toMatchObject({ status: 'responded', decision: '8080' });
+  });
+});
+
+test('Codex sends its model every tool, each with its schema', async () => {
+  const world = await openWorld();
+  const model = await startResponses(() => ({ text: 'done' }));
+  await runCodex({ ...world, model }, 'go');
+  const tools = model.requests[0]?.tools as { type: string; name?: string; tools?: { name: string }[] }[];
+  const [own] = tools.filter(({ name }) => name === 'mcp__hive');
+  const names = toolsFor('agent').map(({ name }) => name);
+  expect(own?.tools?.map(({ name }) => name).sort()).toEqual([...names].sort());
+  for (const tool of own?.tools ?? []) expect(tool).toHaveProperty('parameters.properties');
+});
