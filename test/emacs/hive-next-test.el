@@ -137,12 +137,14 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (dolist (question '("one?" "two?" "three?"))
       (hive-test-call 'fake/ask (list :question question :options hive-next-test-options)))
     (hive-test-wait 5 (= 3 (length (hive-prompts))))
-    ;; No pause before or between the keys; the first that is not TAB is ignored.
-    (hive-next-test-typing (list ?\t ?\t ?1 nil ?2)
-      (hive-next)
-      (should-not events))
-    (let ((answer (car (hive-next-test-stored 1))))
-      (should (equal ["no"] (plist-get answer :selected))))))
+    (let ((third (plist-get (nth 2 (hive-prompts-mine)) :ask_id)))
+      ;; No pause before or between the keys; the first that is not TAB is ignored.
+      (hive-next-test-typing (list ?\t ?\t ?1 nil ?2)
+        (hive-next)
+        (should-not events))
+      (let ((answer (car (hive-next-test-stored 1))))
+        (should (equal ["no"] (plist-get answer :selected)))
+        (should (equal third (plist-get answer :ask_id)))))))
 
 (ert-deftest hive-next-says-every-key-in-its-docstring ()
   (let ((text (substitute-command-keys (documentation 'hive-next))))
