@@ -547,7 +547,7 @@ A draft that consists of blocks is several messages."
        (< (point) (hive-shared-start))
        (<= (hive-shared-start) (point-max))))
 
-(defun hive-shared-compose--stray ()
+(defun hive-shared-stray-key ()
   "Before a command that types or deletes among the messages, go to the draft.
 An error here would remove the hook."
   (when (and (hive-shared-compose--above-p) (not executing-kbd-macro))

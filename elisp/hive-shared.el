@@ -318,7 +318,7 @@ see, it is posted, but its author is unverified.
   (dolist (hook '(window-size-change-functions window-buffer-change-functions))
     (add-hook hook #'hive-shared--resized nil t))
   (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t)
-  (add-hook 'pre-command-hook #'hive-shared-compose--stray nil t)
+  (add-hook 'pre-command-hook #'hive-shared-stray-key nil t)
   (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
 
 (defun hive-shared--resized (window)
