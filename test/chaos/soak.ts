@@ -24,6 +24,8 @@ import type { Worker, World } from './world.ts';
 const FEWEST_SAMPLES = 30;
 const LONGEST_BETWEEN_MS = 5_000;
 const SERVE_STARTS_MS = 20_000;
+/** Commands that end at once: only what lives for long has to stay the same. */
+const COMMANDS: ReadonlySet<string> = new Set(['token', 'human']);
 
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '1200' }, seed: { type: 'string', default: '1' } },
@@ -113,7 +115,7 @@ async function measure(
   for (let next = every_ms; next <= duration_ms; next += every_ms) {
     await sleep(started + next - performance.now());
     for (const { worker, pid } of place.running()) {
-      if (worker === 'token') continue;
+      if (COMMANDS.has(worker)) continue;
       const sample = sampleOf(pid);
       if (sample !== null) samples.set(worker, [...(samples.get(worker) ?? []), sample]);
     }
