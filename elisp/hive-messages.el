@@ -474,6 +474,7 @@
       (shared-widened . "Showing all messages")
       (shared-saved . "Wrote %s to %s")
       (no-message-here . "There is no message here")
+      (shared-not-above . "Messages are not edited here; write below the line (M->)")
       (no-mention-in-message . "This message has no unprocessed mention of you")
       (no-draft . "There is no draft")
       (draft-discarded . "The draft is in the kill ring")

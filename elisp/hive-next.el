@@ -37,15 +37,16 @@
 
 (defvar hive-next--raw nil "The events of the last key, as the terminal sent them.")
 
-(defun hive-keys-read (text new)
+(defun hive-keys-read (text new &optional harmless)
   "Show TEXT in the echo area and return the next key.
 If TEXT is NEW to the human, keys count only after a moment in which
-it was shown and no key was pressed."
+it was shown and no key was pressed.  A key of the list HARMLESS,
+which decides nothing, counts at once, unless one was ignored before."
   (let ((resize-mini-windows t)
         (max-mini-window-height 0.75)
         (message-truncate-lines nil)
         (message-log-max nil))
-    (when (and new (hive-next--dropped-p text))
+    (when (and new (hive-next--dropped-p text harmless))
       (setq text (concat text (propertize (hive-words 'next-dropped)
                                           'face 'shadow))))
     (let ((key (read-key text)))
@@ -59,8 +60,9 @@ In a terminal, `read-key' returns the escape alone and drops the rest."
       (event-convert-list (list 'meta (aref raw 1)))
     key))
 
-(defun hive-next--dropped-p (text)
-  "Show TEXT for a moment; return non-nil if keys were dropped."
+(defun hive-next--dropped-p (text harmless)
+  "Show TEXT for a moment; return non-nil if keys were dropped.
+HARMLESS is as for `hive-keys-read'."
   (let ((dropped nil) (waiting t))
     (while waiting
       ;; A key clears the echo area, and pending input prevents redisplay.
@@ -68,7 +70,10 @@ In a terminal, `read-key' returns the escape alone and drops the rest."
       (redisplay t)
       (let ((event (read-event nil nil hive-next--quiet)))
         (cond ((null event) (setq waiting nil))
-              ((eq event ?\C-g)         ; quitting is never too early
+              ((or (eq event ?\C-g)     ; quitting is never too early
+                   ;; After a key that was ignored, one that follows it was
+                   ;; perhaps meant for what that one would have led to.
+                   (and (not dropped) (memq event harmless)))
                (setq waiting nil)
                (push event unread-command-events))
               (t (setq dropped t)))))
@@ -189,10 +194,12 @@ property `hive-whole'."
 
 ;;;; Dealing with one question
 
-(defun hive-next--read-key (text new)
+(defconst hive-next--skip '(?\t tab) "The keys that skip a question.")
+
+(defun hive-next--read-key (text new &optional harmless)
   "Show TEXT in the echo area and return the next key.
-NEW is as for `hive-keys-read'."
-  (hive-keys-read text new))
+NEW and HARMLESS are as for `hive-keys-read'."
+  (hive-keys-read text new harmless))
 
 (defun hive-next--ask (prompt left)
   "Let the human deal with PROMPT; LEFT questions follow.
@@ -204,7 +211,7 @@ Return what they did: answered, skip, snooze, or nil to leave."
         (chosen nil) (done nil) (new t))
     (while (not done)
       (let* ((text (hive-next--text prompt chosen left))
-             (key (prog1 (hive-next--read-key text new)
+             (key (prog1 (hive-next--read-key text new hive-next--skip)
                     (when (get-text-property 0 'hive-whole text)
                       (hive-display-whole prompt))))
              (option (cdr (assq key choices)))
@@ -230,7 +237,7 @@ Return what they did: answered, skip, snooze, or nil to leave."
                 (free (setq done (hive-next--own-words prompt)))
                 (t (hive-next--say (hive-words 'next-options-only)))))
          ((and free (eq key ?e)) (setq done (hive-next--own-words prompt)))
-         ((memq key '(?\t tab)) (setq done 'skip))
+         ((memq key hive-next--skip) (setq done 'skip))
          ((eq key ?s) (setq done (hive-next--snooze prompt)))
          ((eq key ??) (hive-prompt-show prompt) (setq done 'leave))
          ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
@@ -342,11 +349,13 @@ DESCRIPTION is that of its option, or nil."
   "Answer the pending questions one by one, the most urgent first.
 Each option has a key: 1 to 9, then letters.  If you may choose
 several, the keys toggle and RET sends; otherwise RET lets you type an
-answer.  TAB skips a question, s snoozes it, q leaves.  ? leaves too,
-and shows the full question in a buffer, where \\<hive-prompt-mode-map>\\[hive-next] goes on.
+answer, and so does e in both cases.  TAB skips a question, s snoozes
+it, q leaves.  ? leaves too, and shows the full question in a buffer,
+where \\<hive-prompt-mode-map>\\[hive-next] goes on.
 
 A key counts only after its question has been shown for a moment; keys
-typed earlier are ignored.  What may grant a permission is confirmed
+typed earlier are ignored, except TAB: to skip several questions, press
+it as fast as you like.  What may grant a permission is confirmed
 with RET or y.  If a permission does not fit here in full, a key that
 may grant it opens its buffer instead.  Any other key leaves, and does
 what it usually does."

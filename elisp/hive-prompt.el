@@ -275,6 +275,8 @@ No text is passed twice: what a search has passed is coloured or left."
   (let ((map (make-sparse-keymap)))
     (set-keymap-parent map (make-composed-keymap button-buffer-map special-mode-map))
     (define-key map (kbd "a") #'hive-prompt-answer)
+    ;; On a button, the keymap of the button is first.
+    (define-key map (kbd "RET") #'hive-prompt-answer)
     (define-key map (kbd "e") #'hive-prompt-compose)
     (define-key map (kbd "c") #'hive-prompt-cancel)
     (define-key map (kbd "s") #'hive-prompt-snooze)
@@ -286,7 +288,7 @@ No text is passed twice: what a search has passed is coloured or left."
 
 (define-derived-mode hive-prompt-mode special-mode "Hive-Question"
   "Major mode of the buffer that shows one question in full.
-\\<hive-prompt-mode-map>1 to 9 answer with an option; \\[hive-prompt-answer] answers in the minibuffer, \\[hive-prompt-compose] in
+\\<hive-prompt-mode-map>1 to 9 answer with an option; \\`RET' or \\`a' answers in the minibuffer, \\[hive-prompt-compose] in
 a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] snoozes, \\[hive-next] goes on to
 the next question.
 \\{hive-prompt-mode-map}"

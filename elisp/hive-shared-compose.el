@@ -531,6 +531,40 @@ A draft that consists of blocks is several messages."
   "Return the thread in which this buffer posts, or nil."
   (or hive-shared-thread hive-shared-narrowed))
 
+;;;; Keys pressed among the messages
+
+;; Lisp may change the text of messages, which affects nobody.  A key that is
+;; typed there by mistake should not: what it types goes to the draft, and
+;; what it would delete stays.
+
+(defconst hive-shared-compose--deleting
+  '(delete-char delete-forward-char delete-backward-char backward-delete-char-untabify)
+  "Commands of keys that delete one character.")
+
+(defun hive-shared-compose--above-p ()
+  "Return non-nil if point is among the messages, and the draft is visible."
+  (and hive-shared--start
+       (< (point) (hive-shared-start))
+       (<= (hive-shared-start) (point-max))))
+
+(defun hive-shared-stray-key ()
+  "Before a command that types or deletes among the messages, go to the draft.
+An error here would remove the hook."
+  (when (and (hive-shared-compose--above-p) (not executing-kbd-macro))
+    (cond ((eq this-command 'self-insert-command)
+           (push-mark nil t)
+           (deactivate-mark)
+           (goto-char (point-max)))
+          ((and (memq this-command hive-shared-compose--deleting) (not (use-region-p)))
+           (setq this-command #'hive-shared-refuse))
+          ((memq this-command hive-shared-compose--typing)
+           (setq this-command #'hive-shared-refuse)))))
+
+(defun hive-shared-refuse ()
+  "Say that messages are not edited here."
+  (interactive nil hive-shared-mode)
+  (hive-fail 'shared-not-above))
+
 ;;;; Commands of shared buffers
 
 (defun hive-shared-post ()

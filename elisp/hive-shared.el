@@ -291,7 +291,8 @@ Without this, `display-buffer-use-some-window' may use another frame."
 (define-derived-mode hive-shared-mode text-mode "Hive-Shared"
   "Major mode of the buffer in which agents and you talk.
 Write below the line; \\[hive-shared-post] posts it.  \\[completion-at-point] completes a
-handle after an @.
+handle after an @.  What you type among the messages goes to the
+draft, too.
 
 \\[hive-shared-reply] answers the message at point, \\[hive-shared-done] marks a mention of
 you done, \\[hive-shared-next-mention] goes to the next mention of you.
@@ -317,6 +318,7 @@ see, it is posted, but its author is unverified.
   (dolist (hook '(window-size-change-functions window-buffer-change-functions))
     (add-hook hook #'hive-shared--resized nil t))
   (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t)
+  (add-hook 'pre-command-hook #'hive-shared-stray-key nil t)
   (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
 
 (defun hive-shared--resized (window)

@@ -45,7 +45,7 @@ const tasks = {
   chaos: [everything, 'test/chaos/main.ts'],
   'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
   powerloss: [everything, powerloss],
-  'ci:powerloss': [everything, `${powerloss} --states 1000 --seed 18`],
+  'ci:powerloss': [everything, `${powerloss} --states 600 --seed 18`],
   soak: [everything, 'test/chaos/soak.ts'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],

@@ -205,8 +205,11 @@ export async function isCarried(
   );
 }
 
-/** At most this many answers are delivered at once; the rest follow with the next event. */
-const AT_ONCE = 5;
+/**
+ * As many answers as have fewer characters than this are delivered at once; the rest follow with the next event. Claude Code
+ * shows its model a file instead of a context with more than 10,000, and other handlers add to it.
+ */
+const MOST_CHARACTERS = 8_000;
 
 /**
  * Hands over a session's settled and uncollected prompts, except those that another carrier may still prove read. Used
@@ -217,10 +220,12 @@ export async function handUncollected(context: HookContext): Promise<Delivered[]
   const delivered: Delivered[] = [];
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
   const held = uncollected.length === 0 ? NONE : await heldByRun(context);
+  let characters = 0;
   for (const prompt of uncollected) {
-    if (delivered.length === AT_ONCE) break;
     if (held.has(prompt.ask_id)) continue;
     if (await isCarried(context, prompt)) continue;
+    characters += describeSettlement(prompt, prompt.handed_at !== null).length;
+    if (delivered.length > 0 && characters > MOST_CHARACTERS) break;
     const { prompt: handed, repeated } = await handPrompt(tx, prompt, hookCarrier(session.session_id));
     delivered.push({
       prompt: await asSigned(tx, handed, { store, seats: await seatsOf(context, prompt) }),

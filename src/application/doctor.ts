@@ -31,6 +31,7 @@ export function createDoctor(
       const all = [
         ...(await examinations()),
         { name: 'Hive', examine: async () => [await describeHive(store)] },
+        { name: 'Records', examine: () => examineRecords(store) },
         { name: 'Trust', examine: async () => [...examineTrust(trust()), ...seats.examine()] },
         { name: 'Settings', examine: () => examineSettings(store, seat, env) },
         { name: 'Answer', examine: () => checkUnreadAnswers(store) },
@@ -48,6 +49,27 @@ export function createDoctor(
       return found.flat();
     },
   };
+}
+
+/** How many are named. */
+const MOST_NAMED = 10;
+
+/** Reads every prompt and every message, and names those that do not read as they were written. */
+async function examineRecords(store: Store): Promise<Check[]> {
+  const damaged = await store.read(async (tx) => [
+    ...(await tx.prompts.damaged()),
+    ...(await tx.messages.damaged()),
+  ]);
+  if (damaged.length === 0) return [];
+  const named = damaged.slice(0, MOST_NAMED).join(', ');
+  return [
+    {
+      name: 'Records',
+      ok: false,
+      text: `${damaged.length} damaged, which are left out of all lists: ${named}${damaged.length > MOST_NAMED ? ' and more' : ''}`,
+      advice: 'restore a backup of the store; everything else in it still works',
+    },
+  ];
 }
 
 async function describeHive(store: Store): Promise<Check> {

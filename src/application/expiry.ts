@@ -1,10 +1,11 @@
 /**
  * Expiry: any live Hive process expires prompts and mentions within a quarter of a second of their time, and sweeps up
- * after sessions that are gone. Each process has one timer for the earliest time; a transaction lets one of them win.
+ * after sessions that are gone and prompts that are damaged. Each process has one timer for the earliest time; a transaction lets one of them win.
  */
 import { debounced } from './feed.ts';
 import type { OutreachService } from './outreach.ts';
 import type { ReadTx, Store } from './ports.ts';
+import type { PromptService } from './prompts.ts';
 import { createRetries } from './retries.ts';
 import type { SessionService } from './sessions.ts';
 import type { Logger } from './world.ts';
@@ -89,17 +90,19 @@ const SWEEP_EVERY_MS = 60_000;
 interface SweepParts {
   sessions: Pick<SessionService, 'sweep'>;
   outreach: Pick<OutreachService, 'settleUnshown'>;
+  prompts: Pick<PromptService, 'setAsideDamaged'>;
   machine: string;
   log: Logger;
 }
 
 /** Sweeps now and each minute until the returned function is called; a failure is logged and tried again. */
-export function startSweep({ sessions, outreach, machine, log }: SweepParts): () => void {
+export function startSweep({ sessions, outreach, prompts, machine, log }: SweepParts): () => void {
   async function sweep(): Promise<void> {
     try {
       const ended = await sessions.sweep(machine);
       if (ended.length > 0) log.info('Sessions are gone.', { handles: ended.map(({ handle }) => handle) });
       await outreach.settleUnshown();
+      await prompts.setAsideDamaged();
     } catch (error) {
       log.warn('The sweep failed and will be tried again in a minute.', { error: String(error) });
     }

@@ -149,6 +149,8 @@ export function createHive(parts: HiveParts): Hive {
   const claims = createClaims(store);
   const mentions = createMentions(store);
   const expiring = [
+    // First: a damaged prompt stays due as long as it is pending.
+    { expireDue: prompts.setAsideDamaged, next: async () => null },
     { expireDue: prompts.expireDue, next: (tx: ReadTx) => tx.prompts.nextExpiry() },
     { expireDue: prompts.escalateDue, next: (tx: ReadTx) => tx.prompts.nextEscalation() },
     { expireDue: claims.releaseLapsed, next: (tx: ReadTx) => tx.claims.nextLapse() },
@@ -240,7 +242,7 @@ export function createHive(parts: HiveParts): Hive {
       stopRetention ??= startRetention(retention, log);
     },
     startSweep() {
-      stopSweep ??= startSweep({ sessions, outreach, machine, log });
+      stopSweep ??= startSweep({ sessions, outreach, prompts, machine, log });
     },
     startCodexAnswers() {
       stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });

@@ -178,6 +178,10 @@ export interface PromptReads extends PrunableReads {
   countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
   /** How many prompts of a session and its subagents (`ID:…`), or of a token's sessions, are pending. */
   countPendingUnder(id: string): Promise<number>;
+  /** The ids of the pending ones that do not read as they were written. Lists leave them out. */
+  damagedPending(): Promise<string[]>;
+  /** The ids of all of those, whatever their status. Reads every prompt. */
+  damaged(): Promise<string[]>;
   /** Still pending, asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
   /** Pending prompts that expire by `now`. */
@@ -199,6 +203,8 @@ export interface PromptRecords extends PromptReads, Prunable {
   /** Writes everything that may change besides the status: when it was offered and seen, late answer, amendment, snooze, claim. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
+  /** Takes a damaged prompt out of the pending ones, and leaves the rest of it as it is. */
+  setAside(ask_id: string): Promise<void>;
   /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
   setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
   /** Moves the open prompts of a session to the one that continues it; returns those that moved. */
@@ -435,6 +441,8 @@ export interface MessageReads extends PrunableReads {
   list(filter: MessageFilter): Promise<MessagePage>;
   /** The last messages with exactly this body, newest first. */
   byBody(body: string, limit: number): Promise<Message[]>;
+  /** The ids of those that do not read as they were written. Lists leave them out. Reads every message. */
+  damaged(): Promise<string[]>;
 }
 
 export interface MessageRecords extends MessageReads, Prunable {

@@ -41,6 +41,7 @@ import { CANCELS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
+import { giveNotice } from './notices.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
 import { chargeQuotas, demandOf, readQuotas, touchedBy } from './quotas.ts';
 import type { Ids } from './world.ts';
@@ -115,6 +116,8 @@ export interface PromptService {
   amend(command: AnswerCommand): Promise<Prompt>;
   /** @throws HiveError `prompt_not_found`, `not_allowed`. */
   cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
+  /** Takes damaged prompts out of the pending ones, and tells every desk. Returns how many. */
+  setAsideDamaged(): Promise<number>;
   /** Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many this one expired. */
   expireDue(): Promise<number>;
   /** The same for prompts that are due to be escalated. */
@@ -219,6 +222,25 @@ export function createPrompts(
         const cancelled = await recordCancel(tx, prompt, { by: actor.by, via: actor.via, reason });
         return { accepted: cancelled !== prompt, prompt: cancelled };
       }),
+
+    async setAsideDamaged() {
+      const damaged = await store.read((tx) => tx.prompts.damagedPending());
+      if (damaged.length === 0) return 0;
+      return store.write(async (tx) => {
+        const found = await tx.prompts.damagedPending();
+        for (const ask_id of found) {
+          await tx.prompts.setAside(ask_id);
+          const text = `The question ${ask_id} is damaged in the store: it does not read as it was written, so it was set aside. Its asker gets an error; restore a backup, or let it ask again.`;
+          await giveNotice(tx, {
+            severity: 'error',
+            text,
+            session_id: null,
+            data: { notice: 'damaged', ask_id },
+          });
+        }
+        return found.length;
+      });
+    },
 
     expireDue: () => writeDue((tx, limit) => tx.prompts.due(tx.now, limit), recordExpiry),
     escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalation),

@@ -3,12 +3,12 @@
  * columns are those that the engine names, so a new one is forged here without a line of this file changing.
  */
 import { expect, onTestFinished, test } from 'vitest';
-import type { Store } from '../../src/application/ports.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { UNCOVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { UNCOVERED_OF_PROMPT } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, type Row, type SqlValue, statement } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
 import { openOn } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -16,6 +16,9 @@ const DAMAGED = {
   code: 'store_foreign',
   message: expect.stringContaining('does not read as it was written'),
 };
+
+/** In place of an error, for what a list leaves out. */
+const LEFT_OUT = Object.assign(new Error('It does not read as it was written.'), { code: 'store_foreign' });
 
 export function checksumsContract(engine: StoreEngine): void {
   /** A store with an answered prompt and a message with a mention, and direct access to its rows. */
@@ -37,7 +40,10 @@ export function checksumsContract(engine: StoreEngine): void {
     const { driver, store, ask_id } = await open();
     const row = { table: 'prompts', key: 'ask_id', id: ask_id };
     const read = (id: string) => store.read((tx) => tx.prompts.get(id));
-    const list = () => store.read((tx) => tx.prompts.list({ limit: 10 }));
+    const list = async () => {
+      const { items } = await store.read((tx) => tx.prompts.list({ limit: 10 }));
+      if (items.length === 0) throw LEFT_OUT;
+    };
     expect(await forgeEach(driver, row, [read, list])).toEqual(Object.keys(UNCOVERED_OF_PROMPT).sort());
   });
 
@@ -48,11 +54,60 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(await forgeEach(driver, row, [read])).toEqual(Object.keys(UNCOVERED_OF_MESSAGE).sort());
   });
 
-  test('refuse a mention, whichever column of its message was forged', async () => {
+  test('show a mention, but not its message, whichever column of that was forged', async () => {
     const { driver, store, message_id } = await open();
     const row = { table: 'messages', key: 'message_id', id: message_id, joined: true };
-    const read = () => mentionsOf(store);
+    const read = async () => {
+      const { items } = await store.read((tx) => tx.mentions.list({ session_id: 'session-2', limit: 10 }));
+      if (items[0]?.body.startsWith('This message is damaged') === true) throw LEFT_OUT;
+    };
     expect(await forgeEach(driver, row, [read])).toEqual(Object.keys(UNCOVERED_OF_MESSAGE).sort());
+  });
+
+  test('one damaged prompt and one damaged message stop nothing: they are set aside, and the doctor names them', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const [bad, good, other] = [
+      await ask(hive, { timeout_ms: 1_000 }),
+      await ask(hive, { timeout_ms: 1_000 }),
+      await ask(hive),
+    ];
+    const author = agentAuthor(await introduce(hive), 'mcp');
+    const [torn, whole] = [
+      await hive.messages.post({ body: 'The first.', author }),
+      await hive.messages.post({ body: 'The second.', author }),
+    ];
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write((sql) =>
+      sql.run(statement(`UPDATE prompts SET question = 'forged' WHERE ask_id = $1`), [bad.ask_id]),
+    );
+    await driver.write((sql) =>
+      sql.run(statement(`UPDATE messages SET body = 'forged' WHERE message_id = $1`), [
+        torn.message.message_id,
+      ]),
+    );
+    // Both are due; the damaged one comes first.
+    await driver.write((sql) =>
+      sql.run(statement(`UPDATE prompts SET expires_at = created_at WHERE ask_id = $1`), [bad.ask_id]),
+    );
+    await eventually(async () => (await hive.prompts.expireDue()) === 1);
+    expect(await hive.prompts.get(good.ask_id)).toMatchObject({ status: 'expired' });
+    const pending = await hive.store.read((tx) => tx.prompts.list({ status: 'pending', limit: 10 }));
+    expect(pending.items.map(({ ask_id }) => ask_id)).toEqual([other.ask_id]);
+    const messages = await hive.store.read((tx) => tx.messages.list({ limit: 10 }));
+    expect(messages.items.map(({ body }) => body)).toEqual([whole.message.body]);
+
+    expect(await hive.prompts.setAsideDamaged()).toBe(1);
+    expect(await hive.prompts.setAsideDamaged()).toBe(0);
+    expect(await hive.store.read((tx) => tx.prompts.nextExpiry()), 'nothing is due for ever').toBeNull();
+    expect(await hive.prompts.countPending()).toMatchObject({ normal: 1 });
+    const [notice] = await hive.notices.list(1);
+    expect(notice?.data).toMatchObject({ notice: 'damaged', ask_id: bad.ask_id, severity: 'error' });
+    await expect(hive.prompts.get(bad.ask_id)).rejects.toMatchObject(DAMAGED);
+    const check = (await hive.doctor.run()).find(({ name }) => name === 'Records');
+    expect(check).toMatchObject({ ok: false, text: expect.stringContaining(bad.ask_id) });
+    expect(check?.text).toContain(torn.message.message_id);
   });
 
   test('fit again what a statement has changed in one prompt or in many', async () => {
@@ -65,10 +120,6 @@ export function checksumsContract(engine: StoreEngine): void {
     const [row] = await driver.read((sql) => sql.all(statement('SELECT checksum FROM prompts'), []));
     expect(row?.['checksum']).toEqual(expect.any(Number));
   });
-}
-
-async function mentionsOf(store: Store): Promise<unknown> {
-  return store.read((tx) => tx.mentions.list({ session_id: 'session-2', limit: 10 }));
 }
 
 interface Forged {

@@ -24,7 +24,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
        (dolist (fields ,questions) (hive-test-call 'fake/ask fields))
        (hive-test-wait 5 (= (length (hive-prompts)) (length ,questions)))
        (cl-letf (((symbol-function 'hive-next--read-key)
-                  (lambda (text new) (push text shown) (push new news) (or (pop keys) ?q)))
+                  (lambda (text new &rest _) (push text shown) (push new news) (or (pop keys) ?q)))
                  ((symbol-function 'sit-for) #'ignore))
          (hive-next))
        (setq shown (nreverse shown) news (nreverse news))
@@ -123,6 +123,33 @@ Within BODY, `shown' are the texts that were shown, in order, and
 (ert-deftest hive-keys-count-at-once-where-nothing-is-new ()
   (hive-next-test-typing (list ?1 ?2)
     (should (= ?1 (hive-keys-read "Sure?" nil)))))
+
+(ert-deftest hive-keys-a-harmless-one-is-never-too-early ()
+  (hive-next-test-typing (list ?\t ?1)
+    (should (= ?\t (hive-keys-read "Sure?" t '(?\t)))))
+  ;; After a key that was ignored it is ignored too.
+  (hive-next-test-typing (list ?1 ?\t nil ?2)
+    (should (= ?2 (hive-keys-read "Sure?" t '(?\t))))))
+
+(ert-deftest hive-next-skips-as-fast-as-tab-is-pressed ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (dolist (question '("one?" "two?" "three?"))
+      (hive-test-call 'fake/ask (list :question question :options hive-next-test-options)))
+    (hive-test-wait 5 (= 3 (length (hive-prompts))))
+    (let ((third (plist-get (nth 2 (hive-prompts-mine)) :ask_id)))
+      ;; No pause before or between the keys; the first that is not TAB is ignored.
+      (hive-next-test-typing (list ?\t ?\t ?1 nil ?2)
+        (hive-next)
+        (should-not events))
+      (let ((answer (car (hive-next-test-stored 1))))
+        (should (equal ["no"] (plist-get answer :selected)))
+        (should (equal third (plist-get answer :ask_id)))))))
+
+(ert-deftest hive-next-says-every-key-in-its-docstring ()
+  (let ((text (substitute-command-keys (documentation 'hive-next))))
+    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq leaves" "\\? leaves" "where n goes on"))
+      (should (string-match-p key text)))))
 
 (ert-deftest hive-keys-to-quit-is-never-too-early ()
   (hive-next-test-typing (list ?1 ?\C-g ?2)
@@ -317,6 +344,32 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (hive-compose-put-aside))))
 
 ;;;; The buffer of a question
+
+(ert-deftest hive-prompt-ret-answers-and-on-a-button-presses-it ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "Go?" :options hive-next-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (save-window-excursion
+      (switch-to-buffer (hive-prompt-buffer (car (hive-prompts))))
+      (goto-char (point-min))
+      (let (asked)
+        (cl-letf (((symbol-function 'hive-read-answer)
+                   (lambda (prompt) (setq asked (plist-get prompt :question))
+                     (list :decision "yes" :selected ["yes"]))))
+          (call-interactively (key-binding (kbd "RET"))))
+        (should (equal "Go?" asked))
+        (should (equal ["yes"] (plist-get (car (hive-next-test-stored 1)) :selected))))
+      (kill-buffer))
+    (hive-test-call 'fake/ask (list :question "Stop?" :options hive-next-test-options))
+    (hive-test-wait 5 (= 1 (length (hive-prompts))))
+    (save-window-excursion
+      (switch-to-buffer (hive-prompt-buffer (car (hive-prompts))))
+      (goto-char (point-min))
+      (forward-button 2)
+      (call-interactively (key-binding (kbd "RET")))
+      (should (equal ["no"] (plist-get (cadr (hive-next-test-stored 2)) :selected)))
+      (kill-buffer))))
 
 (ert-deftest hive-prompt-context-is-coloured-and-nothing-else ()
   (let* ((text (propertize "# Head\n`code` %s\n```\nblock\n```\n" 'keymap 'evil 'display "x" 'invisible t))

@@ -23,7 +23,7 @@
     (goto-char (point-max))
     (dotimes (n 30) (hive-shared-test-post (format "news %d" n)))
     (hive-shared-test-wait-for "news 29")
-    (should (= 500 (hive-shared-count)))
+    (hive-test-wait 10 (= 500 (hive-shared-count)))
     (should (= 500 (hash-table-count hive-shared--ids)))
     (should (= 500 (length (hive-shared-test-bodies))))
     (should (equal "filler 99530" (car (hive-shared-test-bodies))))
@@ -54,7 +54,7 @@
     (goto-char (point-max))
     (hive-shared-test-post "the last")
     (hive-shared-test-wait-for "the last")
-    (should (= 500 (hive-shared-count)))))
+    (hive-test-wait 10 (= 500 (hive-shared-count)))))
 
 (ert-deftest hive-shared-bounded/nobody-reads-on-and-the-buffer-stays-bounded ()
   (hive-shared-test-with
@@ -64,14 +64,13 @@
       ;; A second window stays at the very top.
       (goto-char (hive-shared-top))
       (dotimes (n 30) (hive-shared-test-post (format "news %d" n)))
-      (hive-test-wait 10 hive-shared-later)
-      (should (= 20 (hive-shared-count)))
+      (hive-test-wait 10 (and hive-shared-later (= 20 (hive-shared-count))))
       (should (= (point) (hive-shared-top)))
       (should (looking-at "## "))
       (hive-shared-latest)
       (hive-shared-test-ready)
       (hive-shared-test-wait-for "news 29")
-      (should (= 10 (hive-shared-count))))))
+      (hive-test-wait 10 (= 10 (hive-shared-count))))))
 
 (provide 'hive-shared-bounded-test)
 ;;; hive-shared-bounded-test.el ends here

@@ -100,4 +100,35 @@
     (insert "mine")
     (should (equal (hive-shared-draft) "mine"))))
 
+(ert-deftest hive-shared/a-stray-key-changes-no-message ()
+  (hive-shared-test-with
+    (hive-shared-test-post "one two three")
+    (hive-shared-test-open)
+    (switch-to-buffer (current-buffer))
+    (goto-char (point-max))
+    (insert "mine ")
+    (let ((shown (hive-shared-test-shown)))
+      (dolist (key '("x" "y"))
+        (goto-char (hive-shared-top))
+        (search-forward "two")
+        (hive-shared-test-press key))
+      (should (equal (hive-shared-draft) "mine xy"))
+      ;; DEL, C-d, RET, C-o: nothing, and the hook stays.
+      (dolist (key '("DEL" "C-d" "RET" "C-o"))
+        (goto-char (hive-shared-top))
+        (search-forward "two")
+        (should-error (hive-shared-test-press key) :type 'user-error))
+      (should (equal (hive-shared-test-shown) shown))
+      (should (equal (hive-shared-draft) "mine xy"))
+      (goto-char (point-max))
+      (hive-shared-test-press "DEL")
+      (should (equal (hive-shared-draft) "mine x")))))
+
+(defun hive-shared-test-press (key)
+  "Run the command of KEY, a key description, as the command loop does."
+  (let* ((keys (kbd key)) (last-command-event (aref keys 0))
+         (this-command (key-binding keys)))
+    (run-hooks 'pre-command-hook)
+    (call-interactively this-command)))
+
 ;;; hive-shared-undisturbed-test.el ends here

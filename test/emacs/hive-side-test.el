@@ -29,5 +29,18 @@
         ;; Half of a frame of 110 columns, less than the 60 columns in a wide frame.
         (should (= 55 (alist-get 'window-width action)))))))
 
+(ert-deftest hive-side-the-first-question-is-in-the-window-as-it-opens ()
+  (hive-list-test
+    (save-window-excursion
+      (let ((hive-side-window 'left) (hive-mode-line--window nil))
+        (hive-model-put-prompt (hive-test-prompt :question "Here?"))
+        (cl-letf (((symbol-function 'hive-notify-busy-p) #'ignore))
+          (hive-mode-line--open))
+        (should (window-live-p hive-mode-line--window))
+        (with-current-buffer (window-buffer hive-mode-line--window)
+          (goto-char (window-start hive-mode-line--window))
+          (should (search-forward "Here?" nil t)))
+        (delete-window hive-mode-line--window)))))
+
 (provide 'hive-side-test)
 ;;; hive-side-test.el ends here

@@ -39,10 +39,13 @@ async function check(): Promise<number> {
   let broken = 0;
   let opened = 0;
   if (values.engine !== 'postgres') {
-    const parts = chosen.reduce((sum, { weight }) => sum + weight, 0);
+    let parts = chosen.reduce((sum, { weight }) => sum + weight, 0);
     for (const recording of await recordAll()) {
       const { scenario } = recording;
-      const outcome = await recording.open({ states: Math.ceil((states * scenario.weight) / parts), seed });
+      // What one has not, because its states are fewer, the next ones have more.
+      const share = Math.ceil(((states - opened) * scenario.weight) / parts);
+      parts -= scenario.weight;
+      const outcome = await recording.open({ states: share, seed });
       recording.remove();
       opened += outcome.states;
       broken += outcome.problems.length;

@@ -32,7 +32,10 @@ export interface Recording {
 }
 
 /** So often in a row a state may be one that was opened already. */
-const REPEATS = 30;
+const REPEATS = 60;
+
+/** So many states are found at one of the chosen cuts. */
+const MANY = 10;
 
 /** @throws Error if something was done to the disk that was not recorded. */
 export async function record(scenario: Scenario, fault: Planted | null = null): Promise<Recording> {
@@ -82,7 +85,10 @@ async function openStates(
   { scenario, disk, calls, told, place }: Recorded,
   { states, seed }: OpenOptions,
 ): Promise<Outcome> {
-  const cuts = cutsOf(calls, scenario.near?.(calls));
+  const few = cutsOf(calls, scenario.near?.(calls));
+  // Where many states are wanted, also between two writes.
+  const many = scenario.near === undefined && states > MANY * few.length;
+  const cuts = many ? calls.map((_, index) => index) : few;
   const opened = new Set<string>();
   const problems: { how: string; texts: string[] }[] = [];
   const random = randomOf(seed, scenario.name);

@@ -165,3 +165,28 @@ describe('an answer that a poll has returned', () => {
     expect(text).toContain('This may have reached you before.');
   });
 });
+
+test('one hook carries as many answers as fit by size, and the next one the rest', async () => {
+  const hive = await openTestHive();
+  await fire(hive, event('SessionStart', { source: 'startup' }));
+  const answer = async (question: string, decision: string): Promise<string> => {
+    const { ask_id } = await ask(hive, { question }, SESSION);
+    await hive.prompts.respond({ ask_id, decision, actor: HUMAN });
+    return ask_id;
+  };
+  const short: string[] = [];
+  for (let count = 0; count < 12; count += 1) short.push(await answer(`Short ${count}?`, 'yes'));
+  const first = await context(hive, bashDone);
+  expect(short.filter((ask_id) => first.includes(ask_id))).toEqual(short);
+  const long: string[] = [];
+  for (let count = 0; count < 10; count += 1) long.push(await answer(`Long ${count}?`, 'long '.repeat(700)));
+  const arrived: string[] = [];
+  let hooks = 0;
+  for (; arrived.length < long.length && hooks < long.length; hooks += 1) {
+    const carried = await context(hive, bashDone);
+    expect(carried.length).toBeLessThan(10_000);
+    arrived.push(...long.filter((ask_id) => carried.includes(ask_id)));
+  }
+  expect(arrived).toEqual(long);
+  expect(hooks).toBeGreaterThan(1);
+});

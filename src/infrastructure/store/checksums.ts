@@ -34,12 +34,17 @@ export function coveredColumns<Column extends string>(
   return columns.filter((column) => exceptions[column] === undefined).sort();
 }
 
+/** Whether a row reads as it was written. */
+export function isIntact(found: SqlValue | undefined, values: readonly SqlValue[]): boolean {
+  return found === checksumOf(values);
+}
+
 /**
  * Refuses a row whose checksum is wrong or missing: a damaged row may have lost its last columns.
  * @throws HiveError `store_foreign`.
  */
 export function verifyChecksum(found: SqlValue | undefined, values: readonly SqlValue[], what: string): void {
-  if (found === checksumOf(values)) return;
+  if (isIntact(found, values)) return;
   throw new HiveError(
     'store_foreign',
     `The store is damaged: ${what} does not read as it was written. Put the store aside and restore a backup; hive doctor looks at the rest.`,

@@ -2,7 +2,7 @@
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
 import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
-import { MESSAGE_COLUMNS, readMessage } from './messages.ts';
+import { MESSAGE_COLUMNS, readMentioned } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
   type Codec,
@@ -44,10 +44,9 @@ const DELIVERED = 'deliveries.handed_at AS delivered_at, deliveries.carrier';
 /** The alias of a column of the mention's message, because both tables use some names. */
 const ofMessage = (column: string): string => `message.${column}`;
 
-/** @throws HiveError `store_foreign` if its message is damaged. */
 function readInFull(row: Row): MentionInFull {
   const read = MESSAGE_COLUMNS.map((column) => [column, row[ofMessage(column)] ?? null]);
-  const message = readMessage(Object.fromEntries(read) as Row);
+  const message = readMentioned(Object.fromEntries(read) as Row);
   const { at, from_handle, author, as_handle, project, project_dir } = message;
   const { thread, reply_to, expects_reply, body } = message;
   return {

@@ -5,7 +5,7 @@
 import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
 import { searchText } from '../../domain/text.ts';
-import { checksumOf, coveredColumns, verifyChecksum } from './checksums.ts';
+import { checksumOf, coveredColumns, isIntact, verifyChecksum } from './checksums.ts';
 import { pruneMessages } from './prune.ts';
 import {
   type Conditions,
@@ -81,7 +81,7 @@ export function messageStatements(sql: Sql): MessageRecords {
         const query = statement(
           `SELECT ${LIST} FROM messages WHERE ${text} ORDER BY seq ${order} LIMIT ${next}`,
         );
-        found.push(...(await sql.all(query, [...params, limit + 1])).map(readMessage));
+        found.push(...readIntact(await sql.all(query, [...params, limit + 1])));
       }
       found.sort((a, b) => (forward ? a.seq - b.seq : b.seq - a.seq));
       const items = found.slice(0, limit);
@@ -96,7 +96,11 @@ export function messageStatements(sql: Sql): MessageRecords {
       };
     },
 
-    byBody: async (body, limit) => (await sql.all(BY_BODY, [digest(body), limit])).map(readMessage),
+    byBody: async (body, limit) => readIntact(await sql.all(BY_BODY, [digest(body), limit])),
+    damaged: async () =>
+      (await sql.all(EVERY, []))
+        .filter((row) => !isIntactMessage(row))
+        .map((row) => String(row['message_id'])),
 
     async nextSeq() {
       const [row] = await sql.all(NEXT_SEQ, []);
@@ -172,6 +176,24 @@ export function readMessage(row: Row): Message {
   return messages.decode(row);
 }
 
+const isIntactMessage = (row: Row): boolean =>
+  isIntact(
+    row['checksum'],
+    COVERED_OF_MESSAGE.map((column) => row[column] ?? null),
+  );
+
+/** The messages in rows. A damaged one is left out: it must not keep the others from anybody. */
+function readIntact(rows: readonly Row[]): Message[] {
+  return rows.filter(isIntactMessage).map(readMessage);
+}
+
+/** As `readMessage`, with a sentence in the place of a damaged body: whoever is mentioned in it must be able to go on. */
+export function readMentioned(row: Row): Message {
+  return isIntactMessage(row) ? readMessage(row) : { ...messages.decode(row), body: DAMAGED_BODY };
+}
+const DAMAGED_BODY =
+  'This message is damaged in the store and cannot be shown. Process the mention, and tell the human; hive doctor names it.';
+
 const ALL = statement(
   () => `SELECT ${COVERED_OF_MESSAGE.map((column) => `"${column}"`).join(', ')} FROM messages`,
 );
@@ -187,3 +209,4 @@ export async function renewMessageChecksums(sql: Sql): Promise<void> {
 export const MESSAGE_COLUMNS: readonly string[] = [...messages.columns, 'body_digest', 'checksum'];
 /** The same, for a SELECT. */
 const LIST: string = `${messages.list}, body_digest, checksum`;
+const EVERY = statement(`SELECT ${LIST} FROM messages`);

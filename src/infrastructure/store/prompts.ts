@@ -15,7 +15,7 @@ import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import { checksumOf, coveredColumns, verifyChecksum } from './checksums.ts';
+import { checksumOf, coveredColumns, isIntact, verifyChecksum } from './checksums.ts';
 import { openOf } from './deliveries.ts';
 import { prunePrompts } from './prune.ts';
 import {
@@ -136,6 +136,20 @@ function readPrompt(row: Row): Prompt {
   return { ...prompts.decode(row), ...receipts.decode(row) };
 }
 
+const isIntactPrompt = (row: Row): boolean =>
+  isIntact(
+    row['checksum'],
+    COVERED.map((column) => row[column] ?? null),
+  );
+
+/** The prompts in rows. A damaged one is left out: it must not keep the others from anybody (`damagedPending` finds it). */
+function readIntact(rows: readonly Row[]): Prompt[] {
+  return rows.filter(isIntactPrompt).map(readPrompt);
+}
+
+/** So many damaged rows may stand before those that are due. */
+const SPARE = 100;
+
 const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
 const SET_CHECKSUM = statement('UPDATE prompts SET checksum = $2 WHERE ask_id = $1');
 
@@ -208,6 +222,13 @@ const RESPONSE = statement(
   `SELECT response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature FROM responses WHERE response_id = $1`,
 );
 
+const PENDING = statement(() => `${SELECT} WHERE status = 'pending'`);
+const EVERY = statement(() => SELECT);
+/** No list and no count names this status. The rest of the row stays as it was found. */
+const SET_ASIDE = statement(`UPDATE prompts SET status = 'damaged' WHERE ask_id = $1 AND status = 'pending'`);
+const damagedIn = (rows: readonly Row[]): string[] =>
+  rows.filter((row) => !isIntactPrompt(row)).map((row) => String(row['ask_id']));
+
 const SET_ORPHANED = statement(
   `UPDATE prompts SET orphaned = $2 WHERE ${PENDING_OF} AND orphaned <> $2 RETURNING ask_id`,
 );
@@ -227,12 +248,12 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     get: (ask_id) => one(GET, [ask_id]),
     byKey: (session_id, key) => one(BY_KEY, [session_id, key]),
     uncollectedOf: async (session_id, limit) =>
-      (await sql.all(UNCOLLECTED_OF, [session_id, limit])).map(readPrompt),
+      readIntact(await sql.all(UNCOLLECTED_OF, [session_id, limit])),
     async openOf(session_id, limit) {
       const params = [session_id, limit];
       const found = await Promise.all([sql.all(UNCOLLECTED_OF, params), sql.all(PENDING_OF_SESSION, params)]);
       // Settled ones first: pending ones must not hide an answer, however many there are.
-      return found.flat().slice(0, limit).map(readPrompt);
+      return readIntact(found.flat()).slice(0, limit);
     },
     async countOpenOf(session_id) {
       const [row] = await sql.all(COUNT_OPEN_OF, [session_id]);
@@ -242,8 +263,8 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       const [row] = await sql.all(PENDING_UNDER, [id, `${id}:`, `${id};`]);
       return Number(row?.['n'] ?? 0);
     },
-    pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(readPrompt),
-    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(readPrompt),
+    pendingOfTurn: async (turn_id) => readIntact(await sql.all(PENDING_OF_TURN, [turn_id])),
+    due: async (until, limit) => readIntact(await sql.all(DUE, [until, limit + SPARE])).slice(0, limit),
 
     ...promptLists(sql, now),
 
@@ -252,7 +273,8 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       return row?.['expires_at'] === null || row === undefined ? null : String(row['expires_at']);
     },
 
-    toEscalate: async (until, limit) => (await sql.all(TO_ESCALATE, [until, limit])).map(readPrompt),
+    toEscalate: async (until, limit) =>
+      readIntact(await sql.all(TO_ESCALATE, [until, limit + SPARE])).slice(0, limit),
 
     async nextEscalation() {
       const [row] = await sql.all(NEXT_ESCALATION, []);
@@ -300,6 +322,12 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
         outcome,
         signature,
       ]);
+    },
+
+    damagedPending: async () => damagedIn(await sql.all(PENDING, [])),
+    damaged: async () => damagedIn(await sql.all(EVERY, [])),
+    async setAside(ask_id) {
+      await sql.run(SET_ASIDE, [ask_id]);
     },
 
     async setOrphaned(session_id, orphaned) {
@@ -421,7 +449,7 @@ function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' 
       const last = page.at(-1);
       const more = rows.length > limit && last !== undefined;
       return {
-        items: page.map(readPrompt),
+        items: readIntact(page),
         next_cursor: more ? encodeCursor(view.order.map((column) => last[column] ?? null)) : null,
       };
     },
