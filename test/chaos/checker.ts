@@ -27,6 +27,18 @@ export interface Checked extends Verdict {
   proves: string;
 }
 
+/**
+ * The checks that had nothing to look at in any leg of a run: such a run has not shown what it says. `without`: the names of
+ * those for which the run has no worker. The check of failures is never among them: a run in which nothing is refused is
+ * a good one.
+ */
+export function idle(checked: readonly Checked[], without: readonly string[] = []): string[] {
+  return [...Map.groupBy(checked, ({ name }) => name)]
+    .filter(([, legs]) => legs.every(({ looked_at }) => looked_at === 0))
+    .map(([name]) => name)
+    .filter((name) => name !== failures.name && !without.includes(name));
+}
+
 export function checkAll(evidence: Evidence): Checked[] {
   return CHECKS.map(({ name, proves, run }) => {
     const { looked_at, violations } = run(evidence);

@@ -1,5 +1,5 @@
 /** Where the processes of a run live: a build of the program, their environment, and who runs at the moment. */
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
+import { type Client, openClient, type Start, type Started } from './client.ts';
 import { lost } from './failures.ts';
 import type { SabotageName } from './sabotage.ts';
 
@@ -24,24 +25,32 @@ export type Environment = Readonly<Record<string, string>>;
 
 export interface Running {
   readonly worker: string;
-  readonly child: ChildProcessWithoutNullStreams;
+  readonly child: Started;
   /** The process of `hive` itself, which need not be the one that was started. */
   readonly pid: number;
   readonly exited: Promise<number | null>;
   stderr(): string;
 }
 
+/** The client of an agent. */
+export type Host = Client | 'own' | null;
+
 export interface Installation {
   /** A path, or the address of a PostgreSQL schema. */
   readonly store: string;
   /** Where the workers write their logs, and what their processes said on stderr is kept. */
   readonly logs: string;
-  /** Starts `hive ARGS…` for a worker. `hosted`: under a separate process, in place of an agent's client. */
+  /**
+   * Starts `hive ARGS…` for a worker. `host`: a process above it that is an agent's client; `'own'` is one for this
+   * process alone, and only what descends from a client speaks for its session.
+   */
   start(
     worker: string,
     args: readonly string[],
-    options?: { env?: Environment; hosted?: boolean },
+    options?: { env?: Environment; host?: Host },
   ): Promise<Running>;
+  /** A client that stays while the processes below it come and go; it ends with the installation at the latest. */
+  openClient(): Client;
   running(): readonly Running[];
   /** Shifts the clock of all its processes, in milliseconds. */
   setClock(shift_ms: number): void;
@@ -70,6 +79,7 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
       ? POWERLESS
       : [];
   const running = new Set<Running>();
+  const clients: Client[] = [];
   let cleared = false;
 
   lettingScriptsAnswer(home);
@@ -90,27 +100,29 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
   return {
     store,
     logs,
-    async start(worker, args, { env = {}, hosted = false } = {}) {
+    async start(worker, args, { env = {}, host = null } = {}) {
       if (cleared) throw lost('the run is over');
       const command = [...powerless, process.execPath, join(program, 'bin/hive'), ...args];
       // A shell that has more to do does not become its last command.
-      const [file = '', ...words] = hosted ? ['sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
-      const child = spawn(file, words, { env: { ...environment, ...env }, cwd: home, stdio: 'pipe' });
+      const [file = '', ...words] =
+        host === 'own' ? ['sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
+      const how = { file, words, env: { ...environment, ...env }, cwd: home };
+      const { child, pid, exited } =
+        host === null || host === 'own' ? await begin(how, host === 'own') : await host.start(how);
       let said = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-4_000);
         appendFileSync(join(logs, `${worker}.stderr`), text);
       });
-      child.stdin.on('error', () => undefined);
-      const exited = new Promise<number | null>((resolve, reject) => {
-        child.once('error', reject);
-        child.once('close', resolve);
-      });
-      const pid = hosted ? await childOf(child.pid ?? 0, exited) : (child.pid ?? 0);
       const one: Running = { worker, child, pid, exited, stderr: () => said };
       running.add(one);
       void exited.finally(() => running.delete(one));
       return one;
+    },
+    openClient() {
+      const client = openClient({ PATH: environment['PATH'] ?? '', HOME: home });
+      clients.push(client);
+      return client;
     },
     running: () => [...running],
     setClock: (shift_ms) => writeFileSync(clock, String(shift_ms)),
@@ -122,9 +134,22 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
         child.kill('SIGKILL');
         child.stdout.destroy();
       }
+      await Promise.all(clients.map((client) => client.end()));
       await Promise.all(all.map(({ exited }) => exited));
     },
   };
+}
+
+/** `hosted`: the program is the only child of what is started. */
+async function begin({ file, words, ...rest }: Start, hosted: boolean): ReturnType<Client['start']> {
+  const child = spawn(file, words, { ...rest, stdio: 'pipe' });
+  child.stdin.on('error', () => undefined);
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const pid = hosted ? await childOf(child.pid ?? 0, exited) : (child.pid ?? 0);
+  return { child, pid, exited };
 }
 
 /** A separate build, so that another build in the meantime changes nothing here. Only that of a sabotage asks for bugs. */

@@ -1,7 +1,12 @@
 /** The checker of `npm run chaos`: it accepts a correct history, and each check finds the error it looks for. */
 import { describe, expect, test } from 'vitest';
-import { checkAll } from '../chaos/checker.ts';
+import { checkAll, idle } from '../chaos/checker.ts';
 import type { Evidence, Fact, StoredRow } from '../chaos/facts.ts';
+import { lost } from '../chaos/failures.ts';
+import type { Installation } from '../chaos/installation.ts';
+import { follower } from '../chaos/workers/follower.ts';
+import type { World } from '../chaos/world.ts';
+import { tempFolder } from '../support/temp.ts';
 import { story } from './chaos-story.ts';
 
 type Story = ReturnType<typeof story>;
@@ -32,10 +37,53 @@ test('a run in which all is right breaks nothing, and every check but the one of
   expect([...broken()]).toEqual([]);
   const told = story();
   const logs = Object.entries(told.facts).map(([worker, facts]) => ({ worker, facts }));
-  const idle = checkAll({ logs, store: told.store as Evidence['store'] }).filter(
+  const unused = checkAll({ logs, store: told.store as Evidence['store'] }).filter(
     (one) => one.looked_at === 0,
   );
-  expect(idle.map(({ name }) => name)).toEqual(['no self-approval', 'failures']);
+  expect(unused.map(({ name }) => name)).toEqual(['no self-approval', 'failures']);
+});
+
+describe('a check that had nothing to check is named', () => {
+  const unchecked = (spoil: (told: Story) => void, without?: readonly string[]): string[] => {
+    const told = story();
+    spoil(told);
+    const logs = Object.entries(told.facts).map(([worker, facts]) => ({ worker, facts }));
+    return idle(checkAll({ logs, store: told.store as Evidence['store'] }), without);
+  };
+  const noHooks = ({ facts }: Story): void => drop(facts['agent'], (fact) => fact.did === 'hooked');
+
+  test('where no tool call was held', () => {
+    expect(unchecked(noHooks)).toEqual(['no self-approval', 'guards']);
+  });
+
+  test('but not where another leg of the run had something', () => {
+    const told = story();
+    const logs = Object.entries(told.facts).map(([worker, facts]) => ({ worker, facts }));
+    const store = told.store as Evidence['store'];
+    expect(idle([...checkAll({ logs: [], store }), ...checkAll({ logs, store })])).toEqual([
+      'no self-approval',
+    ]);
+  });
+
+  test('but not where the run has no worker for it, and not that of failures', () => {
+    expect(unchecked(noHooks, ['guards'])).toEqual(['no self-approval']);
+  });
+});
+
+test('a follower of a run that was ended by an error leaves no error of its own behind', async () => {
+  const folder = tempFolder();
+  let starts = 0;
+  const installation = {
+    logs: folder,
+    async start() {
+      starts += 1;
+      throw lost('the run is over');
+    },
+  } as unknown as Installation;
+  const world: World = { installation, seed: 1, handles: new Set(), asks: [], working: false };
+  // Vitest fails a file in which a promise is rejected and nobody is there to take it.
+  await follower(world, 'follower').work();
+  expect(starts).toBe(1);
 });
 
 describe('each check finds what it is there for', () => {
@@ -168,6 +216,12 @@ describe('each check finds what it is there for', () => {
       'feeds',
       'a follower saw an event twice',
       ({ facts }) => facts['follower']?.splice(3, 0, { did: 'saw', seq: 2 }),
+    ],
+    [
+      'feeds',
+      'the last event never came',
+      ({ facts }) =>
+        facts['follower']?.push({ did: 'failed', what: 'The event 9', code: 'unseen', message: 'Never.' }),
     ],
     ['feeds', 'a follower missed the last event', ({ facts }) => facts['follower']?.pop()],
     ['feeds', 'a desk was not told of a message', ({ facts }) => facts['desk']?.pop()],

@@ -1,5 +1,5 @@
 /** Invariant 10: no process misses a committed event, or sees one twice. */
-import type { Evidence, Fact } from '../facts.ts';
+import { type Evidence, type Fact, factsOf } from '../facts.ts';
 import { type Check, type Finding, finding } from './check.ts';
 
 export const feeds: Check = {
@@ -18,6 +18,8 @@ export const feeds: Check = {
       if (facts.some(({ did }) => did === 'followed')) follower(worker, facts, seqs, found);
       if (facts.some(({ did }) => did === 'opened')) desk(worker, facts, evidence, found);
     }
+    for (const { what, code, message } of factsOf(evidence, 'failed'))
+      found.expect(code !== 'unseen', () => `${what}: ${message}`);
     return found;
   },
 };

@@ -1,5 +1,6 @@
 /** An agent over MCP: asks, polls, takes back, posts, deals with its mentions; a coordinator answers and interrupts too. */
 import { attempt, sleep } from '../failures.ts';
+import type { Host } from '../installation.ts';
 import { deskOf, remember, untilDone, type Worker, type World } from '../world.ts';
 import { type McpLine, mcpLine, type Result } from './mcp.ts';
 
@@ -10,6 +11,8 @@ export interface AgentOptions {
   coordinator?: boolean;
   /** More words after `hive mcp`. */
   args?: readonly string[];
+  /** The process above its `hive mcp`; one for each connection by default. */
+  host?: Host;
 }
 
 /** What one that asks over MCP can do, shared with the agent that has hooks. */
@@ -37,7 +40,7 @@ const AT_ONCE = 50;
 
 export function createAsker(
   world: World,
-  { name, env, coordinator = false, args = [] }: AgentOptions,
+  { name, env, coordinator = false, args = [], host = 'own' }: AgentOptions,
 ): Asker & ReturnType<typeof deskOf> {
   const desk = deskOf(world, name);
   const { log, random, unique } = desk;
@@ -46,6 +49,8 @@ export function createAsker(
     name,
     [...(coordinator ? ['--role', 'coordinator'] : []), ...args],
     env,
+    undefined,
+    host,
   );
   const open = new Set<string>();
   /** Ended without an answer: a late one may come, so they are looked at again at the end. */

@@ -36,12 +36,15 @@ interface Said {
 
 /** So many tools a turn runs at most. */
 const TOOLS = 4;
+/** One that leads to what clears the mention gate, and is never held. */
+const OWN_TOOL = 'mcp__hive__hivemind_get_unprocessed_mentions';
 
 export function claude(world: World, name: string, session_id: string): Worker {
   const recorded = recordedEvents();
-  // No CLAUDE_PID: its client is the process above `hive mcp`, which dies and restarts with it.
-  const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: session_id };
-  const asker = createAsker(world, { name, env });
+  // Its hooks and its `hive mcp` descend from one process: nothing else speaks for its session.
+  const client = world.installation.openClient();
+  const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: session_id, CLAUDE_PID: String(client.pid) };
+  const asker = createAsker(world, { name, env, host: client });
   const { log, random, unique } = asker;
   let prompt_id = '';
 
@@ -56,7 +59,7 @@ export function claude(world: World, name: string, session_id: string): Worker {
       ...changes,
     };
     const printed = await attempt(log, `hook ${event}`, () =>
-      run(world.installation, name, ['hook'], { env, input: JSON.stringify(stdin) }),
+      run(world.installation, name, ['hook'], { env, input: JSON.stringify(stdin), host: client }),
     );
     if (printed instanceof Failure) return {};
     if (printed.err !== '')
@@ -107,8 +110,7 @@ export function claude(world: World, name: string, session_id: string): Worker {
     if (begun.continue === false) return;
     await asker.ask();
     for (let n = random.between(1, TOOLS); n > 0 && world.working; n -= 1) {
-      if (!(await useTool(random.chance(0.4) ? 'mcp__hive__hivemind_get_unprocessed_mentions' : 'Bash')))
-        return;
+      if (!(await useTool(random.chance(0.4) ? OWN_TOOL : 'Bash'))) return;
       if (random.chance(0.4)) await asker.poll(0);
       if (random.chance(0.3)) await asker.post();
       await sleep(random.between(50, 300));
@@ -132,8 +134,13 @@ export function claude(world: World, name: string, session_id: string): Worker {
       // A turn that somebody stopped answers no polls; in a new one the agent learns what became of its questions.
       prompt_id = unique('prompt');
       await fire('UserPromptSubmit', { prompt: 'go' });
+      // The person at the terminal has mentioned everybody meanwhile, so even the shortest run has something to hold.
+      for (const tool of [OWN_TOOL, 'Bash']) await useTool(tool);
       await asker.finish();
     },
-    end: asker.end,
+    async end() {
+      await client.end();
+      await asker.end();
+    },
   };
 }

@@ -1,6 +1,6 @@
 /** One command or hook: started, given its input, and waited for, as a shell or a client does. */
 import { lost } from '../failures.ts';
-import { type Environment, type Installation, signal } from '../installation.ts';
+import { type Environment, type Host, type Installation, signal } from '../installation.ts';
 
 /** A client kills what takes longer. */
 const LIMIT_MS = 12_000;
@@ -16,9 +16,9 @@ export async function run(
   installation: Installation,
   worker: string,
   args: readonly string[],
-  { env = {}, input = '' }: { env?: Environment; input?: string } = {},
+  { env = {}, input = '', host = null }: { env?: Environment; input?: string; host?: Host } = {},
 ): Promise<Ended> {
-  const { child, pid, exited, stderr } = await installation.start(worker, args, { env });
+  const { child, pid, exited, stderr } = await installation.start(worker, args, { env, host });
   let out = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;

@@ -220,6 +220,7 @@ export function desk(world: World, name: string): Worker {
     async end({ message }) {
       if (message !== null && message.seq > opened_at)
         await untilSeen(
+          log,
           `The message ${message.message_id} at ${name}`,
           () => last_message === message.message_id,
         );

@@ -47,12 +47,14 @@ export function follower(world: World, name: string): Worker {
           if (!over) await sleep(200);
         }
       })();
+      // A run that another worker ended by an error starts nothing more; that error is the one to report.
+      following.catch(() => undefined);
       while (world.working) await sleep(100);
     },
     settle: async () => undefined,
     finish: async () => undefined,
     async end({ head }) {
-      await untilSeen(`The event ${head} at ${name}`, () => last >= head);
+      await untilSeen(log, `The event ${head} at ${name}`, () => last >= head);
       over = true;
       running?.child.kill('SIGTERM');
       await following;

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Failure, failureOf, lost, within } from '../failures.ts';
-import { type Environment, type Installation, type Running, signal } from '../installation.ts';
+import { type Environment, type Host, type Installation, type Running, signal } from '../installation.ts';
 
 /** Longer than a write waits for the store. */
 const CALL_MS = 9_000;
@@ -26,11 +26,12 @@ export function mcpLine(
   env: Environment,
   /** How long a call may take. */
   limit_ms = CALL_MS,
+  host: Host = 'own',
 ): McpLine {
   let line: { client: Client; running: Running; gone: Promise<never> } | null = null;
 
   async function connect(): Promise<NonNullable<typeof line>> {
-    const running = await installation.start(worker, ['mcp', ...args], { env, hosted: true });
+    const running = await installation.start(worker, ['mcp', ...args], { env, host });
     const { stdin, stdout } = running.child;
     const gone = running.exited.then(() => Promise.reject(lost('hive mcp went away')));
     gone.catch(() => undefined);

@@ -1,6 +1,6 @@
 /** A person at a shell: each act is a separate command. */
 import { attempt, Failure, lost, sleep } from '../failures.ts';
-import { deskOf, type Worker, type World } from '../world.ts';
+import { deskOf, untilDone, type Worker, type World } from '../world.ts';
 import { run } from './command.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes
@@ -50,10 +50,8 @@ export function terminal(world: World, name: string): Worker {
   async function post(): Promise<void> {
     const body = `${unique('message')} @All`;
     log.add({ did: 'tried', what: 'post', text: body });
-    await attempt(log, 'post', async () => {
-      const { message_id } = await hive('post', body);
-      log.add({ did: 'posted', message_id, body });
-    });
+    const { message_id } = await hive('post', body);
+    log.add({ did: 'posted', message_id, body });
   }
 
   async function interrupt(): Promise<void> {
@@ -65,7 +63,7 @@ export function terminal(world: World, name: string): Worker {
     });
   }
 
-  const acts = [answer, answer, cancel, post, interrupt];
+  const acts = [answer, answer, cancel, () => attempt(log, 'post', post), interrupt];
   return {
     name,
     async work() {
@@ -74,7 +72,8 @@ export function terminal(world: World, name: string): Worker {
         await sleep(random.between(200, 900));
       }
     },
-    settle: async () => undefined,
+    // Every agent has a mention to deal with when it finishes.
+    settle: async () => void (await untilDone(log, 'post', post)),
     finish: async () => undefined,
     end: async () => log.close(),
   };
