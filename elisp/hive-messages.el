@@ -448,6 +448,7 @@
       (answer-mention . "Answer %s: ")
 
       ;; Posting
+      (everyone . "everyone")
       (post-to . "Post to %s: ")
       (tell . "Tell @%s: ")
       (which-mention . "Mention: ")
