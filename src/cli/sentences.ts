@@ -33,8 +33,8 @@ export const ACTOR = {
     `Only a human may ${deed}. This process belongs to an agent (${because}).`,
   onlyHumanUnlessDeclared: (deed: Deed, because: string): string =>
     `${ACTOR.onlyHuman(deed, because)} An agent that acts in its own name adds --as-agent; permissions are decided only by a human or a human's rule.`,
-  orphan: (deed: Deed): string =>
-    `Only a human may ${deed}. The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.`,
+  orphan: (deed: Deed, which: 'itself' | 'above'): string =>
+    `Only a human may ${deed}. The parent of ${which === 'itself' ? 'this process' : 'a shell or script above this process'} is gone, so nothing shows that you started it. Run the command in a terminal.`,
   variable: (name: string): string => `${name} is set`,
   hidden: (name: string): string => `${name} is set in a process above it`,
   above: (handle: string): string => `it runs under ${handle}`,
