@@ -91,7 +91,7 @@ describe('an agent cannot open a desk', () => {
     for (const command of ['sidecar', 'token list', 'config wake off']) {
       const refused = run(command);
       expect(await refused.exited, command).toMatchObject({ code: 7 });
-      expect(refused.stderr(), command).toContain('CLAUDECODE is set in a process above it');
+      expect(refused.stderr(), command).toContain('CLAUDECODE is set in a process that started this one');
     }
     expect(await eventsOf(await openTestHive(store), 'desk/opened', 'seat/registered')).toEqual([]);
   });
@@ -283,7 +283,7 @@ describe('an answer from a shell is typed by a person', () => {
     const person = shell(store, { HOME: tempFolder() });
     const refused = await person.terminal(['respond', ask_id, 'Allow'], 'Type yes', 'yes');
     expect(refused).toMatchObject({ code: 7 });
-    expect(refused.out).toContain('A permission is allowed in Emacs only; here you can deny it.');
+    expect(refused.out).toContain('You can grant a permission only in Emacs; here you can only deny it.');
     const { code } = await person.terminal(['respond', ask_id, 'Allow', '--amend'], 'Type yes', 'yes');
     expect(code).toBe(7);
     const signature = async (id: string): Promise<unknown> => {
@@ -324,7 +324,7 @@ describe('an answer from a shell is typed by a person', () => {
     await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada' });
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'no', attested: true });
     const amended = await shell(store).hive('respond', '--amend', ask_id, 'yes', '--by', 'Ada');
-    expect(amended.out).toBe(`Amended ${ask_id} (unattested): yes\n`);
+    expect(amended.out).toBe(`Corrected ${ask_id} (unattested): yes\n`);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', attested: false });
   });
 
