@@ -47,6 +47,9 @@
       (cl-letf (((symbol-function 'hive-announce) (lambda (&rest args) (push args said))))
         (hive-test-connect))
       (should (assq 'outbox-unverified said))
+      ;; The doctor says what it complains about.
+      (should (string-prefix-p "0 unsent, 0 rejected, 3 not signed with your key, in "
+                               (hive-doctor-check-text (car (hive-doctor--outbox)))))
       (should (equal (list id "set" "says") (hive-outbox-test-ids 'unverified)))
       (should-not (hive-outbox-entries 'pending))
       (hive-test-call 'fake/ask nil)    ; whatever was sent has arrived before this
