@@ -60,8 +60,9 @@
 
 (defcustom hive-notify-when nil
   "When a new question pops up on the desktop.
-With `unfocused', only while Emacs does not have the focus.  Critical
-questions pop up unless this is `never'."
+With `unfocused', which is the default, only while no Emacs of yours
+has the focus; the one that has it announces in the echo area, see
+`hive-notify-echo'."
   :type (hive-attention--type 'hive-notify-when)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)

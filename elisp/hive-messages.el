@@ -320,7 +320,22 @@
       (expires-in . "expires in %s")
       (session-ended . "its session ended")
 
+      (heading-the-answer . "Answer")
+      (heading-late-answer . "Late answer")
+      (heading-options . "Options")
+      (heading-context . "Context")
+      (heading-events . "What happened")
+      (heading-others . "From the same agent")
+      (answer-by . "by %s via %s, %s ago\n")
+
       ;; What happened to a question
+      (receipt-created . "asked")
+      (receipt-offered . "shown in an Emacs")
+      (receipt-seen . "seen")
+      (receipt-responded . "answered")
+      (receipt-handed . "handed to the agent")
+      (receipt-collected . "collected by the agent")
+      (somebody . "somebody")
       (event-created . "asked")
       (event-noted . "the agent added a note")
       (event-offered . "shown at a desk")
@@ -457,6 +472,7 @@
       (answer-mention . "Answer %s: ")
 
       ;; Posting
+      (everyone . "everyone")
       (post-to . "Post to %s: ")
       (tell . "Message to @%s: ")
       (which-mention . "Mention: ")

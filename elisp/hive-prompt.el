@@ -65,7 +65,7 @@
 
 (defun hive-prompt--words (type data)
   "Return the words for an event of TYPE, with DATA."
-  (let ((by (if (plist-get data :by) (hive-text-by data 40) "somebody"))
+  (let ((by (if (plist-get data :by) (hive-text-by data 40) (hive-words 'somebody)))
         (said (hive-text-line (or (plist-get data :decision) "") 80)))
     (pcase type
       ("prompt/created" (hive-words 'event-created))
@@ -102,15 +102,16 @@
             (hive-prompt--words (plist-get event :type) (plist-get event :data)))))
 
 (defconst hive-prompt--receipts
-  '((:created_at . "asked") (:offered_at . "offered") (:seen_at . "seen")
-    (:responded_at . "answered") (:handed_at . "delivered") (:collected_at . "collected"))
-  "The receipts of a question, in their order.")
+  '((:created_at . receipt-created) (:offered_at . receipt-offered) (:seen_at . receipt-seen)
+    (:responded_at . receipt-responded) (:handed_at . receipt-handed)
+    (:collected_at . receipt-collected))
+  "The receipts of a question, in their order, and their names in `hive-messages'.")
 
 (defun hive-prompt-events-receipts (prompt)
   "Return the receipts of PROMPT, each with its age, in one line."
   (mapconcat (lambda (receipt)
-               (format "%s %s ago" (cdr receipt)
-                       (hive-text-age (plist-get prompt (car receipt)))))
+               (concat (hive-words (cdr receipt)) " "
+                       (hive-words 'ago (hive-text-age (plist-get prompt (car receipt))))))
              (seq-filter (lambda (receipt) (plist-get prompt (car receipt)))
                          hive-prompt--receipts)
              " · "))
@@ -197,19 +198,20 @@ No text is passed twice: what a search has passed is coloured or left."
   "Insert the answer to PROMPT, in time or late."
   (dolist (answer (delq nil (list (and (plist-get prompt :decision) prompt)
                                   (plist-get prompt :late_response))))
-    (hive-prompt--heading (if (eq answer prompt) "Answer" "Late answer"))
+    (hive-prompt--heading (if (eq answer prompt) (hive-words 'heading-the-answer)
+                            (hive-words 'heading-late-answer)))
     (insert (hive-text-inert (plist-get answer :decision)) "\n")
     (when (plist-get answer :comment)
       (insert (hive-text-inert (plist-get answer :comment)) "\n"))
-    (insert (propertize (format "by %s via %s, %s ago\n"
-                                (hive-text-by answer 40)
-                                (hive-text-line (plist-get answer :via) 20)
-                                (hive-text-age (plist-get answer :responded_at)))
+    (insert (propertize (hive-words 'answer-by
+                                    (hive-text-by answer 40)
+                                    (hive-text-line (plist-get answer :via) 20)
+                                    (hive-text-age (plist-get answer :responded_at)))
                         'face 'shadow))))
 
 (defun hive-prompt--insert-receipts (prompt)
   "Insert the history of PROMPT."
-  (hive-prompt--heading "What happened")
+  (hive-prompt--heading (hive-words 'heading-events))
   (insert (hive-prompt-events-receipts prompt) "\n")
   (dolist (event (append hive-prompt--events nil))
     (insert (propertize (format "  %s\n" (hive-prompt-events-line event)) 'face 'shadow))))
@@ -217,7 +219,7 @@ No text is passed twice: what a search has passed is coloured or left."
 (defun hive-prompt--insert-others ()
   "Insert the other questions of this agent."
   (when hive-prompt--others
-    (hive-prompt--heading "From the same agent")
+    (hive-prompt--heading (hive-words 'heading-others))
     (dolist (other hive-prompt--others)
       (insert "  ")
       (insert-text-button (hive-text-line (plist-get other :question) 80)
@@ -231,13 +233,13 @@ No text is passed twice: what a search has passed is coloured or left."
 (defun hive-prompt--print-options (prompt)
   "Insert the options of PROMPT under a heading, if it has any."
   (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
-    (hive-prompt--heading "Options")
+    (hive-prompt--heading (hive-words 'heading-options))
     (hive-prompt--insert-options prompt)))
 
 (defun hive-prompt--print-context (prompt)
   "Insert the context of PROMPT under a heading, if it has one."
   (when (plist-get prompt :context)
-    (hive-prompt--heading "Context")
+    (hive-prompt--heading (hive-words 'heading-context))
     (hive-prompt--insert-context (plist-get prompt :context)))
   (when (hive-rpc-true-p prompt :context_truncated)
     (insert (hive-words 'context-loading))))

@@ -150,7 +150,7 @@ It mentions the author if that is an agent."
 
 (defun hive-shared-compose--where (place)
   "Return the name of PLACE for display."
-  (hive-text-line (or (plist-get place :project) "everyone") 30))
+  (hive-text-line (or (plist-get place :project) (hive-words 'everyone)) 30))
 
 ;;;###autoload
 (defun hive-post (body &optional everyone)
@@ -664,7 +664,7 @@ With a prefix argument, ask for a NOTE about what you did."
   (let ((thread (hive-shared-target-thread)))
     (string-join
      (delq nil
-           (list (when hive-shared-urgent (propertize "urgent" 'face 'warning))
+           (list (when hive-shared-urgent (propertize (hive-words 'mark-urgent) 'face 'warning))
                  (when hive-shared-reply-to
                    (hive-words 'target-answers
                                (hive-text-author hive-shared-reply-to 30)

@@ -350,7 +350,7 @@ With DELETE, delete the text."
 
 (defun hive-shared--name ()
   "Return the name of the project, and of the thread, of this buffer."
-  (concat (hive-text-line (or (plist-get hive-shared-place :project) "everyone") 60)
+  (concat (hive-text-line (or (plist-get hive-shared-place :project) (hive-words 'everyone)) 60)
           (if hive-shared-thread
               (concat "/" (hive-text-line hive-shared-thread 60))
             "")))
@@ -410,8 +410,8 @@ With DELETE, delete the text."
                                   (plist-get session :project_dir)))
                           (hive-model-sessions))))
          (name (completing-read (hive-words 'which-shared)
-                                (cons "everyone" (mapcar #'car places)) nil t)))
-    (unless (equal name "everyone")
+                                (cons (hive-words 'everyone) (mapcar #'car places)) nil t)))
+    (unless (equal name (hive-words 'everyone))
       (list :confirmed t :project name :project_dir (cdr (assoc name places))))))
 
 ;;;###autoload

@@ -5,7 +5,7 @@
  */
 import { foldHandle } from './mention-parser.ts';
 
-/** `unfocused`: only while no Emacs of the seat has the focus. */
+/** `unfocused`: only while no Emacs of the seat has the focus; the one that has it announces in its echo area. */
 type NotifyWhen = 'always' | 'unfocused' | 'never';
 
 /** Local time of day, `HH:MM`; `from` after `to` goes over midnight. */
@@ -58,7 +58,7 @@ export type PreferenceChanges = { [Key in keyof Preferences]?: Preferences[Key] 
 const HELD_S = 60;
 
 export const DEFAULT_PREFERENCES: Preferences = {
-  notify_when: 'always',
+  notify_when: 'unfocused',
   do_not_disturb: false,
   quiet_hours: null,
   quiet_criticals: 3,

@@ -88,11 +88,11 @@ describe('is refused, and nothing is changed:', () => {
   test('a field that holds no JSON any more', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    await ask(hive, { options: ['yes', 'no'] });
+    const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
     const spoiler = new DatabaseSync(store);
     spoiler.exec(`UPDATE prompts SET options = '["ye'`);
     spoiler.close();
-    await expect(hive.store.read((tx) => tx.prompts.list({ limit: 10 }))).rejects.toMatchObject({
+    await expect(hive.store.read((tx) => tx.prompts.get(ask_id))).rejects.toMatchObject({
       code: 'store_foreign',
       message: expect.stringMatching(/store is damaged.*restore a backup/),
     });

@@ -35,7 +35,7 @@ describe('a graphical Emacs', () => {
       graphicalEmacs(),
       home,
       desktop,
-      `(progn (setq hive-notify-when 'unfocused) (tool-bar-mode -1) (find-file ${lisp(notes)}))`,
+      `(progn (tool-bar-mode -1) (find-file ${lisp(notes)}))`,
     );
   });
   afterAll(async () => {
@@ -75,7 +75,7 @@ describe('a graphical Emacs', () => {
     return { x, y };
   }
 
-  test('popups come only while it has not the focus, when the human wants it so', async () => {
+  test('popups come only while it has not the focus, because the echo area announces them there', async () => {
     await emacs.focus(true);
     const here = await ask('Do you see me?');
     expect(await recorded(hive, here)).toMatchObject({ reason: 'focused' });

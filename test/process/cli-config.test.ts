@@ -13,7 +13,7 @@ describe('hive config', () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^KEY +VALUE +ORIGIN +DESCRIPTION$/m);
     expect(out).toMatch(/^budget_capacity +20 +stored +pings and cards/m);
-    expect(out).toMatch(/^notify_when +always +default +when popups/m);
+    expect(out).toMatch(/^notify_when +unfocused +default +when popups/m);
     const { settings } = (await person.hive('config', '--json')).json();
     expect(settings).toContainEqual(
       expect.objectContaining({

@@ -224,7 +224,11 @@ describe('which process goes first', () => {
   async function openDesk(hive: OpenedHive, { focused = false, seat = SEAT } = {}): Promise<PopupParty> {
     const desk = await hive.desks.open({ seat, pid: 1, client: 'test' });
     onTestFinished(() => desk.close());
-    if (focused) await desk.setFocused(true);
+    if (focused) {
+      // Popups also come while an Emacs has the focus.
+      await hive.desks.setPreferences(seat, { notify_when: 'always' });
+      await desk.setFocused(true);
+    }
     return { seat, name: desk.desk_id, desk_id: desk.desk_id, open: null, answers: async () => undefined };
   }
 

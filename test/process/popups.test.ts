@@ -100,6 +100,7 @@ describe('with a desk and dunst', () => {
       startSidecar(store, { env: desktop.env }),
     ]);
     const agent = await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
+    await two.request('desk/preferences', { notify_when: 'always' });
     await two.request('desk/focus', { focused: true });
     const hive = await openTestHive(store);
     const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Once?' });
@@ -209,7 +210,7 @@ describe('the preferences of the human', () => {
     const desk = await startSidecar(store, { env: desktop.env });
     const hive = await openTestHive(store);
     const { preferences } = await desk.request('desk/preferences', { do_not_disturb: true });
-    expect(preferences).toMatchObject({ do_not_disturb: true, notify_when: 'always' });
+    expect(preferences).toMatchObject({ do_not_disturb: true, notify_when: 'unfocused' });
     const low = await ask(hive, { urgency: 'low' });
     expect(await recorded(hive, low.ask_id)).toMatchObject({ outcome: 'suppressed', reason: 'low_urgency' });
     const normal = await ask(hive);
@@ -221,7 +222,7 @@ describe('the preferences of the human', () => {
     expect(await recorded(hive, critical.ask_id)).toMatchObject({ outcome: 'sent' });
     await shown(1);
     expect(desktop.sent[0]?.urgency).toBe(2);
-    await desk.request('desk/preferences', { do_not_disturb: null, notify_when: 'unfocused' });
+    await desk.request('desk/preferences', { do_not_disturb: null });
     await desk.request('desk/focus', { focused: true });
     const seen = await ask(hive);
     expect(await recorded(hive, seen.ask_id)).toMatchObject({ outcome: 'suppressed', reason: 'focused' });
@@ -394,6 +395,7 @@ describe('several real processes of one seat', () => {
     for (const { ask_id } of first) await recorded(hive, ask_id);
     const two = await startSidecar(store, { env: desktop.env });
     // With the focus it goes first, so that both have shown part of the storm.
+    await two.request('desk/preferences', { notify_when: 'always' });
     await two.request('desk/focus', { focused: true });
     await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
     refreshLeases(store);

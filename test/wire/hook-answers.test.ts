@@ -187,6 +187,7 @@ test('one hook carries as many answers as fit by size, and the next one the rest
     expect(carried.length).toBeLessThan(10_000);
     arrived.push(...long.filter((ask_id) => carried.includes(ask_id)));
   }
-  expect(arrived).toEqual(long);
+  // Each once. Answers of one millisecond have no order.
+  expect(arrived.toSorted()).toEqual(long.toSorted());
   expect(hooks).toBeGreaterThan(1);
 });
