@@ -225,9 +225,9 @@ No text is passed twice: what a search has passed is coloured or left."
       (insert-text-button (hive-text-line (plist-get other :question) 80)
                           'follow-link t
                           'action (lambda (_) (hive-prompt-show other)))
-      (insert (propertize (format "  %s, %s ago\n"
-                                  (hive-text-line (plist-get other :status) 20)
-                                  (hive-text-age (plist-get other :created_at)))
+      (insert (propertize (concat "  " (hive-text-line (plist-get other :status) 20) ", "
+                                  (hive-words 'ago (hive-text-age (plist-get other :created_at)))
+                                  "\n")
                           'face 'shadow)))))
 
 (defun hive-prompt--print-options (prompt)

@@ -140,4 +140,31 @@ describe('a rule that allows in a project', () => {
     writeFileSync(join(evil, '.git'), `gitdir: ${admin}\n`);
     expect(allows(trusted, evil)).toBe(false);
   });
+
+  test('allows nothing in a folder that proves its project with files of its own', () => {
+    const { trusted, folder } = repository();
+    const [own, round] = [join(folder, 'own'), join(folder, 'round')];
+    mkdirSync(join(own, '.git'), { recursive: true });
+    writeFileSync(join(own, '.git/HEAD'), 'ref: refs/heads/main\n');
+    expect(allows(own, own)).toBe(true);
+    writeFileSync(join(own, '.git/commondir'), `${trusted}/.git\n`);
+    expect(allows(trusted, own)).toBe(false);
+    // It leads both ways, but not through the repository that it names.
+    mkdirSync(join(round, 'g'), { recursive: true });
+    writeFileSync(join(round, '.git'), 'gitdir: g\n');
+    writeFileSync(join(round, 'g/HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(join(round, 'g/gitdir'), '../.git\n');
+    writeFileSync(join(round, 'g/commondir'), `${trusted}/.git\n`);
+    expect(allows(trusted, round)).toBe(false);
+  });
+
+  test('allows nothing in another folder that a link within the project leads to', () => {
+    const { trusted, folder } = repository();
+    mkdirSync(join(folder, 'evil'));
+    symlinkSync(join(folder, 'evil'), join(trusted, 'link'));
+    expect(allows(trusted, join(trusted, 'link'))).toBe(false);
+    // A link to the project itself is another name of it.
+    symlinkSync(trusted, join(folder, 'name'));
+    expect(allows(join(folder, 'name'), join(folder, 'name/src'))).toBe(true);
+  });
 });

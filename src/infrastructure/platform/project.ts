@@ -41,29 +41,47 @@ export function findProject(directory: string): ProjectContext {
 }
 
 /**
- * The identity of the project of a directory, for a rule that allows something there. A `.git` that is a file may name any
- * repository, so it counts only if that repository names this worktree as its own, as git itself records it.
+ * The identity of the project of a directory, for a rule that allows something there. What a folder says of itself proves
+ * nothing: a `.git` directory is its own identity, and a `.git` file counts only if the repository that it names keeps this
+ * worktree among its own. A link into another project leads to that one.
  */
 export function provenProject(directory: string): string {
   const start = resolve(directory);
+  const named = provenAt(start);
+  const real = provenAt(realOr(start));
+  return realOr(named) === realOr(real) ? named : real;
+}
+
+function provenAt(start: string): string {
   for (let folder = start; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
     if (existsSync(dotGit)) {
-      if (statSync(dotGit).isDirectory()) return findProject(folder).project_dir;
-      return isWorktree(folder, dotGit) ? findProject(folder).project_dir : folder;
+      if (statSync(dotGit).isDirectory()) return dotGit;
+      return repositoryOfWorktree(folder, dotGit) ?? folder;
     }
     if (dirname(folder) === folder) return start;
   }
 }
 
-function isWorktree(folder: string, dotGit: string): boolean {
+/** The common directory of a worktree's repository; null if that repository does not keep this worktree. */
+function repositoryOfWorktree(folder: string, dotGit: string): string | null {
   try {
     const text = readFileSync(dotGit, 'utf8');
     const gitDir = resolve(folder, text.replace(/^gitdir:/, '').trim());
     const back = resolve(gitDir, readFileSync(join(gitDir, 'gitdir'), 'utf8').trim());
-    return realpathSync(back) === realpathSync(dotGit);
+    const common = resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim());
+    const isKept = dirname(realpathSync(gitDir)) === join(realpathSync(common), 'worktrees');
+    return isKept && realpathSync(back) === realpathSync(dotGit) ? common : null;
   } catch {
-    return false;
+    return null;
+  }
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
   }
 }
 
