@@ -80,7 +80,7 @@ test('hive-next: a key an answer, a template, own words, away and back', async (
   await hive.prompts.snooze(ids[2] ?? '', null);
   await emacs.until(/hive 1!/);
   await command('hive-next');
-  await emacs.answer(/Third\?[\s\S]*RET your own words/, 'Enter');
+  await emacs.answer(/Third\?[\s\S]*RET type an answer/, 'Enter');
   await emacs.until(/asks: Third\?/);
   await emacs.type('in my own words; yes');
   await emacs.keys('Enter');

@@ -36,7 +36,7 @@
     (apply #'hive-absence-test-says "Hive is off; .*M-x hive-mode" hive-absence-test-commands)
     (let ((hive-sidecar-command '("/no/such")))
       (hive-mode 1)
-      (apply #'hive-absence-test-says "not connected\\.  .*not found.*M-x hive-doctor shows why"
+      (apply #'hive-absence-test-says "not connected\\.  .*not found.*M-x hive-doctor has more"
              hive-absence-test-commands))))
 
 (ert-deftest hive-absence-what-was-asked-for-says-where-to-look ()

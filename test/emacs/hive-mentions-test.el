@@ -119,7 +119,7 @@
     (hive-shared-test-post "@Claude-def34 two")
     (hive-mentions-test-open "Claude-def34")
     (should (string-search "Mentions of Claude-def34: 2 in total" (hive-mentions--header)))
-    (should (string-search "gating" (hive-mentions--header)))
+    (should (string-search "tool calls denied" (hive-mentions--header)))
     (goto-char (point-min))
     (hive-check-mentions-done)
     (hive-test-wait 5 (string-search "1 processed, 1 unprocessed" (hive-mentions--header)))

@@ -123,7 +123,7 @@
                    (pop keys))))
         (hive-outbox-review))
       (should (string-match-p "hivemind-response\n\nask_id: send\ndecision: yes\nby: Ada" (car (last shown))))
-      (should (string-match-p "Not an answer or a message" (car asked))))
+      (should (string-match-p "neither an answer nor a message" (car asked))))
     (should (equal '("send") (hive-outbox-test-ids 'pending)))
     (should (equal '("later") (hive-outbox-test-ids 'unverified)))
     ;; The decision is kept.

@@ -155,7 +155,7 @@
 (ert-deftest hive-prompt-shows-the-receipts-that-it-has-and-no-other ()
   (let ((ago (lambda (seconds) (hive-text-before seconds))))
     (hive-prompt-test-shown (hive-test-prompt :created_at (funcall ago 300) :offered_at (funcall ago 240)) nil
-      (should (string-match-p "^asked 5m ago · shown in an Emacs 4m ago$" (buffer-string))))
+      (should (string-match-p "^asked 5m ago · shown at a desk 4m ago$" (buffer-string))))
     (hive-prompt-test-shown (hive-test-prompt :status "responded" :created_at (funcall ago 300)
                                               :responded_at (funcall ago 60) :decision "yes" :by "Ada" :via "emacs")
         nil

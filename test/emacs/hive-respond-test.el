@@ -225,7 +225,7 @@
     (pcase-dolist
         (`(,fields ,says)
          '(((:status "responded" :by "Ada" :decision "no") "You already answered \"Which\\?\": no; M-x hive-amend")
-           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "Claude-abc12 already has this answer")
+           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "already delivered to Claude-abc12")
            ((:status "responded" :by "Bob" :decision "no") "Bob already answered \"Which\\?\": no\\'")
            ((:status "expired" :late_response (:by "Ada" :decision "no")) "hive-amend corrects it")))
       (let ((prompt (apply #'hive-respond-test-settled fields)))
@@ -250,7 +250,7 @@
                               (cadr (should-error (hive-answer-prompt prompt) :type 'user-error)))))))
 
 (ert-deftest hive-respond-closed-while-typing-says-whether-the-answer-is-kept ()
-  (dolist (case '(("responded" "was already answered by Bob.  Your answer would not be accepted;" nil)
+  (dolist (case '(("responded" "is already answered by Bob.  Your answer would not be accepted;" nil)
                   ("expired" "is already expired.  If you send your answer, it is stored as late;"
                    "This question is already expired; your answer will be stored as late.  Its text is in the kill ring")))
     (pcase-let ((`(,status ,header ,queued) case))
