@@ -1,5 +1,6 @@
 -- Headless agents that end while their human thinks (hive run). What is started is not here but in a file of the human's;
 -- `digest` is that file's. `calls` is JSON: the calls that need the human. `keeper` and `agent` are JSON: processes.
+-- `mark` is over all the others: a row that somebody else has changed starts nothing.
 CREATE TABLE runs (
   run_id      TEXT PRIMARY KEY,
   session_id  TEXT NOT NULL,
@@ -17,6 +18,7 @@ CREATE TABLE runs (
   exit_code   INTEGER,
   problem     TEXT,
   created_at  TEXT NOT NULL,
-  changed_at  TEXT NOT NULL
+  changed_at  TEXT NOT NULL,
+  mark        TEXT
 );
 CREATE INDEX runs_open ON runs (seat, status);

@@ -122,7 +122,9 @@ async function openStoreFor({ store: given, env = process.env, log, busy_ms }: O
   const address = storeAddress(given === undefined ? env : { ...env, HIVE_STORE: given });
   const driver = await openDriver(address, { env, busy_ms });
   try {
-    const store = await openStore(driver, address);
+    const store = await openStore(driver, address, async (columns) =>
+      (await import('./infrastructure/platform/runs.ts')).markOfRow(columns, env),
+    );
     return {
       address,
       env,

@@ -608,6 +608,8 @@ export interface TokenRecords extends TokenReads, Prunable {
 
 export interface RunReads extends PrunableReads {
   get(run_id: string): Promise<Run | undefined>;
+  /** Whether the row is as a process with this person's key left it. */
+  isMarked(run_id: string): Promise<boolean>;
   /** Those of a seat that are not over, the oldest first. */
   open(seat: string): Promise<Run[]>;
   /** All of a seat. */
@@ -615,6 +617,7 @@ export interface RunReads extends PrunableReads {
 }
 
 export interface RunRecords extends RunReads, Prunable {
+  /** Marks the row, unless the one before it had lost its mark. */
   put(run: Run): Promise<void>;
 }
 

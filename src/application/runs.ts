@@ -19,7 +19,7 @@ import {
 } from '../domain/runs.ts';
 import { debounced } from './feed.ts';
 import { giveNotice } from './notices.ts';
-import type { ReadTx, Store } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import type { Ids, Logger, Processes, RunFiles } from './world.ts';
 
@@ -102,11 +102,7 @@ export function createRuns(parts: RunParts): RunService {
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       log.error('A run could not be started.', { run_id: run.run_id, error: problem });
-      return change(
-        run,
-        (now, at) => ({ ...now, status: 'ended', keeper: null, agent: null, problem, changed_at: at }),
-        problem,
-      );
+      return change(run, (now, at) => withProblem(now, problem, at), problem);
     }
     const ended = await change(run, (now, at) => agentEnded(now, code, at));
     if (ended.status === 'ended') files.forget(run.run_id);
@@ -125,13 +121,7 @@ export function createRuns(parts: RunParts): RunService {
       if (found.start !== start) return found;
       const changed = how(found, tx.now);
       await tx.runs.put(changed);
-      if (problem !== null)
-        await giveNotice(tx, {
-          severity: 'error',
-          session_id: found.session_id,
-          text: `The run ${run_id} cannot go on: ${problem}`,
-          data: { run_id },
-        });
+      if (problem !== null) await sayThatItEnded(tx, changed, problem);
       return changed;
     });
   }
@@ -146,6 +136,14 @@ export function createRuns(parts: RunParts): RunService {
     return store.write(async (tx) => {
       let run = await tx.runs.get(run_id);
       if (run === undefined || run.machine !== machine || run.seat !== seat) return null;
+      if (run.status !== 'ended' && !(await tx.runs.isMarked(run_id))) {
+        if (run.status === 'working' && (isAlive(run.keeper) || isAlive(run.agent))) return null;
+        const problem =
+          'Its row in the store was changed by something other than Hive. It is not started again.';
+        await tx.runs.put(withProblem(run, problem, tx.now));
+        await sayThatItEnded(tx, run, problem);
+        return null;
+      }
       if (run.status === 'working' && !isAlive(run.keeper) && !isAlive(run.agent)) {
         run = agentEnded(run, null, tx.now);
         await tx.runs.put(run);
@@ -178,14 +176,7 @@ export function createRuns(parts: RunParts): RunService {
         throw new HiveError('invalid_input', `You have no run ${run_id}. See them with: hive runs`);
       if (found.status === 'ended') return { before: found, now: found };
       const problem = 'It was stopped.';
-      const ended: Run = {
-        ...found,
-        status: 'ended',
-        keeper: null,
-        agent: null,
-        problem,
-        changed_at: tx.now,
-      };
+      const ended = withProblem(found, problem, tx.now);
       await tx.runs.put(ended);
       for (const { ask_id } of found.calls) {
         const prompt = await tx.prompts.get(ask_id);
@@ -292,6 +283,19 @@ export function createRuns(parts: RunParts): RunService {
       };
     },
   };
+}
+
+function withProblem(run: Run, problem: string, now: string): Run {
+  return { ...run, status: 'ended', keeper: null, agent: null, problem, changed_at: now };
+}
+
+async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem: string): Promise<void> {
+  await giveNotice(tx, {
+    severity: 'error',
+    session_id,
+    text: `The run ${run_id} cannot go on: ${problem}`,
+    data: { run_id },
+  });
 }
 
 /** Whether a sleeping run goes on. */

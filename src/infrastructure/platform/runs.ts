@@ -1,7 +1,7 @@
 /**
  * What runs start, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
  * holds only the digest of a file: whoever can write the store can start nothing by it. Nor can somebody who can write
- * those files as well, because each is marked with a key that is kept beside trust.json.
+ * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (store/runs.ts).
  */
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -108,6 +108,18 @@ function unmarked(text: string, key: string): string | null {
 function markOf(text: string, key: string): string {
   const { createHmac } = process.getBuiltinModule('node:crypto');
   return createHmac('sha256', Buffer.from(key, 'hex')).update(`hive run 1\n${text}`).digest('hex');
+}
+
+/**
+ * The mark of a run's row in the store, over its columns. Null where the key cannot be used: then no row is marked, and none
+ * is taken for one that was.
+ */
+export function markOfRow(columns: string, env: Environment): string | null {
+  try {
+    return markOf(`row\n${columns}`, runsSecret(env));
+  } catch {
+    return null;
+  }
 }
 
 function digestOf(text: string): string {

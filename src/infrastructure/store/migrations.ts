@@ -19,6 +19,7 @@ import tokenProjects from '../../../sql/migrations/23_token_projects.sql';
 import attested from '../../../sql/migrations/24_attested.sql';
 import runsTable from '../../../sql/migrations/25_runs.sql';
 import signatures from '../../../sql/migrations/26_signatures.sql';
+import runMarks from '../../../sql/migrations/27_run_marks.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -64,6 +65,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   attested,
   runs: runsTable,
   signatures,
+  run_marks: runMarks,
 };
 
 const CREATE_LEDGER = statement(

@@ -1,8 +1,14 @@
-/** The statements of runs. */
+/**
+ * The statements of runs. Each row has a mark over all its columns, made with the key of the person whose run it is: what
+ * somebody else has written into the store steers no start.
+ */
 import type { RunRecords } from '../../application/ports.ts';
 import type { Run } from '../../domain/runs.ts';
 import { pruneRuns } from './prune.ts';
-import { type Sql, statement, table } from './sql.ts';
+import { type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+
+/** The mark of a row, over its encoded columns; null where this process has no key. */
+export type MarkRun = (columns: string) => Promise<string | null>;
 
 const runs = table<Run>('runs', {
   run_id: 'plain',
@@ -29,9 +35,21 @@ const OPEN = statement(
   () => `SELECT ${runs.list} FROM runs WHERE seat = $1 AND status <> 'ended' ORDER BY created_at, run_id`,
 );
 const LIST = statement(() => `SELECT ${runs.list} FROM runs WHERE seat = $1 ORDER BY created_at, run_id`);
-const PUT = statement(() => `${runs.insert()} ON CONFLICT (run_id) DO UPDATE SET ${runs.assignments}`);
+const PUT = statement(
+  () =>
+    `${runs.insert(['mark'])} ON CONFLICT (run_id) DO UPDATE SET ${runs.assignments}, mark = EXCLUDED.mark`,
+);
+const MARKED = statement(() => `SELECT ${runs.list}, runs.mark FROM runs WHERE run_id = $1`);
 
-export function runStatements(sql: Sql): RunRecords {
+export function runStatements(sql: Sql, markOf: MarkRun): RunRecords {
+  /** The columns as they are read again, whatever the engine has made of them. */
+  const mark = (encoded: readonly SqlValue[]): Promise<string | null> => markOf(JSON.stringify(encoded));
+
+  async function isIn(row: Row): Promise<boolean> {
+    const given = row['mark'] ?? null;
+    return given !== null && given === (await mark(runs.encode(runs.decode(row))));
+  }
+
   return {
     async get(run_id) {
       const [row] = await sql.all(GET, [run_id]);
@@ -39,8 +57,16 @@ export function runStatements(sql: Sql): RunRecords {
     },
     open: async (seat) => (await sql.all(OPEN, [seat])).map(runs.decode),
     list: async (seat) => (await sql.all(LIST, [seat])).map(runs.decode),
+    async isMarked(run_id) {
+      const [row] = await sql.all(MARKED, [run_id]);
+      return row !== undefined && isIn(row);
+    },
     async put(run) {
-      await sql.run(PUT, runs.encode(run));
+      const [before] = await sql.all(MARKED, [run.run_id]);
+      const encoded = runs.encode(run);
+      // A row without its mark never gets one again: what was forged in it would become ours.
+      const ours = before === undefined || (await isIn(before));
+      await sql.run(PUT, [...encoded, ours ? await mark(encoded) : null]);
     },
     ...pruneRuns(sql),
   };

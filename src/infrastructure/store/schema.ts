@@ -18,6 +18,7 @@ export const MIGRATION_NAMES = [
   'attested',
   'runs',
   'signatures',
+  'run_marks',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */

@@ -15,7 +15,7 @@ import { messageStatements } from './messages.ts';
 import { outreachStatements } from './outreach.ts';
 import { popupStatements } from './popups.ts';
 import { claimStatements, promptStatements } from './prompts.ts';
-import { runStatements } from './runs.ts';
+import { type MarkRun, runStatements } from './runs.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
 import { sessionStatements, wakerStatements } from './sessions.ts';
 import { type Driver, isTableMissing, type Sql, statement } from './sql.ts';
@@ -27,11 +27,14 @@ const IDENTITY = statement(
 );
 const NAME = statement('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING');
 
+/** A process without a key of runs, which neither marks nor recognizes their rows. */
+const noMark: MarkRun = async () => null;
+
 /**
  * Opens a store. Refuses one that is too new or far too old, and migrates an older one, once even if many processes start.
  * @throws HiveError `store_too_new`, `store_foreign`, `store_busy`, `store_unavailable`.
  */
-export async function openStore(driver: Driver, where: string): Promise<Store> {
+export async function openStore(driver: Driver, where: string, markRun: MarkRun = noMark): Promise<Store> {
   const found = await driver.inspect(identify);
   checkSchema(where, found.version);
   if (found.version < SCHEMA_VERSION) {
@@ -69,7 +72,7 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     const onAppend = (): void => {
       appended = true;
     };
-    return driver.write((sql, now) => work(new Transaction(sql, now, onAppend, reserved)), {
+    return driver.write((sql, now) => work(new Transaction(sql, now, { onAppend, reserved, markRun })), {
       rings: () => appended,
       mayLag: lagging,
       waits: tells === null ? undefined : (result) => tells(result, appended),
@@ -83,7 +86,9 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     writeReceipt: (work, tells = () => false) => write(work, tells),
     async read(work) {
       if (closed) throw closedError(where);
-      return driver.read((sql, now) => work(new Transaction(sql, now, refuseAppend, null)));
+      return driver.read((sql, now) =>
+        work(new Transaction(sql, now, { onAppend: refuseAppend, reserved: null, markRun })),
+      );
     },
     watch: (listener) => driver.watch(listener),
     async close() {
@@ -102,6 +107,12 @@ function closedError(where: string): HiveError {
   );
 }
 
+interface TransactionParts {
+  onAppend: () => void;
+  reserved: Reserved | null;
+  markRun: MarkRun;
+}
+
 /**
  * The statements of every capability over one transaction; a `ReadTx` is the same object with a narrower type. Those of a
  * capability are created at its first use: a transaction needs two or three, and `hive hook` runs only one transaction.
@@ -109,15 +120,13 @@ function closedError(where: string): HiveError {
 class Transaction implements WriteTx {
   readonly now: string;
   readonly #sql: Sql;
-  readonly #onAppend: () => void;
-  readonly #reserved: Reserved | null;
+  readonly #parts: TransactionParts;
   readonly #made: { -readonly [Name in keyof WriteTx]?: WriteTx[Name] } = {};
 
-  constructor(sql: Sql, now: string, onAppend: () => void, reserved: Reserved | null) {
+  constructor(sql: Sql, now: string, parts: TransactionParts) {
     this.now = now;
     this.#sql = sql;
-    this.#onAppend = onAppend;
-    this.#reserved = reserved;
+    this.#parts = parts;
   }
 
   get prompts(): WriteTx['prompts'] {
@@ -191,7 +200,7 @@ class Transaction implements WriteTx {
   }
 
   get runs(): WriteTx['runs'] {
-    this.#made.runs ??= runStatements(this.#sql);
+    this.#made.runs ??= runStatements(this.#sql, this.#parts.markRun);
     return this.#made.runs;
   }
 
@@ -211,7 +220,7 @@ class Transaction implements WriteTx {
   }
 
   get events(): WriteTx['events'] {
-    this.#made.events ??= eventStatements(this.#sql, this.now, this.#onAppend, this.#reserved);
+    this.#made.events ??= eventStatements(this.#sql, this.now, this.#parts.onAppend, this.#parts.reserved);
     return this.#made.events;
   }
 }
