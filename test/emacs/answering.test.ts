@@ -96,7 +96,7 @@ describe('hive-respond', () => {
       allow_free_text: false,
     });
     await command('hive-respond');
-    await emacs.until(/choose several, then RET/);
+    await emacs.until(/RET adds one, empty RET sends/);
     await emacs.type('Later');
     await emacs.keys('Enter');
     await emacs.until(/chosen: Later; empty RET sends/);

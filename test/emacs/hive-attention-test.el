@@ -99,7 +99,7 @@
       (hive-test-call 'fake/ask '(:ask_id "p2" :created_at "2026-01-02" :multi_select t
                                           :options [(:label "a") (:label "b")]))
       (hive-test-wait 5 (= 2 (length (hive-prompts))))
-      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (text _new) (push text shown) (or (pop keys) ?q))))
+      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (text &rest _) (push text shown) (or (pop keys) ?q))))
         (hive-next))
       (hive-test-wait 5 (= 2 (length (hive-test-answers))))
       (should (string-match-p " 3  100% yes, small" (car (last shown))))
