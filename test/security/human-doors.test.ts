@@ -73,7 +73,7 @@ describe('an agent cannot open a desk', () => {
     for (const command of ['sidecar', 'token list', 'config wake off']) {
       const refused = run(command);
       expect(await refused.exited, command).toMatchObject({ code: 7 });
-      expect(refused.stderr(), command).toContain('CLAUDECODE is set in a process above it');
+      expect(refused.stderr(), command).toContain('CLAUDECODE is set in a process that started this one');
     }
     expect(await eventsOf(await openTestHive(store), 'desk/opened', 'seat/registered')).toEqual([]);
   });
@@ -199,12 +199,12 @@ describe('an answer from a shell is typed by a person', () => {
       const ask_id = await question(store);
       const env = childEnvironment(store, { HOME: tempFolder() });
       expect(await atFakedTerminal(env, how, 'respond', ask_id, 'yes')).toContain(
-        'nothing shows that a person types here',
+        'Hive cannot tell that a person is typing here',
       );
       const may = childEnvironment(store, trusting({ terminal_may_allow: true }));
       const permission = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
       expect(await atFakedTerminal(may, how, 'respond', permission, 'Allow')).toContain(
-        'nothing shows that a person types here',
+        'Hive cannot tell that a person is typing here',
       );
       const poll = async (id: string) => (await shell(store).hive('poll', id)).code;
       expect([await poll(ask_id), await poll(permission)]).toEqual([3, 3]);
@@ -219,7 +219,7 @@ describe('an answer from a shell is typed by a person', () => {
     const person = shell(store, { HOME: tempFolder() });
     const refused = await person.terminal(['respond', ask_id, 'Allow'], 'Type yes', 'yes');
     expect(refused).toMatchObject({ code: 7 });
-    expect(refused.out).toContain('A permission is allowed in Emacs only; here you can deny it.');
+    expect(refused.out).toContain('You can grant a permission only in Emacs; here you can only deny it.');
     const { code } = await person.terminal(['respond', ask_id, 'Allow', '--amend'], 'Type yes', 'yes');
     expect(code).toBe(7);
     const signature = async (id: string): Promise<unknown> => {
@@ -260,7 +260,7 @@ describe('an answer from a shell is typed by a person', () => {
     await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada' });
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'no', attested: true });
     const amended = await shell(store).hive('respond', '--amend', ask_id, 'yes', '--by', 'Ada');
-    expect(amended.out).toBe(`Amended ${ask_id} (unattested): yes\n`);
+    expect(amended.out).toBe(`Corrected ${ask_id} (unattested): yes\n`);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', attested: false });
   });
 
