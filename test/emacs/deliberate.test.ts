@@ -122,7 +122,9 @@ describe('hive-respond', () => {
     await emacs.until(/asks: The table\?/);
     await emacs.type('Kee');
     await emacs.keys('Enter');
-    await emacs.until(/Which did you mean by "Kee"\? {2}\[1\] keep it a week {2}\[w\] send it as typed {2}\[e\] edit it/);
+    await emacs.until(
+      /Which did you mean by "Kee"\? {2}\[1\] keep it a week {2}\[w\] send it as typed {2}\[e\] edit it/,
+    );
     expect(await stored(first)).toMatchObject({ status: 'pending' });
     await emacs.keys('1');
     expect(await answerTo(first)).toMatchObject({ selected: ['keep it a week'] });
