@@ -192,7 +192,7 @@ function inside(folder, cwd, user, line) {
     npm_config_registry: registry,
     ...Object.fromEntries(kept.map((name) => [name, process.env[name]])),
   };
-  const enter = `mount -t proc proc '${folder}/proc' && mount --rbind /dev '${folder}/dev' &&
+  const enter = `mount -t proc proc '${folder}/proc' && mount --rbind /dev '${folder}/dev' && mount -t tmpfs tmpfs '${folder}/dev/shm' &&
     exec chroot '${folder}' setpriv --reuid=${user} --regid=${user} --init-groups /bin/sh /tmp/hive-fresh.sh`;
   const args = ['--mount', '--pid', '--fork', '--kill-child', '/bin/sh', '-c', enter];
   const { status, stdout, stderr } = spawnSync('unshare', args, {

@@ -13,10 +13,10 @@ import { type AnswerRequest, type Prompt, resolveAnswer } from '../domain/prompt
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { isOrphan, processes, terminalProgram } from '../infrastructure/platform/processes.ts';
+import { processes, startUnknown, terminalProgram } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { confirmAnswer, remark } from './output.ts';
-import { ACTOR, CONFIRM, DEED, type Deed } from './sentences.ts';
+import { ACTION, ACTOR, type Action, CONFIRM } from './sentences.ts';
 
 /** The help of `--by`. */
 export const BY = 'the name recorded for you; default: HIVE_USER, else your login name';
@@ -28,8 +28,8 @@ export interface ActorOptions {
 }
 
 /** An action, before it is known who performs it. */
-interface Action {
-  deed: Deed;
+interface Attempt {
+  action: Action;
   /** Whether it concerns only this caller; an agent needs no --as-agent for that. */
   isOwn?: (caller: Caller) => boolean;
 }
@@ -38,16 +38,20 @@ interface Action {
  * Finds out who acts; every command asks here. An agent needs --as-agent for whatever is not its own. What it may do
  * then is decided by the domain (invariant 9). @throws HiveError `not_allowed`.
  */
-export async function findActor(hive: Hive, { deed, isOwn }: Action, options: ActorOptions): Promise<Actor> {
+export async function findActor(
+  hive: Hive,
+  { action, isOwn }: Attempt,
+  options: ActorOptions,
+): Promise<Actor> {
   const caller = await findCaller(hive);
   const declared = options.asAgent === true;
   if (caller.agent_because === null) {
     if (declared) throw invalidInput(ACTOR.noAgent);
-    refuseOrphans(deed);
+    refuseOrphans(action);
     return humanActor(options);
   }
   if (!declared && isOwn?.(caller) !== true)
-    throw new HiveError('not_allowed', ACTOR.onlyHumanUnlessDeclared(deed, caller.agent_because));
+    throw new HiveError('not_allowed', ACTOR.onlyHumanUnlessDeclared(action, caller.agent_because));
   const session = await registerCaller(hive, caller);
   return { ...(await hive.sessions.actor(session, 'cli', caller.sessions)), declared };
 }
@@ -63,7 +67,7 @@ export async function answeringActor(
   options: ActorOptions,
 ): Promise<Actor> {
   const decision = answer.decision ?? (answer.selected ?? []).join(', ');
-  const actor = await findActor(hive, { deed: DEED.answer }, options);
+  const actor = await findActor(hive, { action: ACTION.answer }, options);
   if (actor.kind !== 'human') return actor;
   const { allow_scripts_to_answer, terminal_may_allow, path } = hive.trust.file();
   if (!terminal_may_allow && isAllowing(prompt, answer))
@@ -86,12 +90,12 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
   if (asAgent === true) throw invalidInput(ACTOR.noAgent);
-  refuseOrphans(DEED.post);
+  refuseOrphans(ACTION.post);
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
 interface Refusal {
-  /** Whether a process is refused whose parent is gone, as a service manager starts them. */
+  /** Whether a process is refused whose parent is gone, or that of a shell above it, as a service manager starts them. */
   orphans?: 'refused' | 'allowed';
   /** What the person should do. */
   advice?: string;
@@ -100,20 +104,21 @@ interface Refusal {
 /** Refuses what no agent may do at all. @throws HiveError `not_allowed`. */
 export async function refuseAgents(
   hive: Hive,
-  deed: Deed,
+  action: Action,
   { orphans = 'refused', advice }: Refusal = {},
 ): Promise<void> {
   const { agent_because } = await findCaller(hive);
   if (agent_because !== null) {
-    const refusal = ACTOR.onlyHuman(deed, agent_because);
+    const refusal = ACTOR.onlyHuman(action, agent_because);
     throw new HiveError('not_allowed', advice === undefined ? refusal : `${refusal} ${advice}`);
   }
-  if (orphans === 'refused') refuseOrphans(deed);
+  if (orphans === 'refused') refuseOrphans(action);
 }
 
-/** A process that has lost its ancestors may be an agent's that hides them. */
-function refuseOrphans(deed: Deed): void {
-  if (isOrphan(process.pid)) throw new HiveError('not_allowed', ACTOR.orphan(deed));
+/** A process that has lost its ancestors, or runs below a shell that has, may be an agent's that hides them. */
+function refuseOrphans(action: Action): void {
+  const unknown = startUnknown(process.pid);
+  if (unknown !== null) throw new HiveError('not_allowed', ACTOR.orphan(action, unknown));
 }
 
 /** The person at this terminal; call `refuseAgents` first. */

@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
 import { type Format, print, printJson, remark, stateOf } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { CANCEL, DEED } from './sentences.ts';
+import { ACTION, CANCEL } from './sentences.ts';
 
 type CancelOptions = Format & ActorOptions;
 
@@ -20,7 +20,7 @@ export function defineCancel(command: Command): void {
 async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promise<ExitCode> {
   const found = await hive.prompts.get(ask_id);
   const action = {
-    deed: DEED.cancel,
+    action: ACTION.cancel,
     isOwn: ({ session_id }: Caller) => session_id === found.session_id,
   };
   const actor = await findActor(hive, action, options);

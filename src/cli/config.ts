@@ -9,7 +9,7 @@ import { terminalName } from '../infrastructure/platform/processes.ts';
 import { refuseAgents } from './actor.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { CONFIG, DEED } from './sentences.ts';
+import { ACTION, CONFIG } from './sentences.ts';
 
 interface ConfigOptions extends Format {
   unset?: boolean;
@@ -37,7 +37,7 @@ async function config(
   if (key === undefined) return showAll(hive, json);
   const setting = settingNamed(key);
   if (value === undefined && !unset) return showOne(hive, setting, json);
-  await refuseAgents(hive, DEED.settings);
+  await refuseAgents(hive, ACTION.settings);
   return set(hive, setting, value ?? null, json);
 }
 

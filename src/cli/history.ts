@@ -86,7 +86,7 @@ function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
       ? kind === 'prompt'
         ? `(${status})`
         : ''
-      : `${HISTORY.answered(`${by}${attested ? '' : UNATTESTED}`)}\n\n${quoted(decision)}`;
+      : `${HISTORY.answered(by, attested ? '' : UNATTESTED)}\n\n${quoted(decision)}`;
   return [`${heading} ${moment(at)} ${author(entry)}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');

@@ -33,7 +33,7 @@ import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
-import { DEED, INIT } from './sentences.ts';
+import { ACTION, INIT } from './sentences.ts';
 
 interface CodexOptions extends SetUpOptions {
   role?: Role;
@@ -106,7 +106,7 @@ async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
   if (role !== 'coordinator' || print === true) return;
   const hive = await openHive();
   try {
-    await refuseAgents(hive, DEED.coordinator);
+    await refuseAgents(hive, ACTION.coordinator);
   } finally {
     await hive.close();
   }

@@ -142,7 +142,7 @@ function sayWhatDoctorFinds(program: string): void {
 function sayAboutPath(bin: string): void {
   const found = findOnPath('hive');
   if (found === join(bin, 'hive')) return;
-  say(pathFolders().includes(bin) && found !== null ? INSTALL.other(found) : INSTALL.notOnPath(bin));
+  say(pathFolders().includes(bin) && found !== null ? INSTALL.other(found, bin) : INSTALL.notOnPath(bin));
 }
 
 // ---- Removing ----

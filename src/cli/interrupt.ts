@@ -6,7 +6,7 @@ import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts'
 import { type ActorOptions, BY, findActor } from './actor.ts';
 import { type Format, parseDuration, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { DEED, INTERRUPT } from './sentences.ts';
+import { ACTION, INTERRUPT } from './sentences.ts';
 
 interface InterruptOptions extends Format, ActorOptions {
   all?: boolean;
@@ -38,7 +38,9 @@ async function interrupt(
   options: InterruptOptions,
 ): Promise<ExitCode> {
   if ((agent === undefined) === (options.all !== true)) throw invalidInput(INTERRUPT.oneOrAll);
-  const actor = await findActor(hive, { deed: DEED.interrupt }, options);
+  if (agent === undefined && options.cancel === true) throw invalidInput(INTERRUPT.cancelNeedsAgent);
+  if (agent === undefined && options.turn !== undefined) throw invalidInput(INTERRUPT.turnNeedsAgent);
+  const actor = await findActor(hive, { action: ACTION.interrupt }, options);
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
   if (agent === undefined) return all(hive, request, options);

@@ -23,7 +23,7 @@ import {
 import { wholeNumber } from './list.ts';
 import { age, type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { DEED, MENTIONS } from './sentences.ts';
+import { ACTION, MENTIONS } from './sentences.ts';
 
 interface MentionsOptions extends Format, ActorOptions {
   session?: string;
@@ -91,7 +91,7 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
       : await hive.sessions.find(session);
   const session_id = named?.session_id ?? HUMAN_ADDRESSEE;
   const action = {
-    deed: DEED.mentions,
+    action: ACTION.mentions,
     isOwn: (one: Caller) => one.session_id === session_id,
   };
   const actor = await findActor(hive, action, options);
@@ -182,7 +182,7 @@ async function loops(
         print(MENTIONS.loop(handles.join(' and '), state, reason));
     return EXIT.done;
   }
-  await refuseAgents(hive, DEED.loops);
+  await refuseAgents(hive, ACTION.loops);
   if (a === undefined || b === undefined || more.length > 0) throw invalidInput(MENTIONS.nameTwo(action));
   const pair = [(await hive.sessions.find(a)).handle, (await hive.sessions.find(b)).handle] as const;
   await hive.loops[action](pair);

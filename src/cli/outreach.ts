@@ -27,7 +27,7 @@ export function defineOutreach(command: Command): void {
 async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptions): Promise<ExitCode> {
   const { items, next_cursor } = await hive.outreach.list({ kind, limit, cursor });
   if (json === true) printJson({ outreach: items, next_cursor });
-  else if (items.length === 0) remark(OUTREACH.nothing);
+  else if (items.length === 0) remark(OUTREACH.nothing(kind));
   else for (const item of items) print(`${inWords(item)}\n`);
   if (next_cursor !== null) remark(LIST.more(limit, next_cursor));
   // Only a person's look counts: an agent may list them too.

@@ -127,7 +127,7 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
       return EXIT.pending;
     }
     const done = all ? open.pending === 0 : open.settled > 0;
-    if (!done) remark(POLL.timeIsUp);
+    if (!done) remark(POLL.timeIsUp(open.pending));
     const shown = done ? open.prompts.filter(({ status }) => status !== 'pending') : open.prompts;
     // The caller waited for settled prompts, so the pending ones are not counted.
     const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
@@ -136,9 +136,10 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
   const settled = await settledAmong(hive, ids, limit_ms, all);
   if (settled.length > 0)
     return report(hive, settled, { caller, carrier, single: ids.length === 1, ...options });
-  remark(POLL.timeIsUp);
-  const pending = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
-  return report(hive, pending, { caller, carrier, single: ids.length === 1, ...options });
+  const prompts = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
+  const pending = prompts.filter(({ status }) => status === 'pending').length;
+  if (pending > 0) remark(POLL.timeIsUp(pending));
+  return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
 }
 
 /** Waits until one or all are settled and returns the settled ones, preferring those not collected yet; none if the time is up. */

@@ -6,7 +6,7 @@ import { invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
-import { currentAnswer, type Format, mark, print, printJson, remark, stateOf } from './output.ts';
+import { currentAnswer, type Format, mark, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 import { RESPOND } from './sentences.ts';
 
@@ -91,7 +91,7 @@ async function respond(
   } else if (outcome === 'late') {
     remark(RESPOND.late(ask_id, prompt.status));
   } else {
-    remark(RESPOND.notAccepted(ask_id, stateOf(prompt), answer?.decision));
+    remark(RESPOND.notAccepted(ask_id, answer?.by, mark(answer), answer?.decision));
   }
   return accepted ? EXIT.done : EXIT.notAccepted;
 }

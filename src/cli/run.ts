@@ -10,7 +10,7 @@ import { environmentToKeep } from '../infrastructure/platform/runs.ts';
 import { refuseAgents } from './actor.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, thisFile, untilSignalled, withHive } from './program.ts';
-import { DEED, RUN } from './sentences.ts';
+import { ACTION, RUN } from './sentences.ts';
 
 interface RunOptions extends Format {
   dir?: string;
@@ -37,7 +37,7 @@ export function defineRun(command: Command): void {
 }
 
 async function start(hive: Hive, words: string[], options: RunOptions): Promise<ExitCode> {
-  await refuseAgents(hive, DEED.runs);
+  await refuseAgents(hive, ACTION.runs);
   const given = readCommand(words);
   const added = askingOptions(given, [process.execPath, thisFile(), 'mcp', '--deny']);
   const command = { ...given, options: [...given.options, ...added] };
@@ -68,7 +68,7 @@ async function watch(hive: Hive, words: string[], { jobs: given }: RunOptions): 
   const jobs = Number(given);
   if (words.length > 0) throw invalidInput(RUN.watchTakesNone);
   if (!Number.isInteger(jobs) || jobs < 1) throw invalidInput(RUN.badJobs(given));
-  await refuseAgents(hive, DEED.runs);
+  await refuseAgents(hive, ACTION.runs);
   const stop = untilSignalled();
   hive.startExpiry();
   hive.startRuns({ jobs });
@@ -94,7 +94,7 @@ export function defineRuns(command: Command): void {
 
 async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promise<ExitCode> {
   if (stop !== undefined) {
-    await refuseAgents(hive, DEED.runs);
+    await refuseAgents(hive, ACTION.runs);
     await hive.runs.stop(stop);
   }
   const runs = await hive.runs.list({ all });

@@ -2,12 +2,14 @@
  * Every sentence that a command says to a person: errors, confirmations, notices, questions and column headings, by
  * command. The help of an option stays with its command, and `bin/hive` keeps its own two sentences, because it must run
  * on a Node that cannot load this file. One constant per command, so that a bundle holds only those it uses.
+ *
+ * A sentence ends with a period, except behind a command, an option or a value that a person may copy.
  */
 
 // ---- Who may act ----
 
 /** What only a human may do, as it follows "Only a human may". */
-export const DEED = {
+export const ACTION = {
   answer: 'answer',
   cancel: "cancel another session's question",
   interrupt: 'interrupt other agents',
@@ -25,18 +27,21 @@ export const DEED = {
   serve: 'accept connections from other machines',
 } as const;
 
-export type Deed = (typeof DEED)[keyof typeof DEED];
+export type Action = (typeof ACTION)[keyof typeof ACTION];
+
+/** Whoever is not recorded. */
+const SOMEBODY = 'somebody';
 
 export const ACTOR = {
   noAgent: '--as-agent is for an agent, and no agent is running this command. Leave it out.',
-  onlyHuman: (deed: Deed, because: string): string =>
-    `Only a human may ${deed}. This process belongs to an agent (${because}).`,
-  onlyHumanUnlessDeclared: (deed: Deed, because: string): string =>
-    `${ACTOR.onlyHuman(deed, because)} An agent that acts in its own name adds --as-agent; permissions are decided only by a human or a human's rule.`,
-  orphan: (deed: Deed): string =>
-    `Only a human may ${deed}. The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.`,
+  onlyHuman: (action: Action, because: string): string =>
+    `Only a human may ${action}. This process belongs to an agent (${because}).`,
+  onlyHumanUnlessDeclared: (action: Action, because: string): string =>
+    `${ACTOR.onlyHuman(action, because)} To act in its own name, the agent adds --as-agent.${action === ACTION.answer ? ' Only a human, or a rule that a human wrote, decides a permission.' : ''}`,
+  orphan: (action: Action, which: 'itself' | 'above'): string =>
+    `Only a human may ${action}. The parent of ${which === 'itself' ? 'this process' : 'a shell or script above this process'} is gone, so nothing shows that you started it. Run the command in a terminal.`,
   variable: (name: string): string => `${name} is set`,
-  hidden: (name: string): string => `${name} is set in a process above it`,
+  hidden: (name: string): string => `${name} is set in a process that started this one`,
   above: (handle: string): string => `it runs under ${handle}`,
 } as const;
 
@@ -45,23 +50,24 @@ export const ACTOR = {
 export const ASK = {
   existing: (state: string): string => `You asked this before. It is ${state}.`,
   nobodyOnline: (to: string | null): string =>
-    `${to === null ? 'No desk is online' : `None of the people behind "${to}" is online`}; the question is stored and stays pending.`,
+    `${to === null ? 'No desk is online' : `No desk of "${to}" is online`}; the question is stored and stays pending.`,
   stillPending: (ask_id: string): string =>
     `${ask_id} has no answer yet. Check again with: hive poll ${ask_id}`,
   settled: (ask_id: string, state: string): string => `${ask_id} is ${state}.`,
-  noted: (ask_id: string): string => `Added to ${ask_id}`,
+  noted: (ask_id: string): string => `Added to ${ask_id}.`,
   notNoted: (ask_id: string, state: string): string => `Not added: ${ask_id} is ${state}.`,
   unreadable: (file: string, why: string): string =>
     `The context file ${file} cannot be read: ${why}. Nothing was asked.`,
 } as const;
 
 export const POLL = {
-  needsWait: '--all and --timeout need --wait, as in: hive poll --wait --all.',
-  noneOpen: 'You have no open questions.',
-  nothingToWaitFor: 'You have no open questions, so there is nothing to wait for.',
-  timeIsUp: 'No answer within that time; the questions stay open.',
+  needsWait: '--all and --timeout need --wait, for example: hive poll --wait --all',
+  noneOpen: 'You have no pending questions and no unread answers.',
+  nothingToWaitFor: 'You have no pending questions and no unread answers, so there is nothing to wait for.',
+  timeIsUp: (pending: number): string =>
+    `The time is up. ${counted(pending, 'question')} ${pending === 1 ? 'is' : 'are'} still pending.`,
   moreSettled: (count: number): string =>
-    `${count} more ${count === 1 ? 'is' : 'are'} settled. Run hive poll again to see the next ones.`,
+    `${count} more ${count === 1 ? 'is' : 'are'} settled. Run hive poll again to see them.`,
   morePending: (count: number): string =>
     `${count} more ${count === 1 ? 'is' : 'are'} pending. hive list shows all of them, hive poll ID shows one.`,
 } as const;
@@ -74,29 +80,29 @@ export const RESPOND = {
     `Answered ${ask_id}${agent === null ? '' : ` as the agent ${agent}`}${mark}: ${decision}`,
   late: (ask_id: string, status: string): string =>
     `Kept as a late answer: ${ask_id} had already ${status === 'expired' ? 'expired' : 'been cancelled'}.`,
-  notAccepted: (ask_id: string, state: string, decision: string | undefined): string =>
-    `Not accepted: ${ask_id} was already ${state}: ${decision}`,
+  notAccepted: (ask_id: string, by: string | undefined, mark: string, decision: string | undefined): string =>
+    `Not accepted: ${by ?? SOMEBODY} had already answered ${ask_id}${mark}: ${decision}`,
   amended: (ask_id: string, mark: string, decision: string | undefined): string =>
-    `Amended ${ask_id}${mark}: ${decision}`,
+    `Corrected ${ask_id}${mark}: ${decision}`,
 } as const;
 
 export const CONFIRM = {
   onlyEmacsAllows: (path: string): string =>
-    `A permission is allowed in Emacs only; here you can deny it. To allow permissions at a terminal, too, set "terminal_may_allow": true in ${path}.`,
+    `You can grant a permission only in Emacs; here you can only deny it. To grant permissions at a terminal too, set "terminal_may_allow": true in ${path}.`,
   permissionNeedsTerminal:
-    'A permission must be confirmed at a terminal, and nothing shows that a person types here. Run the command in a terminal, or answer in Emacs.',
+    'A permission must be confirmed at a terminal, and Hive cannot tell that a person is typing here. Run the command in a terminal, or answer in Emacs.',
   needsTerminal: (path: string): string =>
-    `An answer must be confirmed at a terminal, and nothing shows that a person types here. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
+    `An answer must be confirmed at a terminal, and Hive cannot tell that a person is typing here. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
   asks: (kind: string, agent: string, project: string): string =>
     `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
   options: (labels: string): string => `Options: ${labels}`,
-  more: '-- More follows. Press Enter to see it. --',
+  more: '-- Press Enter for more --',
   confirm: (decision: string): string => `Answer "${decision}"? Type yes to confirm: `,
   notConfirmed: (ask_id: string): string => `Not confirmed. ${ask_id} was not answered.`,
 } as const;
 
 export const CANCEL = {
-  cancelled: (ask_id: string): string => `Cancelled ${ask_id}`,
+  cancelled: (ask_id: string): string => `Cancelled ${ask_id}.`,
   notPending: (ask_id: string, state: string): string => `Nothing to cancel: ${ask_id} is ${state}.`,
 } as const;
 
@@ -105,13 +111,14 @@ export const UNATTESTED = ' (unattested)';
 
 /** The state of a prompt, as it follows "ask-… is". */
 export const STATE = {
-  answered: (by: string | null, amended: boolean): string => `answered by ${by}${amended ? ', amended' : ''}`,
-  expired: 'expired without an answer',
-  cancelled: (by: string | null): string => `cancelled by ${by}`,
+  answered: (by: string | null, amended: boolean): string =>
+    `answered by ${by ?? SOMEBODY}${amended ? ', corrected' : ''}`,
+  expired: 'expired, with no answer',
+  cancelled: (by: string | null): string => (by === null ? 'cancelled' : `cancelled by ${by}`),
   answeredLate: (by: string): string => `; ${by} answered late`,
-  waiting: (age: string): string => `waiting for ${age}`,
+  waiting: (age: string): string => `pending for ${age}`,
   addressee: (to: string, escalated: boolean): string =>
-    `, asked of ${to}${escalated ? ' and now of everybody' : ''}`,
+    `, addressed to ${to}${escalated ? ', now to everybody' : ''}`,
   claimed: (by: string): string => `, ${by} is answering`,
 } as const;
 
@@ -138,8 +145,8 @@ export const LIST = {
     return `There are no ${which}${filters === '' ? '' : ` with${filters}`}.`;
   },
   more: (limit: number, cursor: string): string =>
-    `There are more: --limit ${limit * 2}, or --cursor ${cursor}`,
-  notPositive: 'It must be a whole number above 0.',
+    `There are more. To see them, add --limit ${limit * 2} or --cursor ${cursor}`,
+  notPositive: 'It must be a whole number, 1 or more.',
 } as const;
 
 export const PROMPT_ROWS = {
@@ -154,17 +161,18 @@ export const PROMPT_ROWS = {
 
 export const HISTORY = {
   nothing: 'Nothing in the history matches.',
-  answered: (by: string | null): string => `${by} answered:`,
+  answered: (by: string | null, mark: string): string => `${by ?? SOMEBODY} answered${mark}:`,
 } as const;
 
 export const LOG = {
-  prunedWhileFollowing: 'Retention removed events before they could be shown.',
+  prunedWhileFollowing: 'Some events are missing here: retention removed them before they could be shown.',
   pruned: (seq: number): string => `Retention has removed the events up to ${seq}; the rest follows.`,
   notSequence: 'It must be a whole number, 0 or more.',
 } as const;
 
 export const OUTREACH = {
-  nothing: 'Agents have sent nothing unasked.',
+  nothing: (kind: 'ping' | 'card' | 'report' | undefined): string =>
+    `There are no ${kind === undefined ? 'pings, cards or reports' : `${kind}s`}.`,
   answerWith: (buttons: string, ask_id: string): string =>
     `${buttons} Answer with: hive respond ${ask_id} LABEL`,
 } as const;
@@ -200,21 +208,21 @@ export const POST = {
   emptyBlock: (stamp: string, handle: string): string =>
     `There is no message below the heading "## ${stamp} ${handle}". Nothing was posted.`,
   foreignHeading: (writer: string, handle: string): string =>
-    `This shell belongs to ${writer}, so it cannot post as ${handle}. Nothing was posted. Without --as-agent the block is posted as unverified.`,
+    `This shell belongs to ${writer}, so it cannot post as ${handle}. Nothing was posted. Leave out --as-agent to post it as unverified.`,
   mentioned: (handles: string): string => `Mentioned: ${handles}.`,
   notHeld: (handles: string): string =>
-    `Mentioned without holding them, because the conversation looks like a loop: ${handles}.`,
+    `Mentioned but not held, because the conversation looks like a loop: ${handles}.`,
   postedBefore: (message_id: string): string => `${message_id} was posted before and was not posted again.`,
   unverified: (author: string, where: string): string =>
-    `Posted as ${author}: this is ${where}, which does not prove that name.`,
+    `Posted as ${author}. The name is unverified, because it was posted from ${where}.`,
   shellOf: (handle: string): string => `${handle}'s shell`,
   terminal: "a person's terminal",
 } as const;
 
 export const MESSAGES = {
   nothing: 'There are no messages.',
-  newer: (cursor: string | null): string => `There are more: --after ${cursor}`,
-  older: (cursor: string | null): string => `There are older ones: --before ${cursor}`,
+  newer: (cursor: string | null): string => `There are more. To see them, add --after ${cursor}`,
+  older: (cursor: string | null): string => `There are older ones. To see them, add --before ${cursor}`,
   as: (handle: string): string => `as ${handle}`,
   urgent: 'urgent',
   thread: (name: string): string => `in ${name}`,
@@ -225,22 +233,22 @@ export const MENTIONS = {
     `There is no "hive mentions ${action}". Use list, process, allow, mute or loops.`,
   nothing: (handle: string, status: string): string =>
     `There are no ${status === 'any' ? '' : `${status} `}mentions of ${handle}.`,
-  howToProcess: 'Mark them done with: hive mentions process ID…, or: hive mentions process --all',
+  howToProcess: 'Mark them processed with: hive mentions process ID…, or: hive mentions process --all',
   moreUnprocessed: (count: number, limit: number): string =>
-    `There ${count === 1 ? 'is' : 'are'} ${count} more: --limit ${limit * 2}`,
-  more: (cursor: string): string => `There are more: --cursor ${cursor}`,
+    `There ${count === 1 ? 'is' : 'are'} ${count} more. To see ${count === 1 ? 'it' : 'them'}, add --limit ${limit * 2}`,
+  more: (cursor: string): string => `There are more. To see them, add --cursor ${cursor}`,
   urgent: 'urgent',
-  expectsReply: 'expects an answer',
+  expectsReply: 'expects a reply',
   processed: (by: string | null, note: string | null): string =>
-    `processed by ${by}${note === null ? '' : `: ${note}`}`,
+    `processed by ${by ?? SOMEBODY}${note === null ? '' : `: ${note}`}`,
   expired: 'expired',
   thread: (name: string): string => `in ${name}`,
   done: (count: number, handle: string, left: number): string =>
     `Processed ${count} of ${handle}'s mentions; ${left} left.`,
-  noLoops: 'No two agents are in a loop or muted.',
+  noLoops: 'There are no loops and no muted pairs.',
   loop: (pair: string, state: string, reason: string): string => `${pair}: ${state} (${reason})`,
   nameTwo: (action: string): string =>
-    `Name two sessions, as in: hive mentions ${action} Claude-abc12 Claude-def34`,
+    `Name two sessions, for example: hive mentions ${action} Claude-abc12 Claude-def34`,
   allowed: (pair: string): string => `${pair} may continue.`,
   muted: (pair: string): string => `${pair} are muted: neither is notified when the other mentions it.`,
 } as const;
@@ -251,19 +259,24 @@ export const SESSIONS = {
   noSetting: (name: string, near: string | undefined, names: string): string =>
     `There is no setting "${name}".${near === undefined ? '' : ` Did you mean ${near}?`} The settings are ${names}. Nothing was changed.`,
   badValue: (word: string, name: string, values: string): string =>
-    `"${word}" has no valid value. Write ${name}=${values}. Nothing was changed.`,
+    `"${word}" is not valid. Write ${name}=${values}. Nothing was changed.`,
   nothingToSet: (names: string): string => `Name a setting: ${names}. Nothing was changed.`,
-  nameOne: (settings: string): string => `Name a session, as in: hive sessions set Claude-abc12 ${settings}`,
+  nameOne: (settings: string): string =>
+    `Name a session, for example: hive sessions set Claude-abc12 ${settings}`,
   set: (handle: string, settings: string): string => `Set for ${handle}: ${settings}`,
 } as const;
 
 export const INTERRUPT = {
   oneOrAll: 'Name one agent, or use --all. Nobody was interrupted.',
+  cancelNeedsAgent:
+    '--all does not go with --cancel. Nobody was interrupted. To withdraw an interrupt, name its agent: hive interrupt AGENT --cancel',
+  turnNeedsAgent:
+    '--turn names a turn of one agent, so it does not go with --all. Leave one of them out. Nobody was interrupted.',
   withdrawn: (handle: string): string => `Interrupt withdrawn. ${handle} continues.`,
-  noneOpen: (handle: string): string => `No interrupt is waiting for ${handle}.`,
+  noneOpen: (handle: string): string => `There is no pending interrupt for ${handle}.`,
   waiting: (handle: string): string => `Asked ${handle} to stop. Waiting for its turn to end.`,
   outcome: (handle: string, sentence: string): string => `${handle}: ${sentence}`,
-  nobodyBusy: 'No agent has a turn in progress.',
+  nobodyBusy: 'No agent is running.',
 } as const;
 
 // ---- Humans and settings ----
@@ -272,7 +285,7 @@ export const CONFIG = {
   columns: ['KEY', 'VALUE', 'ORIGIN', 'DESCRIPTION'],
   unsetNeedsKey: '--unset needs the KEY of a setting.',
   valueOrUnset: 'Give a VALUE or --unset, not both.',
-  unknown: (key: string): string => `There is no setting ${key}.`,
+  unknown: (key: string): string => `There is no setting "${key}". hive config lists them.`,
   origins: { default: 'default', stored: 'stored', emacs: 'Emacs', environment: 'environment' },
   described: (text: string, origin: string): string => `${text}. ${origin}`,
   isDefault: 'This is the default.',
@@ -283,14 +296,14 @@ export const CONFIG = {
   byConfig: (fallback: string): string => `Set with hive config; the default is ${fallback}.`,
   set: (key: string, value: string): string => `${key}: ${value}`,
   variableWins: (variable: string | null): string =>
-    `Stored, but the environment variable ${variable} overrides it. Unset it here and in the configuration of your agents.`,
+    `Stored, but the environment variable ${variable} overrides it. Unset the variable here and in the configuration of your agents.`,
   emacsSetsAgain: (option: string): string =>
-    `Emacs had set this with ${option}, and sets it again when it next connects. To keep your value, change that option or set it to nil.`,
+    `Emacs set this with ${option} and will set it again when it next connects. To keep your value, change that option or set it to nil.`,
 } as const;
 
 export const TEAM = {
   none: 'There are no teams. Make one with: hive team set NAME MEMBER…',
-  escalation: (after: string): string => `everybody after ${after}`,
+  escalation: (after: string): string => `asks everybody after ${after}`,
   set: (name: string, members: string, escalation: string): string =>
     `${name}: ${members}${escalation === '' ? '' : `, ${escalation}`}`,
   removed: (name: string): string => `Removed ${name}.`,
@@ -300,17 +313,18 @@ export const TEAM = {
 
 export const RUN = {
   none: 'There are no active or sleeping runs. Start one with: hive run -- claude -p "…"',
-  watching: 'Resuming runs whose human has answered. Press Ctrl-C to end.',
+  watching: 'Resuming runs as their questions are answered. Press Ctrl-C to stop.',
   watchTakesNone: '--watch does not start a new agent: leave the command out.',
-  badJobs: (given: string): string => `--jobs is "${given}": it must be a whole number, 1 or more.`,
-  noVariable: (name: string): string => `--keep-env names ${name}, which is not set here.`,
+  badJobs: (given: string): string => `--jobs is "${given}". It must be a whole number, 1 or more.`,
+  noVariable: (name: string): string =>
+    `--keep-env names ${name}, which is not set here. Set it, or leave it out of --keep-env.`,
   tooPatient: (given: string): string =>
-    `--patience is ${given}, and no client lets a hook wait that long: give 9m or less. A question stays pending as long as needed, even after the agent has ended.`,
+    `--patience is ${given}: give 9m or less, because no client lets a hook wait longer. A question stays pending as long as needed, even after the agent has ended.`,
   problem: (run_id: string, problem: string): string => `${run_id} has ended: ${problem}`,
   sleeps: (run_id: string, asks: string): string =>
     asks === ''
-      ? `The agent of ${run_id} died. A sidecar, hive serve or hive run --watch starts it again.`
-      : `${run_id} sleeps until you answer ${asks}. Then a sidecar, hive serve or hive run --watch resumes it.`,
+      ? `The agent of ${run_id} died. It is restarted by a sidecar, hive serve or hive run --watch. Start one if none is running.`
+      : `${run_id} sleeps until you answer ${asks}. Then a sidecar, hive serve or hive run --watch resumes it. Start one if none is running.`,
   status: ({
     status,
     exit_code,
@@ -329,14 +343,14 @@ export const RUN = {
 
 export const SERVE = {
   firstToken: (file: string): string =>
-    `Made a first token and wrote it to ${file}. hive token show prints it.`,
+    `Made the first token and wrote it to ${file}. hive token show prints it.`,
   serving: (url: string): string => `Serving MCP at ${url}`,
   badPort: (option: string, text: string): string =>
     `${option} ${text} is not a port. Give a number from 0 to 65535.`,
   plainHttp: (host: string): string =>
-    `Over plain http everybody between here and ${host} could read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
+    `Over plain HTTP, anybody on the network between here and ${host} can read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
   sidecarPlainHttp: (host: string): string =>
-    `over plain http everybody between here and ${host} could read the tokens. Run hive serve with --cert and --key instead.`,
+    `over plain HTTP, anybody on the network between here and ${host} can read the tokens. Run hive serve with --cert and --key instead.`,
   tlsNeedsBoth: 'TLS needs both --cert and --key.',
   cannotListen: (host: string, port: number, code: string | undefined): string =>
     `Cannot listen on ${host}:${port} (${code}). Choose another port or host.`,
@@ -344,16 +358,16 @@ export const SERVE = {
 
 export const SIDECAR = {
   startYourself: 'Quit this Emacs and start it yourself, outside any agent.',
-  serving: 'Serving agents of other machines.',
-  notServing: (why: string): string => `This Emacs does not serve agents of other machines: ${why}`,
+  serving: 'Serving agents on other machines.',
+  notServing: (why: string): string => `This Emacs does not serve agents on other machines: ${why}`,
   noticeFailed: 'A notice for the human could not be stored.',
 } as const;
 
 export const TOKEN = {
   empty: (file: string): string =>
-    `The token file ${file} is empty. Make a new token with: hive token rotate default`,
+    `The token file ${file} is empty. Make a new secret with: hive token rotate default`,
   none: (file: string): string =>
-    `There is no token in ${file}. hive serve makes one when it starts, or make one with: hive token make NAME`,
+    `There is no token in ${file}. hive serve makes one when it starts, or make one with: hive token make default`,
   revoked: (name: string, at: string): string => `Revoked ${name} at ${at}. It no longer gives access.`,
   revokedAt: (at: string): string => `revoked ${at}`,
 } as const;
@@ -363,12 +377,12 @@ export const MCP = {
   roleIsLocal: (role: string): string =>
     `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
   sourceIsLocal:
-    '--source does not work with --url. Set HIVE_SOURCE in the environment of the client, whose hooks report it.',
+    "--source does not work with --url. Set HIVE_SOURCE in the client's environment; its hooks report it.",
   plainHttp: (url: string): string =>
-    `--url ${url} would send the token in clear text to another machine. Use https, a tunnel to 127.0.0.1, or add --insecure.`,
+    `Over plain HTTP, anybody on the network between here and ${url} can read the token. Give --url an https address, use a tunnel to 127.0.0.1, or add --insecure.`,
   timeoutIsLocal: '--tool-timeout does not work with --url. Leave it out.',
   needsTokenFile: '--url needs --token-file FILE.',
-  storeUnavailable: 'Hive cannot write to the store. Until it can, each call will say so.',
+  storeUnavailable: 'Hive cannot write to the store. It refuses every call until it can.',
 } as const;
 
 // ---- Setting up ----
@@ -377,34 +391,35 @@ export const INIT = {
   tooOldForConnection: (client: string, version: string): string =>
     `${client} ${version} is too old for hooks over the connection, so each hook will start a process.`,
   done: (client: string): string =>
-    `Done. Sessions that ${client} starts from now on use Hive. Check the setup with: hive doctor`,
-  undone: (client: string): string => `Removed. Sessions that ${client} starts from now on do not use Hive.`,
-  emacsDone: 'Done. Hive starts with the next Emacs. Check the setup there with M-x hive-doctor.',
-  emacsUndone: 'Removed.',
+    `Done. New sessions of ${client} will use Hive. Check the setup with: hive doctor`,
+  undone: (client: string): string => `Removed. New sessions of ${client} will not use Hive.`,
+  emacsDone: 'Done. Hive starts the next time you start Emacs. Check the setup there with M-x hive-doctor.',
+  emacsUndone: 'Removed. Emacs no longer starts Hive.',
   projectNeedsPath:
-    'The shared configuration of a project starts plain "hive". Install it so that everybody has it on PATH.',
+    'The project\'s configuration runs "hive" from PATH, and it is not on yours. Everybody who works on the project needs it there.',
   ownServerRole: (config: string, role: string): string =>
     `${config} already has a server that starts Hive, and Hive does not change that. Set the role there: args = ["mcp", "--role", "${role}"].`,
   ownServer: (config: string): string =>
     `${config} already has a server that starts Hive. It was left as it is.`,
   untrusted: (why: string): string =>
-    `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex (${why}).`,
+    `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex. (Hive did not ask now: ${why}.)`,
   aboutTrust: (count: number): string =>
     `Codex skips hooks that nobody has trusted. These ${count} report each step of every session to Hive. Most start "hive hook" with your full permissions; the others use the connection to "hive mcp".`,
   askTrust: 'Trust them? Type yes to write that into config.toml: ',
   notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
   trusted: 'Trusted.',
-  noTerminal: 'there is no terminal to ask at',
-  changedMeanwhile: (file: string): string => `${file} was changed by another program. Run this again.`,
+  noTerminal: 'there is no terminal',
+  changedMeanwhile: (file: string): string =>
+    `${file} was changed by another program. Run the command again.`,
   nothingWritten: 'Nothing was written.',
   nothingToDo: 'Nothing to do.',
   newFile: (path: string): string => `${path} (new)`,
   removedFile: (path: string): string => `${path} (removed)`,
   cannotAsk:
-    'There is no terminal to ask at. Use --yes to write without asking, or --print to only show the changes.',
+    'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --print to only show the changes.',
   askWrite: 'Write this? [y/N] ',
   byPlugin: "Claude Code has Hive's plugin, which contains the server and the hooks. Nothing was written.",
-  npx: 'npx keeps this copy of Hive only for a while, so a configuration must not point to it. Run hive install in the same way, which installs Hive for you.',
+  npx: 'npx deletes this copy of Hive later, so no configuration may point to it. Run hive install through npx first; it installs Hive permanently.',
 } as const;
 
 // ---- Installing ----
@@ -412,17 +427,18 @@ export const INIT = {
 export const INSTALL = {
   installing: (version: string, folder: string): string => `Installing Hive ${version} in ${folder} …`,
   installed: (command: string): string => `Installed. The command is ${command}.`,
-  unchanged: (command: string): string => `Exactly this is installed already. The command is ${command}.`,
+  unchanged: (command: string): string => `This version is already installed. The command is ${command}.`,
   ownNode: (version: string, minimum: string, instead_of: string | null): string =>
-    `It brings Node ${version} for itself, because ${instead_of === null ? 'there is no node on PATH' : `${instead_of} is older than ${minimum}`}.`,
-  machineNode: (version: string, path: string): string => `It runs on Node ${version} (${path}).`,
+    `Hive uses its own Node ${version}, because ${instead_of === null ? 'there is no node on PATH' : `${instead_of} is older than ${minimum}`}.`,
+  machineNode: (version: string, path: string): string => `Hive runs on Node ${version} (${path}).`,
   notOnPath: (folder: string): string =>
     `${folder} is not on your PATH. Add this line to the file that your shell reads, for example ~/.profile: export PATH="${folder}:$PATH"`,
-  other: (found: string): string => `"hive" in your shell is another one: ${found} comes first on PATH.`,
+  other: (found: string, folder: string): string =>
+    `"hive" in your shell runs another copy, ${found}, which comes first on PATH. Remove it, or put ${folder} first.`,
   part: (client: string): string => `\n${client}:`,
   later: (commands: readonly string[]): string =>
-    `There is no terminal to ask at, so no other file was changed. Use --yes, or run later: ${commands.join('; ')}`,
-  doctor: (checks: number): string => `\nhive doctor: ${checks} checks, all in order.`,
+    `Hive cannot ask for confirmation without a terminal, so no other file was changed. Use --yes, or run later: ${commands.join('; ')}`,
+  doctor: (checks: number): string => `\nhive doctor: ${checks} checks, all passed.`,
   doctorFailed: (failed: number, checks: number): string =>
     `\nhive doctor: ${failed} of ${checks} checks failed.`,
   doctorSilent: 'hive doctor did not run. Run it yourself to see why.',
@@ -430,11 +446,11 @@ export const INSTALL = {
   notBuilt: (folder: string): string => `${folder} is not built. Run "npm run build" there first.`,
   aboutRemoving: (folder: string, command: string | null): string =>
     `This removes ${folder}${command === null ? '' : ` and ${command}`}.`,
-  askRemove: 'Remove it? [y/N] ',
+  askRemove: 'Continue? [y/N] ',
   cannotAskRemove:
-    'There is no terminal to ask at. Use --yes to remove Hive without asking. Nothing was removed.',
+    'Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.',
   stillUsed: (clients: readonly string[]): string =>
-    `Hive was not removed, because it is still configured for ${clients.join(' and ')}.`,
+    `Hive was not removed, because it is still configured for ${clients.join(' and ')}. Run hive uninit for ${clients.length === 1 ? 'it' : 'them'}, then try again.`,
   removed: (folder: string): string => `Removed ${folder}.`,
   dataKept: (folder: string): string =>
     `Your questions and answers are kept in ${folder}. Delete that folder if you no longer want them.`,
@@ -449,7 +465,7 @@ export const PRUNE = {
   mentions: (days: number): string =>
     days === 0 ? 'mentions of any age' : `mentions more than ${days} days old`,
   cannotAsk: (what: string, count: number): string =>
-    `This would remove ${what} (${count}), including unprocessed ones, and there is no terminal to ask at. Use --yes to confirm, or --dry-run to only look. Nothing was removed.`,
+    `This would remove ${what} (${count}), including unprocessed ones. Hive cannot ask for confirmation without a terminal. Use --yes to confirm, or --dry-run to only look. Nothing was removed.`,
   about: (what: string, count: number): string =>
     `This removes ${what} from this store (${count}), including unprocessed ones. The messages stay.`,
   confirm: 'Type yes to remove them: ',
@@ -460,7 +476,7 @@ export const PRUNE = {
 } as const;
 
 export const MIGRATE = {
-  samePlace: '--to must name another place than --from.',
+  samePlace: '--from and --to must name different places.',
   copied: 'Copied and verified, row by row:',
   next: 'Set HIVE_STORE to the new address everywhere. The old store is unchanged; keep it as a backup or delete it.',
 } as const;
@@ -468,7 +484,8 @@ export const MIGRATE = {
 // ---- Hooks ----
 
 export const HOOK = {
-  emptyToken: (file: string): string => `The token file ${file} is empty.`,
+  emptyToken: (file: string): string =>
+    `The token file ${file} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`,
   noAnswer: (seconds: number): string => `no answer from the store within ${seconds} s`,
   urlNeedsAddress: '--url needs an address.',
   urlNeedsTokenFile: '--url needs --token-file FILE.',

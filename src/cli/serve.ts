@@ -19,7 +19,7 @@ import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
 import { remark } from './output.ts';
 import { JOBS, untilSignalled } from './program.ts';
-import { DEED, SERVE } from './sentences.ts';
+import { ACTION, SERVE } from './sentences.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
 interface ServeOptions {
@@ -50,7 +50,7 @@ async function serve({ port, insecure = false, ...options }: ServeOptions): Prom
   const hive = await openHive();
   try {
     // A service manager may start it for the human.
-    await refuseAgents(hive, DEED.serve, { orphans: 'allowed' });
+    await refuseAgents(hive, ACTION.serve, { orphans: 'allowed' });
     hive.startExpiry();
     hive.startRuns({ jobs: JOBS });
     const serving = await startServing(hive, { ...options, port: number });

@@ -8,7 +8,7 @@ import { SOURCES } from '../domain/sources.ts';
 import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
 import { age, type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { DEED, SESSIONS } from './sentences.ts';
+import { ACTION, SESSIONS } from './sentences.ts';
 
 interface SessionsOptions extends Format {
   ended?: boolean;
@@ -87,7 +87,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   const isOwn = settings === words;
   if (isOwn && caller.agent_because === null) throw invalidInput(SESSIONS.nameOne(settings.join(' ')));
   const which = isOwn ? (await registerCaller(hive, caller)).session_id : String(named);
-  const actor = await findActor(hive, { deed: DEED.sessions, isOwn: () => true }, options);
+  const actor = await findActor(hive, { action: ACTION.sessions, isOwn: () => true }, options);
   const session = await hive.sessions.configure(which, changes, actor);
   if (options.json === true) printJson({ session });
   else print(SESSIONS.set(session.handle, settings.join(' ')));

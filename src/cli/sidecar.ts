@@ -8,7 +8,7 @@ import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
 import { endSoon, examineAgentFiles, JOBS, untilSignalled } from './program.ts';
-import { DEED, SERVE, SIDECAR } from './sentences.ts';
+import { ACTION, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
   serve?: string;
@@ -24,7 +24,7 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   const refuse = (orphans: 'refused' | 'allowed'): Promise<void> =>
-    refuseAgents(hive, DEED.desk, { orphans, advice: SIDECAR.startYourself });
+    refuseAgents(hive, ACTION.desk, { orphans, advice: SIDECAR.startYourself });
   // Again at each act: an agent may have registered its session only after it had started this. By then Emacs may have
   // died, and what it had sent before that counts.
   const check = (): Promise<void> => refuse('allowed');

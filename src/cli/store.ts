@@ -10,7 +10,7 @@ import { humanActor, refuseAgents } from './actor.ts';
 import { ask } from './init.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, exitCodeOfError, withHive } from './program.ts';
-import { DEED, MIGRATE, PRUNE } from './sentences.ts';
+import { ACTION, MIGRATE, PRUNE } from './sentences.ts';
 
 /** Both; the old spellings `hive prune` and `hive migrate` use them one by one. */
 export function defineStore(command: Command): void {
@@ -42,7 +42,7 @@ export function definePrune(command: Command): void {
 async function prune(hive: Hive, options: PruneOptions): Promise<ExitCode> {
   const { dryRun = false, days: given, mentions = false, yes = false } = options;
   if (yes && !mentions) throw invalidInput(PRUNE.yesNeedsMentions);
-  if (!dryRun) await refuseAgents(hive, DEED.prune);
+  if (!dryRun) await refuseAgents(hive, ACTION.prune);
   if (mentions) return pruneMentions(hive, options);
   const days = given === undefined ? await hive.retention.days() : parseRetentionDays('--days', given);
   const counts = dryRun ? await hive.retention.preview(days) : await hive.retention.sweep(days);

@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import { refuseAgents } from './actor.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { DEED, TEAM } from './sentences.ts';
+import { ACTION, TEAM } from './sentences.ts';
 
 interface SetOptions extends Format {
   escalateAfter?: string;
@@ -56,7 +56,7 @@ async function set(
   members: string[],
   { escalateAfter, json }: SetOptions,
 ): Promise<ExitCode> {
-  await refuseAgents(hive, DEED.teams);
+  await refuseAgents(hive, ACTION.teams);
   const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
@@ -67,7 +67,7 @@ async function set(
 }
 
 async function remove(hive: Hive, name: string, { json }: Format): Promise<ExitCode> {
-  await refuseAgents(hive, DEED.teams);
+  await refuseAgents(hive, ACTION.teams);
   await hive.humans.removeTeam(name);
   if (json === true) printJson({ removed: name });
   else print(TEAM.removed(name));

@@ -11,7 +11,7 @@ import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.t
 import { refuseAgents } from './actor.ts';
 import { type Format, moment, print, printJson, printRows } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { DEED, TOKEN } from './sentences.ts';
+import { ACTION, TOKEN } from './sentences.ts';
 
 interface MakeOptions extends Format {
   agent?: string;
@@ -33,7 +33,7 @@ export function defineToken(command: Command): void {
         const options = args.at(-2) as Options;
         const name = args.length > 2 ? String(args[0]) : FIRST_TOKEN;
         return withHive(options, async (hive) => {
-          await refuseAgents(hive, DEED.tokens);
+          await refuseAgents(hive, ACTION.tokens);
           return work(hive, name, options);
         });
       });

@@ -69,9 +69,9 @@ describe('hive install from the release file', () => {
     const hive = join(home, 'machine/package/bin/hive');
     const { stdout } = await run(node, [hive, 'install', '--yes'], { env, cwd: home });
     expect(stdout).toMatch(
-      major < 24 ? /It brings Node 24\.\S+ for itself, because \S+ \(2[02]\./ : /It runs on Node 24\./,
+      major < 24 ? /Hive uses its own Node 24\.\S+, because \S+ \(2[02]\./ : /Hive runs on Node 24\./,
     );
-    expect(stdout).toMatch(/hive doctor: \d+ checks, all in order/);
+    expect(stdout).toMatch(/hive doctor: \d+ checks, all passed/);
     expect(existsSync(join(home, '.emacs.d/init.el'))).toBe(true);
 
     const shell = async (line: string): Promise<string> =>

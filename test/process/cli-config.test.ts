@@ -107,7 +107,7 @@ describe('with an Emacs', () => {
     expect((await person.hive('config')).out).toMatch(/^notify_when +never +Emacs/m);
     const set = await person.hive('config', 'notify_when', 'unfocused');
     expect(set.err).toContain(
-      'Emacs had set this with hive-notify-when, and sets it again when it next connects',
+      'Emacs set this with hive-notify-when and will set it again when it next connects',
     );
     const { params } = await desk.seen(
       (frame) =>

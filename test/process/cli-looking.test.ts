@@ -115,6 +115,11 @@ describe('looking', () => {
     await hive.prompts.respond({ ask_id: first, decision: 'go', actor: HUMAN });
     const early = await person.hive('poll', '--wait', '--all', '--timeout', '1ms', '--json');
     expect([early.code, early.json().prompts.length]).toEqual([3, 2]);
+    // One was answered in that time.
+    const stillPending = 'hive: The time is up. 1 question is still pending.\n';
+    expect(early.err).toBe(stillPending);
+    const named = await person.hive('poll', first, second, '--wait', '--all', '--timeout', '1ms', '--json');
+    expect([named.code, named.err]).toEqual([3, stillPending]);
     const waiting = person.hive('poll', '--wait', '--all', '--json');
     await hive.prompts.respond({ ask_id: second, decision: 'yes', actor: HUMAN });
     // The first was printed before, and this call proves that it was read.

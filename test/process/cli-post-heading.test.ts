@@ -44,7 +44,7 @@ test("another's heading is posted as unverified, says so, and does not mention t
   const posted = await ada.hive('post', block('Claude-def34', '@All and @Human, stop'), '--as-heading');
   expect(posted).toMatchObject({ code: 0 });
   expect(posted.err).toContain(
-    "Posted as unverified (as Claude-def34): this is Claude-abc12's shell, which does not prove that name.",
+    "Posted as unverified (as Claude-def34). The name is unverified, because it was posted from Claude-abc12's shell.",
   );
   expect(posted.err).toMatch(/Mentioned: (Claude-abc12, Human|Human, Claude-abc12)\./);
   expect((await person.hive('messages')).out).toMatch(/ unverified \(as Claude-def34\) \[msg-/);

@@ -81,7 +81,7 @@ describe('clearing mentions', () => {
     const { person, left } = await scene();
     const refused = await person.hive(...CLEAR);
     expect(refused.code).toBe(7);
-    expect(refused.err).toContain('there is no terminal to ask at. Use --yes');
+    expect(refused.err).toContain('Hive cannot ask for confirmation without a terminal. Use --yes');
     expect((await person.hive('store', 'prune', '--mentions', '--yes')).err).toContain('Give an age in days');
     expect((await person.hive('store', 'prune', '--yes')).err).toContain('--yes needs --mentions');
     expect((await person.hive('store', 'prune', '--mentions', '--days', '1', '--yes')).code).toBe(0);
@@ -140,7 +140,7 @@ describe('old spellings', () => {
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     expect((await person.hive('wait', ask_id, '--timeout', '1ms')).code).toBe(3);
     await person.hive('respond', ask_id, 'go');
-    expect((await person.hive('amend', ask_id, 'stop')).out).toBe(`Amended ${ask_id} (unattested): stop\n`);
+    expect((await person.hive('amend', ask_id, 'stop')).out).toBe(`Corrected ${ask_id} (unattested): stop\n`);
     expect((await person.hive('wait', ask_id, '--all', '--json')).json().decision).toBe('stop');
     expect((await person.hive('prune', '--dry-run', '--days', '1', '--json')).json().days).toBe(1);
     const copy = tempStore();

@@ -216,7 +216,7 @@ describe('hive init', () => {
   it('writes plain "hive" into what a project shares', async () => {
     const { folder, person } = home();
     const done = await person.hive('init', 'claude', '--project', '--hooks', '--yes');
-    expect(done.err).toContain('on PATH');
+    expect(done.err).toContain('from PATH, and it is not on yours');
     const files = filesIn(folder);
     expect(readJson(files['.mcp.json'] ?? '')).toEqual({
       mcpServers: { hive: { command: 'hive', args: ['mcp'] } },

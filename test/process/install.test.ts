@@ -95,8 +95,8 @@ describe('hive install', () => {
     expect(await installed(place, '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
     const elisp = join(place.folder, '.local/share/hive/current/node_modules/hive-sidecar/elisp');
     expect(readFileSync(join(place.folder, INIT), 'utf8')).toContain(`(add-to-list 'load-path "${elisp}")`);
-    expect(out).toContain(`It runs on Node ${process.version.slice(1)}`);
-    expect(out).toMatch(/\nhive doctor: \d+ checks, all in order\.\nok {4}Node {14}v/);
+    expect(out).toContain(`Hive runs on Node ${process.version.slice(1)}`);
+    expect(out).toMatch(/\nhive doctor: \d+ checks, all passed\.\nok {4}Node {14}v/);
   });
 
   it('writes into no file of others without a yes', async () => {
@@ -123,7 +123,7 @@ describe('hive install', () => {
     await place.install({}, '--yes');
     const before = [place.current(), ...place.versions(), readFileSync(join(place.folder, INIT), 'utf8')];
     const { out } = await place.install({}, '--yes');
-    expect(out).toContain('Exactly this is installed already.');
+    expect(out).toContain('This version is already installed.');
     expect([place.current(), ...place.versions(), readFileSync(join(place.folder, INIT), 'utf8')]).toEqual(
       before,
     );
@@ -150,7 +150,7 @@ describe('hive install', () => {
     const { code, out } = await place.install();
     expect(code, out).toBe(0);
     expect(out).toMatch(
-      /It brings Node 24\.\S+ for itself, because \S+\/machine\/node \(20\.20\.2\) is older than 24\.15\.0\./,
+      /Hive uses its own Node 24\.\S+, because \S+\/machine\/node \(20\.20\.2\) is older than 24\.15\.0\./,
     );
     // There is no other one on this PATH.
     expect(await installed(place, 'doctor')).toMatch(/^ok {4}Node/m);
@@ -158,7 +158,7 @@ describe('hive install', () => {
       PATH: `${dirname(process.execPath)}:${place.folder}/machine:/usr/bin:/bin`,
     });
     // The Node of a project is not the machine's.
-    expect(now.out).toContain('Exactly this is installed already.');
+    expect(now.out).toContain('This version is already installed.');
   });
 
   it.each([

@@ -84,6 +84,18 @@ describe('a shell', () => {
     expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
   });
 
+  test('--all is refused together with --cancel or --turn, and nobody is interrupted', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    for (const more of [['--cancel'], ['--turn', 'another-turn']]) {
+      const refused = run(store, 'interrupt', '--all', '--timeout', '0ms', ...more);
+      expect((await refused.exited).code).toBe(2);
+      expect(refused.stderr()).toContain(more[0]);
+      expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
+    }
+  });
+
   test('kill -9 of the asker: the interrupt is in force, and the next hook delivers it', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);

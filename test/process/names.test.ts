@@ -168,12 +168,12 @@ describe('hive sessions set', () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
     for (const [words, said] of [
-      [['shared=off'], 'Name a session, as in: hive sessions set Claude-abc12 shared=off'],
+      [['shared=off'], 'Name a session, for example: hive sessions set Claude-abc12 shared=off'],
       [['front'], 'Name a setting: shared, roles, gate, source, ping, reports.'],
       [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
       [['front', 'toString=1'], 'There is no setting "toString".'],
-      [['front', 'gate=open'], '"gate=open" has no valid value. Write gate=block|remind|off|default.'],
-      [['front', 'shared'], '"shared" has no valid value. Write shared=on|off.'],
+      [['front', 'gate=open'], '"gate=open" is not valid. Write gate=block|remind|off|default.'],
+      [['front', 'shared'], '"shared" is not valid. Write shared=on|off.'],
       [['front', 'roles=All'], '"All" is not a role'],
     ] as const) {
       const { code, err } = await person.hive('sessions', 'set', ...words);

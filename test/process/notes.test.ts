@@ -163,7 +163,7 @@ test('a shell adds one to its own question, and to no other', async () => {
   const builder = shell(store, { HIVE_AGENT: 'builder' });
   const ask_id = (await builder.hive('ask', 'Which?', '--option', 'a')).out.trim();
   const added = await builder.hive('ask', NOTE, '--note-to', ask_id);
-  expect([added.code, added.out]).toEqual([0, `Added to ${ask_id}\n`]);
+  expect([added.code, added.out]).toEqual([0, `Added to ${ask_id}.\n`]);
   expect((await builder.hive('poll', ask_id, '--json')).json().notes).toMatchObject([{ text: NOTE }]);
   const other = await shell(store, { HIVE_AGENT: 'other' }).hive('ask', NOTE, '--note-to', ask_id);
   expect([other.code, other.err]).toEqual([

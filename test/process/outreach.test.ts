@@ -319,7 +319,7 @@ describe('with nobody there', () => {
     expect((await person.hive('status', '--json')).json()).toMatchObject({ unseen: 0 });
     const { outreach } = (await person.hive('outreach', '--kind', 'card', '--json')).json();
     expect(outreach).toMatchObject([{ outreach_id, status: 'shown' }]);
-    expect((await person.hive('outreach', '--kind', 'ping')).err).toContain('sent nothing unasked');
+    expect((await person.hive('outreach', '--kind', 'ping')).err).toContain('There are no pings.');
   });
 
   test("a bus without a notification server counts as nobody; a program of the user's own does not", async () => {

@@ -217,7 +217,7 @@ describe('a sidecar that serves', () => {
     const sidecar = await startSidecar(store, { args: ['--serve', new URL(served.url).port] });
     const notice = await sidecar.seen(({ method }) => method === 'desk/notice');
     expect(notice.params.text).toMatch(
-      /This Emacs does not serve agents of other machines: Cannot listen on 127\.0\.0\.1/,
+      /This Emacs does not serve agents on other machines: Cannot listen on 127\.0\.0\.1/,
     );
     expect((await sidecar.request('prompt/list', {})).prompts).toEqual([]);
   });

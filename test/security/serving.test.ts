@@ -42,7 +42,7 @@ describe('no token travels over plain http to or from another machine', () => {
   test('hive serve refuses it without --insecure', async () => {
     const refused = await shell(tempStore()).hive('serve', '--host', '0.0.0.0', '--port', '0');
     expect(refused.code).toBe(2);
-    expect(refused.err).toContain('could read the tokens');
+    expect(refused.err).toContain('can read the tokens');
     const serving = spawnHive(
       ['serve', '--host', '0.0.0.0', '--port', '0', '--insecure'],
       childEnvironment(tempStore()),
@@ -60,7 +60,7 @@ describe('no token travels over plain http to or from another machine', () => {
     await startSidecar(store, { args: ['--serve', '0.0.0.0:0'] });
     await eventually(async () => (await eventsOf(hive, 'desk/notice')).length === 1, 10_000, 'the notice');
     const [notice] = await eventsOf(hive, 'desk/notice');
-    expect(notice?.data['text']).toContain('could read the tokens');
+    expect(notice?.data['text']).toContain('can read the tokens');
   });
 
   test('hive mcp and hive hook send none', async () => {
@@ -70,10 +70,10 @@ describe('no token travels over plain http to or from another machine', () => {
     const person = shell(tempStore());
     const mcp = await person.hive('mcp', ...remote);
     expect(mcp.code).toBe(2);
-    expect(mcp.err).toContain('would send the token in clear text');
+    expect(mcp.err).toContain('can read the token');
     const hook = person.start('hook', ...remote);
     hook.child.process.stdin.end('{"hook_event_name":"Stop","session_id":"s1"}');
-    expect((await hook.done).err).toContain('would send the token in clear text');
+    expect((await hook.done).err).toContain('can read the token');
   });
 });
 
@@ -86,6 +86,14 @@ describe('a token file', () => {
     const { out } = await shell(store).hive('token', 'make', 'default');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect((await shell(store).hive('token', 'show')).out).toBe(out);
+  });
+
+  test('that is missing is made by the command that the error names', async () => {
+    const person = shell(tempStore());
+    const { err } = await person.hive('token', 'show');
+    const advised = /make one with: hive (.*)\n$/.exec(err)?.[1]?.split(' ') ?? [];
+    const { out } = await person.hive(...advised);
+    expect(await person.hive('token', 'show')).toMatchObject({ code: 0, out });
   });
 
   test('that is empty is an error, and no empty token', async () => {

@@ -10,6 +10,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   statfsSync,
   symlinkSync,
@@ -33,6 +34,9 @@ let setting: Promise<void> | null = null;
 
 export async function setup(): Promise<() => Promise<void>> {
   projects += 1;
+  // A script whose own parent is gone may have started the suite. What the tests start then still counts as a person's: they
+  // have this Emacs.
+  process.title = 'emacs (tests)';
   setting ??= begin();
   await setting;
   return async () => {
@@ -45,7 +49,7 @@ async function begin(): Promise<void> {
   const place = process.env['TMPDIR'] === undefined && inMemory() ? MEMORY : tmpdir();
   removeDead(place);
   // A short name, because that of a socket may have 107 bytes in all.
-  const temp = join(place, `hive-${process.pid}`);
+  const temp = join(place, `hive-${process.pid}-${processSpace()}`);
   rmSync(temp, { recursive: true, force: true });
   mkdirSync(temp);
   // The user of PostgreSQL must reach its own folder in it.
@@ -83,10 +87,16 @@ function inMemory(): boolean {
   }
 }
 
+/** Names the process ids that this run can see: a container that shares the folder with us numbers its own. */
+function processSpace(): string {
+  const id = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+  return Number(id).toString(36);
+}
+
 /** What runs that were killed have left. */
 function removeDead(place: string): void {
   for (const name of readdirSync(place)) {
-    const pid = /^hive-(\d+)$/.exec(name)?.[1];
+    const pid = new RegExp(`^hive-(\\d+)-${processSpace()}$`).exec(name)?.[1];
     if (pid !== undefined && !existsSync(`/proc/${pid}`))
       rmSync(join(place, name), { recursive: true, force: true });
   }
