@@ -13,7 +13,7 @@ import { type AnswerRequest, type Prompt, resolveAnswer } from '../domain/prompt
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { isOrphan, processes, terminalProgram } from '../infrastructure/platform/processes.ts';
+import { processes, startUnknown, terminalProgram } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { confirmAnswer, remark } from './output.ts';
 import { ACTION, ACTOR, type Action, CONFIRM } from './sentences.ts';
@@ -95,7 +95,7 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
 }
 
 interface Refusal {
-  /** Whether a process is refused whose parent is gone, as a service manager starts them. */
+  /** Whether a process is refused whose parent is gone, or that of a shell above it, as a service manager starts them. */
   orphans?: 'refused' | 'allowed';
   /** What the person should do. */
   advice?: string;
@@ -115,9 +115,10 @@ export async function refuseAgents(
   if (orphans === 'refused') refuseOrphans(action);
 }
 
-/** A process that has lost its ancestors may be an agent's that hides them. */
+/** A process that has lost its ancestors, or runs below a shell that has, may be an agent's that hides them. */
 function refuseOrphans(action: Action): void {
-  if (isOrphan(process.pid)) throw new HiveError('not_allowed', ACTOR.orphan(action));
+  const unknown = startUnknown(process.pid);
+  if (unknown !== null) throw new HiveError('not_allowed', ACTOR.orphan(action, unknown));
 }
 
 /** The person at this terminal; call `refuseAgents` first. */

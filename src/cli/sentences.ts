@@ -38,8 +38,8 @@ export const ACTOR = {
     `Only a human may ${action}. This process belongs to an agent (${because}).`,
   onlyHumanUnlessDeclared: (action: Action, because: string): string =>
     `${ACTOR.onlyHuman(action, because)} To act in its own name, the agent adds --as-agent.${action === ACTION.answer ? ' Only a human, or a rule that a human wrote, decides a permission.' : ''}`,
-  orphan: (action: Action): string =>
-    `Only a human may ${action}. The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.`,
+  orphan: (action: Action, which: 'itself' | 'above'): string =>
+    `Only a human may ${action}. The parent of ${which === 'itself' ? 'this process' : 'a shell or script above this process'} is gone, so nothing shows that you started it. Run the command in a terminal.`,
   variable: (name: string): string => `${name} is set`,
   hidden: (name: string): string => `${name} is set in a process that started this one`,
   above: (handle: string): string => `it runs under ${handle}`,

@@ -5,10 +5,15 @@
  * @module-tag sqlite
  * @module-tag http
  */
-import { connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
-import { createReplayStore } from '../../src/adapters/mcp/http.ts';
+import { createMcpOverHttp, createReplayStore } from '../../src/adapters/mcp/http.ts';
+import type { Token } from '../../src/domain/tokens.ts';
 import { shell } from '../support/cli.ts';
+import { openTestHive } from '../support/hive.ts';
 import { connectHttp, INITIALIZE, rawRequest, serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
@@ -60,6 +65,51 @@ test('a token may not take the sessions of the others, and is told when to try a
   expect(refused).toMatch(/The token \\"default\\" has 100 open sessions.*try again in \d+ s/);
   const other = (await shell(served.store).hive('token', 'make', 'other', '--json')).json().secret;
   expect((await begin(other)).status).toBe(200);
+});
+
+test('of a session that could not begin, nothing is kept', async () => {
+  const hive = await openTestHive();
+  const token = { name: 't', agent: 'a', role: 'agent', projects: [], digest: 'd' } as unknown as Token;
+  const kept: WeakRef<Token>[] = [];
+  const tokens = {
+    ...hive.tokens,
+    verify: async () => {
+      const one = { ...token };
+      kept.push(new WeakRef(one));
+      return one;
+    },
+    holds: async () => true,
+    watch: () => () => undefined,
+  };
+  const mcp = createMcpOverHttp(
+    { ...hive, tokens },
+    {
+      ...{ most_sessions: 10, most_sessions_of_token: 10, idle_ms: 60_000, most_bytes: 10_000 },
+      ...{ hosts: new Set(['127.0.0.1']), burst: 100, rate: 100 },
+      project: { project: 'p', project_dir: '/p', branch: null },
+      make_id: () => `connection-${kept.length}`,
+    },
+  );
+  const server = createServer(mcp.listener).listen(0, '127.0.0.1');
+  onTestFinished(async () => {
+    await mcp.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  await eventually(() => server.listening, 5_000, 'the server');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const headers = { Authorization: 'Bearer x', Accept: 'application/json' };
+  for (let n = 0; n < 20; n += 1)
+    expect((await rawRequest(url, { headers, body: INITIALIZE })).status).toBe(406);
+  expect((await rawRequest(url, { headers: { Authorization: 'Bearer x' }, body: INITIALIZE })).status).toBe(
+    200,
+  );
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const left = (): number => kept.filter((one) => one.deref() !== undefined).length;
+  // Only the session that began needs its token.
+  await eventually(() => (collect(), left() <= 2), 10_000, 'the tokens of the others to be forgotten');
+  expect(kept[20]?.deref()).toBeDefined();
 });
 
 test('what is kept for a client that resumes is bounded in bytes', async () => {

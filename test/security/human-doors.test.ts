@@ -7,11 +7,18 @@
  * @module-tag mcp
  * @module-tag cli
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { childEnvironment, type Environment, HIVE, spawnChild, spawnHive } from '../support/children.ts';
+import {
+  childEnvironment,
+  type Environment,
+  HIVE,
+  ROOT,
+  spawnChild,
+  spawnHive,
+} from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, introduction, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
@@ -34,9 +41,20 @@ async function becomeAgent(store: string): Promise<void> {
 
 /** Runs a command whose parent ends at once; returns what it said. */
 async function asOrphan(store: string, ...args: string[]): Promise<string> {
+  return detached(store, 'exec', [HIVE, ...args]);
+}
+
+/** Runs a program below a shell whose parent ends at once; returns what it said. */
+async function belowOrphan(store: string, ...args: string[]): Promise<string> {
+  return detached(store, 'below', args);
+}
+
+async function detached(store: string, how: 'exec' | 'below', args: string[]): Promise<string> {
   const said = join(tempFolder(), 'said');
-  const command = [process.execPath, HIVE, ...args].map((word) => `'${word}'`).join(' ');
-  const orphan = `exec ${command} </dev/null >'${said}' 2>&1`;
+  const command = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
+  const run = `${command} </dev/null >'${said}' 2>&1`;
+  // The parent of the shell is gone before the program starts.
+  const orphan = how === 'exec' ? `exec ${run}` : `sleep 0.5; ${run}; exit 0`;
   const env = childEnvironment(store);
   await spawnChild('setsid', ['--fork', 'sh', '-c', orphan], env).exited;
   await eventually(() => read(said) !== '', 10_000, 'what the orphan says');
@@ -88,6 +106,52 @@ describe('an agent cannot open a desk', () => {
 
   test('the sidecar refuses a caller that hides its ancestors', async () => {
     expect(await asOrphan(tempStore(), 'sidecar')).toContain('The parent of this process is gone');
+  });
+
+  test('a shell whose own parent is gone hides nobody either', async () => {
+    const store = tempStore();
+    const { ask_id } = await ask(await openTestHive(store));
+    for (const args of [
+      ['sidecar'],
+      ['token', 'make', 'evil'],
+      ['config', 'quota_pending', '9'],
+      ['post', 'I am the human.'],
+      ['respond', ask_id, 'yes'],
+    ])
+      expect(await belowOrphan(store, HIVE, ...args)).toContain(
+        'The parent of a shell or script above this process is gone',
+      );
+    const script = join(tempFolder(), 'below.mjs');
+    writeFileSync(
+      script,
+      "import { spawnSync } from 'node:child_process';\nspawnSync(process.execPath, process.argv.slice(2), { stdio: 'inherit' });\n",
+    );
+    expect(await belowOrphan(store, script, HIVE, 'post', 'Me, too.')).toContain('is gone, so nothing shows');
+    expect(await eventsOf(await openTestHive(store), 'desk/opened', 'token/changed')).toEqual([]);
+  });
+
+  test('a program below such a shell, or with variables that it does not pass on, starts no headless run', async () => {
+    const store = tempStore();
+    const script = join(tempFolder(), 'headless.ts');
+    const source = JSON.stringify(join(ROOT, 'src/adapters/agent-sdk/index.ts'));
+    writeFileSync(
+      script,
+      `import { openAgentHive, runHeadless } from ${source};
+const hive = await openAgentHive();
+try { await runHeadless(hive, { prompt: 'x', env: {}, pathToClaudeCodeExecutable: '/none/claude' }); console.log('started'); }
+catch (error) { console.log(error.message); }
+await hive.close();
+`,
+    );
+    const args = ['--import', join(ROOT, 'test/support/sql-loader.mjs'), script];
+    expect(await belowOrphan(store, ...args)).toContain('is gone, so nothing shows that you started it');
+    const agent = spawnChild(process.execPath, args, childEnvironment(store, { CLAUDECODE: '1' }));
+    let said = '';
+    agent.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    await agent.exited;
+    expect(said).toContain('CLAUDECODE is set');
   });
 
   test('a sidecar that was started before its agent registered does nothing for it', async () => {
@@ -199,12 +263,12 @@ describe('an answer from a shell is typed by a person', () => {
       const ask_id = await question(store);
       const env = childEnvironment(store, { HOME: tempFolder() });
       expect(await atFakedTerminal(env, how, 'respond', ask_id, 'yes')).toContain(
-        'Hive cannot tell that a person is typing here',
+        'nothing shows that you started it',
       );
       const may = childEnvironment(store, trusting({ terminal_may_allow: true }));
       const permission = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
       expect(await atFakedTerminal(may, how, 'respond', permission, 'Allow')).toContain(
-        'Hive cannot tell that a person is typing here',
+        'nothing shows that you started it',
       );
       const poll = async (id: string) => (await shell(store).hive('poll', id)).code;
       expect([await poll(ask_id), await poll(permission)]).toEqual([3, 3]);

@@ -9,7 +9,7 @@ import { agentVariable, agentVariableAbove } from '../../application/identity.ts
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { hookTable, SERVER_NAME } from '../../domain/installation.ts';
 import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../domain/runs.ts';
-import { processes } from '../../infrastructure/platform/processes.ts';
+import { processes, startUnknown } from '../../infrastructure/platform/processes.ts';
 import { environmentToKeep } from '../../infrastructure/platform/runs.ts';
 import { type AgentHive, hiveServer, program } from './agent-hive.ts';
 
@@ -65,7 +65,7 @@ const PATIENCE_DEFAULT_MS = 60_000;
  * Starts Claude Code headless and resolves when it has ended, or sleeps until its human answers. A sidecar, `hive serve`,
  * `hive run --watch` or `untilEnded` resumes a sleeping run. Hive's hooks and tools are passed along, and the settings of
  * the user and the project are not read, so nothing needs to be installed.
- * @throws HiveError `invalid_input`; `not_allowed` in a process that an agent started.
+ * @throws HiveError `invalid_input`; `not_allowed` in a process that an agent started, or of which nothing shows who did.
  */
 export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Promise<HeadlessRun> {
   const { prompt, cwd = '.', env = process.env, keepEnv = [], patience_ms = PATIENCE_DEFAULT_MS } = request;
@@ -130,8 +130,15 @@ async function refuseAgents(
 ): Promise<void> {
   const { pid } = process;
   const [above] = await hive.sessions.above({ machine: hostname(), pid });
-  const variable = agentVariable(env) ?? agentVariableAbove(processes, pid);
-  if (above === undefined && variable === null) return;
+  // What the agent is to get says less about this program than its own environment does.
+  const variable = agentVariable(env) ?? agentVariable(process.env) ?? agentVariableAbove(processes, pid);
+  if (above === undefined && variable === null) {
+    if (startUnknown(pid) === null) return;
+    throw new HiveError(
+      'not_allowed',
+      'Only a human starts headless runs. The parent of this process, or of a shell above it, is gone, so nothing shows that you started it. Start the program in a terminal.',
+    );
+  }
   const because = above === undefined ? `${variable} is set` : `it runs below ${above.handle}`;
   throw new HiveError(
     'not_allowed',

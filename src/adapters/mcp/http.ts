@@ -185,7 +185,15 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     };
     // The SDK declares its own transport too loosely for exactOptionalPropertyTypes.
     await server.connect(transport as Parameters<typeof server.connect>[0]);
-    await transport.handleRequest(request, response, json);
+    try {
+      await transport.handleRequest(request, response, json);
+    } finally {
+      // The transport refused the request, for example for its Accept header: no session is left to close later.
+      if (!sessions.has(connection_id)) {
+        admitted.delete(ending);
+        await server.close();
+      }
+    }
   }
 
   return {

@@ -112,6 +112,23 @@ export function terminalProgram(pid: number): string | null {
   return null;
 }
 
+/**
+ * Whether nothing shows who started a process: `itself` where its own parent is gone, `above` where that holds for a shell or
+ * an interpreter above it, as a detached script leaves one behind; else null. Other programs live without a parent as a rule:
+ * the servers of terminals and of tmux, sshd, cron, an Emacs. Below them, and in their terminals, a person is at work.
+ */
+export function startUnknown(pid: number): 'itself' | 'above' | null {
+  if (isOrphan(pid)) return 'itself';
+  for (const above of processes.ancestors(pid)) {
+    const name = commandOf(above);
+    if (/emacs/i.test(name)) return null;
+    if (!isOrphan(above)) continue;
+    const isOfPerson = process.platform === 'linux' && terminalProgram(pid) !== null;
+    return RELAYS.test(name) && !isOfPerson ? 'above' : null;
+  }
+  return null;
+}
+
 /** The terminal on stdin (`/dev/pts/3`); null where there is none, or its name cannot be found out. */
 export function terminalName(): string | null {
   if (!process.stdin.isTTY) return null;
