@@ -85,22 +85,37 @@ export function hasAsciiTwin(text: string): boolean {
   return false;
 }
 
-/** Letters of other scripts that look like Latin ones, in pairs. */
-const LATIN_TWINS = new Map(
-  (
-    'аa вb сc еe ѕs іi јj оo рp хx уy һh ԁd ԛq ԝw к\u0138 АA ВB СC ЕE НH ІI ЈJ КK МM ОO РP ЅS ТT ХX УY ' +
-    'αa οo ρp νv ιi κk υu χx ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX օo հh սu ոn'
-  )
-    .split(' ')
-    .map((pair) => Array.from(pair) as [string, string]),
-);
+/**
+ * Letters of other scripts that look like an ASCII character, which is the first of each word here. Of the scripts that look
+ * alike they are those of Unicode's list of confusables (annex 39, version 13) without accents, and a few more. Of the others
+ * they are strokes, rings and dots, which together look like punctuation.
+ */
+const TWINS =
+  '"\u05f0\u05f1\u05f2 \'\u05d9 +十 -\u1173ーㅡ一 .\u119eㆍ /ノ丿 2ϨꙄ 3ЗҘӠⳌ 4Ꮞ 6бᏮⳒ 9Ⳋ <く =ニ二 ?ॽ AΑАᎪ ' +
+  'BΒВᏴ CСҪᏟⲤ DᎠ EΕЕᎬ FϜ GԌᏀᏳ HΗНҢӇӉᎻⲎ JͿЈᎫ KΚКҚҞᏦⲔ LᏞⳐ MΜϺМӍᎷⲘ NΝⲚ OΘΟθОѲӨՕଠዐᎾᏫⲞ PΡРᏢⲢ RᎡᏒ ' +
+  'SЅՏᏕᏚ TΤТҬᎢⲦ UՍሀᏌ VѴᏙ WԜᎳᏔ XΧХҲⲬ YΥУҮҰᎩᎽⲨ ZΖᏃ \\丶 ^へヘ aαа bБЬвѢѣҌҍᏏ cсҫⲥꮯ dԁᏧ eеҽҿ fք gԍց ' +
+  'hћһհᏂᏲꚕ iιіᎥꙇꭵ jϳј kκ lΙІӀӏլ\u05d5\u05df\u0627\u1175Ⲓㅣ丨 nηոռ ' +
+  'oοσоѳөօ\u05e1\u0647\u06be\u06c1\u06d5\u06ffഠဝჿ\u110bⲟㅇꭴꮎꮻ pρрⲣ qԛգզ rгғⲅꮁ sѕꮪ uυսꮜ ' +
+  'vνѵ\u05d8ꮩ wѡѽԝաꮃ xхメ乂 yγуүұყ zꮓ ĸк';
+let twins: Map<string, string> | null = null;
+
+/** What a letter looks like, without its accents; the letter itself if it looks like nothing else. Made on demand. */
+function twinOf(character: string): string {
+  twins ??= new Map(
+    TWINS.split(' ').flatMap((word) => {
+      const [ascii = '', ...alike] = Array.from(word);
+      return alike.map((one): [string, string] => [one, ascii]);
+    }),
+  );
+  const [letter = '', ...rest] = character.normalize('NFD');
+  const base = rest.every((mark) => /\p{M}/u.test(mark)) ? letter : character;
+  return twins.get(base) ?? character;
+}
 
 /** Equal for texts that a person cannot tell apart at a glance. */
 export function lookOf(text: string): string {
   const visible = text.normalize('NFKC').replace(HIDDEN, '').replace(/\s+/g, ' ').trim();
-  return Array.from(visible, (character) => LATIN_TWINS.get(character) ?? character)
-    .join('')
-    .replace(/[Il|]/g, 'l');
+  return Array.from(visible, twinOf).join('').replace(/[Il|]/g, 'l');
 }
 
 const SCRIPTS = [...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others].map((ranges) =>
@@ -154,7 +169,7 @@ export function revealedSource(text: string): string {
 /**
  * Of a command, a path or another argument: `revealed`, and with it every character that is not plainly what it looks
  * like, such as no-break spaces, typographic hyphens and quotes, full-width forms, and words that consist of the twins of
- * Latin letters. What stays is ASCII, accented Latin letters, words of scripts in general use, and emoji.
+ * ASCII characters. What stays is ASCII, accented Latin letters, words of scripts in general use, and emoji.
  */
 export function spelledOut(text: string): string {
   if (PLAIN_ASCII.test(text)) return text;
@@ -164,8 +179,11 @@ export function spelledOut(text: string): string {
 /** A word in which every letter of another script has an ASCII twin, such as one that looks like `copy`. */
 function spellTwins(word: string): string {
   const foreign = Array.from(word).filter((character) => OTHER_SCRIPT.test(character));
-  const isTwin = (character: string): boolean => (LATIN_TWINS.get(character) ?? character) <= '\x7f';
   return foreign.length === 0 || !foreign.every(isTwin) ? word : word.replace(BEYOND_ASCII, spellAll);
+}
+
+function isTwin(character: string): boolean {
+  return twinOf(character) <= '\x7f';
 }
 
 function spellAll(run: string): string {
@@ -210,12 +228,16 @@ function lookOfCharacter(character: string): Look {
   return /[\p{L}\p{M}]/u.test(character) && isInUse(character) ? 'in a word' : 'spelled out';
 }
 
-/** A letter that stands alone between ASCII characters may be there for its look: `src\u30CEa` is no path. */
+/**
+ * A letter that stands alone between ASCII characters may be there for its look: `src\u30CEa` is no path. So may several
+ * that all look like ASCII: `src\u30CE\u30CEa`.
+ */
 function spellRun(run: string): string {
   let shown = '';
   let word: string[] = [];
   const endWord = (): void => {
-    const isWord = word.length > 1 && /(?!\p{Lm})\p{L}/u.test(word[0] ?? '');
+    const letters = word.filter((character) => !/\p{M}/u.test(character));
+    const isWord = word.length > 1 && /(?!\p{Lm})\p{L}/u.test(word[0] ?? '') && !letters.every(isTwin);
     shown += isWord ? word.join('') : spellAll(word.join(''));
     word = [];
   };

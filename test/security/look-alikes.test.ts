@@ -176,11 +176,71 @@ describe('in the command of a permission', () => {
     expect(spelledOut('\u0441\u043e\u0440\u0443\u0301_1')).toBe('<U+0441><U+043E><U+0440><U+0443><U+0301>_1');
   });
 
+  // Words of Cyrillic, Armenian, Greek, Cherokee and Coptic letters that Unicode calls confusable with ASCII.
+  test.each([
+    ...[
+      '\u04cf\u0455',
+      '\u0441\u04cf\u043e\u0455\u0435',
+      '\u0441\u04cf\u0456\u0440',
+      '\u0455\u0475\u0441',
+      '\u0475\u0456',
+    ],
+    ...[
+      '\u0461\u0441',
+      '\u04bd\u0441\u04bb\u043e',
+      '\u050d\u0456\u0441',
+      '\u0581\u0578\u057d',
+      '\u03f3\u03bf\u03f3\u03bf',
+    ],
+    ...[
+      '\u0433\u043e',
+      '\u04af\u0435\u0455',
+      '\u04ae\u0415\u0405',
+      '\u03b3\u03bf',
+      '\u0570\u0584\u0566',
+      '\u054f\u0555',
+      '\u13df\u13a0\u13a2',
+    ],
+    ...['\u2ca5\u2c9f', '\uabaf\uabbb', '\u0451\u0435'],
+    // Strokes, rings and dots of other scripts.
+    ...[
+      '\u30ce\u30ce',
+      '\u4e00\u4e00',
+      '\u4e28\u4e28',
+      '\u1173\u1173',
+      '\u05df\u05df',
+      '\u0627\u0627',
+      '\u3161\u4e00',
+      '\u4e3f\u4e3f',
+    ],
+    ...[
+      '\u3163\u3163',
+      '\u05d5\u05df',
+      '\u0647\u06be',
+      '\u0645\u0627'.slice(1).repeat(2),
+      '\u4e8c\u4e8c',
+      '\u3078\u30d8',
+      '\u3147\u3147',
+    ],
+  ])('%s, in which every letter looks like ASCII, is spelled out', (word) => {
+    const spelled = Array.from(
+      word,
+      (one) => `<U+${one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}>`,
+    ).join('');
+    for (const [before, after] of [
+      ['/bin/', ''],
+      ['a', 'b'],
+      ['', ' x'],
+    ])
+      expect(spelledOut(`${before}${word}${after}`)).toBe(`${before}${spelled}${after}`);
+  });
+
   test('honest words stay readable, and what is spelled out already stays as it is', () => {
     for (const text of [
       'git commit -m "Größe geändert ✨" && npm test',
       'cat src/日本語.ts デモー/файл.txt',
       'echo "привет рука" Ελλάδα 한국어 हिन्दी ภาษาไทย مرحبا שלום',
+      'ls 一覧/ノート へや 三一 이응 ארון ماء Հայաստան',
       'tab\tand\nnewline ~ ^ `x` $HOME',
     ]) {
       expect(spelledOut(text)).toBe(text);
