@@ -120,7 +120,12 @@ export function agentEnded(run: Run, exit_code: number | null, now: string): Run
   if (code !== null && !isDeferred(run) && isFinal) return { ...over, status: 'ended' };
   const crashes = run.crashes + 1;
   if (crashes > MOST_CRASHES)
-    return { ...over, status: 'ended', crashes, problem: `Its agent died ${crashes} times, or ended without going on.` };
+    return {
+      ...over,
+      status: 'ended',
+      crashes,
+      problem: `Its agent died ${crashes} times, or ended without going on.`,
+    };
   return { ...over, status: 'sleeping', exit_code: null, crashes, calls };
 }
 
