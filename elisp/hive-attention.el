@@ -342,15 +342,17 @@ ones.  A subagent has a handle of its own."
   (cl-remove-if-not (lambda (prompt) (string< since (plist-get prompt :created_at)))
                     (hive-prompts-mine)))
 
-(defun hive-attention--say-arrived (arrived)
+(defun hive-attention--say-arrived (arrived hours)
   "Report the number of questions that ARRIVED in a quiet time.
+If HOURS is non-nil, it was the quiet hours, otherwise do-not-disturb.
 Name how many of them are critical and were not announced."
   (let ((silent (cl-count-if (lambda (prompt)
                                (and (equal "critical" (plist-get prompt :urgency))
                                     (not (member (plist-get prompt :ask_id) hive-attention--broke))))
                              arrived)))
     (setq hive-attention--broke nil)
-    (hive-announce 'quiet-arrived (hive-count (length arrived) "question")
+    (hive-announce (if hours 'quiet-hours-arrived 'quiet-arrived)
+                   (hive-count (length arrived) "question")
                    (if (> silent 0) (hive-words 'quiet-silent silent) ""))))
 
 (defvar hive-attention--since nil "When do-not-disturb began, or nil.")
@@ -396,7 +398,7 @@ questions that arrived."
       (setq hive-attention--since nil)
       (hive-changed)
       (if arrived
-          (hive-attention--say-arrived arrived)
+          (hive-attention--say-arrived arrived nil)
         (hive-announce 'quiet-nothing-new)))))
 
 ;;;; Quiet hours
@@ -432,7 +434,7 @@ A plist of :begins_at and :ends_at.")
         hive-attention--times nil)
   (let ((arrived (hive-attention--arrived begin)))
     ;; Nobody asked, so do not report that nothing arrived.
-    (when arrived (hive-attention--say-arrived arrived)))
+    (when arrived (hive-attention--say-arrived arrived t)))
   (hive-changed)
   (when (hive-sidecar-connected-p) (hive-attention-tell nil)))
 

@@ -173,6 +173,9 @@ argument, read SOURCE: a release file or a directory; without one, see
      (hive-doctor-check
       :name (hive-words 'doctor-outbox-name) :ok (not (or rejected elsewhere unverified))
       :text (hive-words 'doctor-outbox (length pending) (length rejected)
+                        (if unverified
+                            (hive-words 'doctor-outbox-unverified (length unverified))
+                          "")
                         (abbreviate-file-name hive-outbox-directory))
       :advice (cond (unverified (hive-words 'doctor-review))
                     (rejected (hive-words 'doctor-forget-rejected))

@@ -159,6 +159,17 @@ The value is t once the result of the request has been reported.")
       (puthash id t hive-interrupt--asked)
       (hive-announce 'interrupt-result (hive-text-line agent 40) (hive-text-line sentence 200)))))
 
+(defun hive-interrupt--fail (id err)
+  "Report ERR, the error of the request ID, once."
+  (let ((agent (gethash id hive-interrupt--asked))
+        (text (hive-text-line (plist-get err :text) 200)))
+    (when (stringp agent)
+      (puthash id t hive-interrupt--asked)
+      ;; This error names the agent itself.
+      (if (eq 'no_turn (plist-get err :name))
+          (hive-announce 'from-sidecar text)
+        (hive-announce 'interrupt-failed (hive-text-line agent 40) text)))))
+
 (defun hive-interrupt--turn (turn)
   "Report the results of the requests to stop TURN.
 They may arrive before the reply to the request itself, or after a
@@ -202,8 +213,7 @@ The result is reported when it is known."
               ;; If the sidecar stopped, it had stored the request: the next
               ;; sidecar reports the result.
               (unless (memq (plist-get err :name) '(disconnected timeout))
-                (hive-interrupt--settle
-                 id (hive-words 'interrupt-failed (plist-get err :text))))))
+                (hive-interrupt--fail id err))))
     (hive-say 'interrupt-sent (hive-text-line agent 40))))
 
 (defun hive-interrupt--pending (turn)
@@ -257,14 +267,16 @@ that it had already finished."
   "Return a one-line summary of OUTCOMES, one per agent."
   (let ((rest (cl-remove "aborted" outcomes :test #'equal
                          :key (lambda (one) (plist-get one :outcome)))))
-    (hive-words 'interrupt-all-result
-                (- (length outcomes) (length rest)) (length outcomes)
-                (mapconcat (lambda (one)
-                             (concat "; "
-                                     (hive-words 'interrupt-result
-                                                 (hive-text-line (plist-get one :handle) 40)
-                                                 (hive-text-line (plist-get one :sentence) 100))))
-                           rest ""))))
+    (if (null outcomes)
+        (hive-words 'interrupt-all-none)
+      (hive-words 'interrupt-all-result
+                  (- (length outcomes) (length rest)) (length outcomes)
+                  (mapconcat (lambda (one)
+                               (concat "; "
+                                       (hive-words 'interrupt-result
+                                                   (hive-text-line (plist-get one :handle) 40)
+                                                   (hive-text-line (plist-get one :sentence) 100))))
+                             rest "")))))
 
 (defun hive-interrupt--all-question ()
   "Return the question to confirm before all agents are interrupted."

@@ -368,7 +368,10 @@ session.
 With a prefix argument, ask for a NOTE about what was done."
   (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
-    (unless (hive-mentions-waiting-p mention) (hive-fail 'mention-already-done))
+    (unless (hive-mentions-waiting-p mention)
+      (if (equal "expired" (plist-get mention :status))
+          (hive-fail 'mention-already-expired)
+        (hive-fail 'mention-already-done)))
     (hive-mentions-process (list (plist-get mention :mention_id))
                            :session hive-mentions--session :note note)
     (ignore-errors (hive-check-mentions-next))))

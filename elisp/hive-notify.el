@@ -152,8 +152,11 @@ Leave out those that are already settled or answered."
   "Report that the answer in ENTRY was rejected."
   ;; Corrections and messages report this themselves.
   (when (equal (hive-entry-method entry) "hivemind-response")
-    (hive-announce 'answer-rejected (hive-entry-ask-id entry)
-                   (hive-text-line (hive-entry-text entry) 200))))
+    (let* ((id (hive-entry-ask-id entry))
+           (prompt (hive-model-prompt id)))
+      ;; Of a question that is no longer in the model, only the id is known.
+      (hive-announce 'answer-rejected (if prompt (hive-text-agent prompt 40) (hive-text-line id 60))
+                     (hive-text-line (hive-entry-text entry) 200)))))
 
 (defun hive-notify-start ()
   "Start announcing."

@@ -31,16 +31,35 @@
 
 ;; The event log has names for programs; these are the words for humans.
 
+(defun hive-prompt--held-back (reason)
+  "Return REASON, the name of why a popup was held back, in words."
+  (pcase reason
+    ("low_urgency" (hive-words 'held-back-low))
+    ("notify_never" (hive-words 'held-back-never))
+    ("focused" (hive-words 'held-back-focused))
+    ("muted_project" (hive-words 'held-back-project))
+    ("muted_agent" (hive-words 'held-back-agent))
+    ("do_not_disturb" (hive-words 'held-back-do-not-disturb))
+    ("quiet_hours" (hive-words 'held-back-hours))
+    ("quiet_criticals" (hive-words 'held-back-criticals))
+    ("settled" (hive-words 'held-back-settled))
+    (_ (hive-text-line reason 40))))
+
 (defun hive-prompt--popup (data)
   "Return the outcome of a popup, from the DATA of its event."
   (let ((outcome (hive-text-line (plist-get data :outcome) 20))
         (reason (plist-get data :reason)))
     (hive-words
-     'event-popup (if (equal outcome "suppressed") (hive-words 'event-held-back) outcome)
+     'event-popup (pcase outcome
+                    ("sent" (hive-words 'event-popup-sent))
+                    ("failed" (hive-words 'event-popup-failed))
+                    ("suppressed" (hive-words 'event-popup-held-back))
+                    ;; An outcome of a newer sidecar.
+                    (_ outcome))
      (if (stringp reason)
          ;; If it was held back, the reason is a name; if it failed, a sentence.
-         (concat ", " (if (equal outcome "suppressed")
-                          (string-replace "_" " " (hive-text-line reason 40))
+         (concat ": " (if (equal outcome "suppressed")
+                          (hive-prompt--held-back reason)
                         (hive-text-line reason 200)))
        ""))))
 

@@ -163,7 +163,7 @@ Signal a `user-error' if it is already answered."
      ((hive-rpc-true-p result :accepted)
       (hive-announce 'answered agent decision))
      ((hive-rpc-true-p result :late)
-      (hive-announce 'answered-late agent agent))
+      (hive-announce 'answered-late agent))
      (t
       (hive-announce 'answered-second agent (hive-text-by result 40)
                      decision)))))

@@ -662,11 +662,13 @@ Each returns a new plist.")
 
 (defun hive-rpc--retry (problem)
   "Restart after a delay, because of PROBLEM."
-  (let ((delay hive-rpc--delay))
+  (let ((delay hive-rpc--delay)
+        (sentence (hive-rpc--sentence problem)))
+    (unless (string-match-p "[.!?]\\'" sentence) (setq sentence (concat sentence ".")))
     (setq hive-rpc--delay (min 60 (* 2 delay))
           hive-rpc--start-timer (run-at-time delay nil #'hive-sidecar-start))
     (hive-rpc--become 'waiting
-                      (hive-words 'retrying (hive-rpc--sentence problem) delay))))
+                      (hive-words 'retrying sentence delay))))
 
 ;;;; Stop
 

@@ -51,7 +51,7 @@ export interface Run {
   start: number;
   /** The last start whose agent made a call. */
   heard: number;
-  /** How many starts ended without saying why. */
+  /** How many starts ended without saying why, or without having taken the news that they were started with. */
   crashes: number;
   keeper: RunKeeper | null;
   agent: RunKeeper | null;
@@ -99,8 +99,11 @@ export function agentEnded(run: Run, exit_code: number | null, now: string): Run
   // A program that a signal stopped may report that with its exit code.
   const code = exit_code === null || exit_code >= SIGNALLED ? run.exit_code : exit_code;
   const over: Run = { ...run, keeper: null, agent: null, exit_code: code, changed_at: now };
-  if (code === 0 && !isDeferred(run)) {
-    return leftOpen(run).length === 0
+  const open = leftOpen(run);
+  // Its hooks take what an earlier start had left open. An agent without hooks would be started for that again and again.
+  const isUntold = open.length > 0 && open.every(({ start }) => start < run.start);
+  if (code === 0 && !isDeferred(run) && !isUntold) {
+    return open.length === 0
       ? { ...over, status: 'ended' }
       : { ...over, status: 'sleeping', exit_code: null };
   }
@@ -117,7 +120,12 @@ export function agentEnded(run: Run, exit_code: number | null, now: string): Run
   if (code !== null && !isDeferred(run) && isFinal) return { ...over, status: 'ended' };
   const crashes = run.crashes + 1;
   if (crashes > MOST_CRASHES)
-    return { ...over, status: 'ended', crashes, problem: `Its agent died ${crashes} times.` };
+    return {
+      ...over,
+      status: 'ended',
+      crashes,
+      problem: `Its agent died ${crashes} times, or ended without going on.`,
+    };
   return { ...over, status: 'sleeping', exit_code: null, crashes, calls };
 }
 

@@ -82,7 +82,7 @@ describe('an interrupt of Claude Code', () => {
     await emacs.keys('Enter');
     await emacs.until(new RegExp(`Interrupt \\(default ${handle}\\):`));
     await emacs.keys('Enter');
-    await emacs.until(/why \(RET for no reason\)/);
+    await emacs.until(/Reason for .* \(RET for none\)/);
     await emacs.type('wrong branch');
     await emacs.keys('Enter');
     await asked(run, handle);

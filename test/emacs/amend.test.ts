@@ -68,12 +68,12 @@ async function amending(question: string): Promise<void> {
 
 test('chosen options with words of one’s own: old comment and new words are stored, and the trail keeps both answers', async () => {
   const ask_id = await opened({ question: 'When?', options: OPTIONS, multi_select: true });
-  await typed(/choose several/, 'Now');
+  await typed(/RET adds one/, 'Now');
   await remarked(/chosen: Now;/, 'if nobody minds');
   await emacs.until(/Answered Deployer: Now \(stored\)/);
 
   await amending('When?');
-  await typed(/choose several/, 'Tonight');
+  await typed(/RET adds one/, 'Tonight');
   await remarked(/chosen: Tonight;/, 'after eight');
   await emacs.until(/Comment \(empty for none\): if nobody minds\n.*after eight/);
   await emacs.type(' "ä 漢字"');

@@ -96,13 +96,13 @@ describe('hive-respond', () => {
       allow_free_text: false,
     });
     await command('hive-respond');
-    await emacs.until(/choose several, then RET/);
+    await emacs.until(/RET adds one, empty RET sends/);
     await emacs.type('Later');
     await emacs.keys('Enter');
-    await emacs.until(/chosen: Later; RET sends/);
+    await emacs.until(/chosen: Later; empty RET sends/);
     await emacs.type('Yes, at once');
     await emacs.keys('Enter');
-    await emacs.until(/chosen: Later, Yes, at once; RET sends/);
+    await emacs.until(/chosen: Later, Yes, at once; empty RET sends/);
     await emacs.keys('Enter');
     expect(await answerTo(ask_id)).toMatchObject({
       decision: 'Yes, at once, Later',

@@ -74,13 +74,13 @@ test('hive-next: a key an answer, a template, own words, away and back', async (
   await emacs.answer(/Second\?/, '3');
   expect(await answerTo(ids[1])).toMatchObject({ decision: 'Yes, and keep it small', selected: [] });
   await emacs.answer(/Third\?/, 's');
-  await emacs.until(/No other questions are pending|All done/);
+  await emacs.until(/No other questions are pending|answered; no other questions/);
   // Put away, it is not counted; brought back, it is.
   await gone(/hive \d+!/);
   await hive.prompts.snooze(ids[2] ?? '', null);
   await emacs.until(/hive 1!/);
   await command('hive-next');
-  await emacs.answer(/Third\?[\s\S]*RET your own words/, 'Enter');
+  await emacs.answer(/Third\?[\s\S]*RET type an answer/, 'Enter');
   await emacs.until(/asks: Third\?/);
   await emacs.type('in my own words; yes');
   await emacs.keys('Enter');
@@ -153,7 +153,7 @@ test('hive-interrupt stops what runs, and says so', async () => {
   await command('hive-interrupt');
   await emacs.until(/Interrupt \(default Deployer\):/);
   await emacs.keys('Tab', 'Enter');
-  await emacs.until(/why \(RET for no reason\)/);
+  await emacs.until(/Reason for Deployer \(RET for none\)/);
   await emacs.type('wrong branch');
   await emacs.keys('Enter');
   await emacs.until(new RegExp(`${handle}: task interrupted by Ada`));
@@ -199,7 +199,7 @@ test('what was put away is not offered', async () => {
   expect(await answerTo(here)).toMatchObject({ decision: 'now' });
   await gone(/hive \d+!/);
   await command('hive-respond');
-  await emacs.until(/No questions are pending for you \(1 snoozed; M-x hive-list\)/);
+  await emacs.until(/No questions are pending for you now \(1 snoozed; M-x hive-list shows them\)/);
   await home.agent.prompts.cancel(away ?? '');
 });
 
@@ -253,10 +253,10 @@ describe('bad input', () => {
     await command('hive-next', other);
     await other.answer(/Who\?[\s\S]*TAB skip/, '2');
     expect(await answerTo(id)).toMatchObject({ decision: 'no' });
-    await other.until(/Answered|All done/);
+    await other.until(/Answered|no other questions/);
     await emacs.type('yes');
     await emacs.keys('Enter');
-    await emacs.until(/already had an answer|is already answered by/);
+    await emacs.until(/was not accepted|is already answered by/);
     expect(await answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
     await other.close();
   });

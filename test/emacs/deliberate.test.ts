@@ -92,10 +92,10 @@ describe('hive-respond', () => {
     const checks = ['lint', 'types', 'unit'].map((label) => ({ label }));
     const [id] = await asked({ question: 'Which?', options: checks, multi_select: true });
     await command('hive-respond');
-    await emacs.until(/lint \/ types \/ unit \/ your own words; choose several, then RET/);
+    await emacs.until(/lint \/ types \/ unit \/ your own words; RET adds one, empty RET sends/);
     await emacs.type('lint');
     await emacs.keys('Enter');
-    await emacs.until(/your own words; chosen: lint; RET sends/);
+    await emacs.until(/your own words; chosen: lint; empty RET sends/);
     await emacs.type('unti');
     await emacs.keys('Enter');
     await emacs.until(/"unti" is not an option\. {2}Send it as a comment\?/);
@@ -105,7 +105,7 @@ describe('hive-respond', () => {
     await emacs.keys('BSpace', 'BSpace');
     await emacs.type('it');
     await emacs.keys('Enter');
-    await emacs.until(/chosen: lint, unit; RET sends/);
+    await emacs.until(/chosen: lint, unit; empty RET sends/);
     await emacs.keys('Enter');
     expect(await answerTo(id)).toMatchObject({ selected: ['lint', 'unit'], comment: null });
   });
@@ -122,7 +122,9 @@ describe('hive-respond', () => {
     await emacs.until(/asks: The table\?/);
     await emacs.type('Kee');
     await emacs.keys('Enter');
-    await emacs.until(/"Kee" means: \[1\] keep it a week {2}\[w\] your own words {2}\[e\] edit it/);
+    await emacs.until(
+      /Which did you mean by "Kee"\? {2}\[1\] keep it a week {2}\[w\] send it as typed {2}\[e\] edit it/,
+    );
     expect(await stored(first)).toMatchObject({ status: 'pending' });
     await emacs.keys('1');
     expect(await answerTo(first)).toMatchObject({ selected: ['keep it a week'] });
@@ -130,7 +132,7 @@ describe('hive-respond', () => {
     await emacs.until(/PERMISSION Deployer asks: Run rm -rf build/);
     await emacs.type('den');
     await emacs.keys('Enter');
-    await emacs.until(/"den" means: \[1\] Deny/);
+    await emacs.until(/mean by "den"\? {2}\[1\] Deny/);
     await emacs.keys('e');
     await emacs.until(/\) den$/m);
     await emacs.type('y');

@@ -36,7 +36,7 @@
     (apply #'hive-absence-test-says "Hive is off; .*M-x hive-mode" hive-absence-test-commands)
     (let ((hive-sidecar-command '("/no/such")))
       (hive-mode 1)
-      (apply #'hive-absence-test-says "not connected: .*not found.*M-x hive-doctor shows why"
+      (apply #'hive-absence-test-says "not connected\\.  .*not found.*M-x hive-doctor has more"
              hive-absence-test-commands))))
 
 (ert-deftest hive-absence-what-was-asked-for-says-where-to-look ()
@@ -53,7 +53,7 @@
       (should (string-match-p "Hive is off; .*M-x hive-mode" (hive-absence-test-note)))
       (let ((hive-sidecar-command '("/no/such")))
         (hive-mode 1)
-        (should (string-match-p "not connected: .*M-x hive-doctor" (hive-absence-test-note))))
+        (should (string-match-p "not connected\\.  .*M-x hive-doctor" (hive-absence-test-note))))
       (hive-restart)
       (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-model-complete-p)))
       (hive-test-wait 5 (equal " No questions are pending." (hive-absence-test-note)))

@@ -99,7 +99,7 @@
       (hive-test-call 'fake/ask '(:ask_id "p2" :created_at "2026-01-02" :multi_select t
                                           :options [(:label "a") (:label "b")]))
       (hive-test-wait 5 (= 2 (length (hive-prompts))))
-      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (text _new) (push text shown) (or (pop keys) ?q))))
+      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (text &rest _) (push text shown) (or (pop keys) ?q))))
         (hive-next))
       (hive-test-wait 5 (= 2 (length (hive-test-answers))))
       (should (string-match-p " 3  100% yes, small" (car (last shown))))
@@ -175,7 +175,7 @@
     (should (string-match-p "for 10 minutes" (car said)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-do-not-disturb)
-    (should (equal "1 question arrived while you were away" (car said)))
+    (should (equal "Do not disturb is off; 1 question arrived" (car said)))
     (should-not hive-attention--end-timer)))
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
@@ -183,7 +183,7 @@
     (hive-attention--take (list :do_not_disturb (hive-attention-test-until 0.1)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-test-wait 3 said)
-    (should (equal '("1 question arrived while you were away") said))
+    (should (equal '("Do not disturb is off; 1 question arrived") said))
     ;; Quiet hours that are over, or not set, start nothing.
     (hive-attention--take (list :do_not_disturb (hive-attention-test-until -60)))
     (hive-attention--take (list :do_not_disturb :json-false))
@@ -205,7 +205,7 @@
         (let ((timer hive-attention--hours-timer))
           (cancel-timer timer)
           (apply (timer--function timer) (timer--args timer)))
-        (should (equal '("2 questions arrived while you were away") said))
+        (should (equal '("Quiet hours are over; 2 questions arrived") said))
         (should-not (hive-attention--hours-p))
         ;; The sidecar sends the next ones.
         (should (equal '(nil) asked))

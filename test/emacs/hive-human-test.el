@@ -65,7 +65,7 @@
     (let ((said nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (setq said (apply #'format args)))))
         (hive-next))
-      (should (string-match-p "No questions are pending for you (1 for others; M-x hive-list)" said)))))
+      (should (string-match-p "No questions are pending for you now (1 for others; M-x hive-list shows them)" said)))))
 
 (defun hive-human-test-claims ()
   "Return the claims and releases, in order."

@@ -129,10 +129,19 @@
 (ert-deftest hive-interrupt-a-refusal-is-said ()
   (hive-interrupt-test nil
     (hive-test-call 'fake/plan '(:method "turn/interrupt"
-                                 :outcomes [(:code -32002 :message "no_turn: Codex-a runs no turn.")]))
+                                 :outcomes [(:code -32002 :message "no_turn: Codex-a is idle; nothing to interrupt.")]))
     (hive-interrupt-session "a" "Codex-a")
     (hive-test-wait 5 said)
-    (should (equal '("Codex-a: not interrupted: Codex-a runs no turn.") said))))
+    ;; The sentence names the agent, so nothing else does.
+    (should (equal '("Hive: Codex-a is idle; nothing to interrupt.") said))
+    (hive-test-call 'fake/plan '(:method "turn/interrupt"
+                                 :outcomes [(:code -32002 :message "store_full: The disk is full.")]))
+    (hive-interrupt-session "a" "Codex-a")
+    (hive-test-wait 5 (cdr said))
+    (should (equal "Hive could not interrupt Codex-a: The disk is full." (car said)))))
+
+(ert-deftest hive-interrupt-all-says-when-no-agent-was-running ()
+  (should (equal "No agent was running" (hive-interrupt--summary nil))))
 
 (ert-deftest hive-interrupt-all-asks-once-and-sums-up ()
   (hive-interrupt-test nil
@@ -148,13 +157,13 @@
         (call-interactively #'hive-interrupt-all))
       (should (= 1 asked)))
     (hive-test-wait 5 said)
-    (should (equal '("1 of 3 stopped; B-2: task completed before; C-3: It said no.") said))))
+    (should (equal '("1 of 3 agents stopped; B-2: task completed before; C-3: It said no.") said))))
 
 (ert-deftest hive-interrupt-without-anybody-at-work-says-so ()
   (hive-interrupt-test nil
     (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (ert-fail "asked for nothing"))))
       (dolist (command '(hive-interrupt hive-interrupt-all))
-        (should (equal "No agents are running, as far as Hive knows"
+        (should (equal "No agents are running"
                        (cadr (should-error (call-interactively command) :type 'user-error))))))))
 
 (ert-deftest hive-interrupt-all-says-whom-when-there-is-one ()
@@ -182,17 +191,17 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a"))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b" :interrupts (hive-interrupt-test-stop "i-1" "answered")))
     (hive-test-wait 5 (= 2 (length (hive-turns-running))))
-    (should (equal "No running agent has been asked to stop"
+    (should (equal "No interrupt is pending"
                    (cadr (should-error (call-interactively #'hive-interrupt-withdraw) :type 'user-error))))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "pending")))
     (hive-test-wait 5 (= 3 (length (hive-turns-running))))
     (let ((asked (hive-test-with-inputs (list "Codex-c") (call-interactively #'hive-interrupt-withdraw))))
-      (should (equal '("Withdraw the interrupt of (default Codex-c): " "Codex-c") (car asked))))
+      (should (equal '("Withdraw the interrupt for (default Codex-c): " "Codex-c") (car asked))))
     (hive-test-wait 5 said)
     ;; That it was withdrawn is notified as well, and shown once.
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "withdrawn")))
     (hive-test-call 'fake/ask nil)
-    (should (equal '("Withdrew the request that Codex-c stop") said))))
+    (should (equal '("Withdrew the interrupt for Codex-c") said))))
 
 (ert-deftest hive-interrupt-withdraw-that-fails-is-said-and-changes-nothing ()
   (hive-interrupt-test nil

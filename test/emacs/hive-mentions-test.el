@@ -88,7 +88,7 @@
     (hive-mentions-test-open)
     (should (string-search "2 in total, 0 processed, 2 unprocessed" (hive-mentions--header)))
     (should (string-search "with a second paragraph ^[[1m" (hive-mentions-test-text)))
-    (should (string-search "(urgent, wants an answer" (hive-mentions-test-text)))
+    (should (string-search "(urgent, expects a reply" (hive-mentions-test-text)))
     ;; Reading is not processing.
     (should (= 2 (hive-mentions-count)))
     (goto-char (point-min))
@@ -119,13 +119,23 @@
     (hive-shared-test-post "@Claude-def34 two")
     (hive-mentions-test-open "Claude-def34")
     (should (string-search "Mentions of Claude-def34: 2 in total" (hive-mentions--header)))
-    (should (string-search "gating" (hive-mentions--header)))
+    (should (string-search "tool calls denied" (hive-mentions--header)))
     (goto-char (point-min))
     (hive-check-mentions-done)
     (hive-test-wait 5 (string-search "1 processed, 1 unprocessed" (hive-mentions--header)))
     (let ((statuses (mapcar (lambda (mention) (plist-get mention :status))
                             (hive-shared-test-do "mentions" :session "Claude-def34"))))
       (should (equal (sort statuses #'string<) '("processed" "unprocessed"))))))
+
+(ert-deftest hive-mentions/that-are-closed-say-how ()
+  (pcase-dolist (`(,status . ,sentence) '(("expired" . "This mention has expired")
+                                          ("processed" . "This mention is already processed")))
+    (with-temp-buffer
+      (hive-check-mentions-mode)
+      (let ((inhibit-read-only t))
+        (insert (propertize "hello" 'hive-mention (list :mention_id "m-1" :status status))))
+      (goto-char (point-min))
+      (should (equal sentence (cadr (should-error (hive-check-mentions-done) :type 'user-error)))))))
 
 (ert-deftest hive-mentions/one-that-arrives-leaves-point-on-its-mention ()
   (hive-shared-test-with

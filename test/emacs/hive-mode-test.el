@@ -104,6 +104,16 @@
         (hive-test-wait 2 said))
       (should (equal said '("Hive: A %s loop was stopped"))))))
 
+(ert-deftest hive-notify-names-the-agent-whose-answer-was-rejected ()
+  (let ((hive-model--prompts (make-hash-table :test #'equal)) (said nil)
+        (entry (lambda (id) (hive-entry-make :ask-id id :method "hivemind-response" :text "The disk is full."))))
+    (puthash "ask-1" (hive-test-prompt :ask_id "ask-1" :agent "reviewer") hive-model--prompts)
+    (cl-letf (((symbol-function 'hive-notify-say) (lambda (format &rest args) (push (apply #'format format args) said))))
+      (hive-notify--rejected (funcall entry "ask-1"))
+      (hive-notify--rejected (funcall entry "ask-2")))
+    (should (string-match-p "Your answer to reviewer could not be stored: The disk is full" (cadr said)))
+    (should (string-match-p "Your answer to ask-2 could not be stored" (car said)))))
+
 (ert-deftest hive-doctor-one-line-a-check-with-advice ()
   (hive-test-with-desk nil
     (save-window-excursion

@@ -47,6 +47,9 @@
       (cl-letf (((symbol-function 'hive-announce) (lambda (&rest args) (push args said))))
         (hive-test-connect))
       (should (assq 'outbox-unverified said))
+      ;; The doctor says what it complains about.
+      (should (string-prefix-p "0 unsent, 0 rejected, 3 not signed with your key, in "
+                               (hive-doctor-check-text (car (hive-doctor--outbox)))))
       (should (equal (list id "set" "says") (hive-outbox-test-ids 'unverified)))
       (should-not (hive-outbox-entries 'pending))
       (hive-test-call 'fake/ask nil)    ; whatever was sent has arrived before this
@@ -120,7 +123,7 @@
                    (pop keys))))
         (hive-outbox-review))
       (should (string-match-p "hivemind-response\n\nask_id: send\ndecision: yes\nby: Ada" (car (last shown))))
-      (should (string-match-p "Not an answer or a message" (car asked))))
+      (should (string-match-p "neither an answer nor a message" (car asked))))
     (should (equal '("send") (hive-outbox-test-ids 'pending)))
     (should (equal '("later") (hive-outbox-test-ids 'unverified)))
     ;; The decision is kept.

@@ -75,8 +75,8 @@
         (let ((oops (should-error
                      (hive-outbox-test-add "a" nil "a long answer, typed with care")
                      :type 'user-error)))
-          (should (string-match-p "your answer, so nothing was sent" (cadr oops)))))
-      (should (string-match-p "your message, so nothing was sent"
+          (should (string-match-p "your answer (.*)\\.  Nothing was sent" (cadr oops)))))
+      (should (string-match-p "your message (.*)\\.  Nothing was sent"
                               (cadr (should-error (hive-outbox-add nil "message/post" '(:body "hi") "")
                                                   :type 'user-error))))
       (should (equal (car kill-ring) "a long answer, typed with care"))

@@ -72,7 +72,7 @@
     (dotimes (n 5)
       (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message (format "m%d" n))))
     (hive-test-wait 5 said)
-    (should (string-match-p "\\`5 messages from agents; the last one: \\[bg] Codex-1: m4  M-x hive-outreach\\'" (car said)))
+    (should (string-match-p "\\`5 messages from agents; the latest: \\[bg] Codex-1: m4  M-x hive-outreach\\'" (car said)))
     (should-not (cdr said))
     ;; A few are shown one by one, in order.
     (dotimes (n 2)

@@ -61,7 +61,7 @@
     (hive-post-test-hearing said
       (hive-post "@Claude-abc13 hello")
       (hive-test-wait 10 said)
-      (should (string-match-p "Posted, but @Claude-abc13 reached nobody: nobody has that name\\. Did you mean @Claude-abc12"
+      (should (string-match-p "\\`Posted\\.  @Claude-abc13 reached nobody: nobody has that name\\. Did you mean @Claude-abc12"
                               (car said))))))
 
 (ert-deftest hive-post/nothing-and-too-much-are-refused-before-they-are-sent ()

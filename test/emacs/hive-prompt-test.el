@@ -76,7 +76,7 @@
   (hive-prompt-test-shown (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
                                                   "100%s \u202Efaster\nmeasured" "b got cheaper")
       nil
-    (should (string-match-p "Which\\?\n\nAdded 5m ago: 100%s <U\\+202E>faster\nmeasured\n\nAdded 5m ago: b got cheaper\n\nOptions"
+    (should (string-match-p "Which\\?\n\nThe agent added 5m ago: 100%s <U\\+202E>faster\nmeasured\n\nThe agent added 5m ago: b got cheaper\n\nOptions"
                             (buffer-string)))))
 
 (ert-deftest hive-prompt-shows-what-is-added-while-it-is-open ()
@@ -102,7 +102,7 @@
 (ert-deftest hive-prompt-where-a-key-answers-what-was-added-is-below-the-question ()
   (let ((prompt (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
                                         "b got\ncheaper")))
-    (should (string-match-p "Which\\?\nAdded 5m ago: b got cheaper\n" (hive-next--text prompt nil 0)))))
+    (should (string-match-p "Which\\?\nThe agent added 5m ago: b got cheaper\n" (hive-next--text prompt nil 0)))))
 
 (ert-deftest hive-prompt-the-buffer-beside-the-minibuffer-follows-what-is-added ()
   (let* ((hive-model--prompts (make-hash-table :test #'equal)) (hive-changed-hook nil)
@@ -110,11 +110,11 @@
          (text (lambda () (with-current-buffer hive-read--buffer (buffer-string)))))
     (hive-read-with-details prompt
       (lambda ()
-        (should (string-match-p "\\`Which\\?\n\nAdded 5m ago: first\n\\'" (funcall text)))
+        (should (string-match-p "\\`Which\\?\n\nThe agent added 5m ago: first\n\\'" (funcall text)))
         (puthash (plist-get prompt :ask_id) (hive-prompt-test-noted prompt "first" "second")
                  hive-model--prompts)
         (run-hooks 'hive-changed-hook)
-        (should (string-match-p "first\n\nAdded 5m ago: second\n\\'" (funcall text)))))
+        (should (string-match-p "first\n\nThe agent added 5m ago: second\n\\'" (funcall text)))))
     (should-not (get-buffer hive-read--buffer))
     (should-not hive-changed-hook)))
 
@@ -123,15 +123,17 @@
 (defconst hive-prompt-test-events
   '((("prompt/created" :status "pending") . "asked")
     (("prompt/noted" :status "pending") . "the agent added a note")
-    (("prompt/popup" :outcome "failed" :reason "no session bus") . "popup: failed, no session bus")
-    (("prompt/popup" :outcome "suppressed" :reason "quiet_hours") . "popup: held back, quiet hours")
-    (("prompt/popup" :outcome "sent" :reason nil) . "popup: sent")
+    (("prompt/popup" :outcome "failed" :reason "no session bus") . "popup failed: no session bus")
+    (("prompt/popup" :outcome "suppressed" :reason "quiet_hours") . "popup held back: quiet hours")
+    (("prompt/popup" :outcome "suppressed" :reason "muted_agent") . "popup held back: the agent is muted")
+    (("prompt/popup" :outcome "suppressed" :reason "new_rule") . "popup held back: new_rule")
+    (("prompt/popup" :outcome "sent" :reason nil) . "popup sent")
     (("prompt/claimed" :by "Ada") . "Ada began to answer")
     (("prompt/responded" :by "Ada" :decision "yes\n%s") . "answered by Ada: yes %s")
     (("prompt/lost_response" :by "Bob" :decision "no") . "a second answer, by Bob, was not accepted: no")
     (("prompt/orphaned" :orphaned :json-false) . "its session resumed")
     (("prompt/orphaned" :orphaned t) . "its session ended")
-    (("prompt/handed" :repeated :json-false) . "answer handed to the agent")
+    (("prompt/handed" :repeated :json-false) . "answer delivered to the agent")
     (("prompt/invented" :x 1) . "prompt/invented"))
   "Events on the wire, and their descriptions.")
 
@@ -153,7 +155,7 @@
 (ert-deftest hive-prompt-shows-the-receipts-that-it-has-and-no-other ()
   (let ((ago (lambda (seconds) (hive-text-before seconds))))
     (hive-prompt-test-shown (hive-test-prompt :created_at (funcall ago 300) :offered_at (funcall ago 240)) nil
-      (should (string-match-p "^asked 5m ago · shown in an Emacs 4m ago$" (buffer-string))))
+      (should (string-match-p "^asked 5m ago · shown at a desk 4m ago$" (buffer-string))))
     (hive-prompt-test-shown (hive-test-prompt :status "responded" :created_at (funcall ago 300)
                                               :responded_at (funcall ago 60) :decision "yes" :by "Ada" :via "emacs")
         nil

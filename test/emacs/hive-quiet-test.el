@@ -79,7 +79,7 @@
     (should (hive-notify-held-p '(:outreach_id "o-2" :kind "ping" :critical t)))
     (hive-quiet-test-stands :do_not_disturb :json-false :quiet_criticals 2)
     (hive-test-wait 5 (cddr told))
-    (should (equal "4 questions arrived while you were away; 2 of them critical and not announced" (car told)))
+    (should (equal "Do not disturb is off; 4 questions arrived; 2 of them are critical and were not announced" (car told)))
     ;; The quiet hours are over: all are announced.
     (should-not (hive-notify-held-p '(:outreach_id "o-3" :kind "ping" :critical t)))))
 

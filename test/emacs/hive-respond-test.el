@@ -83,7 +83,7 @@
               ((symbol-function 'y-or-n-p) #'ignore))
       (should (equal (hive-read--options prompt) '(:decision "" :selected ["lint" "unit"]))))
     (should (equal '(nil nil "unti" nil) (nreverse initial)))
-    (should (string-match-p "(lint / types / unit / your own words; chosen: lint; RET sends)" (nth 2 lines)))))
+    (should (string-match-p "(lint / types / unit / your own words; chosen: lint; empty RET sends)" (nth 2 lines)))))
 
 (ert-deftest hive-respond-half-an-option-is-what-the-human-says-it-is ()
   (let ((prompt (hive-test-prompt :options [(:label "Keep it a week") (:label "keep it") (:label "drop")]))
@@ -95,7 +95,7 @@
                 ((symbol-function 'read-char-choice)
                  (lambda (question chars) (push (cons question chars) asked) key)))
         (should (equal answer (hive-read--option prompt)))))
-    (should (equal '("\"kee\" means: [1] Keep it a week  [2] keep it  [w] your own words  [e] edit it "
+    (should (equal '("Which did you mean by \"kee\"?  [1] Keep it a week  [2] keep it  [w] send it as typed  [e] edit it "
                      ?1 ?2 ?w ?e)
                    (car asked)))))
 
@@ -208,8 +208,8 @@
                     (hive-test-wait 5 (null (hive-prompts)))
                     "my careful answer"))
           (hive-respond))
-        (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "already had an answer from Bob: no" line)) said)))
-      (should (member "This question was already answered by Bob; your answer will be sent, but no longer counts; its text is in the kill ring"
+        (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "was not accepted; Bob answered first: no" line)) said)))
+      (should (member "This question is already answered by Bob, so your answer will not count; it is still sent, and its text is in the kill ring"
                       said))
       (should (equal (car kill-ring) "my careful answer"))
       (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
@@ -225,7 +225,7 @@
     (pcase-dolist
         (`(,fields ,says)
          '(((:status "responded" :by "Ada" :decision "no") "You already answered \"Which\\?\": no; M-x hive-amend")
-           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "Claude-abc12 already has this answer")
+           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "already delivered to Claude-abc12")
            ((:status "responded" :by "Bob" :decision "no") "Bob already answered \"Which\\?\": no\\'")
            ((:status "expired" :late_response (:by "Ada" :decision "no")) "hive-amend corrects it")))
       (let ((prompt (apply #'hive-respond-test-settled fields)))
@@ -250,9 +250,9 @@
                               (cadr (should-error (hive-answer-prompt prompt) :type 'user-error)))))))
 
 (ert-deftest hive-respond-closed-while-typing-says-whether-the-answer-is-kept ()
-  (dolist (case '(("responded" "was already answered by Bob.  Your answer would not be accepted;" nil)
+  (dolist (case '(("responded" "is already answered by Bob.  Your answer would not be accepted;" nil)
                   ("expired" "is already expired.  If you send your answer, it is stored as late;"
-                   "This question is already expired; your answer will be kept as late; its text is in the kill ring")))
+                   "This question is already expired; your answer will be stored as late.  Its text is in the kill ring")))
     (pcase-let ((`(,status ,header ,queued) case))
       (hive-test-with-desk nil
         (hive-test-connect)

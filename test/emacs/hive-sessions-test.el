@@ -174,7 +174,7 @@
         (hive-session-interrupt (hive-sessions-at-point) "stop it")
         (hive-test-wait 10 said)
         ;; It has no turn, and Emacs did not wait.
-        (should (string-prefix-p "Claude-def34" (car said)))))))
+        (should (string-prefix-p "Hive: Claude-def34 is idle" (car said)))))))
 
 (provide 'hive-sessions-test)
 ;;; hive-sessions-test.el ends here

@@ -133,8 +133,17 @@
         (hive-mode 1)
         (hive-test-wait 20 (= 8 (length delays)))
         (should (equal (reverse delays) '(1 2 4 8 16 32 60 60)))
-        (should (string-match-p "\\`Something broke; retrying in" hive-sidecar-problem))
+        (should (string-match-p "\\`Something broke\\.  Retrying in [0-9]+ s\\'" hive-sidecar-problem))
         (hive-mode -1)))))
+
+(ert-deftest hive-sidecar-a-problem-that-ends-with-a-period-keeps-one ()
+  (let ((hive-rpc--start-timer nil) (hive-rpc--delay 2)
+        (hive-sidecar-state 'off) (hive-sidecar-problem nil) (hive-sidecar-state-hook nil))
+    (cl-letf (((symbol-function 'run-at-time) #'ignore))
+      (hive-rpc--retry "the store is busy; try again."))
+    (should (equal "The store is busy; try again.  Retrying in 2 s" hive-sidecar-problem))
+    (should (equal "Hive is not connected.  The store is busy; try again.  Retrying in 2 s  (M-x hive-doctor has more)"
+                   (hive-sidecar-absence)))))
 
 (ert-deftest hive-sidecar-the-delay-starts-over-after-a-minute-of-life ()
   (hive-test-with-desk nil

@@ -167,7 +167,7 @@ test('a template answers from the list of mentions, in the shared buffer, and in
   await emacs.until(/Mention:/);
   await emacs.type('Claude-abc12');
   await emacs.keys('Enter');
-  await emacs.until(/Tell @Claude-abc12 \(M-n: templates\):/);
+  await emacs.until(/Message to @Claude-abc12 \(M-n: templates\):/);
   await emacs.keys('M-n');
   await emacs.until(/templates\): I will look today\./);
   await emacs.keys('Enter');

@@ -333,7 +333,7 @@ requirement(
     await emacs.show('(hive-check-mentions-of "Claude-abc12")');
     await emacs.until(/2 unprocessed/);
     await emacs.keys('D');
-    await emacs.until(/mark all 2 as done/);
+    await emacs.until(/mark all 2 as processed/);
     await emacs.keys('y');
     await eventually(async () => (await waiting(abc)).length === 0);
   },
@@ -538,7 +538,7 @@ requirement(
     await emacs.keys('M-<', 'd');
     await emacs.until(/1 unprocessed/);
     await emacs.keys('D');
-    await emacs.until(/mark all 1 as done/);
+    await emacs.until(/mark all 1 as processed/);
     await emacs.keys('y');
     await emacs.until(/0 unprocessed/);
     expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(0);

@@ -345,7 +345,7 @@ async function typed(): Promise<void> {
   await emacs.until(/Interrupt \(default [^)]*\):/);
   await emacs.type(abc.handle);
   await emacs.keys('Enter');
-  await emacs.until(/why \(RET for no reason\)/);
+  await emacs.until(/Reason for .* \(RET for none\)/);
   await emacs.keys('Enter');
   await emacs.until(/Claude-abc12: task interrupted by/);
 }

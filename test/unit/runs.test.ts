@@ -234,6 +234,16 @@ describe('an agent that is gone', () => {
     expect(agentEnded(run({ calls: [left] }), 0, NOW)).toMatchObject({ status: 'sleeping', exit_code: null });
   });
 
+  test('without having taken the news that it was started with goes on, but not for ever', () => {
+    const left = { ...CALL, call_id: null, deferred: false };
+    let now = run({ calls: [left] });
+    let starts = 0;
+    for (now = agentEnded(now, 0, NOW); now.status === 'sleeping' && starts < 100; starts += 1)
+      now = agentEnded(nextStart(now, KEEPER, NOW), 0, NOW);
+    expect(starts).toBe(MOST_CRASHES + 1);
+    expect(now).toMatchObject({ status: 'ended', problem: expect.stringContaining('11 times') });
+  });
+
   test('and died while its own ask waited, is continued when that is answered', () => {
     const asked = { ...CALL, deferred: false, by_tool: true };
     expect(agentEnded(run({ calls: [asked] }), null, NOW)).toMatchObject({
