@@ -1,7 +1,9 @@
 /** A repository cannot make `hive doctor` run a program of the repository. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { chooseNode } from '../../src/infrastructure/installation/versions.ts';
 import { childEnvironment, HIVE, spawnHive } from '../support/children.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
@@ -75,4 +77,43 @@ test('nor what is elsewhere in the repository of the project', async () => {
   const { said, ran } = await examine({}, 'PROJECT/bin:', 'packages/one');
   expect(said).toContain('(not tried: PATH leads into the project');
   expect(ran).toBe(false);
+});
+
+test.each(['PROJECT/node_modules/.bin:', './bin:'])(
+  'nor what PATH has of the project, with %s, for a server of the person and for the desktop',
+  async (path) => {
+    const project = tempFolder();
+    const home = tempFolder();
+    const trace = join(tempFolder(), 'ran');
+    for (const folder of ['bin', 'node_modules/.bin', '.git'])
+      mkdirSync(join(project, folder), { recursive: true });
+    for (const folder of ['bin', 'node_modules/.bin'])
+      for (const name of ['hive', 'dbus-send', 'codex', 'node'])
+        writeFileSync(join(project, folder, name), `#!/bin/sh\n: > '${trace}'\n`, { mode: 0o755 });
+    const server = { type: 'stdio', command: 'hive', args: ['mcp'] };
+    writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers: { hive: server } }));
+    const env = childEnvironment(tempStore(), { HOME: home, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/none' });
+    env['PATH'] = `${path.replaceAll('PROJECT', project)}${env['PATH']}`;
+    const said = spawnSync(process.execPath, [HIVE, 'doctor', '--json'], {
+      cwd: project,
+      env,
+      encoding: 'utf8',
+    });
+    expect(said.stdout).toContain('not tried: PATH leads into the project');
+    expect(existsSync(trace)).toBe(false);
+  },
+);
+
+test('an installation takes no Node from the project where it is started', async () => {
+  const project = tempFolder();
+  const trace = join(tempFolder(), 'ran');
+  mkdirSync(join(project, '.git'));
+  mkdirSync(join(project, 'tools'));
+  writeFileSync(join(project, 'tools', 'node'), `#!/bin/sh\n: > '${trace}'\necho v99.0.0\n`, { mode: 0o755 });
+  const cwd = process.cwd();
+  onTestFinished(() => process.chdir(cwd));
+  process.chdir(project);
+  for (const path of [join(project, 'tools'), './tools', 'tools'])
+    expect(await chooseNode({ PATH: path }, '24.0.0', '24.0.0')).toMatchObject({ path: null });
+  expect(existsSync(trace)).toBe(false);
 });

@@ -3,8 +3,7 @@
  * project's files only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
  * cannot decide what the doctor starts, nor with which variables and arguments, nor where it sends a token.
  */
-import { existsSync, realpathSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { Check, Examination } from '../../application/world.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
@@ -16,6 +15,7 @@ import {
   SERVER_NAME,
 } from '../../domain/installation.ts';
 import { excerpt } from '../../domain/text.ts';
+import { entriesInside, ownProject, wholeRepository, withoutProject } from '../platform/project-path.ts';
 import { type FoundHook, findHooks, hasHivePlugin } from './claude.ts';
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
@@ -28,7 +28,7 @@ import { tryHook, tryServer } from './try-out.ts';
 export function examineAgents(env: Environment, folder: string): Examination[] {
   return [
     { name: 'Claude Code', examine: () => examineClaude(env, folder) },
-    { name: 'Codex', examine: () => examineCodex(env) },
+    { name: 'Codex', examine: () => examineCodex(env, folder) },
   ];
 }
 
@@ -39,6 +39,8 @@ interface Found {
   hooks: FoundHook[];
   /** The folder of the project whose files these are; null for the person's own. */
   project: string | null;
+  /** Where the doctor was started. */
+  here: string;
 }
 
 async function examineClaude(env: Environment, folder: string): Promise<Check[]> {
@@ -55,6 +57,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
       server,
       hooks,
       project: scope === 'user' ? null : folder,
+      here: folder,
     };
   });
   const hasPlugin = hasHivePlugin(readText(claudePaths(env, 'user', folder).settings));
@@ -67,15 +70,15 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
   return examineClient(name, 'claude-code', found, init, env);
 }
 
-async function examineCodex(env: Environment): Promise<Check[]> {
+async function examineCodex(env: Environment, folder: string): Promise<Check[]> {
   const paths = codexPaths(env);
   const config = readToml(readText(paths.config) ?? '');
   const hooksText = readText(paths.hooks) ?? '{}';
   const hooks = findHooks(hooksText, 'codex');
   const server = tomlAt(config, ['mcp_servers', SERVER_NAME]);
-  const found = [{ where: paths.config, server, hooks, project: null }];
+  const found = [{ where: paths.config, server, hooks, project: null, here: folder }];
   const checks = await examineClient('Codex', 'codex', found, 'hive init codex', env);
-  return hooks.length > 0 ? [...checks, await examineTrust(env, hooksText)] : checks;
+  return hooks.length > 0 ? [...checks, await examineTrust(withoutProject(env, folder), hooksText)] : checks;
 }
 
 async function examineClient(
@@ -109,7 +112,7 @@ async function examineServer(
   const text = `server in ${found.where}${role === 'agent' ? '' : `, with the role ${role}`}`;
   const because = reasonNotToTry(words, 'mcp', found, { env, more });
   if (because !== null) return notTried(name, text, because);
-  const { ok, err } = await tryServer(words, { ...env, ...more });
+  const { ok, err } = await tryServer(words, { ...withoutProject(env, found.here), ...more });
   return ok
     ? { name, ok, text, advice: null }
     : { name, ok, text: `${text} does not start: ${err}`, advice: `run again: ${init}` };
@@ -144,7 +147,7 @@ async function examineHooks(
     if (program.length === 0) continue;
     const because = reasonNotToTry([...program, 'hook'], 'hook', found, { env, more: undefined });
     if (because !== null) return notTried(name, `${hooks.length} events`, because);
-    const { ok, err } = await tryHook(program, client, env);
+    const { ok, err } = await tryHook(program, client, withoutProject(env, found.here));
     if (!ok) return { name, ok, text: `does not run: ${err}`, advice: again };
   }
   const connected = hooks.filter(({ program }) => program.length === 0).length;
@@ -156,45 +159,24 @@ async function examineHooks(
 function reasonNotToTry(
   [program = '', ...args]: readonly string[],
   command: string,
-  { project }: Found,
+  { project, here }: Found,
   { env, more }: { env: Environment; more: Environment | undefined },
 ): string | null {
-  if (project === null) return null;
+  if (project === null) {
+    const entry = isAbsolute(program) ? undefined : entriesInside(env, ownProject(here))[0];
+    return entry === undefined ? null : `PATH leads into the project: ${excerpt(entry, SHOWN)}`;
+  }
   if (program !== 'hive') return `the project starts ${excerpt(program, SHOWN)} instead of plain hive`;
   if (args.length !== 1 || args[0] !== command)
     return `the project adds arguments: ${excerpt(args.join(' '), SHOWN)}`;
   const variables = Object.keys(more ?? {});
   if (variables.length > 0) return `the project sets variables: ${excerpt(variables.join(', '), SHOWN)}`;
   // Else the project has the hive that is found, or the Node that runs it.
-  const folder = wholeRepository(project);
-  const inside = (env['PATH'] ?? '').split(delimiter).find((entry) => leadsInto(folder, entry));
+  const [inside] = entriesInside(env, wholeRepository(project));
   return inside === undefined ? null : `PATH leads into the project: ${excerpt(inside, SHOWN)}`;
 }
 
 const SHOWN = 60;
-
-/** The outermost folder with a `.git` around the project: what is elsewhere in its repository is as foreign. */
-function wholeRepository(project: string): string {
-  let whole = realPath(project);
-  for (let folder = whole; dirname(folder) !== folder; folder = dirname(folder))
-    if (existsSync(join(folder, '.git'))) whole = folder;
-  return whole;
-}
-
-/** An entry that is relative or empty depends on where the doctor was started: in the project. */
-function leadsInto(project: string, entry: string): boolean {
-  if (!isAbsolute(entry)) return true;
-  const path = relative(realPath(project), realPath(entry));
-  return path === '' || !(path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path));
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
 
 function notTried(name: string, text: string, because: string): Check {
   return { name, ok: true, text: `${text} (not tried: ${because})`, advice: null };

@@ -30,6 +30,7 @@ import {
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
+import { withoutProject } from '../platform/project-path.ts';
 import type { Environment } from './parts.ts';
 
 const PACKAGE = join('node_modules', 'hive-sidecar');
@@ -112,11 +113,12 @@ function packageOfNode(): string {
 
 /**
  * The first Node on PATH that is new enough, else one that the installation brings. One below a `node_modules` belongs to a
- * project and goes with it.
+ * project and goes with it, and so does one in the project where this is started.
  */
 export async function chooseNode(env: Environment, minimum: string, brought: string): Promise<ChosenNode> {
   let first: string | null = null;
-  for (const folder of new Set((env['PATH'] ?? '').split(delimiter))) {
+  const { PATH: path_list = '' } = withoutProject(env, process.cwd());
+  for (const folder of new Set(path_list.split(delimiter))) {
     const path = join(folder, 'node');
     if (folder === '' || !existsSync(path) || isInProject(path)) continue;
     const version = (await output(path, ['--version'], { env }).catch(() => '')).trim().replace(/^v/, '');

@@ -5,6 +5,7 @@ import type { Check, Examination } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
 import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
+import { withoutProject } from './project-path.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -14,7 +15,7 @@ export function examineMachine(address: string, env: Environment): Examination[]
     { name: 'Node', examine: async () => [node()] },
     { name: 'SQLite', examine: async () => [sqlite()] },
     { name: 'Store', examine: async () => store(address, env) },
-    { name: 'Notifications', examine: async () => [await desktop(env)] },
+    { name: 'Notifications', examine: async () => [await desktop(withoutProject(env, process.cwd()))] },
   ];
 }
 

@@ -1,0 +1,49 @@
+/** PATH without the programs of a project: a folder that was merely cloned must not choose what Hive starts. */
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The repository around a folder. Null for one that contains the person's home: what is there is their own. */
+export function ownProject(folder: string): string | null {
+  const whole = wholeRepository(folder);
+  return leadsInto(whole, homedir()) ? null : whole;
+}
+
+/** The entries of PATH that are relative or empty, or lead into the project. */
+export function entriesInside(env: Environment, project: string | null): string[] {
+  return (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((entry) => !isAbsolute(entry) || (project !== null && leadsInto(project, entry)));
+}
+
+/** The environment with a PATH that has none of them. */
+export function withoutProject(env: Environment, folder: string): Environment {
+  const inside = new Set(entriesInside(env, ownProject(folder)));
+  const path = (env['PATH'] ?? '').split(delimiter).filter((entry) => !inside.has(entry));
+  return { ...env, PATH: path.join(delimiter) };
+}
+
+/** The outermost folder with a `.git` around the project: what is elsewhere in its repository is as foreign. */
+export function wholeRepository(project: string): string {
+  let whole = realPath(project);
+  for (let folder = whole; dirname(folder) !== folder; folder = dirname(folder))
+    if (existsSync(join(folder, '.git'))) whole = folder;
+  return whole;
+}
+
+/** An entry that is relative or empty depends on where the doctor was started: in the project. */
+function leadsInto(project: string, entry: string): boolean {
+  if (!isAbsolute(entry)) return true;
+  const path = relative(realPath(project), realPath(entry));
+  return path === '' || !(path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path));
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
