@@ -484,6 +484,8 @@ function programWithOpenCode(words: readonly ShellWord[]): string | null {
   for (let at = 0; at < words.length; ) {
     const program = (texts[at] ?? '').replace(/^.*\//s, '');
     if (isAssignment(program)) {
+      // Many a variable names a program: GIT_SSH_COMMAND, PAGER.
+      if ((words[at]?.pieces.length ?? 0) > 1) return texts[at] ?? program;
       at += 1;
       continue;
     }

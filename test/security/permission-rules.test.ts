@@ -111,6 +111,7 @@ test('a star after a change of the directory stays in the directory that the rul
     ['npm --prefix=sub test *', 'npm --prefix=sub test y', 'npm --prefix=sub test r'],
   ] as const)
     expect([input, allowed(input, honest), allowed(input, evil)]).toEqual([input, true, false]);
+  expect(allowed('A=b GIT_SSH_COMMAND=* git pull', 'A=b GIT_SSH_COMMAND=y git pull')).toBe(false);
   expect(allowed('cd * && cat *', 'cd docs && cat y')).toBe(false);
   expect(allowed('cd sub && cd * && npm test', 'cd sub && cd r && npm test')).toBe(false);
 });
