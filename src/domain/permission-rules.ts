@@ -266,12 +266,61 @@ function isCommandAllowed(pattern: string, command: string, place: Place): boole
   const wanted = shellParts(pattern, { stars: true });
   const given = shellParts(command);
   if (wanted === null || given === null || wanted.length !== given.length) return false;
+  // A change of the directory may also fail, so what follows must be allowed in each directory in which it may run.
+  let places: readonly Place[] = [place];
   return wanted.every((part, index) => {
     const other = given[index];
     if (other === undefined || part.operator !== other.operator) return false;
     const before = index === 0 ? null : (wanted[index - 1]?.operator ?? null);
-    return isPartAllowed(part, other, { ...place, isCommand: before === null || !/[<>]/.test(before) });
+    const isCommand = before === null || !/[<>]/.test(before);
+    const inside = placesAfter(places, part.words, CHANGES_IN_PART);
+    const isAllowed = inside.every((one) => isPartAllowed(part, other, { ...one, isCommand }));
+    if (isCommand && CHANGES_DIRECTORY.has(part.words[0]?.pieces[0] ?? ''))
+      places = placesAfter(places, part.words, CHANGES_DIRECTORY);
+    return isAllowed;
   });
+}
+
+const CHANGES_DIRECTORY = new Set(['cd', 'pushd', 'popd']);
+/** Options of git, make, npm and others: they work in the directory that follows. */
+const CHANGES_IN_PART = new Set(['-C', '--prefix', '--directory', '--cwd', '--dir', '--work-tree']);
+const MOST_PLACES = 8;
+
+/** The places in which something may run after the words that change the directory: also the earlier ones. */
+function placesAfter(
+  places: readonly Place[],
+  words: readonly ShellWord[],
+  changing: ReadonlySet<string>,
+): readonly Place[] {
+  let found = places;
+  words.forEach(({ pieces }, index) => {
+    const [word = ''] = pieces;
+    const [, option = '', value] = /^(-C|--[a-z-]+=)(.+)?$/s.exec(word) ?? [];
+    const isInline =
+      option !== '' && (value !== undefined || pieces.length > 1) && changing.has(option.replace(/=$/, ''));
+    if (!isInline && !changing.has(word)) return;
+    const next = words[index + 1]?.pieces;
+    const target = isInline
+      ? pieces.length === 1
+        ? value
+        : undefined
+      : next?.length === 1
+        ? next[0]
+        : undefined;
+    // In a directory that the rule leaves open, a star matches no path; a star that is the directory itself is judged before.
+    if (target === undefined && !isInline && changing === CHANGES_IN_PART) {
+      if (words.filter((one) => one.pieces.length > 1).length <= 1) return;
+    }
+    found = found.length > MOST_PLACES ? [NOWHERE] : [...found, ...found.map((one) => movedTo(one, target))];
+  });
+  return found;
+}
+
+function movedTo({ cwd, resolve }: Place, target: string | undefined): Place {
+  if (target === undefined || /^[-~+]|^$/.test(target)) return NOWHERE;
+  const moved = cwd === null ? null : resolve(target);
+  if (moved === null) return NOWHERE;
+  return { cwd: moved, resolve: (path) => resolve(path.startsWith('/') ? path : `${moved}/${path}`) };
 }
 
 /**

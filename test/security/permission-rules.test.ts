@@ -94,6 +94,27 @@ describe('the examples of the documentation hold', () => {
   });
 });
 
+test('a star after a change of the directory stays in the directory that the rule names', () => {
+  for (const one of ['docs', 'sub']) mkdirSync(join(here, 'moved', one), { recursive: true });
+  symlinkSync('/etc/passwd', join(here, 'moved/docs/x'));
+  symlinkSync('/', join(here, 'moved/sub/r'));
+  const allowed = (input: string, command: string): boolean => {
+    const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input }], 'a test');
+    const tool = { name: 'Bash', input: { command }, use_id: null, response: null, own: null };
+    return rulesForTool(rules, tool, placeAt(join(here, 'moved'))).length > 0;
+  };
+  for (const [input, honest, evil] of [
+    ['cd docs && cat *', 'cd docs && cat y', 'cd docs && cat x'],
+    ['cd sub && rm *', 'cd sub && rm y', 'cd sub && rm r'],
+    ['git -C sub add *', 'git -C sub add y', 'git -C sub add r'],
+    ['make -C sub *', 'make -C sub y', 'make -C sub r'],
+    ['npm --prefix=sub test *', 'npm --prefix=sub test y', 'npm --prefix=sub test r'],
+  ] as const)
+    expect([input, allowed(input, honest), allowed(input, evil)]).toEqual([input, true, false]);
+  expect(allowed('cd * && cat *', 'cd docs && cat y')).toBe(false);
+  expect(allowed('cd sub && cd * && npm test', 'cd sub && cd r && npm test')).toBe(false);
+});
+
 describe('a rule that allows in a project', () => {
   const RULES = readRules(
     [{ decision: 'allow', tool: 'Bash', input: 'npm test', project: '/replaced' }],
