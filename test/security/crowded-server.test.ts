@@ -108,7 +108,11 @@ test('of a session that could not begin, nothing is kept', async () => {
   const collect = runInNewContext('gc') as () => void;
   const left = (): number => kept.filter((one) => one.deref() !== undefined).length;
   // Only the session that began needs its token.
-  await eventually(() => (collect(), left() <= 2), 10_000, 'the tokens of the others to be forgotten');
+  const forgotten = (): boolean => {
+    collect();
+    return left() <= 2;
+  };
+  await eventually(forgotten, 10_000, 'the tokens of the others to be forgotten');
   expect(kept[20]?.deref()).toBeDefined();
 });
 

@@ -28,21 +28,11 @@ const ROOT = join(import.meta.dirname, '../..');
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
-/** Each project of vitest sets up: the first begins the run, and the last ends it. */
-let projects = 0;
-let setting: Promise<void> | null = null;
-
+/** Vitest calls this for itself and for each of its projects: the first begins the run, and the same one ends it. */
 export async function setup(): Promise<() => Promise<void>> {
-  projects += 1;
-  // A script whose own parent is gone may have started the suite. What the tests start then still counts as a person's: they
-  // have this Emacs.
-  process.title = 'emacs (tests)';
-  setting ??= begin();
-  await setting;
-  return async () => {
-    projects -= 1;
-    if (projects === 0) await end();
-  };
+  if (process.env[RUN_VARIABLE] !== undefined) return async () => {};
+  await begin();
+  return end;
 }
 
 async function begin(): Promise<void> {
