@@ -61,6 +61,10 @@ const tasks = {
   ],
 };
 
+// A script whose own parent is gone may have started this. What bench and chaos do as a human still counts as a person's:
+// they have this Emacs (test/support/run.ts says so for vitest).
+process.title = 'emacs (tests)';
+
 const [name, ...args] = process.argv.slice(2);
 const steps = tasks[name];
 if (steps === undefined) {
