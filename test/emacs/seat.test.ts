@@ -97,7 +97,7 @@ async function register(emacs: Terminal, key: string): Promise<void> {
   await emacs.until(/Its public key/);
   await emacs.type(key);
   await emacs.keys('Enter');
-  await emacs.until(/Let laptop/);
+  await emacs.until(/Let the seat laptop/);
   await emacs.type('yes');
   await emacs.keys('Enter');
 }
