@@ -198,7 +198,7 @@ export function agent(world: World, options: AgentOptions): Worker {
         did: 'interrupted',
         turn_id: String(turn_id),
         outcome: String(outcome),
-        abort_reason: abort_reason === null ? null : String(abort_reason),
+        abort_reason: typeof abort_reason === 'string' ? abort_reason : null,
       });
     });
   }
