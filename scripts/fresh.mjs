@@ -78,18 +78,18 @@ function tryOn(system) {
     if (!existsSync(join(folder, 'etc/debian_version'))) makeRoot(system, folder);
     const place = { system, folder };
     // README's two commands, as root, who may use apt; nothing is there but git and Node.
-    clone(folder, '/root/hive');
-    measure(place, 'npm run demo', 40, () => inside(folder, '/root/hive', 'root', 'npm run --silent demo'));
+    clone(folder, '/srv/hive');
+    measure(place, 'npm run demo', 40, () => inside(folder, '/srv/hive', 'root', 'npm run --silent demo'));
     if (!values['without-tests'])
       measure(place, ['npm test', ...values.tests].join(' '), null, () =>
-        inside(folder, '/root/hive', 'root', `npm test --silent -- ${values.tests.join(' ')}`),
+        inside(folder, '/srv/hive', 'root', `npm test --silent -- ${values.tests.join(' ')}`),
       );
     clone(folder, '/home/ada/source', 'ada');
     measure(place, 'from the clone to an answered question', 90, () =>
       inside(folder, '/home/ada/source', 'ada', 'node scripts/first-question.mjs'),
     );
     measure(place, 'npm run release', null, () =>
-      inside(folder, '/root/hive', 'root', 'npm run --silent release -- /srv/release'),
+      inside(folder, '/srv/hive', 'root', 'npm run --silent release -- /srv/release'),
     );
     measure(place, 'hive install of the release', 90, () =>
       inside(
@@ -115,7 +115,7 @@ function tryOn(system) {
     );
     measure(place, 'the check of the Lisp, native code too', null, () => {
       apt(folder, 'elpa-package-lint');
-      inside(folder, '/root/hive', 'root', 'emacs -Q --batch -l scripts/check-elisp.el -- native');
+      inside(folder, '/srv/hive', 'root', 'emacs -Q --batch -l scripts/check-elisp.el -- native');
     });
   } finally {
     if (!values.keep) rmSync(base, { recursive: true, force: true });

@@ -47,8 +47,8 @@ function startFromProc(pid: number): string | null {
 }
 
 /**
- * Names the present start of the machine: another one after each restart. Where the system gives it no name, the time of
- * the start is used; a clock that was set meanwhile may make it another name, which only costs some numbers (events.ts).
+ * Identifies the current boot of the machine; it changes with each restart. Where the system has no id for it, the time of
+ * the boot is used. Setting the clock may then change the id, which only skips some event numbers (events.ts).
  */
 export function bootOf(): string {
   try {
