@@ -3,36 +3,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/application/ports.ts';
 import { createRuns } from '../../src/application/runs.ts';
 import type { RunFiles } from '../../src/application/world.ts';
-import type { Run } from '../../src/domain/runs.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { openTestHive } from '../support/hive.ts';
+import { sleepingRun } from '../support/run-rows.ts';
 import { eventually } from '../support/wait.ts';
-
-const NOW = '2026-11-22T12:00:00.000Z';
-const SLEEPING: Run = {
-  run_id: 'run-1',
-  session_id: 'session-1',
-  status: 'sleeping',
-  seat: 'ada@here',
-  machine: 'here',
-  digest: 'd',
-  patience_ms: 1_000,
-  start: 1,
-  heard: 1,
-  crashes: 0,
-  keeper: null,
-  agent: null,
-  calls: [],
-  exit_code: null,
-  problem: null,
-  created_at: NOW,
-  changed_at: NOW,
-};
 
 test('a run that two processes want to resume is resumed once', async () => {
   const hive = await openTestHive();
-  await hive.store.write((tx) => tx.runs.put(SLEEPING));
+  await hive.store.write((tx) => tx.runs.put(sleepingRun()));
   let starts = 0;
   let claims = 0;
   const readers = new Set<number>();

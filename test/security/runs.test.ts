@@ -12,30 +12,12 @@ import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
 import { noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
+import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-/** A run that sleeps and waits for nothing: whoever looks at runs resumes it. */
-const asleep = (differing: Partial<Run>): Run => ({
-  run_id: 'run-1',
-  session_id: '5e551000-0000-4000-8000-000000000001',
-  status: 'sleeping',
-  seat: thisSeat(),
-  machine: hostname(),
-  digest: '',
-  patience_ms: 1_000,
-  start: 1,
-  heard: 1,
-  crashes: 0,
-  keeper: null,
-  agent: null,
-  calls: [],
-  exit_code: null,
-  problem: null,
-  created_at: '2026-01-01T00:00:00.000Z',
-  changed_at: '2026-01-01T00:00:00.000Z',
-  ...differing,
-});
+const asleep = (differing: Partial<Run>): Run =>
+  sleepingRun({ seat: thisSeat(), machine: hostname(), digest: '', ...differing });
 
 interface Planted {
   hive: OpenedHive;

@@ -20,32 +20,15 @@ import {
   writeStart,
 } from '../../src/domain/runs.ts';
 import { createRunFiles, environmentToKeep } from '../../src/infrastructure/platform/runs.ts';
+import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder } from '../support/temp.ts';
 
 const NOW = '2026-11-22T12:00:00.000Z';
 const KEEPER = { machine: 'here', pid: 1, started: 'then' };
 const CALL: RunCall = { call_id: 'toolu_1', ask_id: 'ask-1', start: 1, deferred: true, given: false };
 
-const run = (differing: Partial<Run> = {}): Run => ({
-  run_id: 'run-1',
-  session_id: 'session-1',
-  status: 'working',
-  seat: 'ada@here',
-  machine: 'here',
-  digest: 'd',
-  patience_ms: 1_000,
-  start: 1,
-  heard: 1,
-  crashes: 0,
-  keeper: KEEPER,
-  agent: null,
-  calls: [],
-  exit_code: null,
-  problem: null,
-  created_at: NOW,
-  changed_at: NOW,
-  ...differing,
-});
+const run = (differing: Partial<Run> = {}): Run =>
+  sleepingRun({ session_id: 'session-1', status: 'working', keeper: KEEPER, ...differing });
 
 describe('the command line of a run', () => {
   test('is taken apart into what each start needs', () => {
