@@ -40,18 +40,23 @@ const config: ViteUserConfig = defineConfig({
     // One more than two processors: tests that drive programs wait for a quarter of their time.
     maxWorkers: 3,
     maxConcurrency: 2,
+    // A worker imports src/ once, and not once a file: that was a third of the suite's time. nothing-left.ts checks what a
+    // file leaves to the next one.
+    isolate: false,
     // They end a test that hangs, no more: a busy machine may stall a process for many seconds.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     reporters: ['default', coverage],
     tags: TAGS,
     globalSetup: ['test/support/run.ts'],
-    setupFiles: ['test/support/nothing-left.ts'],
+    setupFiles: ['test/support/nothing-left.ts', 'test/support/seed.ts'],
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
       project('long', 'long'),
+      // Hive beside packages of others, which only these tests need.
+      project('editors', 'editors'),
       {
         extends: true as const,
         test: {

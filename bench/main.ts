@@ -9,11 +9,13 @@ import { parseArgs } from 'node:util';
 import { ROOT, tidyUp } from './children.ts';
 import { type Family, type Row, table, toRow } from './harness.ts';
 import { draw } from './plot.ts';
+import { acp } from './rows/acp.ts';
 import { agent } from './rows/agent.ts';
 import { answer } from './rows/answer.ts';
 import { ask } from './rows/ask.ts';
 import { emacs } from './rows/emacs.ts';
 import { engines } from './rows/engines.ts';
+import { expiry } from './rows/expiry.ts';
 import { growth } from './rows/growth.ts';
 import { history } from './rows/history.ts';
 import { hook } from './rows/hook.ts';
@@ -38,6 +40,8 @@ const FAMILIES: readonly Family[] = [
   messages,
   interrupt,
   wake,
+  expiry,
+  acp,
   agent,
   engines,
   processes,

@@ -202,8 +202,9 @@ It may owe unread answers, urgent mentions, or a report."
   :set #'hive-attention--set)
 
 (defcustom hive-permission-wait nil
-  "How long a permission waits at a desk before its terminal asks.
-A number is seconds.  With `usual' it is 590 seconds for Claude Code,
+  "How long a permission can be answered at a desk.
+After that it waits in its terminal.  A number is seconds.  With
+`usual' it is a day for Claude Code,
 and permissions of Codex do not wait at all."
   :type (hive-attention--type 'hive-permission-wait)
   :initialize #'custom-initialize-default

@@ -7,9 +7,10 @@
 ;;; Commentary:
 
 ;; `hive-compose' opens a buffer for an answer that is too long for the
-;; minibuffer.  What you type is saved as a draft, one file per question, so
-;; it survives a crash.  Text typed in the minibuffer and then abandoned
-;; becomes a draft too.
+;; minibuffer.  The question and its context are above the answer; they are
+;; read-only, and one key quotes from them.  What you type is saved as a draft,
+;; one file per question, so it survives a crash.  Text typed in the minibuffer
+;; and then abandoned becomes a draft too.
 
 ;;; Code:
 
@@ -19,6 +20,8 @@
 (require 'hive-notify)
 (require 'hive-read)
 (require 'hive-respond)
+(require 'hive-rpc)
+(require 'hive-shared-text)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -40,7 +43,7 @@
 (defun hive-compose-draft (ask-id)
   "Return the draft for ASK-ID, or nil."
   (let ((file (hive-compose--file ask-id)))
-    (when (file-readable-p file)
+    (when (and (file-regular-p file) (file-readable-p file))
       (with-temp-buffer
         (let ((coding-system-for-read 'utf-8-unix))
           (insert-file-contents file))
@@ -95,23 +98,32 @@ If the human quits, what they typed becomes the draft."
 (defvar-local hive-compose--prompt nil "The question that this buffer answers.")
 (defvar-local hive-compose--timer nil "The idle timer that will save the draft.")
 
+(defvar-local hive-compose--begin nil "Where the answer begins, a marker.")
+(defvar-local hive-compose--option nil "The label of the option beside the answer, or nil.")
+
 (defvar hive-compose-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "C-c C-c") #'hive-compose-send)
     (define-key map (kbd "C-c C-k") #'hive-compose-put-aside)
+    (define-key map (kbd "C-c C-q") #'hive-compose-quote)
+    (define-key map (kbd "C-c C-t") #'hive-compose-insert-template)
+    (define-key map (kbd "C-c C-o") #'hive-compose-choose)
     map)
   "Keymap of `hive-compose-mode'.")
 
 (define-derived-mode hive-compose-mode text-mode "Hive-Answer"
   "Major mode for writing an answer.
-\\<hive-compose-mode-map>\\[hive-compose-send] sends it; \\[hive-compose-put-aside] saves it as a draft and closes the buffer."
+\\<hive-compose-mode-map>\\[hive-compose-send] sends it; \\[hive-compose-put-aside] saves it as a draft and closes the buffer.
+\\[hive-compose-quote] quotes the region, or the paragraph at point, from the
+question above; \\[hive-compose-insert-template] inserts a template; \\[hive-compose-choose] chooses an option, to
+which your text is then a comment."
   (add-hook 'after-change-functions #'hive-compose--changed nil t)
   (add-hook 'kill-buffer-hook #'hive-compose--leave nil t)
   (add-hook 'hive-changed-hook #'hive-compose--look)
   (setq header-line-format '(:eval (hive-compose--header))))
 
 (defun hive-compose--header ()
-  "Return the header line: the question, or that it is closed."
+  "Return the header line: the keys, or that the question is closed."
   (let* ((prompt hive-compose--prompt)
          (fate (hive-respond-meanwhile prompt)))
     ;; A percent sign in a header line is a directive.
@@ -121,19 +133,74 @@ If the human quits, what they typed becomes the draft."
          (propertize (if (hive-respond-lost-p prompt)
                          (hive-words 'compose-lost fate)
                        (hive-words 'compose-closed fate))
-                     'face 'warning)
+                     'face 'hive-warning)
        (concat " " (hive-permission-mark prompt)
-               (if (hive-prompt-pending-p prompt)
-                   (hive-words 'answer-to (hive-text-agent prompt 30))
-                 (hive-words 'late-answer-to (hive-text-agent prompt 30)))
-               (hive-text-line (plist-get prompt :question) 200)))
+               (string-trim-right
+                (if (hive-prompt-pending-p prompt)
+                    (hive-words 'answer-to (hive-text-agent prompt 30))
+                  (hive-words 'late-answer-to (hive-text-agent prompt 30)))
+                ": ")
+               (if hive-compose--option
+                   (hive-words 'compose-beside (hive-text-line hive-compose--option 30))
+                 "")
+               (substitute-command-keys (hive-words 'compose-keys))
+               (if (append (plist-get prompt :options) nil)
+                   (substitute-command-keys (hive-words 'compose-option-key))
+                 "")))
      t t)))
 
+;;;; The question above the answer
+
+(defun hive-compose--above (prompt)
+  "Return what is shown of PROMPT above the answer."
+  (let ((options (mapconcat (lambda (option) (hive-text-line (plist-get option :label)))
+                            (plist-get prompt :options) " / "))
+        (context (plist-get prompt :context)))
+    (concat (propertize (hive-text-inert (plist-get prompt :question)) 'face 'bold) "\n"
+            (mapconcat (lambda (note) (concat "\n" note "\n")) (hive-read-notes prompt) "")
+            (if context (concat "\n" (string-trim-right (hive-text-inert context)) "\n") "")
+            (if (hive-rpc-true-p prompt :context_truncated) (hive-words 'context-loading) "")
+            (if (string-empty-p options) "" (concat "\n" (hive-words 'compose-options) options "\n"))
+            "\n" (propertize (hive-words 'compose-below) 'face 'hive-shadow) "\n")))
+
+(defun hive-compose--print (prompt)
+  "Show PROMPT above the answer, in place of what was there."
+  (let ((inhibit-read-only t)
+        (text (hive-compose--above prompt))
+        (behind (and hive-compose--begin (- (point) hive-compose--begin))))
+    (when hive-compose--begin
+      (hive-shared-cut (point-min) (marker-position hive-compose--begin)))
+    (hive-shared-put (point-min)
+                     (propertize text 'read-only t 'front-sticky '(read-only)
+                                 'rear-nonsticky '(read-only face)))
+    (setq hive-compose--prompt prompt
+          hive-compose--begin (copy-marker (+ (point-min) (length text))))
+    (goto-char (if (and behind (>= behind 0)) (+ hive-compose--begin behind) (point-max)))))
+
+(defun hive-compose-text ()
+  "Return the text of the answer in this buffer."
+  (buffer-substring-no-properties (or hive-compose--begin (point-min)) (point-max)))
+
+(defun hive-compose--fetch (buffer prompt)
+  "Fetch all of PROMPT, and show it in BUFFER."
+  (hive-rpc-request
+   'prompt/get (list :ask_id (plist-get prompt :ask_id))
+   :success (lambda (result)
+              (when (buffer-live-p buffer)
+                (with-current-buffer buffer
+                  (when hive-compose--prompt
+                    (save-excursion (hive-compose--print (plist-get result :prompt)))))))))
+
 (defun hive-compose--look ()
-  "Update the header line of each answer buffer."
+  "Update the header line of each answer buffer, and show new notes."
   (dolist (buffer (buffer-list))
     (when (eq (buffer-local-value 'major-mode buffer) 'hive-compose-mode)
-      (with-current-buffer buffer (force-mode-line-update)))))
+      (with-current-buffer buffer
+        (force-mode-line-update)
+        (let ((now (and hive-compose--prompt
+                        (hive-model-prompt (plist-get hive-compose--prompt :ask_id)))))
+          (when (and now (not (equal (plist-get now :notes) (plist-get hive-compose--prompt :notes))))
+            (hive-compose--fetch buffer now)))))))
 
 (defun hive-compose--changed (&rest _)
   "Save the draft once the human pauses."
@@ -151,8 +218,7 @@ If the human quits, what they typed becomes the draft."
   (when hive-compose--timer (cancel-timer hive-compose--timer))
   (setq hive-compose--timer nil)
   (when hive-compose--prompt
-    (hive-compose-keep (plist-get hive-compose--prompt :ask_id)
-                       (buffer-substring-no-properties (point-min) (point-max)))))
+    (hive-compose-keep (plist-get hive-compose--prompt :ask_id) (hive-compose-text))))
 
 (defun hive-compose--leave ()
   "Save the draft and release the question, as the buffer is being killed."
@@ -174,20 +240,68 @@ Refuse a question that is already answered, unless it has a draft."
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-compose-mode)
         (hive-compose-mode)
+        (hive-compose--print prompt)
         (let ((draft (hive-compose-draft id)))
           (when draft (insert draft)))
-        (setq hive-compose--prompt prompt)
-        (set-buffer-modified-p nil)))
+        (setq buffer-undo-list nil)
+        (set-buffer-modified-p nil)
+        (when (hive-rpc-true-p prompt :context_truncated) (hive-compose--fetch buffer prompt))))
     (pop-to-buffer buffer)))
+
+(defun hive-compose-quote ()
+  "Quote the region, or the paragraph at point, of the question above.
+The lines are added to the end of your answer, each after a >."
+  (interactive nil hive-compose-mode)
+  (let* ((region (use-region-p))
+         (begin (cond (region (region-beginning))
+                      ((>= (point) hive-compose--begin) (hive-fail 'compose-nothing-to-quote))
+                      (t (save-excursion (backward-paragraph) (point)))))
+         (end (if region (region-end) (save-excursion (forward-paragraph) (point))))
+         (text (string-trim (buffer-substring-no-properties begin (min end hive-compose--begin)))))
+    (when (string-empty-p text) (hive-fail 'compose-nothing-to-quote))
+    (deactivate-mark)
+    (goto-char (point-max))
+    (unless (bolp) (insert "\n"))
+    (insert (replace-regexp-in-string "^" "> " text) "\n")))
+
+(defun hive-compose-insert-template (text)
+  "Insert TEXT, one of your `hive-reply-templates', at point or at the end."
+  (interactive
+   (list (completing-read (hive-words 'which-template)
+                          (or (hive-template-texts hive-compose--prompt)
+                              (hive-fail 'compose-no-templates))
+                          nil t))
+   hive-compose-mode)
+  (when (< (point) hive-compose--begin) (goto-char (point-max)))
+  (insert text))
+
+(defun hive-compose-choose (label)
+  "Answer with the option LABEL; your text becomes a comment on it.
+With an empty LABEL, your text is the answer itself."
+  (interactive
+   (list (completing-read (hive-words 'which-beside)
+                          (mapcar (lambda (option) (plist-get option :label))
+                                  (or (append (plist-get hive-compose--prompt :options) nil)
+                                      (hive-fail 'compose-no-options)))
+                          nil t))
+   hive-compose-mode)
+  (setq hive-compose--option (unless (string-empty-p label) label))
+  (force-mode-line-update))
 
 (defun hive-compose-send ()
   "Send the answer; it is on disk before you read \"queued\"."
   (interactive nil hive-compose-mode)
-  (let ((text (string-trim (buffer-substring-no-properties (point-min) (point-max))))
-        (prompt hive-compose--prompt))
-    (when (string-empty-p text)
+  (let ((text (string-trim (hive-compose-text)))
+        (prompt hive-compose--prompt)
+        (option hive-compose--option))
+    (when (and (string-empty-p text) (null option))
       (hive-fail 'no-answer (hive-respond-still prompt)))
-    (hive-respond-send prompt (list :decision text))
+    (when (and option (hive-permission-confirmed-p prompt option)
+               (not (y-or-n-p (hive-words 'permission? (hive-text-line option 60)))))
+      (hive-fail 'no-answer (hive-respond-still prompt)))
+    (hive-respond-send prompt (cond ((null option) (list :decision text))
+                                    (t (append (list :decision option :selected (vector option))
+                                               (unless (string-empty-p text) (list :comment text))))))
     (hive-compose-keep (plist-get prompt :ask_id) "")
     (setq hive-compose--prompt nil)     ; do not save the draft again
     (quit-window t)))

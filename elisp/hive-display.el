@@ -63,20 +63,23 @@
 (defvar hive-display--buffers nil "The buffers with a text not yet displayed in full.")
 
 (defvar-local hive-display--prompt nil "The permission whose text this buffer has.")
+(defvar-local hive-display--others nil "Further permissions whose text is in its text.")
 (defvar-local hive-display--text nil "Its text.")
 (defvar-local hive-display--begin nil "Where its text begins, a marker.")
 (defvar-local hive-display--seen 0 "How much of it was displayed without a gap, in characters.")
 
-(defun hive-display-track (prompt begin end)
+(defun hive-display-track (prompt begin end &optional others)
   "Record when the text of PROMPT, between BEGIN and END, was displayed.
-PROMPT is a permission; the text is in the current buffer."
+PROMPT is a permission; the text is in the current buffer.  OTHERS are
+further permissions, whose text it has as well."
   (let ((text (buffer-substring-no-properties begin end)))
     ;; Printing the same text again leaves it displayed.
     (unless (equal text hive-display--text) (setq hive-display--seen 0))
     (setq hive-display--prompt prompt
+          hive-display--others others
           hive-display--text text
           hive-display--begin (copy-marker begin))
-    (unless (hive-display-digest prompt)
+    (unless (cl-every #'hive-display-digest (cons prompt others))
       (cl-pushnew (current-buffer) hive-display--buffers)
       (add-hook 'post-command-hook #'hive-display-look)
       ;; What arrives while no command runs is displayed, too.
@@ -90,7 +93,9 @@ PROMPT is a permission; the text is in the current buffer."
   "Return non-nil if BUFFER has a text that was not displayed in full."
   (and (buffer-live-p buffer)
        (let ((prompt (buffer-local-value 'hive-display--prompt buffer)))
-         (and prompt (not (hive-display-digest prompt))))))
+         (and prompt
+              (not (cl-every #'hive-display-digest
+                             (cons prompt (buffer-local-value 'hive-display--others buffer))))))))
 
 (defun hive-display-look ()
   "Note which texts are on the screen now."
@@ -123,10 +128,11 @@ PROMPT is a permission; the text is in the current buffer."
           (setq hive-display--seen
                 (max hive-display--seen
                      (min (- (hive-display--stop window) begin) (- end begin))))))
-      (when (and (= hive-display--seen (- end begin))
-                 ;; The mode of the buffer is ours, and hides nothing.
-                 (not (eq t (plist-get hive-display--prompt :context_truncated))))
-        (hive-display-whole hive-display--prompt)))))
+      (when (= hive-display--seen (- end begin))
+        ;; The mode of the buffer is ours, and hides nothing.
+        (dolist (prompt (cons hive-display--prompt hive-display--others))
+          (unless (eq t (plist-get prompt :context_truncated))
+            (hive-display-whole prompt)))))))
 
 (defun hive-display--stop (window)
   "Return where the last line ends that WINDOW displays in full."

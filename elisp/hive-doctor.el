@@ -185,10 +185,10 @@ argument, read SOURCE: a release file or a directory; without one, see
      (mapcar (lambda (entry)
                (hive-doctor-check
                 :name (hive-words 'doctor-rejected) :ok nil
-                :text (format "%s: %S" (or (hive-entry-ask-id entry) "message")
-                              (or (plist-get (hive-entry-params entry) :body)
-                                  (hive-respond-text (hive-entry-params entry))))
-                :advice (hive-entry-text entry)))
+                :text (format "%s: %S" (or (hive-outbox-entry-ask-id entry) "message")
+                              (or (plist-get (hive-outbox-entry-params entry) :body)
+                                  (hive-respond-text (hive-outbox-entry-params entry))))
+                :advice (hive-outbox-entry-text entry)))
              rejected))))
 
 ;; Whoever can talk to the server can do in this Emacs what its human can.
@@ -209,7 +209,7 @@ argument, read SOURCE: a release file or a directory; without one, see
 (defun hive-doctor--insert (check)
   "Insert CHECK as a line, with its advice below when it failed."
   (let ((ok (hive-doctor-check-ok check)))
-    (insert (propertize (if ok "  ok  " "FAIL  ") 'face (if ok 'success 'error))
+    (insert (propertize (if ok "  ok  " "FAIL  ") 'face (if ok 'hive-success 'hive-critical))
             (format "%-14s " (hive-text-line (hive-doctor-check-name check) 40))
             (hive-text-line (hive-doctor-check-text check) 400) "\n")
     (when (and (not ok) (hive-doctor-check-advice check))

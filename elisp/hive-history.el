@@ -65,7 +65,7 @@ That is the mode line of a file, and links of Org."
                (hive-history--title (hive-text-by entry 40))
                (hive-history--lines (hive-history--unlinked (plist-get entry :decision)) ": "))
      (if (plist-get entry :status)
-         (format "\n/%s/\n" (hive-text-line (plist-get entry :status) 20)) ""))
+         (format "\n/%s/\n" (hive-text-value (plist-get entry :status) 20)) ""))
    "\n"))
 
 (defun hive-history--markdown (entry)
@@ -81,7 +81,7 @@ That is the mode line of a file, and links of Org."
                (replace-regexp-in-string "`" "'" (hive-text-by entry 40))
                (hive-history--lines (plist-get entry :decision) "    "))
      (if (plist-get entry :status)
-         (format "*%s*\n\n" (hive-text-line (plist-get entry :status) 20)) ""))))
+         (format "*%s*\n\n" (hive-text-value (plist-get entry :status) 20)) ""))))
 
 (defun hive-history-export-text (entries org)
   "Return ENTRIES as one text, Org if ORG, else Markdown."
@@ -177,7 +177,7 @@ was found into a file, as Org or Markdown.
                 (hive-text-agent entry 40)
                 (hive-text-line (plist-get entry :project) 30)
                 (if (equal (plist-get entry :kind) "message") (hive-words 'history-message)
-                  (hive-text-line (plist-get entry :status) 9))
+                  (hive-text-value (plist-get entry :status) 9))
                 (concat (hive-text-line (plist-get entry :text) 200)
                         (if (plist-get entry :decision)
                             (format "  → %s (%s)" (hive-text-line (plist-get entry :decision) 100)
@@ -192,8 +192,11 @@ was found into a file, as Org or Markdown.
         (string-replace
          "%" "%%"
          (concat (cl-loop for (key value) on hive-history--search by #'cddr
-                          concat (format " %s:%s" (substring (symbol-name key) 1)
-                                         (hive-text-line value 30)))
+                          for words = (pcase key
+                                        (:agent 'filter-agent) (:project 'filter-project)
+                                        (:since 'filter-since) (:until 'filter-until)
+                                        (_ 'filter-text))
+                          concat (concat " " (hive-words words (hive-text-line value 30))))
                  (format " %d%s" (length hive-history--entries)
                          (if hive-history--cursor "+" ""))))))
 
@@ -261,6 +264,16 @@ An empty QUERY shows everything, newest first."
       (hive-history--by :query query))
     (pop-to-buffer buffer)))
 
+(defun hive-history-state ()
+  "Return the search of this buffer, for `hive-history-restore'."
+  hive-history--search)
+
+(defun hive-history-restore (search)
+  "Search for SEARCH, a value of `hive-history-state', in the buffer for it."
+  (set-buffer (get-buffer-create hive-history--name))
+  (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
+  (hive-history--go search))
+
 (defun hive-history-again ()
   "Run the same search again."
   (interactive nil hive-history-mode)
@@ -298,7 +311,7 @@ An empty QUERY shows everything, newest first."
                                     (hive-text-agent entry 40)
                                     (hive-text-line (plist-get entry :project) 40)
                                     (hive-history-export-time (plist-get entry :at)))
-                            'face 'shadow)
+                            'face 'hive-shadow)
                 (hive-text-inert (plist-get entry :text)) "\n")
         (hive-wrap-heed (point-min) (point-max))
         (goto-char (point-min))))

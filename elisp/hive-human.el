@@ -61,7 +61,8 @@ else your login name."
   "Return the first line of FILE, or nil."
   (ignore-errors
     (with-temp-buffer
-      (insert-file-contents file)
+      ;; Reading a named pipe would wait for its writer.
+      (and (file-regular-p file) (insert-file-contents file))
       (string-trim (buffer-substring (point-min) (line-end-position))))))
 
 (defun hive-human--git-directory (folder)

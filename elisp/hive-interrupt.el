@@ -93,7 +93,7 @@ A list that was cut short lacks the sessions that were silent longest."
     (clrhash hive-interrupt--running)
     (clrhash hive-interrupt--ended)))
 
-(add-hook 'hive-model-handles-listed-functions #'hive-interrupt--listed)
+(add-hook 'hive-model-sessions-listed-functions #'hive-interrupt--listed)
 (add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
 
 ;;;; An agent's terminal

@@ -6,9 +6,9 @@
 
 ;;; Commentary:
 
-;; Which questions the list shows, and how: views, filters and pages, the row
-;; of each question, and printing that leaves point in every window on its
-;; question.  The commands are in hive-list.
+;; Which questions the list shows, and how: views, filters, pages and
+;; sections, the row of each question, and printing that leaves point in every
+;; window on its question.  The commands are in hive-list.
 
 ;;; Code:
 
@@ -84,18 +84,35 @@ The list may be shared: do not modify it."
                  (and (stringp value) (string-match-p regexp value))))
              '(:question :header :context))))
 
+(defconst hive-list--view-names
+  '((answered . view-answered) (late . view-late) (expired . view-expired)
+    (cancelled . view-cancelled))
+  "The views that have a name, and its sentence in `hive-messages'.")
+
 (defun hive-list-view-name (shown)
-  "Return the text of the mode line when SHOWN rows are printed."
-  (let ((total (or hive-list--total shown)))
-    (concat (if (eq hive-list--view 'waiting) "" (format " %s" hive-list--view))
+  "Return the text of the mode line when a page has SHOWN questions."
+  (let ((total (or hive-list--total shown))
+        (name (alist-get hive-list--view hive-list--view-names)))
+    (concat (if name (concat " " (hive-words name)) "")
             (cond ((> hive-list--offset 0)
                    (hive-words 'list-range (1+ hive-list--offset)
                                (+ hive-list--offset shown) total))
                   ((> total shown) (hive-words 'list-part shown total))
-                  (t (format " %d" total)))
-            (cl-loop for (key value) on hive-list--filter by #'cddr
-                     concat (format " %s:%s" (substring (symbol-name key) 1)
-                                    (hive-text-line value 30))))))
+                  (t (format " %d" total))))))
+
+(defun hive-list--filter-text ()
+  "Return the filter in words, or nil if there is none."
+  (when hive-list--filter
+    (cl-loop for (key value) on hive-list--filter by #'cddr
+             for shown = (hive-text-line value 30)
+             collect (pcase key
+                       (:agent (hive-words 'filter-agent shown))
+                       (:project (hive-words 'filter-project shown))
+                       (:kind (hive-words 'filter-kind shown))
+                       (:to (hive-words 'filter-for shown))
+                       (_ (hive-words 'filter-text shown)))
+             into parts
+             finally return (string-join parts ", "))))
 
 ;;;; Fetching settled questions
 
@@ -150,23 +167,169 @@ Return nil if there is none."
 
 ;;;; Faces
 
-(defface hive-list-critical '((t :inherit error))
+(defface hive-list-critical '((t :inherit hive-critical))
   "Questions that are critical."
   :group 'hive)
 
-(defface hive-list-low '((t :inherit shadow))
+(defface hive-list-blocked '((t :inherit bold))
+  "How long a question has blocked its agent."
+  :group 'hive)
+
+(defface hive-list-low '((t :inherit hive-shadow))
   "Questions that are not urgent, snoozed, or for others."
   :group 'hive)
 
-(defface hive-list-marked '((t :inherit (bold warning)))
+(defface hive-list-marked '((t :inherit (bold hive-warning)))
   "The mark of a question."
   :group 'hive)
 
+(defface hive-list-section '((t :inherit (bold font-lock-function-name-face)))
+  "The heading of a section."
+  :group 'hive)
+
+(defface hive-list-filter '((t :inherit hive-warning))
+  "The filter in the header line."
+  :group 'hive)
+
+;;;; Sections
+
+;; The questions of a page are shown in sections, in the order of their first
+;; questions.  What is folded is not printed.
+
+(defcustom hive-list-group 'project
+  "What the sections of the list are.
+\\<hive-list-mode-map>\\[hive-list-regroup] changes it for the list that is open."
+  :type '(choice (const :tag "Projects" project) (const :tag "Agents" agent)
+                 (const :tag "No sections" nil))
+  :group 'hive)
+
+(cl-defstruct (hive-list-section (:constructor hive-list-section-make) (:copier nil))
+  "The heading of a section.
+KEY identifies the section, NAME is what is shown.  COUNT, PERMISSIONS
+and MARKED are numbers of questions."
+  key name count permissions marked folded)
+
+(defvar-local hive-list--shown nil "The prompts of this page, in order.")
+(defvar-local hive-list--lines nil "What the lines show, in order: headings and prompts.")
+(defvar-local hive-list--marks nil "Hash table of the ids that are marked.")
+(defvar-local hive-list--folded nil "The keys of the sections that are folded.")
+
+(defun hive-list--sections-p ()
+  "Return non-nil if the list has sections.
+A list that is sorted by a column has none."
+  (and hive-list-group (null tabulated-list-sort-key)))
+
+(defun hive-list--key (prompt)
+  "Return the key of the section of PROMPT.
+Two projects of the same name are two sections."
+  (if (eq hive-list-group 'agent)
+      (or (plist-get prompt :session_id) (plist-get prompt :agent))
+    (or (plist-get prompt :project_dir) (plist-get prompt :project))))
+
+(defun hive-list--heading (key questions old)
+  "Return the heading of the section KEY, which has QUESTIONS.
+If it is as before, it is one of OLD, the former headings by key."
+  (let ((count (length questions)) (permissions 0) (marked 0)
+        (folded (and (member key hive-list--folded) t))
+        (before (gethash key old)))
+    (dolist (prompt questions)
+      (when (hive-permission-p prompt) (cl-incf permissions))
+      (when (hive-list--marked-p prompt) (cl-incf marked)))
+    (if (and before
+             (= count (hive-list-section-count before))
+             (= permissions (hive-list-section-permissions before))
+             (= marked (hive-list-section-marked before))
+             (eq folded (hive-list-section-folded before)))
+        before
+      (hive-list-section-make
+       :key key
+       :name (if (eq hive-list-group 'agent) (hive-text-agent (car questions) 60)
+               (hive-text-line (plist-get (car questions) :project) 60))
+       :count count :permissions permissions :marked marked :folded folded))))
+
+;; With thousands of questions a garbage collection takes 50 ms, so an arrival
+;; must not leave much garbage.  The conses of one list of lines are used again
+;; for the next one.
+
+(defvar-local hive-list--spare nil "A list whose conses can be used again.")
+
+(defun hive-list--cell (item)
+  "Return a list of ITEM alone, made of a spare cons if there is one."
+  (let ((cell hive-list--spare))
+    (if (null cell)
+        (list item)
+      (setq hive-list--spare (cdr cell))
+      (setcar cell item)
+      (setcdr cell nil)
+      cell)))
+
+(defun hive-list--give-back (items)
+  "Let the conses of ITEMS, which nothing else has, be used again."
+  (setq hive-list--spare (nconc items hive-list--spare)))
+
+(defun hive-list--items ()
+  "Return a new list of what the lines of this page show: headings and questions."
+  ;; A table of the usual size would be more garbage than the rest.
+  (let ((sections (make-hash-table :test #'equal :size 4))
+        (headings (make-hash-table :test #'equal :size 4))
+        order)
+    (dolist (prompt hive-list--shown)
+      (let* ((key (and (hive-list--sections-p) (hive-list--key prompt)))
+             (section (gethash key sections))
+             (cell (hive-list--cell prompt)))
+        (if section
+            (setcdr section (setcdr (cdr section) cell))
+          ;; Its first cons, and its last.
+          (setq section (cons cell cell))
+          (puthash key section sections)
+          (push (cons key section) order))))
+    (dolist (item hive-list--lines)
+      (when (hive-list-section-p item) (puthash (hive-list-section-key item) item headings)))
+    (let (items)
+      (pcase-dolist (`(,key ,first . ,last) order items)
+        (if (not (hive-list--sections-p))
+            (setq items first)
+          (let ((heading (hive-list--heading key first headings)))
+            (if (not (hive-list-section-folded heading))
+                (progn (setcdr last items)
+                       (setq items first))
+              (hive-list--give-back first))
+            (let ((cell (hive-list--cell heading)))
+              (setcdr cell items)
+              (setq items cell))))))))
+
+(defun hive-list--print-heading (heading)
+  "Insert the line of HEADING.
+Its id is a cons, to tell it from the id of a question."
+  (let ((start (point))
+        (count (hive-list-section-count heading))
+        (permissions (hive-list-section-permissions heading)))
+    (insert (if (= count (hive-list-section-marked heading))
+                (propertize ">" 'face 'hive-list-marked)
+              " ")
+            (propertize (concat (if (hive-list-section-folded heading) "▸ " "▾ ")
+                                (hive-list-section-name heading))
+                        'face 'hive-list-section)
+            (propertize (concat "  " (hive-count count "question")
+                                (if (zerop permissions) ""
+                                  (concat ", " (hive-count permissions "permission"))))
+                        'face 'hive-list-low)
+            "\n")
+    (put-text-property start (point) 'tabulated-list-id
+                       (list 'section (hive-list-section-key heading)))))
+
+(defun hive-list--section-at (&optional position)
+  "Return the key of the section whose heading is at POSITION, in a list, or nil."
+  (let ((id (tabulated-list-get-id position)))
+    (and (consp id) (cdr id))))
+
+(defun hive-list--members (key)
+  "Return the questions of this page in the section KEY."
+  (cl-remove-if-not (lambda (prompt) (equal key (hive-list--key prompt))) hive-list--shown))
+
 ;;;; Rows
 
-(defvar-local hive-list--shown nil "The prompts that are shown, in order.")
 (defvar-local hive-list--stale nil "Non-nil when the model has changed since the last printing.")
-(defvar-local hive-list--marks nil "Hash table of the ids that are marked.")
 
 (defconst hive-list--narrow 80
   "In a window narrower than this, some columns are left out.")
@@ -174,9 +337,17 @@ Return nil if there is none."
 (defvar-local hive-list--few nil "Non-nil while source, project and kind are left out.")
 
 (defun hive-list--columns (all)
-  "Return the items of ALL, one per column, that are shown, as a vector."
-  (pcase-let ((`(,sign ,agent ,source ,project ,kind . ,rest) all))
-    (vconcat (list sign agent) (unless hive-list--few (list source project kind)) rest)))
+  "Return the items of ALL, one per column, that are shown, as a vector.
+What the heading of a section says has no column."
+  (pcase-let ((`(,sign ,agent ,source ,project ,kind . ,rest) all)
+              (group (and (hive-list--sections-p) hive-list-group)))
+    (vconcat (list sign)
+             (unless (eq group 'agent) (list agent))
+             (unless hive-list--few
+               (append (unless (eq group 'agent) (list source))
+                       (unless (eq group 'project) (list project))
+                       (list kind)))
+             rest)))
 
 (defun hive-list--format ()
   "Return the columns of the current view."
@@ -199,13 +370,26 @@ Return nil if there is none."
          (few (and windows
                    (< (apply #'min (mapcar #'window-width windows)) hive-list--narrow))))
     (when (and windows (not (eq few hive-list--few)))
-      (setq hive-list--few few
-            tabulated-list-format (hive-list--format))
-      (unless (cl-find (car tabulated-list-sort-key) tabulated-list-format
-                       :key #'car :test #'equal)
-        (setq tabulated-list-sort-key nil))
-      (tabulated-list-init-header)
+      (setq hive-list--few few)
       (hive-list--print))))
+
+(defun hive-list--set-format ()
+  "Set the columns, if they changed, and the header line."
+  (let ((format (hive-list--format)))
+    (unless (equal format tabulated-list-format)
+      (setq tabulated-list-format format)
+      (when (and tabulated-list-sort-key
+                 (not (cl-find (car tabulated-list-sort-key) format :key #'car :test #'equal)))
+        (setq tabulated-list-sort-key nil)
+        (hive-list--set-format))))
+  (tabulated-list-init-header)
+  (let ((filter (hive-list--filter-text)))
+    (when filter
+      (setq header-line-format
+            (list header-line-format
+                  ;; A percent sign in a header line is a directive.
+                  (propertize (string-replace "%" "%%" (hive-words 'list-filter filter))
+                              'face 'hive-list-filter))))))
 
 (defun hive-list--face (prompt)
   "Return the face of the row of PROMPT."
@@ -243,7 +427,10 @@ In this order, as the end of a long question is cut off."
   (let ((question (hive-text-line (plist-get prompt :question) 200))
         (outcome (hive-list--outcome prompt)))
     (if outcome (concat "→ " outcome "  " question)
-      (concat (hive-human-note prompt) question))))
+      (concat (if (hive-prompt-blocked-p prompt)
+                  (concat (propertize (hive-prompt-waits prompt) 'face 'hive-list-blocked) "  ")
+                "")
+              (hive-human-note prompt) question))))
 
 (defun hive-list--row (prompt)
   "Return the row of PROMPT, as `tabulated-list-entries' wants it."
@@ -264,63 +451,95 @@ In this order, as the end of a long question is cut off."
                            (hive-text-age (plist-get prompt :settled_at))))
                    (cell (hive-list--question prompt))))))))
 
-(defun hive-list--print-row (id columns)
-  "Print the row of ID with COLUMNS, and its mark."
-  (tabulated-list-print-entry id columns)
-  (when (gethash id hive-list--marks)
-    (forward-line -1)
-    (tabulated-list-put-tag (propertize ">" 'face 'hive-list-marked))
-    (forward-line 1)))
+(defun hive-list--entry (item)
+  "Return ITEM, a heading or a prompt, as `tabulated-list-entries' wants it."
+  (if (hive-list-section-p item) (list item nil) (hive-list--row item)))
 
-(defun hive-list--wanted ()
-  "Return a new list of the questions on this page."
-  (let ((prompts (hive-list-source)))
-    (if (nthcdr hive-list-rows prompts)
-        (cl-subseq prompts 0 hive-list-rows)
-      (copy-sequence prompts))))
+(defun hive-list--entries ()
+  "Return the entries of this page, once the columns fit them."
+  (hive-list--set-format)
+  (hive-list--take-page)
+  (setq hive-list--lines (hive-list--items))
+  (mapcar #'hive-list--entry hive-list--lines))
+
+(defun hive-list--marked-p (prompt)
+  "Return non-nil if PROMPT is marked."
+  (gethash (plist-get prompt :ask_id) hive-list--marks))
+
+(defun hive-list--print-row (id columns)
+  "Print the row of ID with COLUMNS, and its mark; or ID, a heading."
+  (if (hive-list-section-p id) (hive-list--print-heading id)
+    (tabulated-list-print-entry id columns)
+    (when (gethash id hive-list--marks)
+      (forward-line -1)
+      (tabulated-list-put-tag (propertize ">" 'face 'hive-list-marked))
+      (forward-line 1))))
+
+(defun hive-list--take-page ()
+  "Make `hive-list--shown' what is on this page now.
+Return non-nil if that changed."
+  (let* ((new (hive-list-source)) (room hive-list-rows)
+         (head (cons nil hive-list--shown)) (last head) (changed nil))
+    (while (and new (> room 0))
+      (cond ((null (cdr last))
+             (setcdr last (list (car new)))
+             (setq changed t))
+            ((not (eq (cadr last) (car new)))
+             (setcar (cdr last) (car new))
+             (setq changed t)))
+      (setq last (cdr last) new (cdr new) room (1- room)))
+    (when (cdr last)
+      (setcdr last nil)
+      (setq changed t))
+    (setq hive-list--shown (cdr head))
+    changed))
 
 ;;;; Printing
 
 (defun hive-list--print ()
   "Print the list; each window stays on its question."
   (let ((places (hive-list--places)))
-    (setq hive-list--shown (hive-list--wanted)
-          hive-list--stale nil)
+    (setq hive-list--stale nil)
     ;; Collecting garbage five times over costs more than the printing.
     (let ((gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
       (tabulated-list-print t))
     (hive-list--count)
     (hive-list--restore places)))
 
-(defun hive-list--update ()
+(defun hive-list--update (&optional other)
   "Update only the lines that changed.
-Printing 500 rows takes as long as a dozen keys; one row takes none."
-  (if tabulated-list-sort-key           ; the human has sorted the list
-      (hive-list--print)
-    (let* ((inhibit-read-only t)
-           (places (hive-list--places))
-           (new (hive-list-source)) (room hive-list-rows)
-           ;; Change the list in place, along with its lines.
-           (head (cons nil hive-list--shown)) (cell head))
-      (save-excursion
-        (goto-char (point-min))
-        (while (or (cdr cell) (and new (> room 0)))
-          (let ((old (cadr cell))
-                (want (and (> room 0) (car new))))
-            (if (and old (not (eq old want))
-                     (or (null want) (eq (caddr cell) want) (not (memq old new))))
-                (progn
-                  (delete-region (point) (line-beginning-position 2))
-                  (setcdr cell (cddr cell)))
-              (if (eq old want)
-                  (forward-line 1)
-                (apply #'hive-list--print-row (hive-list--row want))
-                (setcdr cell (cons want (cdr cell))))
-              (setq cell (cdr cell) new (cdr new) room (1- room))))))
-      (setq hive-list--shown (cdr head)
-            hive-list--stale nil)
-      (hive-list--count)
-      (hive-list--restore places))))
+Printing 500 rows takes as long as a dozen keys; one row takes none.
+With OTHER, marks or folds changed, and perhaps no question."
+  (cond (tabulated-list-sort-key (hive-list--print)) ; the human has sorted the list
+        ((or (hive-list--take-page) other)
+         (let ((places (hive-list--places)) (new (hive-list--items)))
+           (hive-list--update-lines new)
+           (hive-list--give-back new)
+           (hive-list--count)
+           (hive-list--restore places)))
+        (t (hive-list--count)))
+  (setq hive-list--stale nil))
+
+(defun hive-list--update-lines (new)
+  "Make the lines show NEW, headings and questions."
+  (let* ((inhibit-read-only t)
+         ;; Change the list in place, along with its lines.
+         (head (cons nil hive-list--lines)) (cell head))
+    (save-excursion
+      (goto-char (point-min))
+      (while (or (cdr cell) new)
+        (let ((old (cadr cell)) (want (car new)))
+          (if (and old (not (eq old want))
+                   (or (null want) (eq (caddr cell) want) (not (memq old new))))
+              (progn
+                (delete-region (point) (line-beginning-position 2))
+                (setcdr cell (cddr cell)))
+            (if (eq old want)
+                (forward-line 1)
+              (apply #'hive-list--print-row (hive-list--entry want))
+              (setcdr cell (cons want (cdr cell))))
+            (setq cell (cdr cell) new (cdr new))))))
+    (setq hive-list--lines (cdr head))))
 
 (defun hive-list--places ()
   "Return the place of each window: a list of window, id and column.
@@ -348,10 +567,18 @@ The place of point has nil as its window."
         (if window (set-window-point window position) (goto-char position))))))
 
 (defun hive-list--nothing ()
-  "Return a sentence on why the list is empty, or nil while it is loading."
-  (or (hive-sidecar-absence)
-      (and (eq hive-list--view 'waiting) (null hive-list--filter) (hive-model-complete-p)
-           (hive-words 'list-empty))))
+  "Return a sentence on why the list is empty."
+  (cond ((hive-sidecar-absence))
+        ((if (eq hive-list--view 'waiting) (not (hive-model-complete-p)) (null hive-list--total))
+         (hive-words 'list-loading))
+        (hive-list--filter
+         (if (eq hive-list--view 'waiting)
+             (hive-words 'list-empty-filter (hive-count (length (hive-prompts)) "pending question"))
+           (hive-words 'list-empty-filtered)))
+        (t (hive-words (pcase hive-list--view
+                         ('answered 'list-empty-answered) ('late 'list-empty-late)
+                         ('expired 'list-empty-expired) ('cancelled 'list-empty-cancelled)
+                         (_ 'list-empty))))))
 
 (defun hive-list--say-nothing ()
   "Show in an empty list why it is empty.
@@ -365,15 +592,23 @@ This is an overlay, so that there is no line for point to be on."
                      (propertize (concat " " text) 'face 'hive-list-low 'cursor t))))))
 
 (defun hive-list--count ()
-  "Show the view, the filter and the counts in the mode line."
+  "Show the view and the counts in the mode line."
   (hive-list--say-nothing)
-  (let ((marked (hash-table-count hive-list--marks)))
+  (restore-buffer-modified-p nil)
+  (let ((marked (length (hive-list--marked))))
     (setq mode-line-process
           ;; A percent sign in a mode line is a directive.
           (string-replace
            "%" "%%"
            (concat (hive-list-view-name (length hive-list--shown))
                    (if (> marked 0) (hive-words 'list-marked marked) ""))))))
+
+(defun hive-list--marked ()
+  "Return the marked questions of this view, in order.
+Pending ones may be on any page."
+  (unless (zerop (hash-table-count hive-list--marks))
+    (cl-remove-if-not #'hive-list--marked-p
+                      (if (eq hive-list--view 'waiting) (hive-prompts) hive-list--shown))))
 
 (defun hive-list--position (id)
   "Return where the row of ID begins, or nil."

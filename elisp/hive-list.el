@@ -6,14 +6,16 @@
 
 ;;; Commentary:
 
-;; `hive-list' shows the pending questions in a table that follows the model;
-;; other keys show those that were answered, answered late, expired or
-;; cancelled.  Filters narrow the list, and marked questions are answered
-;; with one decision.  Point stays on its question in every window.
+;; `hive-list' shows the pending questions in a table that follows the model,
+;; in sections that can be folded; other keys show those that were answered,
+;; answered late, expired or cancelled.  Filters narrow the list.  A command is
+;; about the questions in the region, or else the marked ones, or else that at
+;; point.  Point stays on its question in every window.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-batch)
 (require 'hive-human)
 (require 'hive-interrupt)
 (require 'hive-list-view)
@@ -23,6 +25,7 @@
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-rules)
 (require 'hive-text)
 (require 'subr-x)
 (require 'tabulated-list)
@@ -38,11 +41,9 @@
 (defun hive-list--go (view filter)
   "Show VIEW with FILTER."
   (hive-list-view-set view filter)
-  (setq tabulated-list-format (hive-list--format))
-  (tabulated-list-init-header)
   (clrhash hive-list--marks)
   (hive-list--print)
-  (goto-char (point-min))
+  (hive-list--to-first)
   (unless (eq view 'waiting) (hive-list--renew)))
 
 (defun hive-list-choose-view ()
@@ -111,7 +112,13 @@ The beginning of a name is enough."
     (hive-fail (if forward 'last-page 'first-page)))
   (goto-char (point-min))
   (if (eq hive-list--view 'waiting) (hive-list--print) (hive-list--renew))
-  (goto-char (point-min)))
+  (hive-list--to-first))
+
+(defun hive-list--to-first ()
+  "Go to the first question, or if none is shown, to the first line."
+  (goto-char (point-min))
+  (while (hive-list--section-at) (forward-line 1))
+  (when (eobp) (goto-char (point-min))))
 
 (defun hive-list-next-page ()
   "Show the next page."
@@ -122,75 +129,6 @@ The beginning of a name is enough."
   "Show the previous page."
   (interactive nil hive-list-mode)
   (hive-list--turn nil))
-
-;;;; Answering the marked questions
-
-;; Marked questions are answered with one decision.  The choices are the
-;; options that all of them have, and free text if all of them allow it.  Each
-;; question gets an answer of its own.
-
-(defun hive-list--labels (prompt)
-  "Return the labels of the options of PROMPT."
-  (mapcar (lambda (option) (plist-get option :label)) (plist-get prompt :options)))
-
-(defun hive-list-mark-common (questions)
-  "Return one question in place of all QUESTIONS, for `hive-read-answer'.
-Signal a `user-error' if no answer would fit them all."
-  (let* ((first (car questions))
-         (common (cl-remove-if-not
-                  (lambda (option)
-                    (cl-every (lambda (prompt)
-                                (member (plist-get option :label) (hive-list--labels prompt)))
-                              questions))
-                  (append (plist-get first :options) nil)))
-         (free (cl-every (lambda (prompt) (hive-rpc-true-p prompt :allow_free_text)) questions)))
-    (unless (or common free)
-      (hive-fail 'batch-nothing-common))
-    (list :ask_id (plist-get first :ask_id)
-          :lead (hive-list--lead questions)
-          :question (mapconcat (lambda (prompt)
-                                 (concat (hive-text-agent prompt 20) ": "
-                                         (hive-text-line (plist-get prompt :question) 60)))
-                               questions " · ")
-          :options (vconcat common)
-          :multi_select :json-false
-          :allow_free_text (if free t :json-false))))
-
-(defun hive-list--lead (questions)
-  "Return the beginning of the minibuffer prompt for QUESTIONS."
-  (let ((permissions (cl-count-if #'hive-permission-p questions)))
-    (hive-words 'batch-lead (hive-count (length questions) "question")
-                (if (> permissions 0)
-                    (propertize (hive-words 'batch-permissions
-                                            (hive-count permissions "PERMISSION" "PERMISSIONS"))
-                                'face 'warning)
-                  ""))))
-
-(defun hive-list--confirm (questions decision)
-  "Let the human confirm DECISION if it may permit something of QUESTIONS."
-  (let ((permissions (cl-count-if (lambda (prompt) (hive-permission-confirmed-p prompt decision))
-                                  questions)))
-    (unless (or (zerop permissions)
-                (y-or-n-p (hive-words 'batch-permissions? (hive-count permissions "permission")
-                                      (hive-text-line decision 60))))
-      (hive-fail 'still-all-pending))))
-
-(defun hive-list-mark-answer (questions)
-  "Read one decision, and answer QUESTIONS with it.
-A decision that may grant a permission is confirmed first."
-  (setq questions (mapcar #'hive-respond-open questions))
-  (mapc #'hive-respond-seen questions)
-  (let ((answer (hive-read-answer (hive-list-mark-common questions))))
-    (when (hive-respond-empty-p answer)
-      (hive-fail 'still-all-pending))
-    (hive-list--confirm questions (plist-get answer :decision))
-    (dolist (prompt questions)
-      (let ((decision (plist-get answer :decision)))
-        (hive-respond-send prompt
-                           (if (member decision (hive-list--labels prompt))
-                               (list :decision decision :selected (vector decision))
-                             (list :decision decision)))))
-    (hive-say 'answers-queued (length questions))))
 
 ;;;; The mode
 
@@ -207,9 +145,21 @@ A decision that may grant a permission is confirmed first."
     (define-key map "s" #'hive-list-snooze)
     (define-key map "i" #'hive-list-interrupt)
     (define-key map "j" #'hive-list-visit-terminal)
+    (define-key map "A" #'hive-list-always)
     (define-key map "m" #'hive-list-mark)
     (define-key map "u" #'hive-list-unmark)
     (define-key map "U" #'hive-list-unmark-all)
+    (define-key map "t" #'hive-list-toggle-marks)
+    (define-key map (kbd "% m") #'hive-list-mark-regexp)
+    (define-key map "=" #'hive-list-mark-alike)
+    (define-key map (kbd "TAB") #'hive-list-fold)
+    (define-key map (kbd "<backtab>") #'hive-list-fold-all)
+    (define-key map (kbd "M-n") #'hive-list-next-section)
+    (define-key map (kbd "M-p") #'hive-list-previous-section)
+    (define-key map "G" #'hive-list-regroup)
+    (define-key map "F" #'hive-list-follow)
+    (define-key map "?" #'hive-list-menu)
+    (define-key map "q" #'hive-list-quit)
     (define-key map "g" #'hive-list-refresh)
     (define-key map ">" #'hive-list-next-page)
     (define-key map "<" #'hive-list-previous-page)
@@ -228,26 +178,43 @@ A decision that may grant a permission is confirmed first."
 (defvar-local hive-list--timer nil "The timer that updates the ages.")
 (defvar-local hive-list--soon nil "The timer of the next update, or nil.")
 
+(defvar-local hive-list--previewed nil "The id of the question that was previewed last.")
+(defvar hive-list--preview nil "The buffer that is open only as a preview, or nil.")
+(defvar hive-list--preview-window nil "The window that was made for the preview, or nil.")
+(defvar hive-list--preview-timer nil "The timer of the next preview, or nil.")
+
+(declare-function hive-list-menu "hive-menu")
+(autoload 'hive-list-menu "hive-menu" "The keys of the list." t)
+
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"
   "Major mode of the list of questions.
 \\<hive-list-mode-map>1 to 5 show the pending, answered, late, expired and cancelled ones.
 \\[hive-list-show] shows a question in full, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
 \\[hive-list-snooze] snoozes it; \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
-the agent.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; with marks, \\[hive-list-answer] answers all
-marked questions with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind], \\[hive-list-filter-for] and
-\\[hive-list-filter-text] filter, \\[hive-list-filter-none] removes the filters; \\[hive-list-next-page] and \\[hive-list-previous-page] turn pages.
-The list updates itself.
+the agent; \\[hive-list-always] makes a rule from a permission.
+\\[hive-list-follow] shows the question at point in another window while you move.
+
+\\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark, \\[hive-list-toggle-marks] toggles the marks,
+\\[hive-list-mark-regexp] marks by a regexp, \\[hive-list-mark-alike] marks what asks for the same as the
+question at point.  Commands are about the questions in the active
+region, or else the marked ones, or else the one at point; on the
+heading of a section, about all of the section.
+
+\\[hive-list-fold] folds a section, \\[hive-list-fold-all] all of them; \\[hive-list-regroup] changes what the sections
+are.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind], \\[hive-list-filter-for] and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] removes
+the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-page] and \\[hive-list-previous-page] turn pages.
+\\[hive-list-menu] is a menu of these keys.  The list updates itself.
 \\{hive-list-mode-map}"
   (setq hive-list--marks (make-hash-table :test #'equal)
-        tabulated-list-format (hive-list--format)
         tabulated-list-padding 1
         tabulated-list-sort-key nil
         tabulated-list-printer #'hive-list--print-row
-        tabulated-list-entries (lambda () (mapcar #'hive-list--row (hive-list--wanted)))
+        tabulated-list-entries #'hive-list--entries
         ;; Right-to-left text in one column must not move the others.
         bidi-paragraph-direction 'left-to-right)
-  (setq truncate-lines t)
-  (tabulated-list-init-header)
+  (setq truncate-lines t
+        hive-prompt-at-point-function #'hive-list--prompt-at-point)
+  (hive-list--set-format)
   (add-hook 'window-buffer-change-functions #'hive-list--appeared nil t)
   (add-hook 'window-size-change-functions #'hive-list--resized nil t)
   (add-hook 'kill-buffer-hook #'hive-list--end nil t)
@@ -301,6 +268,7 @@ The list updates itself.
 
 (defun hive-list--end ()
   "Cancel the timers, as the buffer is being killed."
+  (hive-list--end-preview)
   (when hive-list--timer (cancel-timer hive-list--timer))
   (when hive-list--soon (cancel-timer hive-list--soon)))
 
@@ -319,57 +287,174 @@ The list updates itself.
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-list-mode) (hive-list-mode))
       (dolist (hook hive-list--hooks) (add-hook hook #'hive-list--changed))
-      (hive-list--print))
+      (let ((new (= (point-min) (point-max))))
+        (hive-list--print)
+        (when new (hive-list--to-first))))
     buffer))
+
+(defun hive-list-state ()
+  "Return the view of the list, for `hive-list-restore'."
+  (list :view hive-list--view :filter hive-list--filter :group hive-list-group))
+
+(defun hive-list-restore (state)
+  "Show STATE, a plist of :view, :filter and :group; each may be missing."
+  (when (plist-member state :group)
+    (setq-local hive-list-group (plist-get state :group)))
+  (hive-list--go (or (plist-get state :view) 'waiting) (plist-get state :filter)))
+
+(defun hive-list-index ()
+  "Return the index of the list for imenu: its sections, each with its questions."
+  (save-excursion
+    (goto-char (point-min))
+    (let (index section)
+      (while (not (eobp))
+        (let ((entry (cons (string-trim (if (hive-list--section-at) (buffer-substring-no-properties
+                                                                     (+ 2 (point)) (line-end-position))
+                                          (aref (tabulated-list-get-entry)
+                                                (1- (length tabulated-list-format)))))
+                           (copy-marker (point)))))
+          (cond ((hive-list--section-at)
+                 (setq section (list (car entry)))
+                 (push section index))
+                (section (nconc section (list entry)))
+                (t (push entry index))))
+        (forward-line 1))
+      (nreverse index))))
+
+(defun hive-list--prompt-at-point ()
+  "Return the prompt at point, or nil."
+  (cl-find (tabulated-list-get-id) hive-list--shown :test #'equal
+           :key (lambda (prompt) (plist-get prompt :ask_id))))
+
+(defun hive-list-quit ()
+  "Leave the list, and remove its filters.
+It opens with the pending questions again."
+  (interactive nil hive-list-mode)
+  (hive-list--end-preview)
+  (hive-list-view-set 'waiting nil)
+  (clrhash hive-list--marks)
+  (setq hive-list--stale t)
+  (quit-window))
 
 (defun hive-list--prompt ()
   "Return the prompt at point."
-  (let ((id (tabulated-list-get-id)))
-    (or (cl-find id hive-list--shown :test #'equal
-                 :key (lambda (prompt) (plist-get prompt :ask_id)))
-        (hive-fail 'list-none-here))))
+  (or (hive-list--prompt-at-point) (hive-fail 'list-none-here)))
+
+(defun hive-list--region ()
+  "Return the questions in the active region; of a folded section, all."
+  (let ((end (region-end)) prompts)
+    (save-excursion
+      (goto-char (region-beginning))
+      (forward-line 0)
+      (while (< (point) end)
+        (let ((id (tabulated-list-get-id)) (section (hive-list--section-at)))
+          (cond ((null section) (push (list id) prompts))
+                ((member (car section) hive-list--folded)
+                 (push (mapcar (lambda (prompt) (plist-get prompt :ask_id))
+                               (hive-list--members (car section)))
+                       prompts))))
+        (forward-line 1)))
+    (let ((ids (apply #'append prompts)))
+      (cl-remove-if-not (lambda (prompt) (member (plist-get prompt :ask_id) ids))
+                        hive-list--shown))))
+
+(defun hive-list-at-point ()
+  "Return the question at point, or if a heading is there, those of its section.
+The value is a list, which is empty if there is none."
+  (let ((section (hive-list--section-at)))
+    (if section (hive-list--members (car section))
+      (let ((id (tabulated-list-get-id)))
+        (cl-remove id hive-list--shown :test-not #'equal
+                   :key (lambda (prompt) (plist-get prompt :ask_id)))))))
+
+(defun hive-list-selected ()
+  "Return the questions that a command is about, in order.
+They are those in the active region, or else the marked ones, or else
+those of `hive-list-at-point'.  Signal a `user-error' if there are none."
+  ;; A copy, as the lists that these are from change when something arrives.
+  (copy-sequence
+   (or (if (use-region-p) (hive-list--region) (hive-list--marked))
+       (hive-list-at-point)
+       (hive-fail 'list-none-here))))
+
+(defun hive-list--sessions (questions)
+  "Return one of QUESTIONS for each session that asks."
+  (cl-remove-duplicates questions :test #'equal :from-end t
+                        :key (lambda (prompt) (plist-get prompt :session_id))))
+
+(defun hive-list--done ()
+  "Unmark everything and end the region, as a command has used them."
+  (deactivate-mark)
+  (hive-list-unmark-all))
 
 (defun hive-list-show ()
-  "Show the question at point in full."
+  "Show the question at point in full; on a heading, fold its section."
   (interactive nil hive-list-mode)
-  (hive-prompt-show (hive-list--prompt)))
+  (if (hive-list--section-at) (hive-list-fold)
+    (let ((prompt (hive-list--prompt)))
+      ;; It is the human's from now on.
+      (setq hive-list--preview nil)
+      (hive-prompt-show prompt))))
 
 (defun hive-list-answer ()
-  "Answer all marked questions with one decision, or the one at point."
+  "Answer the question at point, or several with one decision.
+Several are those in the region, the marked ones, or those of a section."
   (interactive nil hive-list-mode)
-  (let ((marked (cl-remove-if-not (lambda (prompt)
-                                    (gethash (plist-get prompt :ask_id) hive-list--marks))
-                                  hive-list--shown)))
-    (if (null marked)
-        (hive-answer-prompt (hive-list--prompt) current-prefix-arg)
-      (hive-list-mark-answer marked)
-      (hive-list-unmark-all))))
+  (let ((prompts (hive-list-selected)))
+    (if (null (cdr prompts))
+        (hive-answer-prompt (car prompts) current-prefix-arg)
+      (hive-batch-answer prompts))
+    (hive-list--done)))
 
 (defun hive-list-cancel ()
-  "Cancel the question at point: its agent gets no answer."
+  "Cancel the question at point, or several: their agents get no answer."
   (interactive nil hive-list-mode)
-  (let ((prompt (hive-list--prompt)))
-    (when (y-or-n-p (hive-words 'cancel-of? (hive-text-line (plist-get prompt :agent) 40)))
-      (hive-cancel-prompt prompt))))
+  (let ((prompts (hive-list-selected)))
+    (when (y-or-n-p (if (cdr prompts)
+                        (hive-words 'cancel-several? (hive-count (length prompts) "question"))
+                      (hive-words 'cancel-of?
+                                  (hive-text-line (plist-get (car prompts) :agent) 40))))
+      (mapc #'hive-cancel-prompt prompts)
+      (hive-list--done))))
 
 (defun hive-list-snooze (&optional minutes)
-  "Snooze the question at point, with a prefix argument for MINUTES.
-Without one, a question that is snoozed already is un-snoozed."
+  "Snooze the question at point, or several; with a prefix argument for MINUTES.
+Without one, questions that are all snoozed already are un-snoozed."
   (interactive "P" hive-list-mode)
-  (hive-snooze-prompt (hive-list--prompt) (and minutes (prefix-numeric-value minutes))))
+  (let* ((prompts (hive-list-selected))
+         (minutes (and minutes (prefix-numeric-value minutes)))
+         (awake (cl-remove-if #'hive-prompt-snoozed-p prompts)))
+    (if (or (null (cdr prompts)) (and (null awake) (null minutes)))
+        (dolist (prompt prompts) (hive-snooze-prompt prompt minutes))
+      (let ((prompts (if minutes prompts awake)) (minutes (or minutes hive-snooze-minutes)))
+        (dolist (prompt prompts) (hive-snooze-prompt prompt minutes))
+        (hive-say 'snoozed-several (hive-count (length prompts) "question")
+                  (hive-count minutes "minute"))))
+    (hive-list--done)))
 
 (defun hive-list-visit-terminal ()
-  "Go to the terminal of the agent at point, if it is in this Emacs."
+  "Go to the terminal of the agent at point, if it is in this Emacs.
+Of several agents, show all terminals and go to the first."
   (interactive nil hive-list-mode)
-  (let ((prompt (hive-list--prompt)))
+  (dolist (prompt (hive-list--sessions (hive-list-selected)))
     (hive-terminal-visit (plist-get prompt :session_id) (plist-get prompt :agent))))
 
-(defun hive-list-interrupt ()
-  "Ask the agent of the question at point to stop."
+(defun hive-list-always ()
+  "Show the rule that would allow what the permission at point asks for."
   (interactive nil hive-list-mode)
-  (let ((prompt (hive-list--prompt)))
-    (when (y-or-n-p (hive-words 'interrupt? (hive-text-line (plist-get prompt :agent) 40)))
-      (hive-interrupt-session (plist-get prompt :session_id) (plist-get prompt :agent)))))
+  (hive-rule-for (car (hive-list-selected))))
+
+(defun hive-list-interrupt ()
+  "Ask the agent of the question at point to stop, or those of several questions."
+  (interactive nil hive-list-mode)
+  (let* ((prompts (hive-list--sessions (hive-list-selected))) (count (length prompts)))
+    (when (y-or-n-p (if (> count 1) (hive-words 'interrupt-several? count)
+                      (hive-words 'interrupt?
+                                  (hive-text-line (plist-get (car prompts) :agent) 40))))
+      (dolist (prompt prompts)
+        (hive-interrupt-session (plist-get prompt :session_id) (plist-get prompt :agent)))
+      (when (> count 1) (hive-say 'interrupt-several-sent count))
+      (hive-list--done))))
 
 (defun hive-list-refresh ()
   "Print the list again and fetch the questions from the sidecar."
@@ -382,29 +467,208 @@ Without one, a question that is snoozed already is un-snoozed."
 
 ;;;; Commands for marks
 
+(defun hive-list--set-marks (questions marked)
+  "Mark QUESTIONS, or unless MARKED, unmark them."
+  (dolist (prompt questions)
+    (let ((id (plist-get prompt :ask_id)))
+      (if marked (puthash id t hive-list--marks) (remhash id hive-list--marks))))
+  (hive-list--show-marks))
+
+(defun hive-list--show-marks ()
+  "Show which questions are marked, and how many, in the mode line."
+  (save-excursion
+    (goto-char (point-min))
+    (while (not (eobp))
+      (unless (or (hive-list--section-at)
+                  (eq (eq ?> (char-after))
+                      (and (gethash (tabulated-list-get-id) hive-list--marks) t)))
+        (tabulated-list-put-tag
+         (if (eq ?> (char-after)) " " (propertize ">" 'face 'hive-list-marked))))
+      (forward-line 1)))
+  ;; A heading is marked if all of its section is.
+  (hive-list--update t))
+
 (defun hive-list--set-mark (marked)
-  "Mark the question at point, or unless MARKED, unmark it; go to the next."
-  (let ((id (plist-get (hive-list--prompt) :ask_id)))
-    (if marked (puthash id t hive-list--marks) (remhash id hive-list--marks))
-    (tabulated-list-put-tag (if marked (propertize ">" 'face 'hive-list-marked) " ") t)
-    (hive-list--count)))
+  "Mark what is in the region or at point, or unless MARKED, unmark it.
+Then go to the next line."
+  (let ((region (use-region-p)))
+    (hive-list--set-marks (or (if region (hive-list--region) (hive-list-at-point))
+                              (hive-fail 'list-none-here))
+                          marked)
+    (if region (deactivate-mark) (forward-line 1))))
 
 (defun hive-list-mark ()
-  "Mark the question at point, and go to the next."
+  "Mark the question at point or those in the region, and go to the next."
   (interactive nil hive-list-mode)
   (hive-list--set-mark t))
 
 (defun hive-list-unmark ()
-  "Unmark the question at point, and go to the next."
+  "Unmark the question at point or those in the region, and go to the next."
   (interactive nil hive-list-mode)
   (hive-list--set-mark nil))
 
 (defun hive-list-unmark-all ()
   "Unmark all questions."
   (interactive nil hive-list-mode)
-  (clrhash hive-list--marks)
-  (save-excursion (tabulated-list-clear-all-tags))
-  (hive-list--count))
+  (unless (zerop (hash-table-count hive-list--marks))
+    (clrhash hive-list--marks)
+    (hive-list--show-marks)))
+
+(defun hive-list-toggle-marks ()
+  "Mark the questions of this page that are not marked, and unmark the others."
+  (interactive nil hive-list-mode)
+  (let ((marked (cl-remove-if-not #'hive-list--marked-p hive-list--shown))
+        (others (cl-remove-if #'hive-list--marked-p hive-list--shown)))
+    (hive-list--set-marks marked nil)
+    (hive-list--set-marks others t)))
+
+(defun hive-list-mark-alike ()
+  "Mark the question at point and those of this page that ask for the same.
+One decision may answer all of them."
+  (interactive nil hive-list-mode)
+  (let ((alike (hive-prompts-alike (hive-list--prompt) hive-list--shown)))
+    (hive-list--set-marks alike t)
+    (hive-say 'list-alike (length alike))))
+
+(defun hive-list-mark-regexp (regexp)
+  "Mark the questions of this page whose agent, project or text matches REGEXP."
+  (interactive (list (read-regexp (hive-words 'which-regexp))) hive-list-mode)
+  (let ((matching (cl-remove-if-not
+                   (lambda (prompt)
+                     (cl-some (lambda (key)
+                                (let ((text (plist-get prompt key)))
+                                  (and (stringp text) (string-match-p regexp text))))
+                              '(:question :agent :project)))
+                   hive-list--shown)))
+    (unless matching (hive-fail 'list-none-matching))
+    (hive-list--set-marks matching t)))
+
+;;;; Commands for sections
+
+(defun hive-list--section-here ()
+  "Return the key of the section at point, in a list."
+  (unless (hive-list--sections-p) (hive-fail 'list-no-section))
+  (or (hive-list--section-at)
+      (let ((prompt (hive-list--prompt))) (list (hive-list--key prompt)))))
+
+(defun hive-list-fold ()
+  "Fold the section at point, or unfold it."
+  (interactive nil hive-list-mode)
+  (pcase-let ((`(,key) (hive-list--section-here)))
+    (setq hive-list--folded
+          (if (member key hive-list--folded) (remove key hive-list--folded)
+            (cons key hive-list--folded)))
+    (goto-char (hive-list--position (list 'section key)))
+    (hive-list--update t)))
+
+(defun hive-list-fold-all ()
+  "Fold all sections; if all are folded, unfold them."
+  (interactive nil hive-list-mode)
+  (let* ((here (hive-list--section-here))
+         (keys (mapcar #'hive-list-section-key
+                       (cl-remove-if-not #'hive-list-section-p hive-list--lines)))
+         (open (cl-some (lambda (key) (not (member key hive-list--folded))) keys)))
+    (setq hive-list--folded (and open keys))
+    (when open (goto-char (hive-list--position (cons 'section here))))
+    (hive-list--update t)))
+
+(defun hive-list-next-section (&optional back)
+  "Go to the heading of the next section, or if BACK, of this or the previous one."
+  (interactive nil hive-list-mode)
+  (unless (hive-list--sections-p) (hive-fail 'list-no-section))
+  (let ((start (point)) (step (if back -1 1)))
+    (while (and (zerop (forward-line step)) (not (eobp)) (not (hive-list--section-at))))
+    (unless (and (hive-list--section-at) (/= (line-beginning-position)
+                                             (save-excursion (goto-char start)
+                                                             (line-beginning-position))))
+      (goto-char start)
+      (hive-fail (if back 'list-first-section 'list-last-section)))))
+
+(defun hive-list-previous-section ()
+  "Go to the heading of this section, or of the previous one."
+  (interactive nil hive-list-mode)
+  (hive-list-next-section t))
+
+(defun hive-list-regroup ()
+  "Make sections by project, by agent, or none, in turn, and sort as usual."
+  (interactive nil hive-list-mode)
+  (setq-local hive-list-group
+              (cond (tabulated-list-sort-key hive-list-group)
+                    ((eq hive-list-group 'project) 'agent)
+                    ((eq hive-list-group 'agent) nil)
+                    (t 'project)))
+  (setq tabulated-list-sort-key nil
+        hive-list--folded nil)
+  (hive-list--print)
+  (hive-say (pcase hive-list-group
+              ('project 'list-grouped-project) ('agent 'list-grouped-agent)
+              (_ 'list-grouped-none))))
+
+;;;; Preview
+
+;; Only a command of the human in the list shows a question: no arrival does.
+
+(defconst hive-list--preview-delay 0.1
+  "For how many seconds the human rests on a question before it is shown.")
+
+(define-minor-mode hive-list-follow
+  "Show the question at point in another window while you move in the list.
+Its window is never selected."
+  :lighter " Follow"
+  :group 'hive
+  (if (not hive-list-follow)
+      (progn (remove-hook 'post-command-hook #'hive-list--moved t)
+             (hive-list--end-preview))
+    (add-hook 'post-command-hook #'hive-list--moved nil t)
+    (setq hive-list--previewed nil)
+    (hive-list--moved)))
+
+(defun hive-list--moved ()
+  "Show the question at point soon, if the human went to another one."
+  (let ((id (tabulated-list-get-id)))
+    (when (and (stringp id) (not (equal id hive-list--previewed))
+               (eq (current-buffer) (window-buffer)))
+      (setq hive-list--previewed id)
+      (when hive-list--preview-timer (cancel-timer hive-list--preview-timer))
+      (setq hive-list--preview-timer
+            (run-with-idle-timer hive-list--preview-delay nil #'hive-list--show-preview
+                                 (current-buffer) id)))))
+
+(defun hive-list--show-preview (list id)
+  "Show the question ID in another window, if the human still is at it in LIST."
+  (setq hive-list--preview-timer nil)
+  (when (and (eq list (window-buffer)) (not (active-minibuffer-window)))
+    (with-current-buffer list
+      (let ((prompt (cl-find id hive-list--shown :test #'equal
+                             :key (lambda (prompt) (plist-get prompt :ask_id)))))
+        (when (and prompt hive-list-follow (equal id (tabulated-list-get-id)))
+          (hive-rpc-guarded (lambda () (hive-list--display-preview prompt))))))))
+
+(defun hive-list--display-preview (prompt)
+  "Show PROMPT in another window, in place of the one that was previewed."
+  (let* ((buffers (buffer-list)) (windows (window-list)) (old hive-list--preview)
+         (buffer (hive-prompt-buffer prompt))
+         (window (if (window-live-p hive-list--preview-window)
+                     (progn (set-window-buffer hive-list--preview-window buffer)
+                            hive-list--preview-window)
+                   (display-buffer buffer '(nil (inhibit-same-window . t))))))
+    (unless (or (memq window windows) (window-live-p hive-list--preview-window))
+      (setq hive-list--preview-window window))
+    (setq hive-list--preview (cond ((eq buffer old) old)
+                                   ((not (memq buffer buffers)) buffer)))
+    (when (and (buffer-live-p old) (not (eq buffer old)) (not (get-buffer-window old t)))
+      (kill-buffer old))))
+
+(defun hive-list--end-preview ()
+  "Close the preview, and the window that was made for it."
+  (when hive-list--preview-timer (cancel-timer hive-list--preview-timer))
+  (when (and (window-live-p hive-list--preview-window)
+             (eq (window-buffer hive-list--preview-window) hive-list--preview))
+    (delete-window hive-list--preview-window))
+  (when (buffer-live-p hive-list--preview) (kill-buffer hive-list--preview))
+  (setq hive-list--preview-timer nil
+        hive-list--preview-window nil
+        hive-list--preview nil))
 
 (provide 'hive-list)
 ;;; hive-list.el ends here

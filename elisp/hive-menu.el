@@ -20,13 +20,16 @@
 (declare-function hive-respond "hive-respond")
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")
-(declare-function hive-amend "hive-respond")
+(declare-function hive-amend "hive-amend")
+(declare-function hive-undo "hive-amend")
 (declare-function hive-shared "hive-shared")
 (declare-function hive-check-mentions "hive-mentions")
 (declare-function hive-sessions "hive-sessions")
 (declare-function hive-outreach "hive-outreach")
 (declare-function hive-notices "hive-notify")
 (declare-function hive-history "hive-history")
+(declare-function hive-rules "hive-rules")
+(declare-function hive-stats "hive-stats")
 (declare-function hive-interrupt "hive-interrupt")
 (declare-function hive-interrupt-all "hive-interrupt")
 (declare-function hive-attention "hive-attention")
@@ -35,6 +38,7 @@
 (declare-function hive-mode "hive-mode")
 (declare-function hive-install-sidecar "hive-doctor")
 (declare-function hive-manual "hive-mode")
+(declare-function hive-token-for-directory "hive-token")
 (defvar hive-mode)
 
 (eval-and-compile
@@ -44,7 +48,8 @@
         ("r" menu-respond hive-respond)
         ("n" menu-next hive-next)
         ("l" menu-list hive-list)
-        ("a" menu-amend hive-amend))
+        ("a" menu-amend hive-amend)
+        ("u" menu-undo hive-undo))
        (menu-talk
         ("s" menu-shared hive-shared)
         ("@" menu-mentions hive-check-mentions)
@@ -52,7 +57,9 @@
        (menu-look
         ("o" menu-outreach hive-outreach)
         ("N" menu-notices hive-notices)
-        ("h" menu-history hive-history)))
+        ("h" menu-history hive-history)
+        ("R" menu-rules hive-rules)
+        ("L" menu-stats hive-stats)))
       ((menu-stop
         ("i" menu-interrupt hive-interrupt)
         ("I" menu-interrupt-all hive-interrupt-all))
@@ -63,6 +70,7 @@
         ("d" menu-doctor hive-doctor)
         ("M" menu-manual hive-manual)
         ("X" menu-install hive-install-sidecar)
+        ("T" menu-token hive-token-for-directory)
         ("O" menu-on-off hive-mode))))
     "The rows of the menu.
 A row has groups, a group a title and commands, each with its key and
@@ -80,25 +88,116 @@ its label.  Titles and labels are names in `hive-messages'."))
   "Keymap of Hive's commands, for a prefix key of your choice.")
 (fset 'hive-prefix-map hive-prefix-map)
 
+;;;; which-key
+
+(declare-function which-key-add-keymap-based-replacements "ext:which-key")
+
+(with-eval-after-load 'which-key
+  (dolist (row hive-menu--rows)
+    (pcase-dolist (`(,_title . ,commands) row)
+      (pcase-dolist (`(,key ,label ,command) commands)
+        (which-key-add-keymap-based-replacements hive-prefix-map
+          key (cons (hive-words label) command))))))
+
+;;;; The menu of the list
+
+(eval-and-compile
+  (defconst hive-menu--list-rows
+    '(((menu-questions
+        ("RET" menu-list-show hive-list-show)
+        ("a" menu-list-answer hive-list-answer)
+        ("s" menu-list-snooze hive-list-snooze)
+        ("c" menu-list-cancel hive-list-cancel)
+        ("i" menu-list-interrupt hive-list-interrupt)
+        ("j" menu-list-terminal hive-list-visit-terminal)
+        ("A" menu-list-always hive-list-always)
+        ("F" menu-list-follow hive-list-follow))
+       (menu-marks
+        ("m" menu-list-mark hive-list-mark)
+        ("u" menu-list-unmark hive-list-unmark)
+        ("U" menu-list-unmark-all hive-list-unmark-all)
+        ("t" menu-list-toggle hive-list-toggle-marks)
+        ("% m" menu-list-regexp hive-list-mark-regexp)
+        ("=" menu-list-alike hive-list-mark-alike))
+       (menu-sections
+        ("TAB" menu-list-fold hive-list-fold)
+        ("<backtab>" menu-list-fold-all hive-list-fold-all)
+        ("M-n" menu-list-next-section hive-list-next-section)
+        ("M-p" menu-list-previous-section hive-list-previous-section)
+        ("G" menu-list-regroup hive-list-regroup)))
+      ((menu-filter
+        ("/ a" menu-filter-agent hive-list-filter-agent)
+        ("/ p" menu-filter-project hive-list-filter-project)
+        ("/ k" menu-filter-kind hive-list-filter-kind)
+        ("/ f" menu-filter-for hive-list-filter-for)
+        ("/ t" menu-filter-text hive-list-filter-text)
+        ("/ /" menu-filter-none hive-list-filter-none))
+       (menu-show
+        ("1" menu-view-pending hive-list-choose-view)
+        ("2" menu-view-answered hive-list-choose-view)
+        ("3" menu-view-late hive-list-choose-view)
+        ("4" menu-view-expired hive-list-choose-view)
+        ("5" menu-view-cancelled hive-list-choose-view))
+       (menu-page
+        (">" menu-list-next-page hive-list-next-page)
+        ("<" menu-list-previous-page hive-list-previous-page)
+        ("g" menu-list-refresh hive-list-refresh)
+        ("q" menu-list-quit hive-list-quit))))
+    "The rows of the menu of the list, as in `hive-menu--rows'.")
+
+  (defconst hive-menu--prompt-rows
+    '(((menu-answer
+        ("a" menu-list-answer hive-prompt-answer)
+        ("e" menu-prompt-compose hive-prompt-compose)
+        ("+" menu-prompt-words hive-prompt-choose-with-words)
+        ("u" menu-prompt-undo hive-undo)
+        ("A" menu-list-always hive-prompt-always)
+        ("s" menu-list-snooze hive-prompt-snooze)
+        ("c" menu-list-cancel hive-prompt-cancel))
+       (menu-prompt-read
+        ("n" menu-prompt-next hive-prompt-next)
+        ("p" menu-prompt-previous hive-prompt-previous)
+        ("N" menu-prompt-next-question hive-prompt-next-question)
+        ("P" menu-prompt-previous-question hive-prompt-previous-question)
+        ("E" menu-prompt-ediff hive-diff-ediff)
+        ("g" menu-list-refresh revert-buffer))
+       (menu-prompt-agent
+        ("i" menu-prompt-stop hive-prompt-interrupt)
+        ("j" menu-list-terminal hive-prompt-visit-terminal))))
+    "The rows of the menu of one question, as in `hive-menu--rows'."))
+
+;;;; Defining the menus
+
 (defun hive-menu--state ()
   "Return the title of the menu."
   (if (bound-and-true-p hive-mode) (hive-words 'menu-title) (hive-words 'menu-title-off)))
 
-(defmacro hive-menu--define (name docstring)
-  "Define NAME, a transient prefix with DOCSTRING, from `hive-menu--rows'."
+(defmacro hive-menu--define (name docstring rows &optional title)
+  "Define NAME, a transient prefix with DOCSTRING, from ROWS.
+TITLE is a function that returns the title."
   (cl-flet ((group (group)
               (vconcat (list (hive-words (car group)))
                        (mapcar (pcase-lambda (`(,key ,label ,command))
                                  (list key (hive-words label) command))
                                (cdr group)))))
-    (let ((rows (mapcar (lambda (row) (mapcar #'group row)) hive-menu--rows)))
+    (let ((rows (mapcar (lambda (row) (mapcar #'group row)) rows)))
       `(transient-define-prefix ,name ()
          ,docstring
-         [:description hive-menu--state ,@(car rows)]
-         ,@(mapcar #'vconcat (cdr rows))))))
+         ,@(if title
+               `([:description ,title ,@(car rows)] ,@(mapcar #'vconcat (cdr rows)))
+             (mapcar #'vconcat rows))))))
+
+(defmacro hive-menu--define-all ()
+  "Define the menus."
+  `(progn
+     (hive-menu--define hive "Answer your coding agents." ,hive-menu--rows hive-menu--state)
+     (hive-menu--define hive-list-menu "The keys of the list of questions."
+                        ,hive-menu--list-rows)
+     (hive-menu--define hive-prompt-menu "The keys in the buffer of a question."
+                        ,hive-menu--prompt-rows)))
 
 ;;;###autoload (autoload 'hive "hive-menu" nil t)
-(hive-menu--define hive "Answer your coding agents.")
+(hive-menu--define-all)
 
 (provide 'hive-menu)
 ;;; hive-menu.el ends here

@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; The mode line shows the number of pending questions, in the colour of the
-;; most urgent one, the number of mentions, whether the sidecar is missing,
+;; The mode line shows the number of pending questions, those that block an
+;; agent apart, in the colour of the most urgent one, the number of mentions, whether the sidecar is missing,
 ;; and whether notifications are held back.  Snoozed questions do not count.
 ;; A click answers.
 ;;
@@ -87,19 +87,25 @@ In a small frame it is half of that frame.")
 (declare-function hive-interrupt "hive-interrupt")
 (defvar hive-mode)
 
-(defface hive-mode-line-critical '((t :inherit error))
+;; They have a background of their own, as that of the mode line may be any.
+
+(defface hive-mode-line-critical
+  '((((class color) (min-colors 88)) :background "#b00020" :foreground "#ffffff" :weight bold)
+    (t :inverse-video t :weight bold))
   "The mode line when a critical question is pending."
   :group 'hive)
 
-(defface hive-mode-line-waiting '((t :inherit warning))
+(defface hive-mode-line-waiting
+  '((((class color) (min-colors 88)) :background "#ffb454" :foreground "#000000")
+    (t :weight bold))
   "The mode line when a question is pending."
   :group 'hive)
 
-(defface hive-mode-line-low '((t :inherit shadow))
+(defface hive-mode-line-low '((t :weight normal))
   "The mode line when only questions of low urgency are pending."
   :group 'hive)
 
-(defface hive-mode-line-problem '((t :inherit shadow))
+(defface hive-mode-line-problem '((t :slant italic))
   "The mode line while the sidecar is not connected."
   :group 'hive)
 
@@ -115,23 +121,35 @@ In a small frame it is half of that frame.")
     map)
   "Keymap of Hive in the mode line.")
 
-(defun hive-mode-line--face (first mentions)
+(defun hive-mode-line--face (rank mentions)
   "Return the face of the mode line.
-FIRST is the most urgent prompt, or nil, MENTIONS the number of
-mentions."
-  (cond (first (pcase (hive-prompt-rank first)
-                 (0 'hive-mode-line-critical) (2 'hive-mode-line-low)
-                 (_ 'hive-mode-line-waiting)))
+RANK is that of the most urgent question, or nil, MENTIONS the number
+of mentions."
+  (cond (rank (pcase rank
+                (0 'hive-mode-line-critical) (2 'hive-mode-line-low)
+                (_ 'hive-mode-line-waiting)))
         ((> mentions 0) 'hive-mode-line-waiting)
         (t 'hive-mode-line-problem)))
 
-(defun hive-mode-line--help (waiting mentions away)
+(defun hive-mode-line--counts (waiting blocked)
+  "Return the counts of the mode line: BLOCKED of WAITING questions come first."
+  (cond ((zerop waiting) "")
+        ((zerop blocked) (format " %d!" waiting))
+        ((= waiting blocked) (format " %d‖" blocked))
+        (t (format " %d‖%d" blocked (- waiting blocked)))))
+
+(defun hive-mode-line--help (waiting blocked mentions away)
   "Return the tooltip of the mode line.
-WAITING and MENTIONS are counts; AWAY means there is no sidecar."
+WAITING, BLOCKED and MENTIONS are counts; AWAY means there is no sidecar."
   (if away (hive-words 'mode-line-no-sidecar)
     (mapconcat #'identity
                (delq nil
                      (list (hive-quiet-text)
+                           (when (> blocked 0)
+                             (hive-words 'mode-line-blocked
+                                         (hive-count blocked "question blocks its agent"
+                                                     "questions block their agents")
+                                         (- waiting blocked)))
                            (when (> waiting 0) (hive-words 'mode-line-pending))
                            (when (> mentions 0) (hive-words 'mode-line-mentions))
                            (hive-words 'mode-line-interrupt)))
@@ -140,10 +158,11 @@ WAITING and MENTIONS are counts; AWAY means there is no sidecar."
 (defun hive-mode-line--text ()
   "Return the current text of the mode line, or nil for none."
   (let* ((waiting (hive-prompts-awake))
+         (blocked (hive-prompts-blocked))
          (mentions (hive-mentions-count))
          (unsent (length (hive-outbox-entries 'pending)))
          (away (not (memq hive-sidecar-state '(connected off))))
-         (text (concat (when (> waiting 0) (format " %d!" waiting))
+         (text (concat (hive-mode-line--counts waiting blocked)
                        (when (> mentions 0) (format " %d@" mentions))
                        (when away (if (eq hive-sidecar-state 'starting) " …" " ?"))
                        (when (and away (> unsent 0)) (hive-words 'mode-line-unsent unsent))
@@ -151,8 +170,8 @@ WAITING and MENTIONS are counts; AWAY means there is no sidecar."
     (unless (string-empty-p text)
       (propertize
        (concat " hive" text)
-       'face (hive-mode-line--face (hive-prompts-first) mentions)
-       'help-echo (hive-mode-line--help waiting mentions away)
+       'face (hive-mode-line--face (hive-prompts-rank) mentions)
+       'help-echo (hive-mode-line--help waiting blocked mentions away)
        'mouse-face 'mode-line-highlight
        'local-map hive-mode-line-map))))
 
@@ -162,6 +181,56 @@ WAITING and MENTIONS are counts; AWAY means there is no sidecar."
     (unless (equal-including-properties text hive-mode-line-text)
       (setq hive-mode-line-text text)
       (force-mode-line-update t))))
+
+;;;; Where it is shown
+
+(defvar tab-bar-format)
+(defvar hive-indicator)
+
+(defconst hive-mode-line--construct '(:eval hive-mode-line-text)
+  "What shows `hive-mode-line-text' in a mode line or a header line.")
+
+(defun hive-mode-line-tab-bar ()
+  "Return the indicator as an item of the tab bar, for `tab-bar-format'."
+  (when hive-mode-line-text
+    `((hive menu-item ,hive-mode-line-text hive-next :help ,(hive-words 'mode-line-pending)))))
+
+(defun hive-mode-line-remove ()
+  "Stop showing the indicator."
+  (setq-default global-mode-string
+                (delete hive-mode-line--construct (default-value 'global-mode-string)))
+  (when (boundp 'tab-bar-format)
+    (setq tab-bar-format (remq 'hive-mode-line-tab-bar tab-bar-format)))
+  (when (equal (default-value 'header-line-format) hive-mode-line--construct)
+    (setq-default header-line-format nil)))
+
+(defun hive-mode-line-install ()
+  "Show the indicator in the place of `hive-indicator'."
+  (hive-mode-line-remove)
+  (pcase hive-indicator
+    ('mode-line
+     (setq-default global-mode-string
+                   (append (or (default-value 'global-mode-string) '(""))
+                           (list hive-mode-line--construct))))
+    ('tab-bar
+     (require 'tab-bar)
+     (setq tab-bar-format (append tab-bar-format '(hive-mode-line-tab-bar))))
+    ('header-line
+     ;; A header line that comes and goes would move the text below it.
+     (unless (default-value 'header-line-format)
+       (setq-default header-line-format hive-mode-line--construct)))))
+
+(defcustom hive-indicator 'mode-line
+  "Where Emacs shows how many questions are pending.
+With `tab-bar', it is at the end of the tab bar, in `tab-bar-mode'.
+With `header-line', it is in the header line of every buffer that has no
+header line of its own."
+  :type '(choice (const :tag "Mode line" mode-line) (const :tag "Tab bar" tab-bar)
+                 (const :tag "Header line" header-line) (const :tag "Nowhere" nil))
+  :set (lambda (option value)
+         (set-default option value)
+         (when (bound-and-true-p hive-mode) (hive-mode-line-install)))
+  :group 'hive)
 
 (provide 'hive-mode-line)
 ;;; hive-mode-line.el ends here

@@ -39,9 +39,11 @@
 
 ;;; Code:
 
+(require 'hive-amend)
 (require 'hive-attention)
 (require 'hive-doctor)
 (require 'hive-history)
+(require 'hive-integrations)
 (require 'hive-interrupt)
 (require 'hive-list)
 (require 'hive-mentions)
@@ -54,9 +56,12 @@
 (require 'hive-outreach)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-rules)
 (require 'hive-seat)
 (require 'hive-sessions)
 (require 'hive-shared)
+(require 'hive-stats)
+(require 'hive-token)
 (require 'info)
 
 ;;;; The manual in Info
@@ -130,17 +135,17 @@ The desk that has the focus shows desktop notifications first."
   (add-hook 'hive-connected-hook #'hive-mode--connected)
   (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
   (add-hook 'kill-emacs-hook #'hive-outbox-tidy)
+  ;; It runs before them.
+  (add-hook 'kill-emacs-hook #'hive-outbox-release)
   (add-function :after after-focus-change-function #'hive-mode--focus)
-  (unless (member '(:eval hive-mode-line-text) (default-value 'global-mode-string))
-    (setq-default global-mode-string
-                  (append (or (default-value 'global-mode-string) '(""))
-                          '((:eval hive-mode-line-text)))))
+  (hive-mode-line-install)
   (hive-notify-start)
   (hive-rpc-guarded #'hive-outbox-open)
   (hive-sidecar-start))
 
 (defun hive-mode--disable ()
   "Stop everything.  Answers that are not stored yet stay on disk."
+  (hive-outbox-release)
   (hive-sidecar-stop)
   (hive-notify-stop)
   (hive-outbox-close)
@@ -150,9 +155,9 @@ The desk that has the focus shows desktop notifications first."
   (remove-hook 'hive-connected-hook #'hive-mode--connected)
   (remove-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
   (remove-hook 'kill-emacs-hook #'hive-outbox-tidy)
+  (remove-hook 'kill-emacs-hook #'hive-outbox-release)
   (remove-function after-focus-change-function #'hive-mode--focus)
-  (setq-default global-mode-string
-                (delete '(:eval hive-mode-line-text) (default-value 'global-mode-string))))
+  (hive-mode-line-remove))
 
 ;;;###autoload
 (define-minor-mode hive-mode

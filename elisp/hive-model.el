@@ -10,9 +10,9 @@
 ;; (`:ask_id', `:question' …).  This is a copy of what the store has, never
 ;; the truth: each connection replaces it with a new snapshot.
 ;;
-;; The pending prompts are kept in order, the most urgent first, then the
-;; oldest.  The order comes from here; everything that shows questions uses
-;; it.
+;; The pending prompts are kept in the order that the sidecar decides: those
+;; that block their agent first, then the most urgent.  Each prompt carries
+;; its place as a text, `:order_key'; everything that shows questions uses it.
 ;;
 ;; One hook, `hive-changed-hook', updates the mode line, the list and whatever
 ;; else shows the model; many changes in a row run it once.
@@ -34,11 +34,10 @@
 (defun hive-prompt-sound-p (prompt)
   "Return non-nil if the id and the times of PROMPT are valid.
 The model relies on these fields only."
-  (let ((created (plist-get prompt :created_at))
-        (snoozed (plist-get prompt :snoozed_until)))
-    (and (stringp (plist-get prompt :ask_id))
-         (or (null created) (stringp created))
-         (or (null snoozed) (stringp snoozed)))))
+  (and (stringp (plist-get prompt :ask_id))
+       (cl-loop for key in '(:created_at :snoozed_until :blocked_since :terminal_since :order_key)
+                for value = (plist-get prompt key)
+                always (or (null value) (stringp value)))))
 
 ;; ISO 8601 in UTC with milliseconds: times compare as strings.
 (defun hive-prompt-snoozed-p (prompt)
@@ -50,13 +49,31 @@ The model relies on these fields only."
   "Return the urgency of PROMPT: 0 critical, 1 normal, 2 low."
   (pcase (plist-get prompt :urgency) ("critical" 0) ("low" 2) (_ 1)))
 
+(defun hive-prompt-blocked-p (prompt)
+  "Return non-nil if the agent of PROMPT does nothing until it is answered."
+  (and (plist-get prompt :blocked_since) (hive-prompt-pending-p prompt)))
+
+(defun hive-prompt-in-terminal-p (prompt)
+  "Return non-nil if PROMPT can only be answered in the terminal of its agent."
+  (and (plist-get prompt :terminal_since) (hive-prompt-pending-p prompt)))
+
+(defun hive-prompt-waits (prompt)
+  "Return how long PROMPT has waited, in words: its age, or how long it blocks."
+  (if (hive-prompt-blocked-p prompt)
+      (hive-words (if (hive-prompt-in-terminal-p prompt) 'blocked-in-terminal 'blocked-for)
+                  (hive-text-long-age (plist-get prompt :blocked_since)))
+    (hive-text-age (plist-get prompt :created_at))))
+
 (defun hive-prompt-before-p (a b)
-  "Return non-nil if prompt A comes before prompt B.
-The more urgent one comes first, then the older one."
-  (let ((rank-a (hive-prompt-rank a)) (rank-b (hive-prompt-rank b)))
-    (if (= rank-a rank-b)
-        (string< (or (plist-get a :created_at) "") (or (plist-get b :created_at) ""))
-      (< rank-a rank-b))))
+  "Return non-nil if prompt A comes before prompt B."
+  (string< (or (plist-get a :order_key) "") (or (plist-get b :order_key) "")))
+
+(defvar-local hive-prompt-at-point-function nil
+  "Function that returns the prompt at point in this buffer, or nil.")
+
+(defun hive-prompt-at-point ()
+  "Return the prompt at point in this buffer, or nil."
+  (and hive-prompt-at-point-function (funcall hive-prompt-at-point-function)))
 
 ;;;; The pending prompts, in order
 
@@ -130,12 +147,39 @@ each arrival would cause noticeable garbage collection."
              hive-model-snoozed)
     count))
 
+(defun hive-model--counts-p (prompt)
+  "Return non-nil if PROMPT is for the human and not snoozed."
+  (not (or (hive-prompt-snoozed-p prompt)
+           (gethash (plist-get prompt :ask_id) hive-model--others))))
+
+(defun hive-prompts-blocked ()
+  "Return how many pending questions for the human block an agent.
+Snoozed ones do not count.  They come first, so the others are not looked at."
+  (cl-loop for prompt in (hive-prompts)
+           while (hive-prompt-blocked-p prompt)
+           count (hive-model--counts-p prompt)))
+
+(defun hive-prompts-blocking (session-id)
+  "Return the first question that blocks the session SESSION-ID, or nil."
+  (cl-loop for prompt in (hive-prompts)
+           while (hive-prompt-blocked-p prompt)
+           when (equal session-id (plist-get prompt :session_id)) return prompt))
+
+(defun hive-prompts-rank ()
+  "Return the rank of the most urgent question that counts, or nil if none does.
+Among those that block, and among the others, the most urgent is first."
+  (let ((first (hive-prompts-first)))
+    (when first
+      (let ((other (and (hive-prompt-blocked-p first)
+                        (cl-find-if (lambda (prompt)
+                                      (and (not (hive-prompt-blocked-p prompt))
+                                           (hive-model--counts-p prompt)))
+                                    (hive-prompts)))))
+        (min (hive-prompt-rank first) (if other (hive-prompt-rank other) 2))))))
+
 (defun hive-prompts-first ()
   "Return the human's first pending prompt that is not snoozed, or nil."
-  (cl-find-if-not (lambda (prompt)
-                    (or (hive-prompt-snoozed-p prompt)
-                        (gethash (plist-get prompt :ask_id) hive-model--others)))
-                  (hive-prompts)))
+  (cl-find-if #'hive-model--counts-p (hive-prompts)))
 
 (defun hive-prompts-mine ()
   "Return the pending questions for the human, in order.
@@ -144,6 +188,23 @@ The list may be shared: do not modify it."
       (hive-prompts)
     (cl-remove-if (lambda (prompt) (gethash (plist-get prompt :ask_id) hive-model--others))
                   (hive-prompts))))
+
+;; The sidecar says which pending questions ask for the same.
+
+(defun hive-prompts-alike (prompt others)
+  "Return PROMPT, and behind it what is like it in OTHERS."
+  (let ((alike (plist-get prompt :alike)))
+    (cons prompt (and alike
+                      (cl-remove-if-not (lambda (other)
+                                          (and (not (eq other prompt))
+                                               (equal alike (plist-get other :alike))))
+                                        others)))))
+
+(defun hive-prompts-alike-p (batch)
+  "Return non-nil if all questions of BATCH, a list, are alike."
+  (let ((alike (plist-get (car batch) :alike)))
+    (and alike
+         (cl-every (lambda (prompt) (equal alike (plist-get prompt :alike))) (cdr batch)))))
 
 ;;;; Hooks
 
@@ -384,10 +445,10 @@ Turns may have ended unnoticed, so fetch the sessions too."
 (defvar hive-model--sessions (make-hash-table :test #'equal)
   "The living sessions, by id.")
 
-(defvar hive-model-handles-changed-hook nil
+(defvar hive-model-sessions-changed-hook nil
   "Run when a session started, changed or ended.")
 
-(defvar hive-model-handles-listed-functions nil
+(defvar hive-model-sessions-listed-functions nil
   "Called with a new list of the living sessions.
 Each is a plist with its current :turn.")
 
@@ -421,14 +482,14 @@ Each is a plist with its current :turn.")
                 ;; A list that was cut short says nothing of the sessions it lacks.
                 (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
                 (mapc #'hive-model--take sessions)
-                (run-hook-with-args 'hive-model-handles-listed-functions sessions)
-                (run-hooks 'hive-model-handles-changed-hook)))
+                (run-hook-with-args 'hive-model-sessions-listed-functions sessions)
+                (run-hooks 'hive-model-sessions-changed-hook)))
    :error (lambda (err) (hive-rpc-log "no sessions: %S" err))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'session/changed)) session)
   "Take SESSION, which changed."
   (hive-model--take session)
-  (run-hooks 'hive-model-handles-changed-hook))
+  (run-hooks 'hive-model-sessions-changed-hook))
 
 (defun hive-model--sidecar ()
   "Forget all sessions when Hive is turned off."
@@ -440,7 +501,7 @@ Each is a plist with its current :turn.")
 
 ;;;; Handles: names, completion, abbreviations
 
-(defun hive-model-handles (&optional project-dir)
+(defun hive-model-known-handles (&optional project-dir)
   "Return what can be mentioned, without the @: handles, roles, All, Human.
 Sessions of PROJECT-DIR come first; those that take no mentions are
 left out."
@@ -476,7 +537,7 @@ Sessions of PROJECT-DIR come first."
                    (display-sort-function . identity)
                    (cycle-sort-function . identity))
       (let ((completion-ignore-case t))
-        (complete-with-action action (hive-model-handles project-dir)
+        (complete-with-action action (hive-model-known-handles project-dir)
                               string predicate)))))
 
 (defun hive-model-expand-handles (typed names)

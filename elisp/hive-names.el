@@ -17,6 +17,7 @@
 
 (defconst hive-program-agent-variables
   '("HIVE_AGENT"
+    "HIVE_SESSION"
     "CLAUDECODE"
     "CLAUDE_CODE_SESSION_ID"
     "CLAUDE_PID"

@@ -8,12 +8,15 @@
 
 ;; `hive-next' shows the most urgent pending question, with a key for each
 ;; option; one key answers it.  Then comes the next question, until none is
-;; left or you quit.  A key that was pressed before its question was on the
+;; left or you quit.  Questions that are alike are shown together, and one key
+;; answers all of them.  A key that was pressed before its question was on the
 ;; screen is ignored, and a permission is confirmed.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-amend)
+(require 'hive-batch)
 (require 'hive-compose)
 (require 'hive-display)
 (require 'hive-human)
@@ -23,6 +26,7 @@
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-rules)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -48,7 +52,7 @@ which decides nothing, counts at once, unless one was ignored before."
         (message-log-max nil))
     (when (and new (hive-next--dropped-p text harmless))
       (setq text (concat text (propertize (hive-words 'next-dropped)
-                                          'face 'shadow))))
+                                          'face 'hive-shadow))))
     (let ((key (read-key text)))
       (setq hive-next--raw (this-single-command-raw-keys))
       (hive-next--whole key hive-next--raw))))
@@ -97,14 +101,14 @@ A prefix key then begins its usual key sequence."
   "The key of an option."
   :group 'hive)
 
-(defface hive-next-chosen '((t :inherit (bold success)))
+(defface hive-next-chosen '((t :inherit (bold hive-success)))
   "A chosen option of a question that allows several."
   :group 'hive)
 
 ;;;; What is shown
 
-(defconst hive-next--keys "123456789abcdfghijklmnoprtuvwxyz"
-  "The keys of options, in order; e, q and s have other meanings.")
+(defconst hive-next--keys "123456789abcdfghijklmnoprtvwxyz"
+  "The keys of options, in order; e, q, s and u have other meanings.")
 
 (defun hive-next--choices (prompt)
   "Return an alist of keys and options of PROMPT, templates last."
@@ -135,20 +139,42 @@ With WHOLE, do not shorten it."
                (when (hive-rpc-true-p prompt :allow_free_text)
                  (if (hive-rpc-true-p prompt :multi_select) (hive-words 'key-e-own-words)
                    (hive-words 'key-own-words)))
+               (when (append (plist-get prompt :options) nil) (hive-words 'key-with-words))
+               (when (hive-permission-p prompt) (hive-words 'key-always))
                (hive-words 'key-skip) (hive-words 'key-snooze)
                (hive-words 'key-full) (hive-words 'key-leave)))
    "  "))
 
-(defun hive-next--text (prompt chosen left)
-  "Return the text for PROMPT; CHOSEN are labels, LEFT is how many follow.
-A permission is shown in full if that fits.  Then the text has the
-property `hive-whole'."
-  (let ((whole (and (hive-permission-p prompt)
-                    (not (hive-rpc-true-p prompt :context_truncated))
-                    (hive-next--long-text prompt chosen left))))
-    (if (and whole (hive-display-fits-p whole))
-        (propertize whole 'hive-whole t)
-      (hive-next--short-text prompt chosen left))))
+(defun hive-next--text (batch chosen left)
+  "Return the text for BATCH; CHOSEN are labels, LEFT is how many follow.
+BATCH is a list of one question or of several that are alike.  A
+permission is shown in full if that fits, and several always are.  Then
+the text has the property `hive-whole'."
+  (if (cdr batch) (hive-next--batch-text batch chosen left)
+    (hive-next--one-text (car batch) chosen left)))
+
+(defun hive-next--one-text (prompt chosen left)
+  "Return the text for PROMPT; CHOSEN and LEFT as in `hive-next--text'."
+  (let* ((permission (hive-permission-p prompt))
+         (whole (unless (and permission (hive-rpc-true-p prompt :context_truncated))
+                  (hive-next--long-text prompt chosen left))))
+    (cond ((not (and whole (hive-display-fits-p whole)))
+           (hive-next--short-text prompt chosen left))
+          (permission (propertize whole 'hive-whole t))
+          (t whole))))
+
+(defun hive-next--context (prompt)
+  "Return a line on how long the context of PROMPT is, or \"\".
+A permission shows its context, not how long it is."
+  (let ((context (plist-get prompt :context)))
+    (if (or (hive-permission-p prompt) (not (stringp context)))
+        ""
+      (propertize (concat (hive-words (if (hive-rpc-true-p prompt :context_truncated) 'next-context-more
+                                        'next-context)
+                                      (hive-count (length (split-string (string-trim-right context) "\n"))
+                                                  "line"))
+                          "\n")
+                  'face 'hive-shadow))))
 
 (defun hive-next--heading (prompt left)
   "Return the first line for PROMPT; LEFT is how many follow."
@@ -158,11 +184,11 @@ property `hive-whole'."
       (format "%s%s  %s  %s%s\n" mark
               (hive-text-agent prompt 40)
               (hive-text-line (plist-get prompt :project) 30)
-              (hive-text-age (plist-get prompt :created_at))
+              (hive-prompt-waits prompt)
               (if (> left 0) (hive-words 'next-more left) ""))
-      'face 'shadow)
+      'face 'hive-shadow)
      (hive-permission-mark prompt)
-     (propertize (hive-human-note prompt) 'face 'warning))))
+     (propertize (hive-human-note prompt) 'face 'hive-warning))))
 
 (defun hive-next--long-text (prompt chosen left)
   "Return all of the text of PROMPT; CHOSEN and LEFT as in `hive-next--text'."
@@ -170,13 +196,24 @@ property `hive-whole'."
    (hive-next--heading prompt left)
    (hive-text-inert (plist-get prompt :question)) "\n"
    (hive-read-below prompt)
-   (mapconcat (lambda (choice)
-                (let ((description (plist-get (cdr choice) :description)))
-                  (concat (hive-next--choice-text choice chosen t)
-                          (if description (concat ": " (hive-text-inert description)) "")
-                          "\n")))
-              (hive-next--choices prompt) "")
-   (propertize (hive-next--help prompt) 'face 'shadow)))
+   (hive-next--context prompt)
+   (hive-next--whole-choices prompt chosen)
+   (propertize (hive-next--help prompt) 'face 'hive-shadow)))
+
+(defun hive-next--whole-choices (prompt chosen)
+  "Return the choices of PROMPT in full, one a line; CHOSEN are labels."
+  (mapconcat (lambda (choice)
+               (let ((description (plist-get (cdr choice) :description)))
+                 (concat (hive-next--choice-text choice chosen t)
+                         (if description (concat ": " (hive-text-inert description)) "")
+                         "\n")))
+             (hive-next--choices prompt) ""))
+
+(defun hive-next--choices-line (prompt chosen)
+  "Return the choices of PROMPT in one line, or \"\"; CHOSEN are labels."
+  (let ((choices (hive-next--choices prompt)))
+    (concat (mapconcat (lambda (choice) (hive-next--choice-text choice chosen)) choices "   ")
+            (if choices "\n" ""))))
 
 (defun hive-next--short-text (prompt chosen left)
   "Return the text for PROMPT as it fits; CHOSEN and LEFT as in `hive-next--text'."
@@ -184,15 +221,37 @@ property `hive-whole'."
    (hive-next--heading prompt left)
    (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
    (hive-read-below prompt (frame-width))
+   (hive-next--context prompt)
    (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
-       (propertize (hive-words 'permission-long) 'face 'warning)
+       (propertize (hive-words 'permission-long) 'face 'hive-warning)
      "")
-   (mapconcat (lambda (choice) (hive-next--choice-text choice chosen))
-              (hive-next--choices prompt) "   ")
-   (if (hive-next--choices prompt) "\n" "")
-   (propertize (hive-next--help prompt) 'face 'shadow)))
+   (hive-next--choices-line prompt chosen)
+   (propertize (hive-next--help prompt) 'face 'hive-shadow)))
 
-;;;; Dealing with one question
+;;;; Several questions that are alike
+
+(defun hive-next--batch-text (batch chosen left)
+  "Return the text for BATCH; CHOSEN and LEFT as in `hive-next--text'."
+  (let ((prompt (car batch)))
+    (propertize
+     (concat
+      (propertize (hive-words 'next-all (hive-batch-heading batch) (length batch)) 'face 'hive-warning)
+      (propertize (concat (if (> left 0) (hive-words 'next-more left) "") "\n") 'face 'hive-shadow)
+      (hive-batch-text batch)
+      (if (hive-permission-p prompt)
+          (hive-next--whole-choices prompt chosen)
+        (hive-next--choices-line prompt chosen))
+      (propertize (concat (hive-words 'key-only-first) "  " (hive-next--help prompt)) 'face 'hive-shadow))
+     'hive-whole t)))
+
+(defun hive-next--batch (waiting)
+  "Return the first of WAITING, and those that can be answered together with it."
+  (or (hive-batch-fitting (hive-prompts-alike (car waiting) (cdr waiting))
+                          (lambda (batch)
+                            (hive-display-fits-p (hive-next--batch-text batch nil (length waiting)))))
+      (list (car waiting))))
+
+;;;; Dealing with one question, or with several
 
 (defconst hive-next--skip '(?\t tab) "The keys that skip a question.")
 
@@ -201,57 +260,155 @@ property `hive-whole'."
 NEW and HARMLESS are as for `hive-keys-read'."
   (hive-keys-read text new harmless))
 
-(defun hive-next--ask (prompt left)
-  "Let the human deal with PROMPT; LEFT questions follow.
-Return what they did: answered, skip, snooze, or nil to leave."
-  (hive-respond-claim prompt)
-  (let ((choices (hive-next--choices prompt))
-        (several (hive-rpc-true-p prompt :multi_select))
-        (free (hive-rpc-true-p prompt :allow_free_text))
-        (chosen nil) (done nil) (new t))
+(defun hive-next--ask (batch left)
+  "Let the human deal with BATCH; LEFT questions follow.
+BATCH is a list of one question, or of several that are alike.  Return
+nil to leave, or a cons of what they did (answered, skip or snooze) and
+the questions to which they did it."
+  (mapc #'hive-respond-claim batch)
+  (let* ((prompt (car batch))
+         (shown batch)
+         (choices (hive-next--choices prompt))
+         (several (hive-rpc-true-p prompt :multi_select))
+         (free (hive-rpc-true-p prompt :allow_free_text))
+         (chosen nil) (done nil) (new t))
     (while (not done)
-      (let* ((text (hive-next--text prompt chosen left))
+      (let* ((text (concat (hive-next--text shown chosen (+ left (- (length batch) (length shown))))
+                           (if (and (cdr batch) (null (cdr shown)))
+                               (propertize (concat "  " (hive-words 'key-all (length batch)))
+                                           'face 'hive-shadow)
+                             "")
+                           (hive-next--held)))
              (key (prog1 (hive-next--read-key text new hive-next--skip)
                     (when (get-text-property 0 'hive-whole text)
-                      (hive-display-whole prompt))))
+                      (mapc #'hive-display-whole shown))))
              (option (cdr (assq key choices)))
              (label (plist-get option :label)))
         ;; Toggling an option changes nothing else on the screen.
         (setq new (not (and option several)))
         (cond
-         ((and (plist-get option :template) (hive-next--unread-p prompt nil))
-          (setq done (hive-next--open prompt)))
+         ((and (plist-get option :template)
+               (hive-next--unread-p shown (hive-read-understood prompt (plist-get option :template))))
+          (setq done (hive-next--open shown)))
          ((plist-get option :template)
-          (setq done (hive-next--send-template prompt (plist-get option :template) chosen)))
+          (setq done (hive-next--send-template shown (plist-get option :template) chosen)))
+         ((and (eq key ?+) (plist-get prompt :options))
+          (setq done (hive-next--with-words shown text)))
          ((and option several)
           (setq chosen (if (member label chosen) (remove label chosen)
                          (append chosen (list label)))))
-         ((and option (hive-next--unread-p prompt (list :selected (list label))))
-          (setq done (hive-next--open prompt)))
-         (option (setq done (hive-next--send prompt (list label))))
+         ((and option (hive-next--unread-p shown (list :selected (list label))))
+          (setq done (hive-next--open shown)))
+         (option (setq done (hive-next--send shown (list label))))
          ((memq key '(?\r ?\n return))
-          (cond ((and chosen (hive-next--unread-p prompt (list :selected chosen)))
-                 (setq done (hive-next--open prompt)))
-                (chosen (setq done (hive-next--send prompt chosen)))
+          (cond ((and chosen (hive-next--unread-p shown (list :selected chosen)))
+                 (setq done (hive-next--open shown)))
+                (chosen (setq done (hive-next--send shown chosen)))
                 (several (hive-next--say (hive-words 'next-choose-first)))
-                (free (setq done (hive-next--own-words prompt)))
+                (free (setq done (hive-next--own-words shown)))
                 (t (hive-next--say (hive-words 'next-options-only)))))
-         ((and free (eq key ?e)) (setq done (hive-next--own-words prompt)))
+         ((and free (eq key ?e)) (setq done (hive-next--own-words shown)))
+         ((and (cdr batch) (eq key ?*))
+          (setq shown (if (cdr shown) (list prompt) batch)))
          ((memq key hive-next--skip) (setq done 'skip))
-         ((eq key ?s) (setq done (hive-next--snooze prompt)))
-         ((eq key ??) (hive-prompt-show prompt) (setq done 'leave))
+         ((memq key hive-next--forward) (setq new (hive-next--scroll (car shown) nil)))
+         ((memq key hive-next--back) (setq new (hive-next--scroll (car shown) t)))
+         ((eq key ?u) (setq done (hive-next--undo)))
+         ((eq key ?s) (setq done (hive-next--snooze shown)))
+         ((eq key ??) (hive-next--show shown) (setq done 'leave))
+         ((and (eq key ?A) (hive-permission-p prompt)) (hive-rule-for prompt) (setq done 'leave))
          ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
          (t (setq done (hive-next--stray key))))))
-    (unless (eq done 'answered) (hive-respond-release prompt))
-    (unless (eq done 'leave) done)))
+    (hive-next--close prompt)
+    (mapc #'hive-respond-release (if (eq done 'answered) (cl-set-difference batch shown) batch))
+    (cond ((consp done) done)
+          ((not (eq done 'leave)) (cons done shown)))))
 
-(defun hive-next--unread-p (prompt answer)
-  "Return non-nil if ANSWER could permit what was not displayed of PROMPT."
-  (and (hive-permission-grant-p prompt answer) (not (hive-display-digest prompt))))
+;;;;; The window beside
 
-(defun hive-next--open (prompt)
-  "Show PROMPT in full, because it must be read before it is allowed."
-  (hive-prompt-show prompt)
+(defconst hive-next--forward '(?\s) "The keys that scroll the question in a window beside.")
+(defconst hive-next--back '(?\d backspace ?\S-\s) "The keys that scroll it back.")
+
+(defun hive-next--scroll (prompt back)
+  "Display PROMPT in full in a window beside; if it is there, scroll it.
+With BACK, scroll it back.  Return nil."
+  (let* ((buffer (hive-prompt-find-buffer prompt))
+         (window (and buffer (get-buffer-window buffer))))
+    (if (not window)
+        (display-buffer (hive-prompt-buffer prompt)
+                        '((display-buffer-pop-up-window display-buffer-use-some-window)
+                          (inhibit-same-window . t)))
+      (with-selected-window window
+        (condition-case nil
+            ;; Beside a tall echo area the window may have a few lines only.
+            (let ((next-screen-context-lines (if (< (window-body-height) 10) 0 1)))
+              (if back (scroll-down) (scroll-up)))
+          ((beginning-of-buffer end-of-buffer) nil))))
+    ;; No command ends here, so nothing else notes what is displayed.
+    (hive-display-look)
+    nil))
+
+(defun hive-next--close (prompt)
+  "Remove the window beside with PROMPT, unless the human went there."
+  (let* ((buffer (hive-prompt-find-buffer prompt))
+         (window (and buffer (get-buffer-window buffer))))
+    (when (and window (not (eq window (selected-window))))
+      (quit-window nil window))))
+
+;;;;; Answering
+
+(defun hive-next--held ()
+  "Return a line on the answer that can be taken back, or \"\"."
+  (let ((held (hive-amend-held-text "u")))
+    (if held (propertize (concat "\n" held) 'face 'hive-warning) "")))
+
+(defun hive-next--with-words (batch text)
+  "Read an option of BATCH and words beside it, and answer with both.
+TEXT is what is shown."
+  (let* ((key (hive-next--read-key (concat text (propertize (hive-words 'next-with-words) 'face 'hive-warning))
+                                   nil))
+         (label (plist-get (cdr (assq key (hive-next--choices (car batch)))) :label)))
+    (cond ((null label) nil)
+          ((hive-next--unread-p batch (list :selected (list label))) (hive-next--open batch))
+          (t (let ((words (read-string (hive-words 'with-words (hive-text-line label 40)) nil
+                                       'hive-read-history)))
+               (unless (string-blank-p words)
+                 (hive-next--send batch (list label) words)))))))
+
+(defun hive-next--undo ()
+  "Take back the last answer, or correct it.
+Return a cons of undone and the questions that are pending again, or nil."
+  (condition-case oops
+      (let ((held (hive-amend-held)))
+        (if held (cons 'undone (hive-amend-take-back held))
+          (ignore (hive-amend))))
+    (user-error (hive-next--say (error-message-string oops)))))
+
+(defun hive-next--linger (text)
+  "Show TEXT, and while an answer is held, take it back if u is pressed.
+Any other key does what it usually does.  Return as `hive-next--undo'."
+  (let ((key nil))
+    (while (and (null key) (hive-amend-held))
+      (let ((message-log-max nil)) (message "%s" (concat text (hive-next--held))))
+      (setq key (read-event nil nil 1)))
+    (cond ((eq key ?u) (hive-next--undo))
+          (t (message "%s" text)
+             (when key (push key unread-command-events))
+             nil))))
+
+(defun hive-next--unread-p (batch answer)
+  "Return non-nil if ANSWER could permit what was not displayed of BATCH."
+  (cl-some (lambda (prompt)
+             (and (hive-permission-allows-p prompt answer) (not (hive-display-digest prompt))))
+           batch))
+
+(defun hive-next--show (batch)
+  "Show the questions of BATCH in full, in a buffer."
+  (if (cdr batch) (hive-batch-show batch) (hive-prompt-show (car batch))))
+
+(defun hive-next--open (batch)
+  "Show BATCH in full, because it must be read before it is allowed."
+  (hive-next--show batch)
   (hive-say 'permission-open)
   'leave)
 
@@ -268,27 +425,28 @@ lacks, or would insert itself."
       (progn (hive-keys-give-back key) 'leave)
     (hive-next--say (hive-words 'next-stray (key-description (vector key))))))
 
-(defun hive-next--confirm (prompt decision description)
-  "Let the human confirm DECISION about PROMPT, and return answered.
+(defun hive-next--confirm (batch decision description)
+  "Let the human confirm DECISION about BATCH, and return answered.
 DESCRIPTION is that of its option, or nil.  Return leave if they press
 a key that leaves, and nil if they go back."
-  (if (not (hive-permission-confirmed-p prompt decision))
+  (if (not (cl-some (lambda (prompt) (hive-permission-confirmed-p prompt decision)) batch))
       'answered
-    (let ((key (hive-next--read-key (hive-next--confirm-text prompt decision description) t)))
+    (let ((key (hive-next--read-key (hive-next--confirm-text batch decision description) t)))
       (cond ((memq key '(?y ?\r ?\n return)) 'answered)
             ((memq key '(?n ?q ?\e ?\C-g escape)) nil)
             (t (hive-next--stray key))))))
 
-(defun hive-next--confirm-text (prompt decision description)
-  "Return the text that asks to confirm DECISION about PROMPT.
+(defun hive-next--confirm-text (batch decision description)
+  "Return the text that asks to confirm DECISION about BATCH.
 DESCRIPTION is that of its option, or nil."
-  (let* ((said (lambda (width)
+  (let* ((prompt (car batch))
+         (said (lambda (width)
                  (concat (propertize (hive-text-line decision width) 'face 'hive-next-chosen)
                          (if description (concat ": " (hive-text-line description width)) "")
-                         (propertize (hive-words 'next-confirm) 'face 'shadow))))
-         (whole (concat (hive-permission-mark prompt)
-                        (hive-text-inert (plist-get prompt :question)) "\n"
-                        (hive-read-below prompt) (funcall said nil))))
+                         (propertize (if (cdr batch) (hive-words 'next-confirm-all (length batch))
+                                       (hive-words 'next-confirm))
+                                     'face 'hive-shadow))))
+         (whole (concat (hive-batch-text batch) (funcall said nil))))
     (if (hive-display-fits-p whole)
         whole
       (concat (hive-permission-mark prompt)
@@ -303,36 +461,44 @@ DESCRIPTION is that of its option, or nil."
                        collect (plist-get option :description))))
     (and said (string-join said "; "))))
 
-(defun hive-next--send (prompt labels)
-  "Answer PROMPT with the options LABELS, after confirmation if needed."
+(defun hive-next--give (batch answer)
+  "Put ANSWER to each question of BATCH into the outbox."
+  (if (cdr batch) (hive-batch-send batch answer) (hive-respond-send (car batch) answer)))
+
+(defun hive-next--send (batch labels &optional words)
+  "Answer BATCH with the options LABELS and WORDS, after confirmation if needed."
   (let* ((decision (string-join labels ", "))
-         (done (hive-next--confirm prompt decision (hive-next--description prompt labels))))
+         (done (hive-next--confirm batch decision
+                                   (or words (hive-next--description (car batch) labels)))))
     (when (eq done 'answered)
-      (hive-respond-send prompt (list :decision decision :selected (vconcat labels))))
+      (hive-next--give batch (append (list :decision decision :selected (vconcat labels))
+                                     (and words (list :comment words)))))
     done))
 
-(defun hive-next--send-template (prompt text chosen)
-  "Answer PROMPT with TEXT, a template, or with CHOSEN labels and TEXT."
-  (let* ((decision (if chosen (string-join chosen ", ") text))
-         (done (hive-next--confirm prompt decision (and chosen text))))
-    (when (eq done 'answered)
-      (hive-respond-send prompt
-                          (if chosen
-                              (list :decision decision :selected (vconcat chosen) :comment text)
-                            (list :decision decision))))
-    done))
+(defun hive-next--send-template (batch text chosen)
+  "Answer BATCH with TEXT, a template, or with CHOSEN labels and TEXT."
+  (let ((answer (hive-read-understood (car batch) text)))
+    (cond (chosen (hive-next--send batch chosen text))
+          ((plist-get answer :selected)
+           (hive-next--send batch (append (plist-get answer :selected) nil) (plist-get answer :comment)))
+          (t (let ((done (hive-next--confirm batch text nil)))
+               (when (eq done 'answered) (hive-next--give batch answer))
+               done)))))
 
-(defun hive-next--own-words (prompt)
-  "Answer PROMPT with text that the human types; blank text skips it."
-  (let ((answer (list :decision (hive-compose-read prompt))))
+(defun hive-next--own-words (batch)
+  "Answer BATCH with text that the human types; blank text skips it."
+  (let* ((text (hive-compose-read (if (cdr batch) (hive-batch-question batch) (car batch))))
+         ;; Free text only ever refuses a permission of a client.
+         (answer (if (hive-permission-p (car batch)) (list :decision text)
+                   (hive-read-understood (car batch) text))))
     (if (hive-respond-empty-p answer)
         'skip
-      (hive-respond-send prompt answer)
+      (hive-next--give batch answer)
       'answered)))
 
-(defun hive-next--snooze (prompt)
-  "Snooze PROMPT and return snooze."
-  (hive-snooze-prompt prompt)
+(defun hive-next--snooze (batch)
+  "Snooze BATCH and return snooze."
+  (mapc #'hive-snooze-prompt batch)
   'snooze)
 
 ;;;; The command
@@ -341,7 +507,8 @@ DESCRIPTION is that of its option, or nil."
   "Return the pending questions except PASSED, a list of ids."
   (cl-remove-if (lambda (prompt)
                   (or (member (plist-get prompt :ask_id) passed)
-                      (hive-prompt-snoozed-p prompt)))
+                      (hive-prompt-snoozed-p prompt)
+                      (hive-prompt-in-terminal-p prompt)))
                 (hive-prompts-mine)))
 
 ;;;###autoload
@@ -349,9 +516,18 @@ DESCRIPTION is that of its option, or nil."
   "Answer the pending questions one by one, the most urgent first.
 Each option has a key: 1 to 9, then letters.  If you may choose
 several, the keys toggle and RET sends; otherwise RET lets you type an
-answer, and so does e in both cases.  TAB skips a question, s snoozes
-it, q leaves.  ? leaves too, and shows the full question in a buffer,
-where \\<hive-prompt-mode-map>\\[hive-next] goes on.
+answer, and so does e in both cases; + and the key of an option add
+words to that option.  TAB skips a question, s snoozes it, q leaves.
+SPC shows all of the question in a window beside and scrolls it, DEL or
+S-SPC scrolls back.  ? leaves too, and shows the full question in a
+buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last
+answer back while it is held (see `hive-undo-seconds'), and corrects it
+later.  A leaves as well, and shows the rule that would allow a
+permission from now on.
+
+Questions that ask for the same are shown together, each with all that
+differs, and a key deals with all of them.  * shows only the first of
+them, and all of them again.
 
 A key counts only after its question has been shown for a moment; keys
 typed earlier are ignored, except TAB: to skip several questions, press
@@ -366,15 +542,24 @@ what it usually does."
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
     (unless waiting (hive-say 'none-pending (hive-respond-others)))
     (while waiting
-      (let* ((prompt (car waiting))
-             (done (hive-next--ask prompt (length (cdr waiting)))))
-        (push (plist-get prompt :ask_id) passed)
-        (when (eq done 'answered) (setq answered (1+ answered)))
+      (let* ((batch (hive-next--batch waiting))
+             (done (hive-next--ask batch (- (length waiting) (length batch))))
+             (back (and (eq (car done) 'undone) (cdr done))))
+        (unless back (setq passed (append (hive-next--ids (cdr done)) passed)))
+        (when (eq (car done) 'answered) (setq answered (+ answered (length (cdr done)))))
         (setq waiting (and done (hive-next--following passed)))
-        (when (and done (null waiting))
-          (if (> answered 0)
-              (hive-say 'next-done answered)
-            (hive-say 'next-none)))))))
+        (when (and done (null waiting) (null back))
+          (setq back (cdr (hive-next--linger (if (> answered 0) (hive-words 'next-done answered)
+                                               (hive-words 'next-none))))))
+        (when back
+          ;; What was taken back is asked again at once.
+          (setq passed (cl-set-difference passed (hive-next--ids back) :test #'equal)
+                answered (max 0 (- answered (length back)))
+                waiting (append back (hive-next--following (append (hive-next--ids back) passed)))))))))
+
+(defun hive-next--ids (batch)
+  "Return the ids of the questions in BATCH."
+  (mapcar (lambda (prompt) (plist-get prompt :ask_id)) batch))
 
 (provide 'hive-next)
 ;;; hive-next.el ends here

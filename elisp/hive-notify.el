@@ -150,13 +150,14 @@ Leave out those that are already settled or answered."
 
 (defun hive-notify--rejected (entry)
   "Report that the answer in ENTRY was rejected."
-  ;; Corrections and messages report this themselves.
-  (when (equal (hive-entry-method entry) "hivemind-response")
-    (let* ((id (hive-entry-ask-id entry))
+  ;; Corrections, messages and batches report this themselves.
+  (when (and (equal (hive-outbox-entry-method entry) "hivemind-response")
+             (not (hive-outbox-entry-report entry)))
+    (let* ((id (hive-outbox-entry-ask-id entry))
            (prompt (hive-model-prompt id)))
       ;; Of a question that is no longer in the model, only the id is known.
       (hive-announce 'answer-rejected (if prompt (hive-text-agent prompt 40) (hive-text-line id 60))
-                     (hive-text-line (hive-entry-text entry) 200)))))
+                     (hive-text-line (hive-outbox-entry-text entry) 200)))))
 
 (defun hive-notify-start ()
   "Start announcing."
@@ -232,14 +233,14 @@ If an answer from this Emacs was rejected, its outbox has reported it."
           (erase-buffer)
           (unless hive-notify--list (insert (hive-words 'no-notices) "\n"))
           (dolist (notice hive-notify--list)
-            (insert (propertize (hive-words 'ago (hive-text-age (plist-get notice :at))) 'face 'shadow)
+            (insert (propertize (hive-words 'ago (hive-text-age (plist-get notice :at))) 'face 'hive-shadow)
                     "  "
                     (propertize (hive-text-inert (plist-get notice :text))
                                 'face (and (equal "error" (plist-get notice :severity))
-                                           'error))
+                                           'hive-critical))
                     "\n")
             (when (stringp (plist-get notice :sent))
-              (insert (propertize (hive-words 'notice-sent) 'face 'shadow) " "
+              (insert (propertize (hive-words 'notice-sent) 'face 'hive-shadow) " "
                       (hive-text-inert (plist-get notice :sent)) "\n")))
           (hive-wrap-heed (point-min) (point-max))
           (goto-char (min place (point-max))))))))

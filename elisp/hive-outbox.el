@@ -10,9 +10,14 @@
 ;; is deleted only when the sidecar has stored it.  It survives a crash of
 ;; Emacs, of the sidecar, and of both.
 ;;
-;;     pending ──▶ acked      the sidecar stored it, or already had an answer
+;;     pending ──▶ stored     the sidecar stored it, or already had an answer
 ;;             └─▶ rejected   it can never be stored; kept and shown
 ;;     unverified             not written with your key; sent only if you confirm it
+;;
+;; An entry may be held for a few seconds before it is sent, so that the human
+;; can take it back.  It is on disk like any other: if Emacs ends, it
+;; is sent, because it is what the human decided.  What was taken back is
+;; recorded as such before Emacs says so, and is never sent.
 ;;
 ;; A file in the outbox could be planted by anything that runs as you.  So each
 ;; line is authenticated with a key that only you can read, and only answers and
@@ -54,7 +59,7 @@ Only you can read it."
 ;;;; Files
 
 ;; Each Emacs process has an append-only file of JSON lines, readable only by
-;; its owner.  A record is on disk when `hive-journal-append' returns.
+;; its owner.  A record is on disk when `hive-outbox-append' returns.
 ;;
 ;; A file is named HOST.PID.START.jsonl after the process that owns it.  A
 ;; new Emacs adopts the file of a dead one by renaming it: renaming is atomic,
@@ -142,7 +147,7 @@ A zombie is dead.  Return 0 if the system does not tell."
             (format "%s.%d.%d" (hive-outbox--host) (emacs-pid)
                     (or (hive-outbox--started (emacs-pid)) 0)))))
 
-(defun hive-journal-file ()
+(defun hive-outbox-file ()
   "Return the name of the file of this Emacs, which may not exist yet."
   (expand-file-name (concat (hive-outbox--owner) ".jsonl") hive-outbox-directory))
 
@@ -197,7 +202,7 @@ file is made before it is needed, and stays as long as this Emacs.")
   "Make our file; return the folders that the sidecar shall flush."
   (condition-case oops
       (let ((directory (hive-outbox--directory))
-            (file (hive-journal-file)))
+            (file (hive-outbox-file)))
         (unless (file-exists-p file) (hive-outbox--write "" file nil))
         (setq hive-outbox--kept file)
         (list :flush_folders
@@ -224,7 +229,7 @@ file is made before it is needed, and stays as long as this Emacs.")
       (set-file-modes directory #o700))
     directory))
 
-(defun hive-journal-append (file record)
+(defun hive-outbox-append (file record)
   "Append RECORD, a plist, to FILE; on return it is on disk.
 Signal an error if it cannot be written."
   (hive-outbox--directory)
@@ -234,19 +239,20 @@ Signal an error if it cannot be written."
     ;; The newline in front ends a line that a crash or a full disk cut off.
     (hive-outbox--write (concat "\n" (hive-outbox--sign line) "\n") file t)))
 
-(defun hive-journal-read (file)
+(defun hive-outbox-read (file)
   "Return the complete records of FILE, oldest first.
 Each has :verified t or nil: whether it was written with our key."
   (let ((bytes (with-temp-buffer
                  (set-buffer-multibyte nil)
-                 (insert-file-contents-literally file)
+                 ;; Reading a named pipe would wait for its writer.
+                 (when (file-regular-p file) (insert-file-contents-literally file))
                  (buffer-string)))
         (key (hive-outbox--stored-key)))
     (delq nil (mapcar (lambda (line) (hive-outbox--read-line key line))
                       ;; A line without a newline is incomplete.
                       (butlast (split-string bytes "\n"))))))
 
-(defun hive-journal-rewrite (file records)
+(defun hive-outbox-rewrite (file records)
   "Replace the content of FILE by RECORDS, atomically.
 Without RECORDS, delete the file, or empty it if it is kept."
   (if (null records)
@@ -263,7 +269,7 @@ Without RECORDS, delete the file, or empty it if it is kept."
        new nil)
       (rename-file new file t))))
 
-(defun hive-journal-own ()
+(defun hive-outbox-own-files ()
   "Return the names of our existing files, including adopted ones."
   (and (file-directory-p hive-outbox-directory)
        (cl-remove-if-not (lambda (file)
@@ -271,7 +277,7 @@ Without RECORDS, delete the file, or empty it if it is kept."
                                             (file-name-nondirectory file)))
                          (directory-files hive-outbox-directory t hive-outbox--name))))
 
-(defun hive-journal-adopt ()
+(defun hive-outbox-adopt ()
   "Adopt the files of dead Emacsen; return their new names."
   (let (adopted)
     (dolist (file (and (file-directory-p hive-outbox-directory)
@@ -288,52 +294,54 @@ Without RECORDS, delete the file, or empty it if it is kept."
 
 ;;;; Entries
 
-(cl-defstruct (hive-entry (:constructor hive-entry-make)
+(cl-defstruct (hive-outbox-entry (:constructor hive-outbox-entry-make)
 			  (:copier nil))
   "An answer or a message in the outbox.  FILE has its records.
-TOPIC caches the result of `hive-entry-subject'."
+TOPIC caches the result of `hive-outbox-entry-subject'.  REPORT is what
+collects its outcome, or nil if it is announced by itself.  It is not
+sent before HELD-UNTIL, in seconds since the epoch."
   file store-id response-id ask-id method params at topic
-  (state 'pending) code text (attempts 0) (faults 0) (not-before 0))
+  (state 'pending) code text (attempts 0) (faults 0) (not-before 0) report (held-until 0))
 
-(defun hive-entry-subject (entry)
+(defun hive-outbox-entry-subject (entry)
   "Return what ENTRY is about: a question, or the conversation of a project.
 Entries with the same subject must reach the store in order.  Compare
 subjects with `equal'."
-  (or (hive-entry-topic entry)
-      (setf (hive-entry-topic entry)
-            (let* ((params (hive-entry-params entry))
+  (or (hive-outbox-entry-topic entry)
+      (setf (hive-outbox-entry-topic entry)
+            (let* ((params (hive-outbox-entry-params entry))
                    (directory (plist-get params :directory)))
-              (or (hive-entry-ask-id entry)
+              (or (hive-outbox-entry-ask-id entry)
                   (plist-get params :project_dir)
                   (and (stringp directory)
                        (plist-get (hive-place-of directory) :project_dir))
                   'everyone)))))
 
-(defun hive-entry-first (entries)
+(defun hive-outbox-entry-first (entries)
   "Return the first entry of each subject in ENTRIES, oldest first.
 They need not wait for any other entry."
   (let ((subjects (make-hash-table :test #'equal)))
     (cl-loop for entry in entries
-             for subject = (hive-entry-subject entry)
+             for subject = (hive-outbox-entry-subject entry)
              unless (gethash subject subjects)
              do (puthash subject t subjects) and collect entry)))
 
-(defun hive-entry-record (entry)
+(defun hive-outbox-entry-record (entry)
   "Return the record of ENTRY itself."
-  (list :entry "answer"
-        :store_id (hive-entry-store-id entry)
-        :response_id (hive-entry-response-id entry)
-        :ask_id (hive-entry-ask-id entry)
-        :method (hive-entry-method entry)
-        :params (hive-entry-params entry)
-        :at (hive-entry-at entry)))
+  (list :entry "added"
+        :store_id (hive-outbox-entry-store-id entry)
+        :response_id (hive-outbox-entry-response-id entry)
+        :ask_id (hive-outbox-entry-ask-id entry)
+        :method (hive-outbox-entry-method entry)
+        :params (hive-outbox-entry-params entry)
+        :at (hive-outbox-entry-at entry)))
 
-(defun hive-entry-rejection (entry)
+(defun hive-outbox-entry-rejection (entry)
   "Return the record that ENTRY was rejected."
   (list :entry "rejected"
-        :response_id (hive-entry-response-id entry)
-        :code (hive-entry-code entry)
-        :text (hive-entry-text entry)))
+        :response_id (hive-outbox-entry-response-id entry)
+        :code (hive-outbox-entry-code entry)
+        :text (hive-outbox-entry-text entry)))
 
 (defconst hive-outbox--methods '("hivemind-response" "prompt/amend" "message/post")
   "What an entry may request; nothing else is sent.")
@@ -344,22 +352,22 @@ They need not wait for any other entry."
        (member (plist-get record :method) hive-outbox--methods)
        t))
 
-(defun hive-entry-load (file)
+(defun hive-outbox-entry-load (file)
   "Return the entries of FILE that are not stored yet, oldest first.
 What was not written with our key is unverified, and what such a
 record says about another entry is ignored."
   (let ((entries (make-hash-table :test #'equal)) order)
-    (dolist (record (hive-journal-read file))
+    (dolist (record (hive-outbox-read file))
       (let* ((id (plist-get record :response_id))
              (entry (gethash id entries)))
         (pcase (plist-get record :entry)
-          ("answer"
+          ("added"
            ;; A verified record replaces an unverified one, which the human confirmed.
            (unless (or (null id)
-                       (and entry (not (and (eq 'unverified (hive-entry-state entry))
+                       (and entry (not (and (eq 'unverified (hive-outbox-entry-state entry))
                                             (hive-outbox--trusted-p record)))))
              (unless entry (push id order))
-             (puthash id (hive-entry-make
+             (puthash id (hive-outbox-entry-make
                           :file file :response-id id
                           :store-id (plist-get record :store_id)
                           :ask-id (plist-get record :ask_id)
@@ -368,21 +376,23 @@ record says about another entry is ignored."
                           :params (plist-get record :params)
                           :at (plist-get record :at))
                       entries)))
-          ("acked" (when (plist-get record :verified) (remhash id entries)))
+          ("closed" (when (plist-get record :verified) (remhash id entries)))
           ("rejected"
            (when (and entry (plist-get record :verified)
-                      (eq 'pending (hive-entry-state entry)))
-             (setf (hive-entry-state entry) 'rejected
-                   (hive-entry-code entry) (plist-get record :code)
-                   (hive-entry-text entry) (plist-get record :text)))))))
+                      (eq 'pending (hive-outbox-entry-state entry)))
+             (setf (hive-outbox-entry-state entry) 'rejected
+                   (hive-outbox-entry-code entry) (plist-get record :code)
+                   (hive-outbox-entry-text entry) (plist-get record :text)))))))
     (delq nil (mapcar (lambda (id) (gethash id entries)) (nreverse order)))))
 
 ;;;; State
 
-(defvar hive-outbox-acked-functions nil
+(defvar hive-outbox-stored-functions nil
   "Called with an entry that was stored, and the sidecar's result.")
 (defvar hive-outbox-rejected-functions nil
   "Called with an entry that was rejected; it has the code and the reason.")
+(defvar hive-outbox-taken-back-functions nil
+  "Called with an entry that the human took back while it was held.")
 
 (defvar hive-outbox--entries nil "Entries that are not stored yet, oldest first.")
 (defvar hive-outbox--sending nil "The entry that is being sent, or nil.")
@@ -393,23 +403,23 @@ record says about another entry is ignored."
 (defun hive-outbox-entries (state)
   "Return the entries in STATE, oldest first.
 STATE is `pending', `rejected' or `unverified'."
-  (cl-remove-if-not (lambda (entry) (eq state (hive-entry-state entry)))
+  (cl-remove-if-not (lambda (entry) (eq state (hive-outbox-entry-state entry)))
                     hive-outbox--entries))
 
 (defun hive-outbox--compact (file)
   "Rewrite FILE with its rejected entries, once none in it is pending."
   (let ((left (cl-remove-if-not
-               (lambda (entry) (equal file (hive-entry-file entry)))
+               (lambda (entry) (equal file (hive-outbox-entry-file entry)))
                hive-outbox--entries)))
     ;; What is unverified stays as it was found, for the human to see.
-    (unless (or (cl-find-if (lambda (entry) (memq (hive-entry-state entry) '(pending unverified)))
+    (unless (or (cl-find-if (lambda (entry) (memq (hive-outbox-entry-state entry) '(pending unverified)))
                             left)
                 ;; A file in its place would have a name that is not on disk.
                 (and left (equal file hive-outbox--kept)))
-      (hive-journal-rewrite
+      (hive-outbox-rewrite
        file (cl-mapcan (lambda (entry)
-                         (list (hive-entry-record entry)
-                               (hive-entry-rejection entry)))
+                         (list (hive-outbox-entry-record entry)
+                               (hive-outbox-entry-rejection entry)))
                        left)))))
 
 (defun hive-outbox--note (entry record)
@@ -417,27 +427,29 @@ STATE is `pending', `rejected' or `unverified'."
 Errors are only logged: at worst ENTRY is sent again, which is the
 same answer."
   (hive-rpc-guarded (lambda ()
-                      (hive-journal-append (hive-entry-file entry) record)
-                      (hive-outbox--compact (hive-entry-file entry)))))
+                      (hive-outbox-append (hive-outbox-entry-file entry) record)
+                      (hive-outbox--compact (hive-outbox-entry-file entry)))))
 
 ;;;; Adding entries
 
-(defun hive-outbox-add (ask-id method params text)
+(defun hive-outbox-add (ask-id method params text &optional report hold)
   "Write an answer to ASK-ID to disk and send it: METHOD with PARAMS.
 ASK-ID is nil for a message.  PARAMS is a plist with :response_id and
 :store_id.  On return the answer is on disk.  If it cannot be written,
 put TEXT into the kill ring, and signal an error which says that
-nothing was sent."
+nothing was sent.  REPORT is the entry's; HOLD is for how many seconds
+it is held before it is sent, by default none."
   (unless (member method hive-outbox--methods)
     (error "The outbox does not send %s" method))
-  (let ((entry (hive-entry-make
-                :file (hive-journal-file) :ask-id ask-id :params params
+  (let ((entry (hive-outbox-entry-make
+                :file (hive-outbox-file) :ask-id ask-id :params params
                 :store-id (plist-get params :store_id)
                 :response-id (plist-get params :response_id)
-                :method method :at (hive-text-now))))
+                :method method :at (hive-text-now) :report report
+                :held-until (if hold (+ (float-time) hold) 0))))
     (condition-case oops
-        (hive-journal-append (hive-entry-file entry)
-                             (hive-entry-record entry))
+        (hive-outbox-append (hive-outbox-entry-file entry)
+                             (hive-outbox-entry-record entry))
       ((error quit)
        (unless (string-empty-p text) (kill-new text))
        (hive-fail (if ask-id 'answer-unsaved 'message-unsaved) (error-message-string oops))))
@@ -449,28 +461,28 @@ nothing was sent."
 (defun hive-outbox--take (file)
   "Take over the entries of FILE.
 A file that cannot be read is left alone, for the next time."
-  (let ((entries (hive-entry-load file)))
+  (let ((entries (hive-outbox-entry-load file)))
     (setq hive-outbox--entries (append hive-outbox--entries entries))
     (dolist (entry entries)
-      (when (eq 'pending (hive-entry-state entry))
-        (hive-model-set-answered (hive-entry-ask-id entry) t)))
-    (let ((unverified (cl-count 'unverified entries :key #'hive-entry-state)))
+      (when (eq 'pending (hive-outbox-entry-state entry))
+        (hive-model-set-answered (hive-outbox-entry-ask-id entry) t)))
+    (let ((unverified (cl-count 'unverified entries :key #'hive-outbox-entry-state)))
       (when (> unverified 0)
         (hive-announce 'outbox-unverified (hive-count unverified "entry" "entries"))))
     (hive-outbox--compact file)))
 
 (defun hive-outbox-open ()
   "Take over the entries of dead Emacsen, and of our own files."
-  (hive-journal-adopt)
-  (let ((files (cl-set-difference (hive-journal-own)
-                                  (mapcar #'hive-entry-file hive-outbox--entries)
+  (hive-outbox-adopt)
+  (let ((files (cl-set-difference (hive-outbox-own-files)
+                                  (mapcar #'hive-outbox-entry-file hive-outbox--entries)
                                   :test #'equal)))
     (dolist (file files) (hive-rpc-guarded #'hive-outbox--take file))
     (when files
       ;; The entries of a dead Emacs are older than those of this one.
       (setq hive-outbox--entries
             (cl-stable-sort hive-outbox--entries #'string<
-                            :key (lambda (entry) (format "%s" (hive-entry-at entry)))))
+                            :key (lambda (entry) (format "%s" (hive-outbox-entry-at entry)))))
       (hive-changed))))
 
 (defun hive-outbox-close ()
@@ -487,8 +499,8 @@ A file that cannot be read is left alone, for the next time."
 
 (defun hive-outbox-sendable-p (entry)
   "Return non-nil if ENTRY is pending and belongs to the connected store."
-  (and (eq 'pending (hive-entry-state entry))
-       (member (hive-entry-store-id entry)
+  (and (eq 'pending (hive-outbox-entry-state entry))
+       (member (hive-outbox-entry-store-id entry)
                (list nil (plist-get hive-sidecar-info :store_id)))))
 
 (defun hive-outbox-connected ()
@@ -497,7 +509,7 @@ With a new connection, entries that failed need not wait any longer."
   (hive-outbox-open)
   (setq hive-outbox--not-before 0)
   (dolist (entry hive-outbox--entries)
-    (setf (hive-entry-not-before entry) 0))
+    (setf (hive-outbox-entry-not-before entry) 0))
   (hive-outbox-flush))
 
 (defun hive-outbox-flush ()
@@ -505,18 +517,22 @@ With a new connection, entries that failed need not wait any longer."
 When that is done, this is called again."
   (when (and (hive-sidecar-connected-p) (not hive-outbox--sending))
     (let* ((now (float-time))
-           (first (hive-entry-first (cl-remove-if-not #'hive-outbox-sendable-p
+           (first (hive-outbox-entry-first (cl-remove-if-not #'hive-outbox-sendable-p
                                                       hive-outbox--entries)))
            (due (cl-find-if (lambda (entry)
-                              (<= (hive-entry-not-before entry) now))
+                              (<= (hive-outbox--due entry) now))
                             first)))
       (cond
        ((null first))
        ((> hive-outbox--not-before now)
         (hive-outbox--wake hive-outbox--not-before))
        (due (hive-outbox--send due))
-       (t (hive-outbox--wake
-           (apply #'min (mapcar #'hive-entry-not-before first))))))))
+       (t (let ((next (apply #'min (mapcar #'hive-outbox--due first))))
+            (unless (= next 1.0e+INF) (hive-outbox--wake next))))))))
+
+(defun hive-outbox--due (entry)
+  "Return when ENTRY may be sent, in seconds since the epoch."
+  (max (hive-outbox-entry-not-before entry) (hive-outbox-entry-held-until entry)))
 
 (defun hive-outbox--wake (time)
   "Flush again at TIME, in seconds since the epoch."
@@ -530,7 +546,7 @@ When that is done, this is called again."
 (defun hive-outbox--send (entry)
   "Send ENTRY to the sidecar."
   (setq hive-outbox--sending entry)
-  (cl-incf (hive-entry-attempts entry))
+  (cl-incf (hive-outbox-entry-attempts entry))
   (let ((done (lambda (function argument)
                 (when (eq hive-outbox--sending entry)
                   (setq hive-outbox--sending nil))
@@ -538,50 +554,83 @@ When that is done, this is called again."
                   (unwind-protect (funcall function entry argument)
                     (hive-changed)
                     (hive-outbox-flush))))))
-    (hive-rpc-request (intern (hive-entry-method entry))
-                      (hive-entry-params entry)
-                      :success (apply-partially done #'hive-outbox--acked)
+    (hive-rpc-request (intern (hive-outbox-entry-method entry))
+                      (hive-outbox-entry-params entry)
+                      :success (apply-partially done #'hive-outbox--stored)
                       :error (apply-partially done #'hive-outbox--failed))))
 
-(defun hive-outbox--acked (entry result)
+(defun hive-outbox--stored (entry result)
   "Remove ENTRY, which is stored; RESULT is the sidecar's reply."
-  (setf (hive-entry-state entry) 'acked)
+  (setf (hive-outbox-entry-state entry) 'stored)
   (setq hive-outbox--entries (delq entry hive-outbox--entries)
         hive-outbox--delay 1)
   ;; If the news that it is settled comes later, keep it out of the pending ones.
-  (let ((prompt (hive-model-prompt (hive-entry-ask-id entry))))
+  (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
     (unless (and prompt (hive-prompt-pending-p prompt))
-      (hive-model-set-answered (hive-entry-ask-id entry) nil)))
-  (hive-outbox--note entry (list :entry "acked" :response_id
-                                 (hive-entry-response-id entry)))
-  (run-hook-with-args 'hive-outbox-acked-functions entry result))
+      (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)))
+  (hive-outbox--note entry (list :entry "closed" :response_id
+                                 (hive-outbox-entry-response-id entry)))
+  (run-hook-with-args 'hive-outbox-stored-functions entry result))
 
 (defun hive-outbox--failed (entry err)
   "Retry or reject ENTRY after ERR, a plist of :code, :name and :text."
   (let ((code (plist-get err :code))
         (later (lambda () (+ (float-time)
-                             (min 60 (expt 2 (min 6 (hive-entry-attempts entry))))))))
+                             (min 60 (expt 2 (min 6 (hive-outbox-entry-attempts entry))))))))
     (pcase (plist-get err :name)
       ((or 'disconnected 'timeout)
-       (setf (hive-entry-not-before entry) (funcall later)))
+       (setf (hive-outbox-entry-not-before entry) (funcall later)))
       ((guard (hive-rpc-failed-p err 'transient)) ; the store is busy for all entries
        (setq hive-outbox--not-before (+ (float-time) hive-outbox--delay)
              hive-outbox--delay (min 60 (* 2 hive-outbox--delay))))
       ((guard (and (hive-rpc-failed-p err 'internal)
-                   (<= (cl-incf (hive-entry-faults entry)) 3)))
-       (setf (hive-entry-not-before entry) (funcall later)))
+                   (<= (cl-incf (hive-outbox-entry-faults entry)) 3)))
+       (setf (hive-outbox-entry-not-before entry) (funcall later)))
       (name (hive-outbox--reject entry (if name (symbol-name name)
                                          (format "%s" code))
                                  (plist-get err :text))))))
 
 (defun hive-outbox--reject (entry code text)
   "Keep ENTRY as rejected, because of CODE and TEXT."
-  (setf (hive-entry-state entry) 'rejected
-        (hive-entry-code entry) code
-        (hive-entry-text entry) (hive-text-sendable (or text "")))
-  (hive-model-set-answered (hive-entry-ask-id entry) nil)
-  (hive-outbox--note entry (hive-entry-rejection entry))
+  (setf (hive-outbox-entry-state entry) 'rejected
+        (hive-outbox-entry-code entry) code
+        (hive-outbox-entry-text entry) (hive-text-sendable (or text "")))
+  (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)
+  (hive-outbox--note entry (hive-outbox-entry-rejection entry))
   (run-hook-with-args 'hive-outbox-rejected-functions entry))
+
+;;;; What is held
+
+(defun hive-outbox-held ()
+  "Return the entries that are held now and can be taken back, oldest first."
+  (cl-remove-if-not (lambda (entry)
+                      (and (zerop (hive-outbox-entry-attempts entry))
+                           (not (eq entry hive-outbox--sending))
+                           (< (float-time) (hive-outbox-entry-held-until entry))))
+                    (hive-outbox-entries 'pending)))
+
+(defun hive-outbox-take-back (entry)
+  "Take back ENTRY, which is held: it is never sent.
+Return nil if it is held no longer.  On return this is on disk, or the
+entry stays held for ever and an error says why."
+  (when (memq entry (hive-outbox-held))
+    ;; Whatever happens to the disk, this Emacs does not send it.
+    (setf (hive-outbox-entry-held-until entry) 1.0e+INF)
+    (hive-outbox-append (hive-outbox-entry-file entry)
+                        (list :entry "closed" :response_id (hive-outbox-entry-response-id entry)))
+    (setq hive-outbox--entries (delq entry hive-outbox--entries))
+    (hive-rpc-guarded #'hive-outbox--compact (hive-outbox-entry-file entry))
+    (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)
+    (run-hook-with-args 'hive-outbox-taken-back-functions entry)
+    t))
+
+(defun hive-outbox-release ()
+  "Send what is held, as Emacs or Hive ends; without waiting for a reply.
+What is not stored then is sent by the next Emacs."
+  (dolist (entry (cl-remove 1.0e+INF (hive-outbox-held) :key #'hive-outbox-entry-held-until))
+    (setf (hive-outbox-entry-held-until entry) 0)
+    (when (and (hive-sidecar-connected-p) (hive-outbox-sendable-p entry))
+      (hive-rpc-guarded #'hive-outbox--send entry))))
 
 ;;;; What was not written with our key
 
@@ -592,9 +641,9 @@ When that is done, this is called again."
       (special-mode)
       (visual-line-mode)
       (erase-buffer)
-      (insert (hive-words 'outbox-about (hive-text-line (hive-entry-file entry))) "\n\n"
-              (hive-text-line (hive-entry-method entry)) "\n\n")
-      (cl-loop for (key value) on (hive-entry-params entry) by #'cddr
+      (insert (hive-words 'outbox-about (hive-text-line (hive-outbox-entry-file entry))) "\n\n"
+              (hive-text-line (hive-outbox-entry-method entry)) "\n\n")
+      (cl-loop for (key value) on (hive-outbox-entry-params entry) by #'cddr
                do (insert (hive-text-line (substring (symbol-name key) 1)) ": "
                           (hive-text-inert (if (stringp value) value (format "%S" value)))
                           "\n"))
@@ -604,19 +653,19 @@ When that is done, this is called again."
 (defun hive-outbox--confirm (entry)
   "Send ENTRY, which the human has confirmed, as an answer of this Emacs.
 It keeps its id, so if it was stored before, it is not stored twice."
-  (let* ((params (copy-sequence (hive-entry-params entry)))
+  (let* ((params (copy-sequence (hive-outbox-entry-params entry)))
          (copy (hive-outbox-add
-                (hive-entry-ask-id entry) (hive-entry-method entry) params
+                (hive-outbox-entry-ask-id entry) (hive-outbox-entry-method entry) params
                 (format "%s" (or (plist-get params :decision) (plist-get params :body))))))
-    ;; In the same file the copy replaces it; an "acked" there would delete both.
-    (if (equal (hive-entry-file copy) (hive-entry-file entry))
+    ;; In the same file the copy replaces it; a "closed" there would delete both.
+    (if (equal (hive-outbox-entry-file copy) (hive-outbox-entry-file entry))
         (setq hive-outbox--entries (delq entry hive-outbox--entries))
       (hive-outbox--discard entry))))
 
 (defun hive-outbox--discard (entry)
   "Forget ENTRY, which is unverified."
   (setq hive-outbox--entries (delq entry hive-outbox--entries))
-  (hive-outbox--note entry (list :entry "acked" :response_id (hive-entry-response-id entry))))
+  (hive-outbox--note entry (list :entry "closed" :response_id (hive-outbox-entry-response-id entry))))
 
 (defun hive-outbox-review ()
   "Show each entry of the outbox that was not written with your key.
@@ -627,7 +676,7 @@ answer from before the key was there, or one that was planted."
     (unless unverified (hive-say 'outbox-none-unverified))
     (dolist (entry unverified)
       (hive-outbox--print-unverified entry)
-      (let ((known (member (hive-entry-method entry) hive-outbox--methods)))
+      (let ((known (member (hive-outbox-entry-method entry) hive-outbox--methods)))
         (pcase (read-char-choice (hive-words (if known 'outbox-review 'outbox-review-unknown))
                                  (if known '(?s ?d ?l) '(?d ?l)))
           (?s (hive-outbox--confirm entry))
@@ -645,8 +694,8 @@ Their text is lost then; `hive-doctor' shows it."
       (setq hive-outbox--entries
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
       (dolist (entry rejected)
-        (hive-outbox--note entry (list :entry "acked" :response_id
-                                       (hive-entry-response-id entry))))
+        (hive-outbox--note entry (list :entry "closed" :response_id
+                                       (hive-outbox-entry-response-id entry))))
       (hive-changed))))
 
 (provide 'hive-outbox)

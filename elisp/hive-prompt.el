@@ -15,8 +15,11 @@
 
 (require 'button)
 (require 'cl-lib)
+(require 'hive-amend)
 (require 'hive-compose)
+(require 'hive-diff)
 (require 'hive-human)
+(require 'hive-interrupt)
 (require 'hive-display)
 (require 'hive-messages)
 (require 'hive-model)
@@ -24,7 +27,9 @@
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-rules)
 (require 'hive-text)
+(require 'seq)
 (require 'subr-x)
 
 ;;;; The history of a question, in words
@@ -90,6 +95,12 @@
       ("prompt/orphaned" (if (hive-rpc-true-p data :orphaned)
                              (hive-words 'event-orphaned)
                            (hive-words 'event-adopted)))
+      ("prompt/blocked" (hive-words 'event-blocked))
+      ("prompt/unblocked" (hive-words 'event-unblocked))
+      ("prompt/left_to_terminal" (if (plist-get data :terminal_since)
+                                     (hive-words 'event-left-to-terminal)
+                                   (hive-words 'event-back-from-terminal)))
+      ("prompt/expiring" (hive-words 'event-expiring))
       ("prompt/popup" (hive-prompt--popup data))
       ;; An event of a newer sidecar.
       (_ (hive-text-line type 40)))))
@@ -128,6 +139,7 @@
 
 (defvar-local hive-prompt--prompt nil "The question shown here, in full.")
 (defvar-local hive-prompt--events nil "The events of the question, oldest first.")
+(defvar-local hive-prompt--changed nil "The files that were written since they were shown as diffs.")
 (defvar-local hive-prompt--others nil "Other questions of the same agent.")
 
 ;;;; Printing
@@ -138,13 +150,18 @@
 
 (defun hive-prompt--insert-context (text)
   "Insert TEXT, Markdown from an agent, coloured and inert."
-  (insert (hive-prompt--coloured (hive-text-inert text)) "\n"))
+  (let ((begin (point)))
+    (insert (hive-prompt--coloured (hive-text-inert text)) "\n")
+    (hive-diff-activate begin (point))))
 
 ;; No other mode touches text from agents: `markdown-mode' calls whatever mode a
 ;; code block names, and hostile text keeps it busy for minutes.
 
 (defconst hive-prompt--most-colours 1000
   "How many pieces of a text get a face; Emacs is slow with more.")
+
+(defconst hive-prompt--fence "\\(```+\\|~~~+\\)\\( *\\(?:diff\\|patch\\)[ \t]*$\\)?"
+  "The first line of a code block; the second group is there if it has a diff.")
 
 (defun hive-prompt--coloured (text)
   "Return TEXT with our faces for its Markdown and no other property."
@@ -164,10 +181,18 @@ No text is passed twice: what a search has passed is coloured or left."
       (while (and (> left 0) (not (eobp)))
         (let ((begin (point)) (end (line-end-position)))
           (cond
-           ((looking-at "\\(?:```+\\|~~~+\\)")
-            (unless (search-forward (concat "\n" (match-string 0)) nil t)
-              (goto-char (point-max)))
-            (paint begin (line-end-position) 'hive-prompt-code))
+           ((hive-diff-at-p)
+            (setq left (- left (hive-diff-colour left)))
+            (unless (eobp) (backward-char)))
+           ((looking-at hive-prompt--fence)
+            (let ((diff (match-beginning 2)))
+              (unless (search-forward (concat "\n" (match-string 1)) nil t)
+                (goto-char (point-max)))
+              (if (not diff)
+                  (paint begin (line-end-position) 'hive-prompt-code)
+                (let ((close (line-beginning-position)))
+                  (goto-char (min (point-max) (1+ end)))
+                  (setq left (- left (hive-diff-colour-lines (max close (point)))))))))
            ((looking-at "#+ ") (paint begin end 'hive-prompt-heading))
            (t (while (and (> left 0) (re-search-forward "`[^`\n]+`" end t))
                 (paint (match-beginning 0) (match-end 0) 'hive-prompt-code)))))
@@ -205,16 +230,29 @@ No text is passed twice: what a search has passed is coloured or left."
       (insert (hive-text-inert (plist-get answer :comment)) "\n"))
     (insert (propertize (hive-words 'answer-by
                                     (hive-text-by answer 40)
-                                    (hive-text-line (plist-get answer :via) 20)
+                                    (hive-text-value (plist-get answer :via) 20)
                                     (hive-text-age (plist-get answer :responded_at)))
-                        'face 'shadow))))
+                        'face 'hive-shadow))))
 
 (defun hive-prompt--insert-receipts (prompt)
   "Insert the history of PROMPT."
   (hive-prompt--heading (hive-words 'heading-events))
   (insert (hive-prompt-events-receipts prompt) "\n")
-  (dolist (event (append hive-prompt--events nil))
-    (insert (propertize (format "  %s\n" (hive-prompt-events-line event)) 'face 'shadow))))
+  (pcase-dolist (`(,event . ,count) (hive-prompt--folded hive-prompt--events))
+    (insert (propertize (format "  %s%s\n" (hive-prompt-events-line event)
+                                (if (> count 1) (hive-words 'event-times count) ""))
+                        'face 'hive-shadow))))
+
+(defun hive-prompt--folded (events)
+  "Return EVENTS as a list of conses: an event, and how often it happened.
+Events with the same words are one, at the place and time of the first."
+  (let ((counts (make-hash-table :test #'equal)) folded)
+    (seq-doseq (event events)
+      (let* ((words (hive-prompt--words (plist-get event :type) (plist-get event :data)))
+             (known (gethash words counts)))
+        (if known (setcdr known (1+ (cdr known)))
+          (push (puthash words (cons event 1) counts) folded))))
+    (nreverse folded)))
 
 (defun hive-prompt--insert-others ()
   "Insert the other questions of this agent."
@@ -225,10 +263,10 @@ No text is passed twice: what a search has passed is coloured or left."
       (insert-text-button (hive-text-line (plist-get other :question) 80)
                           'follow-link t
                           'action (lambda (_) (hive-prompt-show other)))
-      (insert (propertize (concat "  " (hive-text-line (plist-get other :status) 20) ", "
+      (insert (propertize (concat "  " (hive-text-value (plist-get other :status) 20) ", "
                                   (hive-words 'ago (hive-text-age (plist-get other :created_at)))
                                   "\n")
-                          'face 'shadow)))))
+                          'face 'hive-shadow)))))
 
 (defun hive-prompt--print-options (prompt)
   "Insert the options of PROMPT under a heading, if it has any."
@@ -236,10 +274,20 @@ No text is passed twice: what a search has passed is coloured or left."
     (hive-prompt--heading (hive-words 'heading-options))
     (hive-prompt--insert-options prompt)))
 
+(defun hive-prompt--directory (prompt)
+  "Return the directory in which the agent of PROMPT works, or nil."
+  (let* ((context (and (hive-rpc-true-p prompt :dialog) (plist-get prompt :context)))
+         (start (and context (string-match "^Directory: \\(/.*\\)$" context)))
+         (directory (if start (match-string 1 context)
+                      (replace-regexp-in-string "/\\.git/?\\'" "" (or (plist-get prompt :project_dir) "")))))
+    (and (file-name-absolute-p directory) (not (file-remote-p directory))
+         (file-name-as-directory directory))))
+
 (defun hive-prompt--print-context (prompt)
   "Insert the context of PROMPT under a heading, if it has one."
   (when (plist-get prompt :context)
     (hive-prompt--heading (hive-words 'heading-context))
+    (setq hive-diff-directory (hive-prompt--directory prompt))
     (hive-prompt--insert-context (plist-get prompt :context)))
   (when (hive-rpc-true-p prompt :context_truncated)
     (insert (hive-words 'context-loading))))
@@ -257,21 +305,24 @@ No text is passed twice: what a search has passed is coloured or left."
                           (hive-text-source prompt)
                           (hive-text-line (plist-get prompt :project) 40)
                           (hive-text-line (plist-get prompt :kind) 20)
-                          (hive-text-line (plist-get prompt :urgency) 20)
-                          (hive-text-line (plist-get prompt :status) 20)
+                          (hive-text-value (plist-get prompt :urgency) 20)
+                          (hive-text-value (plist-get prompt :status) 20)
                           (let ((note (string-trim (hive-human-note prompt))))
                             (unless (string-empty-p note) note))
                           (when (and (hive-prompt-pending-p prompt)
                                      (plist-get prompt :expires_at))
                             (hive-words 'expires-in
                                         (hive-text-until (plist-get prompt :expires_at))))
+                          (when (hive-prompt-blocked-p prompt) (hive-prompt-waits prompt))
                           (when (hive-rpc-true-p prompt :orphaned) (hive-words 'session-ended))))
               " · ")
-             'face 'shadow)
+             'face 'hive-shadow)
             "\n\n")
     (setq begin (point))
     (insert (hive-text-inert (plist-get prompt :question)) "\n")
     (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
+    (dolist (file hive-prompt--changed)
+      (insert "\n" (propertize (hive-words 'diff-changed (hive-text-line file 200)) 'face 'hive-warning) "\n"))
     ;; What a permission is about comes first; below it is what a key allows.
     (if (hive-permission-p prompt)
         (progn (hive-prompt--print-context prompt)
@@ -290,7 +341,8 @@ No text is passed twice: what a search has passed is coloured or left."
 
 ;;;; The mode
 
-(declare-function hive-next "hive-next")
+(declare-function hive-prompt-menu "hive-menu")
+(autoload 'hive-prompt-menu "hive-menu" "The keys in the buffer of a question." t)
 
 (defvar hive-prompt-mode-map
   (let ((map (make-sparse-keymap)))
@@ -301,7 +353,17 @@ No text is passed twice: what a search has passed is coloured or left."
     (define-key map (kbd "e") #'hive-prompt-compose)
     (define-key map (kbd "c") #'hive-prompt-cancel)
     (define-key map (kbd "s") #'hive-prompt-snooze)
-    (define-key map (kbd "n") #'hive-next)
+    (define-key map (kbd "n") #'hive-prompt-next)
+    (define-key map (kbd "p") #'hive-prompt-previous)
+    (define-key map (kbd "N") #'hive-prompt-next-question)
+    (define-key map (kbd "P") #'hive-prompt-previous-question)
+    (define-key map (kbd "E") #'hive-diff-ediff)
+    (define-key map (kbd "i") #'hive-prompt-interrupt)
+    (define-key map (kbd "j") #'hive-prompt-visit-terminal)
+    (define-key map (kbd "?") #'hive-prompt-menu)
+    (define-key map (kbd "+") #'hive-prompt-choose-with-words)
+    (define-key map (kbd "u") #'hive-undo)
+    (define-key map (kbd "A") #'hive-prompt-always)
     (dotimes (n 9)
       (define-key map (number-to-string (1+ n)) #'hive-prompt-choose))
     map)
@@ -309,12 +371,20 @@ No text is passed twice: what a search has passed is coloured or left."
 
 (define-derived-mode hive-prompt-mode special-mode "Hive-Question"
   "Major mode of the buffer that shows one question in full.
-\\<hive-prompt-mode-map>1 to 9 answer with an option; \\`RET' or \\`a' answers in the minibuffer, \\[hive-prompt-compose] in
-a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] snoozes, \\[hive-next] goes on to
-the next question.
+\\<hive-prompt-mode-map>1 to 9 answer with an option, \\[hive-prompt-choose-with-words] with an option and words;
+\\`RET' or \\`a' answers in the minibuffer, \\[hive-prompt-compose] in a buffer of its own.
+\\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] snoozes, \\[hive-undo] takes back or corrects your
+answer.
+
+\\[hive-prompt-next] goes to the next hunk of
+a diff, and after the last one to the next question; \\[hive-prompt-previous] goes back.
+\\[hive-prompt-interrupt] interrupts the agent, \\[hive-prompt-visit-terminal] goes to its terminal, \\[hive-prompt-menu] shows the keys.
+\\[hive-prompt-next-question] and \\[hive-prompt-previous-question] always go to a question.  On a diff, \\<hive-diff-map>\\[hive-diff-visit] visits the line
+in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
 \\{hive-prompt-mode-map}"
   (hive-wrap-words)
-  (setq-local revert-buffer-function #'hive-prompt--revert)
+  (setq-local revert-buffer-function #'hive-prompt--revert
+              hive-prompt-at-point-function (lambda () hive-prompt--prompt))
   (setq bidi-paragraph-direction 'left-to-right)
   (add-hook 'hive-changed-hook #'hive-prompt--look))
 
@@ -339,7 +409,8 @@ the next question.
      'prompt/get (list :ask_id id)
      :success (lambda (result)
                 (hive-prompt--take buffer :prompt (plist-get result :prompt)
-                                   :events (plist-get result :events)))
+                                   :events (plist-get result :events)
+                                   :changed (append (plist-get result :changed_files) nil)))
      :error (lambda (err)
               (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200))))
     (hive-rpc-request
@@ -351,11 +422,17 @@ the next question.
                             :key (lambda (other) (plist-get other :ask_id)))))
      :error #'ignore)))
 
-(cl-defun hive-prompt--take (buffer &key prompt events (others nil others-p))
-  "Show PROMPT and EVENTS, or OTHERS, in BUFFER if it is live."
+(cl-defun hive-prompt--take (buffer &key prompt events changed (others nil others-p))
+  "Show PROMPT, EVENTS and files CHANGED, or OTHERS, in BUFFER if it is live."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (when prompt (setq hive-prompt--prompt prompt hive-prompt--events events))
+      (when prompt
+        ;; The note in the buffer may be above what the window shows.
+        (dolist (file (cl-set-difference changed hive-prompt--changed :test #'equal))
+          (hive-announce 'diff-changed (hive-text-line file 60)))
+        (setq hive-prompt--prompt prompt
+              hive-prompt--events events
+              hive-prompt--changed changed))
       (when others-p (setq hive-prompt--others others))
       (hive-prompt--print))))
 
@@ -365,9 +442,21 @@ the next question.
 
 ;;;; Commands
 
+(defun hive-prompt-find-buffer (prompt)
+  "Return the buffer of PROMPT, or nil if there is none."
+  (cl-find-if (lambda (buffer)
+                (and (eq (buffer-local-value 'major-mode buffer) 'hive-prompt-mode)
+                     (equal (plist-get prompt :ask_id)
+                            (plist-get (buffer-local-value 'hive-prompt--prompt buffer) :ask_id))))
+              (buffer-list)))
+
 (defun hive-prompt-buffer (prompt)
   "Return the buffer of PROMPT; details are added when they arrive."
-  (let ((buffer (get-buffer-create (format "*hive question: %s*" (plist-get prompt :ask_id)))))
+  ;; A longer name would push what waits out of the mode line.
+  (let ((buffer (or (hive-prompt-find-buffer prompt)
+                    (generate-new-buffer (hive-words 'prompt-buffer
+                                                     (hive-text-line (plist-get prompt :agent) 16)
+                                                     (hive-text-line (plist-get prompt :question) 20))))))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
       (setq hive-prompt--prompt prompt)
@@ -375,6 +464,10 @@ the next question.
       (goto-char (point-min)))
     (hive-prompt--fetch buffer)
     buffer))
+
+(defun hive-prompt-shown ()
+  "Return the question of this buffer."
+  hive-prompt--prompt)
 
 (defun hive-prompt-show (prompt)
   "Show PROMPT in full."
@@ -401,6 +494,62 @@ the next question.
   (interactive nil hive-prompt-mode)
   (when (hive-snooze-prompt hive-prompt--prompt) (quit-window)))
 
+(defun hive-prompt-always ()
+  "Show the rule that would allow what this permission asks for.
+It is written only when you say so."
+  (interactive nil hive-prompt-mode)
+  (hive-rule-for hive-prompt--prompt))
+
+;;;; Commands: its agent
+
+(defun hive-prompt-interrupt ()
+  "Ask the agent of the question of this buffer to stop."
+  (interactive nil hive-prompt-mode)
+  (let ((agent (plist-get hive-prompt--prompt :agent)))
+    (when (y-or-n-p (hive-words 'interrupt? (hive-text-line agent 40)))
+      (hive-interrupt-session (plist-get hive-prompt--prompt :session_id) agent))))
+
+(defun hive-prompt-visit-terminal ()
+  "Go to the terminal of the agent that asks, if it is in this Emacs."
+  (interactive nil hive-prompt-mode)
+  (hive-terminal-visit (plist-get hive-prompt--prompt :session_id)
+                       (plist-get hive-prompt--prompt :agent)))
+
+;;;; Commands: moving
+
+(defun hive-prompt--beside (back)
+  "Return the pending question after this one, or with BACK the one before."
+  (let* ((waiting (cl-remove-if #'hive-prompt-snoozed-p (hive-prompts-mine)))
+         (waiting (if back (reverse waiting) waiting))
+         (own (plist-get hive-prompt--prompt :ask_id))
+         (from (cl-member own waiting :test #'equal :key (lambda (prompt) (plist-get prompt :ask_id)))))
+    (if from (cadr from) (car waiting))))
+
+(defun hive-prompt-next-question (&optional back)
+  "Show the next pending question in this window; with BACK, the one before."
+  (interactive nil hive-prompt-mode)
+  (let ((prompt (hive-prompt--beside back)))
+    (unless prompt (hive-fail (if back 'prompt-first 'prompt-last)))
+    (hive-respond-seen prompt)
+    (pop-to-buffer-same-window (hive-prompt-buffer prompt))))
+
+(defun hive-prompt-previous-question ()
+  "Show the pending question before this one in this window."
+  (interactive nil hive-prompt-mode)
+  (hive-prompt-next-question t))
+
+(defun hive-prompt-next ()
+  "Go to the next hunk of a diff, or after the last one to the next question."
+  (interactive nil hive-prompt-mode)
+  (unless (hive-diff-next) (hive-prompt-next-question)))
+
+(defun hive-prompt-previous ()
+  "Go to the previous hunk of a diff, or before the first to the previous question."
+  (interactive nil hive-prompt-mode)
+  (unless (hive-diff-next t) (hive-prompt-next-question t)))
+
+;;;; Commands: answering with an option
+
 (defun hive-prompt-choose ()
   "Answer with the option whose number was pressed."
   (interactive nil hive-prompt-mode)
@@ -409,8 +558,21 @@ the next question.
     (unless option (hive-fail 'prompt-no-option number))
     (hive-prompt--send-label (plist-get option :label))))
 
-(defun hive-prompt--send-label (label)
-  "Answer the question of this buffer with the option LABEL."
+(defun hive-prompt-choose-with-words ()
+  "Answer with an option and with words of your own."
+  (interactive nil hive-prompt-mode)
+  (let* ((options (append (plist-get hive-prompt--prompt :options) nil))
+         (count (min 9 (length options)))
+         (number (if (zerop count) (hive-fail 'compose-no-options)
+                   (- (read-char-choice (hive-words 'which-option count)
+                                        (number-sequence ?1 (+ ?0 count)))
+                      ?1)))
+         (label (plist-get (nth number options) :label))
+         (words (read-string (hive-words 'with-words (hive-text-line label 40)) nil 'hive-read-history)))
+    (hive-prompt--send-label label (unless (string-blank-p words) words))))
+
+(defun hive-prompt--send-label (label &optional words)
+  "Answer the question of this buffer with the option LABEL and WORDS."
   (unless (hive-prompt-unanswered-p hive-prompt--prompt)
     (hive-fail 'prompt-closed))
   (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
@@ -418,7 +580,8 @@ the next question.
     (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
   ;; With the claim it is known that the notes shown here were read.
   (hive-respond-claim hive-prompt--prompt)
-  (hive-respond-send hive-prompt--prompt (list :decision label :selected (vector label))))
+  (hive-respond-send hive-prompt--prompt (append (list :decision label :selected (vector label))
+                                                 (and words (list :comment words)))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)
   "Show the question in PARAMS, whose popup the human clicked."

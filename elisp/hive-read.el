@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-diff)
 (require 'hive-display)
 (require 'hive-human)
 (require 'hive-messages)
@@ -23,16 +24,13 @@
 
 ;;;; Permissions
 
+(declare-function hive-batch-insert "hive-batch")
 (declare-function hive-prompt-show "hive-prompt")
 
 ;; The answer to a permission makes an agent act.  So a permission is labelled
 ;; wherever it is answered.  An answer that may allow something is taken only
 ;; once all of the permission's text was displayed, and confirmed if a single
 ;; key gives it.
-
-(defconst hive-read--refusals '("Deny" "Abort" "Keep planning")
-  "The options that refuse, in the dialogs of agents.
-Any other option may allow something.")
 
 (defconst hive-read--lines 5
   "How many lines of a permission are shown where not all of them fit.")
@@ -43,22 +41,30 @@ Any other option may allow something.")
 
 (defun hive-permission-mark (prompt)
   "Return the label of PROMPT if it asks for a permission, or \"\"."
-  (if (hive-permission-p prompt) (propertize "PERMISSION " 'face 'warning) ""))
+  (if (hive-permission-p prompt) (propertize "PERMISSION " 'face 'hive-warning) ""))
 
-(defun hive-permission-grant-p (prompt answer)
+(defun hive-permission-refuses-p (prompt label)
+  "Return non-nil if choosing LABEL in PROMPT permits nothing."
+  (cl-some (lambda (option)
+             (and (equal label (plist-get option :label))
+                  (hive-rpc-true-p option :refuses)))
+           (append (plist-get prompt :options) nil)))
+
+(defun hive-permission-allows-p (prompt answer)
   "Return non-nil if ANSWER to PROMPT could permit something.
 ANSWER is a plist of :decision and :selected.  In the dialog of an
 agent, free text only denies."
   (and (hive-permission-p prompt)
        (let ((selected (append (plist-get answer :selected) nil)))
          (if selected
-             (not (cl-subsetp selected hive-read--refusals :test #'equal))
+             (not (cl-every (lambda (label) (hive-permission-refuses-p prompt label))
+                            selected))
            (not (hive-rpc-true-p prompt :dialog))))))
 
 (defun hive-permission-demand (prompt answer)
   "Signal a `user-error' if ANSWER could permit what was not displayed.
 Then show PROMPT in a buffer, where its whole text can be read."
-  (when (and (hive-permission-grant-p prompt answer)
+  (when (and (hive-permission-allows-p prompt answer)
              (not (hive-display-digest prompt)))
     (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
     (hive-fail 'permission-unread)))
@@ -66,7 +72,7 @@ Then show PROMPT in a buffer, where its whole text can be read."
 (defun hive-permission-confirmed-p (prompt decision)
   "Return non-nil if DECISION must be confirmed as the answer to PROMPT.
 Signal a `user-error' if it may allow what was not displayed in full."
-  (when (and (hive-permission-p prompt) (not (member decision hive-read--refusals)))
+  (when (and (hive-permission-p prompt) (not (hive-permission-refuses-p prompt decision)))
     (let ((labels (mapcar (lambda (option) (plist-get option :label))
                           (append (plist-get prompt :options) nil))))
       (hive-permission-demand prompt (list :decision decision
@@ -86,8 +92,11 @@ Signal a `user-error' if it may allow what was not displayed in full."
 With WIDTH, these are the first lines, at most that wide.  They are what
 the agent has added since, and the context of a permission."
   (let* ((lines (and (hive-permission-p prompt)
-                     (cl-remove-if #'string-blank-p
-                                   (split-string (hive-text-inert (plist-get prompt :context))
+                     (cl-remove-if (lambda (line)
+                                     (and (string-blank-p line)
+                                          (or (equal line "")
+                                              (not (get-text-property 0 'hive-diff line)))))
+                                   (split-string (hive-diff-text (hive-text-inert (plist-get prompt :context)))
                                                  "\n"))))
          (rest (and width (nthcdr hive-read--lines lines))))
     (concat
@@ -99,7 +108,7 @@ the agent has added since, and the context of a permission."
                 (butlast lines (length rest)) "")
      (if rest
          (propertize (hive-words 'permission-more (hive-count (length rest) "more line"))
-                     'face 'warning)
+                     'face 'hive-warning)
        ""))))
 
 ;;;; The buffer beside the minibuffer
@@ -117,7 +126,7 @@ The buffer follows what the agent adds while the human types."
          (look (lambda () (hive-read--look prompt buffer))))
     (unwind-protect
         (progn
-          (when (or (plist-get prompt :context) (hive-read-notes prompt)
+          (when (or (plist-get prompt :context) (plist-get prompt :batch) (hive-read-notes prompt)
                     (> (length question) 200) (string-search "\n" question)
                     (hive-permission-p prompt))
             (setq buffer (get-buffer-create hive-read--buffer))
@@ -127,7 +136,7 @@ The buffer follows what the agent adds while the human types."
                                      (window-height . fit-window-to-buffer)))
             (when (hive-rpc-true-p prompt :context_truncated)
               (hive-read--fetch prompt buffer))
-            (add-hook 'hive-changed-hook look))
+            (unless (plist-get prompt :batch) (add-hook 'hive-changed-hook look)))
           (funcall read))
       (remove-hook 'hive-changed-hook look)
       (when (buffer-live-p buffer)
@@ -145,28 +154,34 @@ The buffer follows what the agent adds while the human types."
         (hive-read--show now buffer)))))
 
 (defun hive-read--show (prompt buffer)
-  "Print the question, the notes and the context of PROMPT in BUFFER."
+  "Print PROMPT in BUFFER, or each question of a batch."
   (with-current-buffer buffer
     (let ((inhibit-read-only t) (place (point)))
       (unless (derived-mode-p 'special-mode)
         (special-mode)
         (visual-line-mode))
       (erase-buffer)
-      (setq hive-read--noted (plist-get prompt :notes))
-      (insert (hive-text-inert (plist-get prompt :question)) "\n")
-      ;; Above the context, which may be long: new ones must be in sight.
-      (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
-      (let ((context (plist-get prompt :context)))
-        (when context (insert "\n" (hive-text-inert context) "\n")))
-      (when (hive-permission-p prompt)
-        (insert "\n" (hive-read--options-text prompt) "\n")
-        (hive-display-track prompt (point-min) (point-max)))
-      (when (hive-rpc-true-p prompt :context_truncated)
-        (insert (hive-words 'context-loading)))
+      (if (plist-get prompt :batch)
+          (hive-batch-insert (plist-get prompt :batch))
+        (hive-read--insert prompt))
       (hive-wrap-heed (point-min) (point-max))
       (goto-char (min place (point-max))))))
 
-(defun hive-read--options-text (prompt)
+(defun hive-read--insert (prompt)
+  "Insert the question, the notes and the context of PROMPT."
+  (setq hive-read--noted (plist-get prompt :notes))
+  (insert (hive-text-inert (plist-get prompt :question)) "\n")
+  ;; Above the context, which may be long: new ones must be in sight.
+  (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
+  (let ((context (plist-get prompt :context)))
+    (when context (insert "\n" (hive-diff-text (hive-text-inert context)) "\n")))
+  (when (hive-permission-p prompt)
+    (insert "\n" (hive-read-options-text prompt) "\n")
+    (hive-display-track prompt (point-min) (point-max)))
+  (when (hive-rpc-true-p prompt :context_truncated)
+    (insert (hive-words 'context-loading))))
+
+(defun hive-read-options-text (prompt)
   "Return the options of PROMPT with their descriptions, in lines."
   (mapconcat (lambda (option)
                (concat "[" (hive-text-inert (plist-get option :label)) "] "
@@ -228,15 +243,18 @@ NUMBERED is an alist of keys and options."
   "Answers that Hive offers where free text is allowed.
 Each element is (KIND PROJECT TEXT...): the texts are offered for
 that KIND (\"question\", \"permission\" or \"mention\") from that
-PROJECT; nil means any.  For example:
+PROJECT; nil means any.  A TEXT that is a list (OPTION WORDS) is
+offered where the question has that option: it chooses the option and
+adds the words as a comment.  For example:
 
-  ((nil nil \"Yes, and keep it small.\" \"Look at the tests first.\")
-   (\"permission\" \"rocket\" \"Only in a branch.\")
+  ((nil nil \"Look at the tests first.\" (\"Yes\" \"but keep it small.\"))
+   (\"permission\" \"rocket\" (\"Deny\" \"only in a branch.\"))
    (\"mention\" nil \"I will look at it today.\"))"
   :type '(repeat (cons (choice (const :tag "Any kind" nil)
                                (const "question") (const "permission") (const "mention"))
                        (cons (choice (const :tag "Any project" nil) string)
-                             (repeat string))))
+                             (repeat (choice (string :tag "Text")
+                                             (list :tag "Option and words" string string))))))
   :group 'hive)
 
 (defface hive-template '((t :inherit italic))
@@ -253,18 +271,54 @@ PROJECT; nil means any.  For example:
    :test #'equal :from-end t))
 
 (defun hive-template-texts (prompt)
-  "Return the templates for PROMPT, if free text is allowed there."
-  (when (hive-rpc-true-p prompt :allow_free_text)
-    (hive-read--matching (plist-get prompt :kind) (plist-get prompt :project))))
+  "Return the templates for PROMPT, as they could be typed.
+Texts are offered where free text is allowed, and words beside an
+option where the question has that option."
+  (let ((free (hive-rpc-true-p prompt :allow_free_text)))
+    (cl-loop for text in (hive-read--matching (plist-get prompt :kind) (plist-get prompt :project))
+             if (stringp text) when free collect text end
+             else when (hive-read-label prompt (car text))
+             collect (format "%s, %s" (hive-read-label prompt (car text)) (cadr text)))))
 
 (defun hive-template-messages (project)
   "Return the templates for mentions and messages in PROJECT."
-  (hive-read--matching "mention" project))
+  (cl-remove-if-not #'stringp (hive-read--matching "mention" project)))
 
 (defun hive-template-demand (project)
   "Return the templates for messages in PROJECT, or signal a `user-error'."
   (or (hive-template-messages project)
       (hive-fail 'no-templates)))
+
+;;;; Words beside an option
+
+;; "Yes, but only on Friday" chooses the option "Yes", and the rest is its
+;; comment.
+
+(defun hive-read-label (prompt text)
+  "Return the label of the option of PROMPT that TEXT names, or nil.
+Case and surrounding white space do not count."
+  (let ((text (downcase (string-trim text))))
+    (cl-loop for option in (append (plist-get prompt :options) nil)
+             for label = (plist-get option :label)
+             when (equal text (downcase (string-trim label))) return label)))
+
+(defun hive-read-understood (prompt text)
+  "Return the answer to PROMPT that TEXT means, as `hive-read-answer' does.
+It is an option, an option and words behind a comma, a colon, a
+semicolon or a dash, or else free text."
+  (let ((answer (lambda (label comment)
+                  (append (list :decision label :selected (vector label))
+                          (and comment (list :comment comment)))))
+        (label (hive-read-label prompt text)))
+    (if label (funcall answer label nil)
+      (or (cl-loop for start = 0 then (match-end 0)
+                   ;; A label has 500 characters at most.
+                   while (and (<= start 600) (string-match "[,;:][ \t\n]+\\|[ \t]+[-–—][ \t]+" text start))
+                   for named = (hive-read-label prompt (substring text 0 (match-beginning 0)))
+                   for words = (string-trim (substring text (match-end 0)))
+                   when (and named (not (string-empty-p words)))
+                   return (funcall answer named words))
+          (list :decision text)))))
 
 ;;;; Choosing a question
 
@@ -275,7 +329,7 @@ PROJECT; nil means any.  For example:
   (propertize (format "  %s%s  %s%s"
                       (hive-human-note prompt)
                       (hive-text-line (plist-get prompt :project) 24)
-                      (hive-text-age (plist-get prompt :created_at))
+                      (hive-prompt-waits prompt)
                       (if (hive-permission-p prompt) "  permission" ""))
               'face 'completions-annotations))
 
@@ -294,14 +348,44 @@ several things share get a number."
                 (cons (if (> count 1) (format "%s <%d>" text count) text) thing)))
             things)))
 
+(defun hive-read-question-line (prompt)
+  "Return the completion candidate for PROMPT, or for a batch.
+Its property `hive-ask-id' says which question it is."
+  (propertize (hive-read--line prompt) 'hive-ask-id (plist-get prompt :ask_id)))
+
+(defun hive-read-question-of (line)
+  "Return the question of LINE, a value of `hive-read-question-line'.
+If LINE has lost its property, it is the first that looks so.  Signal a
+`user-error' if that question is no longer known."
+  (let ((id (and (not (string-empty-p line)) (get-text-property 0 'hive-ask-id line))))
+    (or (if id (hive-model-prompt id)
+          (cdr (assoc line (hive-read-candidates (hive-prompts) #'hive-read--line))))
+        (hive-fail 'prompt-closed))))
+
 (defun hive-read--line (prompt)
-  "Return the completion candidate for PROMPT."
-  (concat (hive-text-agent prompt 30) ": "
+  "Return the words of the completion candidate for PROMPT, or for a batch."
+  (concat (if (plist-get prompt :batch)
+              (hive-words 'batch-choice (length (plist-get prompt :batch)))
+            (hive-text-agent prompt 30))
+          ": "
           (hive-text-line (plist-get prompt :question) 100)))
 
+(defun hive-read--offered (waiting)
+  "Return WAITING with a batch before each question that has others like it.
+A batch is its first question with the list as :batch."
+  (let ((seen (make-hash-table :test #'equal)))
+    (cl-loop for prompt in waiting
+             for alike = (plist-get prompt :alike)
+             for batch = (and alike (not (gethash alike seen)) (hive-prompts-alike prompt waiting))
+             when alike do (puthash alike t seen)
+             when (cdr batch) collect (append (list :batch batch) prompt)
+             collect prompt)))
+
 (defun hive-read-prompt (waiting)
-  "Let the human choose one of WAITING; the first is the default."
-  (let* ((alist (hive-read-candidates waiting #'hive-read--line))
+  "Let the human choose one of WAITING; the first is the default.
+Questions that are alike can be chosen together: then return the first
+with all of them as :batch."
+  (let* ((alist (hive-read-candidates (hive-read--offered waiting) #'hive-read-question-line))
          (affix (lambda (lines)
                   (mapcar (lambda (line)
                             (let ((prompt (cdr (assoc line alist))))
@@ -310,17 +394,23 @@ several things share get a number."
                           lines)))
          (line (completing-read
                 (hive-words 'which-question (length waiting) (hive-text-line (caar alist) 60))
-                (hive-read-table (mapcar #'car alist) 'hive-prompt affix)
+                (hive-read-table (mapcar #'car alist) 'hive-question affix
+                                 (lambda (line)
+                                   (hive-text-line (plist-get (cdr (assoc line alist)) :project) 40)))
                 nil t nil nil (caar alist))))
     (cdr (assoc line alist))))
 
-(defun hive-read-table (candidates category affix)
+(defun hive-read-table (candidates category affix &optional group)
   "Return a completion table of CANDIDATES of CATEGORY, in their order.
-AFFIX is the affixation function."
+AFFIX is the affixation function.  GROUP returns the name of the group
+of a candidate."
   (lambda (string predicate action)
     (if (eq action 'metadata)
         `(metadata (category . ,category)
                    (affixation-function . ,affix)
+                   ,@(when group
+                       `((group-function . ,(lambda (line transform)
+                                              (if transform line (funcall group line))))))
                    (display-sort-function . identity)
                    (cycle-sort-function . identity))
       (complete-with-action action candidates string predicate))))
@@ -411,21 +501,37 @@ Half an option counts only if the human confirms it."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
+         (templates (hive-template-texts prompt))
          (typed nil) (meant nil))
     (while (not meant)
       (setq typed (hive-read--one
                    (hive-read-prompt-line prompt (hive-read--offer alist free))
-                   (append (mapcar #'car alist) (hive-template-texts prompt))
+                   (append (mapcar #'car alist) templates)
                    (hive-read--affix options alist)
                    (not free) nil typed)
-            meant (if (or (not free) (hive-read--meant typed alist)
-                          (member typed (hive-template-texts prompt)))
-                      typed
-                    (hive-read-meant typed (mapcar #'car alist)))))
-    (let ((label (hive-read--meant meant alist)))
-      (if label
-          (list :decision label :selected (vector label))
-        (list :decision meant)))))
+            meant (cond ((hive-read--meant typed alist) (hive-read--chosen typed alist))
+                        ((or (not free) (member typed templates)
+                             (plist-get (hive-read-understood prompt typed) :selected))
+                         (hive-read--with-words prompt typed))
+                        (t (hive-read--chosen (hive-read-meant typed (mapcar #'car alist))
+                                              alist)))))
+    meant))
+
+(defun hive-read--chosen (text alist)
+  "Return the answer that TEXT is, an option in ALIST or free text; or nil."
+  (let ((label (and text (hive-read--meant text alist))))
+    (cond (label (list :decision label :selected (vector label)))
+          (text (list :decision text)))))
+
+(defun hive-read--with-words (prompt text)
+  "Return the answer to PROMPT that TEXT means, or nil to edit TEXT.
+If it may permit something, ask whether it is meant so."
+  (let ((answer (hive-read-understood prompt text)))
+    (and (or (not (plist-get answer :comment))
+             (not (hive-permission-allows-p prompt answer))
+             (y-or-n-p (hive-words 'permission-words? (hive-text-line (plist-get answer :decision) 40)
+                                   (hive-text-line (plist-get answer :comment) 80))))
+         answer)))
 
 (defun hive-read--offer (alist free)
   "Return the possible answers: the options in ALIST, and if FREE, free text."

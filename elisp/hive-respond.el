@@ -1,4 +1,4 @@
-;;; hive-respond.el --- Answering, correcting, cancelling and snoozing  -*- lexical-binding: t; -*-
+;;; hive-respond.el --- Answering, cancelling and snoozing  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,10 +6,10 @@
 
 ;;; Commentary:
 
-;; `hive-respond' answers a pending question in the minibuffer, and
-;; `hive-amend' corrects a recent answer.  Every answer goes through the
-;; outbox, so it is on disk before you read "queued".  The other ways to
-;; answer use the functions here; so do the commands that cancel and snooze.
+;; `hive-respond' answers a pending question in the minibuffer.  Every answer
+;; goes through the outbox, so it is on disk before you read "queued".  The
+;; other ways to answer use the functions here; so do the commands that cancel
+;; and snooze.
 
 ;;; Code:
 
@@ -25,6 +25,8 @@
 (require 'hive-text)
 (require 'seq)
 (require 'subr-x)
+
+(declare-function hive-batch-answer "hive-batch")
 
 ;;;; Seen and claimed
 
@@ -68,7 +70,7 @@ ANSWER is a plist of :decision, :selected and :comment.  Signal a
   (hive-permission-demand prompt answer)
   (let ((selected (plist-get answer :selected))
         (comment (plist-get answer :comment))
-        (digest (and (hive-permission-grant-p prompt answer) (hive-display-digest prompt)))
+        (digest (and (hive-permission-allows-p prompt answer) (hive-display-digest prompt)))
         (store (plist-get hive-sidecar-info :store_id)))
     `( :ask_id ,(plist-get prompt :ask_id)
        :decision ,(hive-text-sendable (plist-get answer :decision))
@@ -79,12 +81,48 @@ ANSWER is a plist of :decision, :selected and :comment.  Signal a
        :response_id ,(hive-rpc-new-id)
        ,@(when store (list :store_id store)))))
 
+(defcustom hive-undo-seconds 3
+  "For how many seconds an answer can be taken back before it is sent.
+A number is for what allows something to an agent; other answers are
+then sent at once.  An alist has the seconds for what allows, for what
+refuses a permission, and for the answers to questions.  0 sends at
+once.  The agent notices nothing of an answer that is taken back with
+\\[hive-undo]."
+  :type '(choice (number :tag "Seconds for what allows something")
+                 (alist :key-type (choice (const allow) (const refuse) (const answer))
+                        :value-type number))
+  :group 'hive)
+
+(defun hive-respond-hold (prompt answer)
+  "Return for how many seconds ANSWER to PROMPT is held, or nil.
+An answer is not held if another human is about to answer, and it is
+sent before the question expires."
+  (let* ((kind (cond ((not (hive-permission-p prompt)) 'answer)
+                     ((hive-permission-allows-p prompt answer) 'allow)
+                     (t 'refuse)))
+         (wanted (if (numberp hive-undo-seconds)
+                     (if (eq kind 'allow) hive-undo-seconds 0)
+                   (or (alist-get kind hive-undo-seconds) 0)))
+         (expires (hive-text-seconds (plist-get prompt :expires_at)))
+         (seconds (if expires (min wanted (- expires (float-time) hive-respond--margin)) wanted)))
+    (and (> seconds 0)
+         (hive-prompt-pending-p prompt)
+         (not (hive-human-claimer (or (hive-model-prompt (plist-get prompt :ask_id)) prompt)))
+         seconds)))
+
+(defconst hive-respond--margin 5
+  "Seconds between the end of a hold and the time limit of a question.")
+
 (defun hive-respond-send (prompt answer)
   "Put ANSWER to PROMPT into the outbox and report that.
 ANSWER is a plist of :decision, :selected and :comment."
-  (let ((ask-id (plist-get prompt :ask_id)) (text (hive-respond-text answer)))
-    (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text)
-    (hive-respond--say-queued prompt text)))
+  (let ((ask-id (plist-get prompt :ask_id)) (text (hive-respond-text answer))
+        (hold (hive-respond-hold prompt answer)))
+    (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text nil hold)
+    (if hold (run-hooks 'hive-respond-held-hook)
+      (hive-respond--say-queued prompt text))))
+
+(defvar hive-respond-held-hook nil "Run when an answer was given that is held before it is sent.")
 
 (defun hive-respond--say-queued (prompt text)
   "Report that an answer to PROMPT is queued.
@@ -142,6 +180,8 @@ Signal a `user-error' if it is already answered."
                  (hive-text-line (plist-get now :agent) 40)))
      (answer
       (hive-fail 'answered-amendable question decision))
+     ((hive-prompt-in-terminal-p now)
+      (hive-fail 'in-terminal-only question (hive-text-line (plist-get now :agent) 40)))
      ((and (hive-prompt-pending-p now) known (not (hive-prompt-unanswered-p known)))
       (hive-fail 'answer-unstored question))
      (t now))))
@@ -154,12 +194,31 @@ Signal a `user-error' if it is already answered."
     ("cancelled" (hive-words 'fate-cancelled))
     (_ (hive-words 'fate-closed))))
 
-(defun hive-respond--acked (entry result)
+(defun hive-respond--settled (entry result)
+  "Note in the model that the answer in ENTRY settled its question, with RESULT.
+The news of that comes a moment later; `hive-amend' may be quicker."
+  (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry)))
+        (params (hive-outbox-entry-params entry)))
+    (when (and prompt (hive-prompt-pending-p prompt)
+               (equal (hive-outbox-entry-method entry) "hivemind-response")
+               (hive-rpc-true-p result :accepted))
+      (hive-model-put-prompt
+       (append (list :status "responded" :decision (plist-get result :decision)
+                     :selected (plist-get params :selected) :comment (plist-get params :comment)
+                     :by (plist-get result :by) :via (plist-get result :via)
+                     :attested (plist-get result :attested)
+                     :responded_at (plist-get result :responded_at))
+               prompt)))))
+
+(add-hook 'hive-outbox-stored-functions #'hive-respond--settled)
+
+(defun hive-respond--stored (entry result)
   "Report what happened to the answer in ENTRY, with RESULT."
   (let ((agent (hive-text-line (plist-get result :agent) 40))
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
-     ((not (equal (hive-entry-method entry) "hivemind-response"))) ; not an answer
+     ((not (equal (hive-outbox-entry-method entry) "hivemind-response"))) ; not an answer
+     ((hive-outbox-entry-report entry))
      ((hive-rpc-true-p result :accepted)
       (hive-announce 'answered agent decision))
      ((hive-rpc-true-p result :late)
@@ -168,7 +227,7 @@ Signal a `user-error' if it is already answered."
       (hive-announce 'answered-second agent (hive-text-by result 40)
                      decision)))))
 
-(add-hook 'hive-outbox-acked-functions #'hive-respond--acked)
+(add-hook 'hive-outbox-stored-functions #'hive-respond--stored)
 
 ;;;; Commands
 
@@ -197,24 +256,36 @@ cancelled gets a late answer."
 (defun hive-respond (&optional comment)
   "Answer a question of an agent.
 If several are pending, choose one first; the most urgent and oldest
-is the default, and snoozed ones are left out.  With a prefix argument
-COMMENT, add a comment.  Your answer is on disk before Emacs says so,
-and reaches the agent even if Emacs or the sidecar crashes."
+is the default, and snoozed ones are left out.  Questions that are
+alike are also offered together.  With a prefix argument COMMENT, add
+a comment to the answer to a single one.  Your answer is on disk before
+Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
   (interactive "P")
-  (let ((prompts (cl-remove-if #'hive-prompt-snoozed-p (hive-prompts-mine))))
+  (let ((prompts (cl-remove-if (lambda (prompt)
+                                 (or (hive-prompt-snoozed-p prompt)
+                                     (hive-prompt-in-terminal-p prompt)))
+                               (hive-prompts-mine))))
     (cond
      ((null prompts)
       (hive-sidecar-demand)
       (hive-say 'none-pending (hive-respond-others)))
      ((null (cdr prompts)) (hive-answer-prompt (car prompts) comment))
-     (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
+     (t (let ((chosen (hive-read-prompt prompts)))
+          (if (plist-get chosen :batch)
+              (hive-batch-answer (plist-get chosen :batch))
+            (hive-answer-prompt chosen comment)))))))
 
 (defun hive-respond-others ()
   "Return the counts of questions not offered, as the end of a sentence."
   (let* ((mine (hive-prompts-mine))
          (others (- (length (hive-prompts)) (length mine)))
          (away (cl-count-if #'hive-prompt-snoozed-p mine))
+         (elsewhere (cl-count-if (lambda (prompt)
+                                   (and (hive-prompt-in-terminal-p prompt)
+                                        (not (hive-prompt-snoozed-p prompt))))
+                                 mine))
          (parts (delq nil (list (and (> away 0) (hive-words 'count-snoozed away))
+                                (and (> elsewhere 0) (hive-words 'count-in-terminals elsewhere))
                                 (and (> others 0) (hive-words 'count-for-others others))))))
     (if parts (hive-words 'others-pending (string-join parts ", ")) "")))
 
@@ -295,110 +366,6 @@ Return non-nil if it is snoozed."
   (hive-changed))
 
 (add-hook 'hive-changed-hook #'hive-respond--plan)
-
-;;;; Correcting an answer
-
-;; Your own answer, including a late one, can be corrected until it has been
-;; delivered to its agent.  Like an answer, a correction goes through the
-;; outbox: it is on disk before Emacs reports anything, and one that is
-;; rejected is kept.
-
-(defconst hive-respond--amend-shown 30 "How many recent answers are offered.")
-
-(defun hive-respond--amend-standing (prompt)
-  "Return the current answer to PROMPT, or nil.
-It is a plist with :decision, :comment and :by; it may be late."
-  (if (equal (plist-get prompt :status) "responded") prompt
-    (plist-get prompt :late_response)))
-
-(defun hive-respond--amend-mine-p (prompt)
-  "Return non-nil if the human gave the current answer to PROMPT."
-  (let ((standing (hive-respond--amend-standing prompt)))
-    (and standing (equal (plist-get standing :by) (hive-human-name)))))
-
-(defun hive-respond--amend-line (prompt)
-  "Return the completion candidate for PROMPT."
-  (format "%s: %s → %s%s"
-          (hive-text-agent prompt 24)
-          (hive-text-line (plist-get prompt :question) 60)
-          (hive-text-line (plist-get (hive-respond--amend-standing prompt) :decision) 40)
-          (cond ((plist-get prompt :handed_at) (hive-words 'amend-handed))
-                ((plist-get prompt :late_response) (hive-words 'amend-late))
-                (t ""))))
-
-(defun hive-respond--amend-choose (answered)
-  "Let the human choose one of the questions ANSWERED."
-  (let* ((alist (hive-read-candidates answered #'hive-respond--amend-line))
-         (line (completing-read (hive-words 'which-correct) (mapcar #'car alist) nil t)))
-    (cdr (assoc line alist))))
-
-(defun hive-respond--amend-former-comment (prompt)
-  "Return the comment of the last answer to PROMPT, or nil.
-A correction that is not stored yet is newer than the stored answer."
-  (let ((unsent (cl-find-if (lambda (entry)
-                              (and (equal (hive-entry-method entry) "prompt/amend")
-                                   (equal (hive-entry-ask-id entry)
-                                          (plist-get prompt :ask_id))))
-                            (hive-outbox-entries 'pending) :from-end t)))
-    (plist-get (if unsent (hive-entry-params unsent) (hive-respond--amend-standing prompt))
-               :comment)))
-
-(defun hive-respond--amend-read (prompt ask)
-  "Read a new answer to PROMPT, and a comment if there was one or if ASK.
-The former comment can be kept, edited or deleted; what was typed
-in addition to an option is appended to it."
-  (let* ((lead (hive-words 'correct-answer-to (hive-text-line (plist-get prompt :agent) 30)))
-         (answer (hive-read-answer (append (list :lead lead) prompt)))
-         (former (hive-respond--amend-former-comment prompt)))
-    (when (hive-respond-empty-p answer)
-      (hive-fail 'amend-nothing))
-    (when (or former ask)
-      (let ((comment (read-string (hive-words 'amend-comment)
-                                  (string-join (delq nil (list former (plist-get answer :comment)))
-                                               "\n"))))
-        (setq answer (plist-put answer :comment
-                                (unless (string-blank-p comment) comment)))))
-    answer))
-
-(defun hive-respond--amend-correct (prompt ask)
-  "Read a new answer to PROMPT and send it; with ASK, ask for a comment too."
-  (when (plist-get prompt :handed_at)
-    (hive-fail 'amend-too-late (hive-text-line (plist-get prompt :agent) 40)
-               (hive-text-age (plist-get prompt :handed_at))))
-  (let ((answer (hive-respond--amend-read prompt ask)))
-    (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
-                     (hive-respond-params prompt answer) (hive-respond-text answer))
-    (hive-say 'amend-queued)))
-
-(defun hive-respond--amend-acked (entry result)
-  "Report that the correction in ENTRY was stored, with RESULT."
-  (when (equal (hive-entry-method entry) "prompt/amend")
-    (hive-announce 'amended
-                   (hive-text-line (plist-get (hive-respond--amend-standing (plist-get result :prompt))
-                                              :decision)
-                                   60))))
-
-(defun hive-respond--amend-rejected (entry)
-  "Report why the correction in ENTRY was rejected; put it into the kill ring."
-  (when (equal (hive-entry-method entry) "prompt/amend")
-    (kill-new (hive-respond-text (hive-entry-params entry)))
-    (hive-announce 'amend-rejected (hive-text-line (hive-entry-text entry) 200))))
-
-(add-hook 'hive-outbox-acked-functions #'hive-respond--amend-acked)
-(add-hook 'hive-outbox-rejected-functions #'hive-respond--amend-rejected)
-
-;;;###autoload
-(defun hive-amend (&optional comment)
-  "Correct one of your answers that its agent has not received yet.
-The event log keeps both answers.  You choose among your recent
-answers that this Emacs knows, including late ones.  You can edit a
-comment; with a prefix argument COMMENT, you can also add one.  The
-correction is on disk before Emacs says so; one that comes too late
-is kept, with the reason."
-  (interactive "P")
-  (let ((mine (cl-remove-if-not #'hive-respond--amend-mine-p (hive-prompts-settled))))
-    (unless mine (hive-fail 'amend-none))
-    (hive-respond--amend-correct (hive-respond--amend-choose (seq-take mine hive-respond--amend-shown)) comment)))
 
 (provide 'hive-respond)
 ;;; hive-respond.el ends here

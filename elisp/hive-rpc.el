@@ -224,8 +224,11 @@ agent has started this Emacs, which then is not the human's desk."
 As deferred work, call ON-NOTIFIED with the connection, the method and
 the params of each notification, and ON-EXIT with the connection when
 the process has ended.  The program must exist: see `executable-find'."
-  (let* ((stderr (make-pipe-process :name "hive-stderr" :noquery t
-                                    :buffer nil :sentinel #'ignore))
+  ;; It needs a buffer: without one, Emacs makes a visible one.  jsonrpc kills
+  ;; any buffer with the name that it wants for its own.
+  (let* ((unused (generate-new-buffer " *hive sidecar stderr*" t))
+         (stderr (make-pipe-process :name "hive-stderr" :noquery t
+                                    :buffer unused :sentinel #'ignore))
          (start (lambda () (hive-rpc--spawn command environment stderr)))
          (args (list :name "hive" :process start
                      :notification-dispatcher
@@ -234,6 +237,7 @@ the process has ended.  The program must exist: see `executable-find'."
                      :on-shutdown
                      (lambda (conn)
                        (delete-process stderr)
+                       (kill-buffer unused)
                        (hive-rpc-later on-exit conn))))
          (conn (condition-case nil
                    (apply #'make-instance 'hive-rpc-pipe
@@ -317,10 +321,16 @@ the process has ended.  The program must exist: see `executable-find'."
          (when shown (message "%s" shown)))
        (unless (process-live-p process)
          (hive-rpc-log "sidecar ended: %s" (string-trim change))
-         (dolist (buffer (list (process-buffer process)
-                               (process-get process 'jsonrpc-stderr)
-                               (jsonrpc--events-buffer conn)))
-           (when (buffer-live-p buffer) (kill-buffer buffer))))))))
+         ;; Later: jsonrpc of Emacs 30 has timers for the last messages, which
+         ;; would make its buffer of events again.
+         (run-at-time 0 nil #'hive-rpc--kill-buffers conn process))))))
+
+(defun hive-rpc--kill-buffers (conn process)
+  "Kill the buffers that jsonrpc made for CONN and its PROCESS."
+  (dolist (buffer (list (process-buffer process)
+                        (process-get process 'jsonrpc-stderr)
+                        (jsonrpc--events-buffer conn)))
+    (when (buffer-live-p buffer) (kill-buffer buffer))))
 
 ;;;; The pipe: output
 

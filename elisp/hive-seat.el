@@ -71,7 +71,6 @@ Return nil if it cannot be kept there."
   (let ((xdg (getenv "XDG_CONFIG_HOME")))
     (pcase system-type
       ('darwin (expand-file-name "~/Library/Application Support/hive/"))
-      ('windows-nt (expand-file-name "hive/" (or (getenv "LOCALAPPDATA") "~/AppData/Local/")))
       (_ (expand-file-name "hive/" (if (and xdg (string-prefix-p "/" xdg)) xdg "~/.config/"))))))
 
 (defcustom hive-seat-key-function #'hive-seat-key-from-file

@@ -163,11 +163,11 @@ With a prefix argument, ask for a NOTE that the agent reads."
 (defconst hive-sessions--rows 500 "The largest number of rows.")
 (defconst hive-sessions--patience 0.5 "Changes within so many seconds are shown together.")
 
-(defface hive-sessions-active '((t :inherit success))
+(defface hive-sessions-active '((t :inherit hive-success))
   "A session that is active."
   :group 'hive)
 
-(defface hive-sessions-ended '((t :inherit shadow))
+(defface hive-sessions-ended '((t :inherit hive-shadow))
   "A session that has ended."
   :group 'hive)
 
@@ -228,15 +228,18 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions--doing (session)
   "Return what SESSION does, in words."
-  (let ((turn (plist-get session :turn)))
-    (cond ((null turn) "")
+  (let ((turn (plist-get session :turn))
+        (prompt (hive-prompts-blocking (plist-get session :session_id))))
+    (cond (prompt (hive-words 'session-blocked (hive-prompt-waits prompt)
+                              (hive-text-line (plist-get prompt :question) 80)))
+          ((null turn) "")
           ((equal "in_progress" (plist-get turn :state)) (hive-turns-doing turn))
           (t (hive-text-line (plist-get turn :sentence) 80)))))
 
 (defun hive-sessions--count (number)
   "Return the cell for NUMBER, empty for 0."
   (cond ((not (and (numberp number) (> number 0))) "")
-        (t (propertize (number-to-string number) 'face 'warning))))
+        (t (propertize (number-to-string number) 'face 'hive-warning))))
 
 (defun hive-sessions--asks ()
   "Return a hash table of the number of pending questions by session id."
@@ -339,7 +342,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
     (hive-sessions-refresh)))
 
 (defconst hive-sessions--hooks
-  '(hive-model-handles-changed-hook hive-mentions-changed-functions hive-changed-hook)
+  '(hive-model-sessions-changed-hook hive-mentions-changed-functions hive-changed-hook)
   "The hooks that run when a row may have changed.")
 
 (defun hive-sessions--follow ()

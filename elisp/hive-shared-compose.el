@@ -96,31 +96,31 @@ It mentions the author if that is an agent."
 
 ;;;; Reporting the result
 
-(defun hive-shared-compose--told (result)
+(defun hive-shared-compose--problems (result)
   "Return a sentence on the problems in RESULT of a post, or nil."
   (let ((unresolved (append (plist-get result :unresolved) nil)))
     (when unresolved
       (mapconcat (lambda (one) (hive-text-line (plist-get one :sentence) 400)) unresolved " "))))
 
-(defun hive-shared-compose--acked (entry result)
+(defun hive-shared-compose--post-stored (entry result)
   "Handle the post in ENTRY, which was stored with RESULT."
-  (when (equal (hive-entry-method entry) "message/post")
-    (let ((told (hive-shared-compose--told result))
-          (id (hive-entry-response-id entry)))
-      (when told (hive-announce 'posted-but told))
+  (when (equal (hive-outbox-entry-method entry) "message/post")
+    (let ((problems (hive-shared-compose--problems result))
+          (id (hive-outbox-entry-response-id entry)))
+      (when problems (hive-announce 'posted-but problems))
       (run-hook-with-args 'hive-post-stored-functions id result))))
 
-(defun hive-shared-compose--rejected (entry)
+(defun hive-shared-compose--post-rejected (entry)
   "Report that the post in ENTRY was rejected; put it into the kill ring."
-  (when (equal (hive-entry-method entry) "message/post")
-    (let ((text (hive-text-line (hive-entry-text entry) 200))
-          (id (hive-entry-response-id entry)))
+  (when (equal (hive-outbox-entry-method entry) "message/post")
+    (let ((text (hive-text-line (hive-outbox-entry-text entry) 200))
+          (id (hive-outbox-entry-response-id entry)))
       (unless (run-hook-with-args-until-success 'hive-post-rejected-functions id text)
-        (kill-new (plist-get (hive-entry-params entry) :body))
+        (kill-new (plist-get (hive-outbox-entry-params entry) :body))
         (hive-announce 'message-rejected text)))))
 
-(add-hook 'hive-outbox-acked-functions #'hive-shared-compose--acked)
-(add-hook 'hive-outbox-rejected-functions #'hive-shared-compose--rejected)
+(add-hook 'hive-outbox-stored-functions #'hive-shared-compose--post-stored)
+(add-hook 'hive-outbox-rejected-functions #'hive-shared-compose--post-rejected)
 
 (defun hive-post-say-queued ()
   "Report that a message is queued."
@@ -273,7 +273,7 @@ or if it was not posted because an equal message existed."
   (let ((overlay (hive-shared-compose--overlay id)))
     (when overlay
       (overlay-put overlay 'after-string
-                   (propertize (hive-words 'block-not-posted why) 'face 'error))
+                   (propertize (hive-words 'block-not-posted why) 'face 'hive-critical))
       (hive-announce 'block-rejected (buffer-name (overlay-buffer overlay)) why)
       t)))
 
@@ -664,7 +664,7 @@ With a prefix argument, ask for a NOTE about what you did."
   (let ((thread (hive-shared-target-thread)))
     (string-join
      (delq nil
-           (list (when hive-shared-urgent (propertize (hive-words 'mark-urgent) 'face 'warning))
+           (list (when hive-shared-urgent (propertize (hive-words 'mark-urgent) 'face 'hive-warning))
                  (when hive-shared-reply-to
                    (hive-words 'target-answers
                                (hive-text-author hive-shared-reply-to 30)

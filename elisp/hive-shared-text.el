@@ -277,19 +277,19 @@ Records about that text are dropped."
 (defface hive-shared-human-heading '((t :inherit font-lock-keyword-face))
   "The heading of a message of a human.")
 
-(defface hive-shared-unverified-heading '((t :inherit (italic warning)))
+(defface hive-shared-unverified-heading '((t :inherit (italic hive-warning)))
   "The heading of a message whose author did not prove their name.")
 
-(defface hive-shared-mention '((t :inherit font-lock-type-face))
+(defface hive-shared-mention '((t :inherit hive-success))
   "A mention of somebody.")
 
-(defface hive-shared-mention-human '((t :inherit (bold warning)))
+(defface hive-shared-mention-human '((t :inherit (bold hive-warning)))
   "A mention of you.")
 
-(defface hive-shared-note '((t :inherit shadow))
+(defface hive-shared-note '((t :inherit hive-shadow))
   "What Hive adds to a heading; it is not part of the message.")
 
-(defface hive-shared-rule '((t :inherit shadow :extend t))
+(defface hive-shared-rule '((t :inherit hive-shadow :extend t))
   "The line below which you write.")
 
 ;;;; Changing the buffer

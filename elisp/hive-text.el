@@ -15,6 +15,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-names)
 (require 'iso8601)
 (require 'subr-x)
@@ -52,12 +53,14 @@ for 1,000 characters, 3 s for 8,000.")
 
 (defun hive-wrap-like-lines (beg end)
   "Indent continuation lines between BEG and END like their lines.
-A number at the beginning is part of the indentation."
+A number at the beginning is part of the indentation.  Lines that are
+indented already stay so."
   (hive-wrap-heed beg end)
   (save-excursion
     (goto-char beg)
     (while (< (point) end)
-      (when (looking-at " *\\(?:[0-9] +\\)?")
+      (when (and (not (get-text-property (point) 'wrap-prefix))
+                 (looking-at " *\\(?:[0-9] +\\)?"))
         (let ((columns (min hive-text--deepest (- (match-end 0) (match-beginning 0)))))
           (when (> columns 0)
             (put-text-property (point) (line-end-position) 'wrap-prefix
@@ -215,8 +218,49 @@ If its heading had another name, that comes behind it."
 (defun hive-text-by (answer width)
   "Return who gave ANSWER, a plist with :by, at most WIDTH columns wide.
 An answer that Hive did not see a person give is marked."
-  (concat (hive-text-line (or (plist-get answer :by) "") width)
-          (if (eq (plist-get answer :attested) :json-false) ", unattested" "")))
+  (let ((by (hive-text-line (or (plist-get answer :by) "") width)))
+    (if (eq (plist-get answer :attested) :json-false) (hive-words 'by-unattested by) by)))
+
+(defun hive-text-value (value width)
+  "Return the words for VALUE, a name such as a status, at most WIDTH columns wide.
+A name that `hive-messages' has no words for stays as it is."
+  (let ((words (and (stringp value)
+                    (alist-get (intern-soft (concat "value-" value)) hive-messages))))
+    (hive-text-line (or words value) width)))
+
+;;;; Faces
+
+;; Emacs' own `error', `warning', `success' and `shadow' have too little
+;; contrast on a white background.  These have at least 4.5:1 on light and on
+;; dark ones, and Hive's other faces inherit from them.
+
+(defface hive-critical
+  '((((class color) (min-colors 88) (background light)) :foreground "#b00020" :weight bold)
+    (((class color) (min-colors 88) (background dark)) :foreground "#ff8a80" :weight bold)
+    (t :inherit error))
+  "What is urgent or has failed."
+  :group 'hive)
+
+(defface hive-warning
+  '((((class color) (min-colors 88) (background light)) :foreground "#8a4600" :weight bold)
+    (((class color) (min-colors 88) (background dark)) :foreground "#ffb454" :weight bold)
+    (t :inherit warning))
+  "What deserves attention."
+  :group 'hive)
+
+(defface hive-success
+  '((((class color) (min-colors 88) (background light)) :foreground "#1b6e1b" :weight bold)
+    (((class color) (min-colors 88) (background dark)) :foreground "#7fd98a" :weight bold)
+    (t :inherit success))
+  "What is chosen, active or good."
+  :group 'hive)
+
+(defface hive-shadow
+  '((((class color) (min-colors 88) (background light)) :foreground "#5f5f5f")
+    (((class color) (min-colors 88) (background dark)) :foreground "#a8a8a8")
+    (t :inherit shadow))
+  "What is less important."
+  :group 'hive)
 
 ;;;; Sending text
 
@@ -262,6 +306,14 @@ If SECONDS is negative, the time is in the future."
   "Return the age of the ISO 8601 string TIME, or the empty string."
   (let ((then (hive-text-seconds time)))
     (if then (hive-text-duration (- (float-time) then)) "")))
+
+(defun hive-text-long-age (time)
+  "Return the age of the ISO 8601 string TIME with minutes: 1h 50m."
+  (let* ((then (hive-text-seconds time))
+         (seconds (and then (max 0 (round (- (float-time) then))))))
+    (cond ((null seconds) "")
+          ((or (< seconds 3600) (>= seconds 86400)) (hive-text-duration seconds))
+          (t (format "%dh %dm" (/ seconds 3600) (/ (% seconds 3600) 60))))))
 
 (defun hive-text-until (time)
   "Return the time until the ISO 8601 string TIME, or the empty string."

@@ -49,6 +49,24 @@
     (with-current-buffer (find-file-noselect file)
       (let ((inhibit-message t)) (checkdoc-current-buffer t)))))
 
+;; A test waits for a condition (`hive-test-wait'), or makes a time pass
+;; (`hive-test-pass'), never for a time that should be enough.
+(defun check-elisp-waits (file)
+  "Fail where FILE, a test, waits for a fixed time."
+  (with-temp-buffer
+    (insert-file-contents file)
+    (set-syntax-table emacs-lisp-mode-syntax-table)
+    (while (re-search-forward "(\\(?:sit-for\\|sleep-for\\)\\_>" nil t)
+      (let ((found (match-beginning 0)))
+        ;; In a loop, it waits for the condition of the loop.
+        (unless (save-excursion
+                  (goto-char found)
+                  (condition-case nil
+                      (progn (while (not (looking-at "(while\\_>")) (backward-up-list)) t)
+                    (scan-error nil)))
+          (check-elisp-fail "%s:%s: a test waits for a condition: use hive-test-wait or hive-test-pass"
+                            (file-name-nondirectory file) (line-number-at-pos found t)))))))
+
 ;; Files that begin alike, such as hive-list.el and hive-list-mark.el, are one
 ;; family and may share what is nobody else's.
 (defun check-elisp-private (file)
@@ -114,6 +132,7 @@ Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
           (mapc #'check-elisp-checkdoc files)
           (mapc #'check-elisp-private files)
           (mapc #'check-elisp-twice files)
+          (mapc #'check-elisp-waits (directory-files "test/emacs" t "\\.el\\'"))
           (if (require 'package-lint nil t)
               (dolist (file files) (check-elisp-lint file main))
             (check-elisp-fail "package-lint is not installed (Debian: elpa-package-lint): the package was not looked at"))

@@ -22,7 +22,15 @@ import {
   responseParams,
   snoozeParams,
 } from '../src/schemas/prompts.ts';
+import {
+  ruleAddParams,
+  ruleDismissParams,
+  ruleRevokeParams,
+  ruleSuggestParams,
+  ruleTryParams,
+} from '../src/schemas/rules.ts';
 import { configureParams, sessionListParams } from '../src/schemas/sessions.ts';
+import { statsParams } from '../src/schemas/stats.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../src/schemas/turns.ts';
 
 /** The handshake, which belongs to no capability. */
@@ -41,6 +49,28 @@ export const METHODS = {
   'history/search': [
     historyParams,
     'Returns what was asked and answered, newest first, 100 entries per page by default (`limit`). Each text is cut at 400 characters; with `full` it is complete.',
+  ],
+  'rule/add': [
+    ruleAddParams,
+    "Writes a rule into the human's own file (`trust.json`), which is replaced at once. Refused unless the key that this Emacs gave in `initialize` is registered for this store, and where anything in that file is not understood. Returns the `rule` with its `rule_id` and its `line`.",
+  ],
+  'rule/dismiss': [ruleDismissParams, 'Dismisses a proposal. It is not made again.'],
+  'rule/list': [
+    null,
+    'Returns every rule with the `line` of the file at `path`, how often it answered and when last (`uses`, `last_used_at`, as far as the store remembers), whether it has `expired`, the `problems` of the file, and the `proposals` that the history suggests.',
+  ],
+  'rule/propose': [
+    ruleSuggestParams,
+    'Returns the rule that a permission suggests, complete, other patterns for its `input`, the narrowest first, and its `trial` as `rule/try` does. Writes nothing.',
+  ],
+  'rule/revoke': [ruleRevokeParams, "Removes a rule from the human's own file, as `rule/add` writes one."],
+  'rule/try': [
+    ruleTryParams,
+    'Returns what a rule would have answered in the last `days`: how many calls the human `allowed` and `denied`, how many were answered in a terminal (`elsewhere`), by nobody (`unanswered`), or by other rules (`by_rules`), some `examples`, and as `counter_examples` what the human decided otherwise. `problem` says why it is no rule.',
+  ],
+  'stats/read': [
+    statsParams,
+    'Returns how long agents waited for their humans since then, by kind, project and agent; the questions of each day; through what they were answered; what was asked most; and what rules saved. Durations are in ms.',
   ],
   'seat/register': [
     seatRegisterParams,
@@ -86,7 +116,10 @@ export const METHODS = {
   ],
   'prompt/cancel': [actParams, 'Cancels a question. It then carries no decision.'],
   'prompt/claim': [actParams, 'Claims the question for this desk. The claim lasts as long as the desk.'],
-  'prompt/get': [promptRef, 'Returns one prompt in full, with at most 200 of its events.'],
+  'prompt/get': [
+    promptRef,
+    'Returns one prompt in full, with at most 200 of its events. `changed_files` has the files on this machine that a pending permission shows as diffs and that were written since.',
+  ],
   'prompt/list': [
     listParams,
     'Returns prompts, 200 per page by default (`limit`), and their total number. `mine` says whether a prompt concerns the human of this desk. A long context is cut; `prompt/get` returns it in full.',

@@ -3,20 +3,11 @@
 // Lisp with the Emacs of that Debian, and the removal. Prints a table of times. Needs root, debootstrap and the network;
 // the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their own.
 //   npm run test:fresh -- [--only 12|13] [--tests PATTERN]… [--without-tests] [--keep]
-import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { apt, enter, makeRoot, refuseWithoutMeans, run } from './roots.mjs';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
@@ -35,7 +26,6 @@ const SYSTEMS = [
   { name: 'Debian 13', suite: 'trixie', node: 'own' },
 ].filter(({ name }) => values.only === undefined || name.endsWith(values.only));
 
-const COMMON = { LANG: 'C.UTF-8', TERM: 'xterm-256color' };
 const table = [];
 // The machine's own programs: npm puts those of this folder in front.
 process.env.PATH = process.env.PATH.split(':')
@@ -75,7 +65,7 @@ function tryOn(system) {
   const base = values.keep ? join(tmpdir(), 'hive-fresh') : mkdtempSync(join(tmpdir(), 'hive-fresh-'));
   const folder = join(base, system.suite);
   try {
-    if (!existsSync(join(folder, 'etc/debian_version'))) makeRoot(system, folder);
+    if (!existsSync(join(folder, 'etc/debian_version'))) makeFreshRoot(system, folder);
     const place = { system, folder };
     // README's two commands, as root, who may use apt; nothing is there but git and Node.
     clone(folder, '/srv/hive');
@@ -124,32 +114,13 @@ function tryOn(system) {
 
 // ---- A fresh root ----
 
-function refuseWithoutMeans() {
-  if (process.getuid() !== 0) throw new Error('It makes roots and enters them: run it as root.');
-  if (spawnSync('debootstrap', ['--version']).error === undefined) return;
-  spawnSync('apt-get', ['update', '-qq']);
-  const args = ['install', '-y', '-qq', '--no-install-recommends', 'debootstrap'];
-  if (spawnSync('apt-get', args).status !== 0) throw new Error('Please install debootstrap.');
-}
-
-function makeRoot({ name, suite, node }, folder) {
+function makeFreshRoot({ name, suite, node }, folder) {
   console.log(`Making a root with ${name} …`);
-  mkdirSync(folder, { recursive: true });
-  run('debootstrap', '--variant=minbase', '--include=ca-certificates', suite, folder);
+  makeRoot(suite, folder);
   apt(folder, 'git', ...(node === 'own' ? ['nodejs', 'npm'] : []));
   if (node === 'machine') copyNode(folder);
-  for (const file of certificates()) {
-    mkdirSync(join(folder, dirname(file)), { recursive: true });
-    copyFileSync(file, join(folder, file));
-  }
   for (const user of ['ada', 'eve'])
     run('chroot', folder, 'useradd', '--create-home', '--shell', '/bin/sh', user);
-}
-
-/** Installs packages of the root's own Debian. */
-function apt(folder, ...packages) {
-  const args = ['install', '-y', '-qq', '--no-install-recommends', ...packages].join(' ');
-  inside(folder, '/', 'root', `apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get ${args}`);
 }
 
 function copyNode(folder) {
@@ -167,41 +138,17 @@ function copyNode(folder) {
   apt(folder, 'libstdc++6', 'libatomic1');
 }
 
-function certificates() {
-  const given = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].map((name) => process.env[name]);
-  return [...new Set(given.filter((file) => file !== undefined && existsSync(file)))];
-}
-
 function clone(folder, place, user = 'root') {
   rmSync(join(folder, place), { recursive: true, force: true });
   run('git', 'clone', '--quiet', root, join(folder, place));
   run('chroot', folder, 'chown', '-R', `${user}:`, place);
 }
 
-/** Runs a line of shell in the root. What is mounted there is gone with the process. */
+/** Runs a line of shell in the root as one of its users. @throws Error with the end of what it printed. */
 function inside(folder, cwd, user, line) {
-  const script = join(folder, 'tmp/hive-fresh.sh');
-  writeFileSync(script, `cd ${cwd} && ${line}\n`);
-  const registry = run('npm', 'config', 'get', 'registry').trim();
-  const kept = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter((name) => process.env[name] !== undefined);
-  const env = {
-    ...COMMON,
-    HOME: user === 'root' ? '/root' : `/home/${user}`,
-    USER: user,
-    PATH: '/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin',
-    npm_config_registry: registry,
-    ...Object.fromEntries(kept.map((name) => [name, process.env[name]])),
-  };
-  const enter = `mount -t proc proc '${folder}/proc' && mount --rbind /dev '${folder}/dev' && mount -t tmpfs tmpfs '${folder}/dev/shm' &&
-    exec chroot '${folder}' setpriv --reuid=${user} --regid=${user} --init-groups /bin/sh /tmp/hive-fresh.sh`;
-  const args = ['--mount', '--pid', '--fork', '--kill-child', '/bin/sh', '-c', enter];
-  const { status, stdout, stderr } = spawnSync('unshare', args, {
-    env,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  });
+  const env = { npm_config_registry: run('npm', 'config', 'get', 'registry').trim() };
+  const { status, stdout, stderr } = enter(folder, { line, cwd, user, env });
   if (status !== 0) throw new Error(`${line}\n${`${stdout}${stderr}`.split('\n').slice(-40).join('\n')}`);
-  return stdout;
 }
 
 // ---- The table ----
@@ -229,13 +176,4 @@ function report() {
 function lineOf({ system, what, seconds, target_s, ok }) {
   const target = target_s === null ? '' : ` (at most ${target_s} s)`;
   return `${ok ? 'ok    ' : 'FAILED'}  ${system}  ${seconds.toFixed(1).padStart(6)} s  ${what}${target}`;
-}
-
-function run(program, ...args) {
-  const { status, stdout, stderr, error } = spawnSync(program, args, {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 28,
-  });
-  if (status !== 0) throw new Error(`"${program} ${args.join(' ')}" failed: ${error?.message ?? stderr}`);
-  return stdout;
 }

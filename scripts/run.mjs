@@ -39,6 +39,12 @@ const tasks = {
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
+  'ci:editors': [
+    everything,
+    'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key',
+    quickBuild,
+    `${vitest} run --project editors`,
+  ],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
@@ -51,6 +57,8 @@ const tasks = {
   'bench:full': [everything, quickBuild, `${bench} --full`],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],
   audit: [modulesOnly, 'scripts/audit.mjs'],
+  'test:emacs': [modulesOnly, quickBuild, 'scripts/other-emacs.mjs'],
+  'ci:emacs': [modulesOnly, quickBuild, 'scripts/other-emacs.mjs 30 --short'],
   format: [
     modulesOnly,
     'scripts/lisp-names.mjs',

@@ -1,100 +1,24 @@
 // Makes the pictures in docs/images: a real Emacs in a terminal, as tmux shows it, drawn by ImageMagick.
 // node --import ./test/support/sql-loader.mjs scripts/screenshots.mjs
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { editShown } from '../src/domain/edits.ts';
+import { editToolsAt } from '../src/infrastructure/platform/edits.ts';
 import { openHive } from '../src/open-hive.ts';
 import { openTerminal } from '../test/support/tmux.ts';
+import { DARK, drawPicture, LIGHT } from './terminal-picture.mjs';
 
 const SCREEN = { columns: 110, lines: 14 };
-const CELL = { width: 9, height: 19 };
-const FONT = '/usr/share/fonts/truetype/dejavu/DejaVuSansMono';
-const PALETTE = ['#000000', '#b21818', '#1a7f37', '#9a6700', '#1f5fbf', '#8250df', '#0b7285', '#d0d7de'];
-const BRIGHT = ['#57606a', '#cf222e', '#2da44e', '#bf8700', '#218bff', '#a475f9', '#3192aa', '#ffffff'];
+/** For a diff. */
+const TALL = { columns: 100, lines: 28 };
 const images = join(import.meta.dirname, '../docs/images');
 
-/** A colour of the 256. */
-function indexed(n) {
-  if (n < 8) return PALETTE[n];
-  if (n < 16) return BRIGHT[n - 8];
-  const level = (step) => (step === 0 ? 0 : 55 + 40 * step);
-  const grey = 8 + 10 * (n - 232);
-  const [r, g, b] =
-    n >= 232
-      ? [grey, grey, grey]
-      : [Math.floor((n - 16) / 36), Math.floor((n - 16) / 6) % 6, (n - 16) % 6].map(level);
-  return `rgb(${r},${g},${b})`;
-}
-
-/** The colours after one escape sequence. */
-function turned(pen, codes) {
-  const next = { ...pen };
-  for (let i = 0; i < codes.length; i += 1) {
-    const code = codes[i];
-    if (code === 0)
-      Object.assign(next, { fg: null, bg: null, bold: false, underline: false, inverse: false });
-    else if (code === 1) next.bold = true;
-    else if (code === 22) next.bold = false;
-    else if (code === 4) next.underline = true;
-    else if (code === 24) next.underline = false;
-    else if (code === 7) next.inverse = true;
-    else if (code === 27) next.inverse = false;
-    else if (code === 39) next.fg = null;
-    else if (code === 49) next.bg = null;
-    else if (code === 38 || code === 48) {
-      const colour = codes[i + 1] === 5 ? indexed(codes[i + 2]) : `rgb(${codes.slice(i + 2, i + 5)})`;
-      next[code === 38 ? 'fg' : 'bg'] = colour;
-      i += codes[i + 1] === 5 ? 2 : 4;
-    } else if (code >= 30 && code <= 37) next.fg = PALETTE[code - 30];
-    else if (code >= 40 && code <= 47) next.bg = PALETTE[code - 40];
-    else if (code >= 90 && code <= 97) next.fg = BRIGHT[code - 90];
-    else if (code >= 100 && code <= 107) next.bg = BRIGHT[code - 100];
-  }
-  return next;
-}
-
-/** The drawing of one line, and the colours at its end. */
-function draw(line, row, pen) {
-  const drawn = [];
-  let column = 0;
-  let now = pen;
-  for (const [, codes, text] of line.matchAll(/\x1b\[([\d;]*)m|([^\x1b]+)/g)) {
-    if (text === undefined) {
-      now = turned(now, codes.split(';').map(Number));
-      continue;
-    }
-    const [ink, paper] = [now.fg ?? '#1f2328', now.bg ?? '#ffffff'];
-    const [fill, ground] = now.inverse ? [paper, ink] : [ink, paper];
-    const [x, y] = [10 + column * CELL.width, 10 + row * CELL.height];
-    const width = [...text].length * CELL.width;
-    drawn.push(`fill '${ground}' rectangle ${x},${y} ${x + width - 1},${y + CELL.height - 1}`);
-    if (now.underline) drawn.push(`fill '${fill}' rectangle ${x},${y + 16} ${x + width - 1},${y + 16}`);
-    drawn.push(`font '${FONT}${now.bold ? '-Bold' : ''}.ttf' font-size 15 fill '${fill}'`);
-    // Drawn cell by cell, so that the columns of the terminal are exact.
-    for (const [i, character] of [...text].entries()) {
-      if (character === ' ') continue;
-      const quoted = /['\\]/.test(character) ? `\\${character}` : character;
-      drawn.push(`text ${x + i * CELL.width},${y + 15} '${quoted}'`);
-    }
-    column += [...text].length;
-  }
-  return { drawn, pen: now };
-}
-
-async function picture(terminal, name) {
-  const painted = (await terminal.painted()).slice(0, SCREEN.lines);
-  const drawing = [];
-  let pen = turned({}, [0]);
-  for (const [row, line] of painted.entries()) {
-    const done = draw(line, row, pen);
-    drawing.push(...done.drawn);
-    pen = done.pen;
-  }
-  const size = `${SCREEN.columns * CELL.width + 20}x${SCREEN.lines * CELL.height + 20}`;
-  const options = ['-size', size, 'xc:white', '-draw', drawing.join('\n'), '-colors', '64'];
-  execFileSync('/usr/bin/convert', [...options, join(images, `${name}.png`)]);
-}
+const picture = async (terminal, name, theme = LIGHT, screen = SCREEN) =>
+  drawPicture((await terminal.painted()).slice(0, screen.lines), join(images, `${name}.png`), {
+    ...screen,
+    theme,
+  });
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'hive-pictures-'));
@@ -120,6 +44,68 @@ const env = {
   TERM: 'xterm-256color',
   HIVE_STORE: store,
 };
+/** A permission to edit a file, in an Emacs of its own. */
+async function diffs(session) {
+  const file = join(folder, 'delivery.ts');
+  writeFileSync(file, DELIVERY);
+  const [old_string, new_string] = [
+    '  const earliest = today();\n',
+    '  // The warehouse closes at four.\n  const earliest = hour() < 16 ? today() : tomorrow();\n',
+  ];
+  const { shown } = editShown(
+    'Edit',
+    { file_path: file, old_string, new_string },
+    editToolsAt(folder),
+    10_000,
+  );
+  const context = `${shown.replaceAll(file, '/home/ada/shop/src/delivery.ts')}\n\nTool: Edit\nDirectory: /home/ada/shop`;
+  const question = 'Change /home/ada/shop/src/delivery.ts?';
+  const options = [
+    { label: 'Allow', description: 'This once' },
+    { label: 'Deny', description: 'Anything you type is sent to the agent as the reason' },
+  ];
+  const { prompt } = await hive.prompts.ask(
+    { question, context, options, kind: 'permission', urgency: 'critical' },
+    session,
+  );
+  // The faces of an Emacs that is dark from its start.
+  for (const [name, theme, background] of [
+    ['diff', LIGHT, 'light'],
+    ['diff-dark', DARK, 'dark'],
+  ]) {
+    const coloured = start.map((word) => word.replace("'light", `'${background}`));
+    const tall = await openTerminal(mkdtempSync(join(folder, 't')), env, coloured, TALL);
+    try {
+      await tall.until(/hive \d/);
+      await tall.keys('M-:');
+      await tall.until(/Eval:/);
+      await tall.type(
+        `(progn (hive-prompt-show (hive-model-prompt "${prompt.ask_id}")) (delete-other-windows))`,
+      );
+      await tall.keys('Enter');
+      await tall.until(/@@ -[\s\S]*Options/);
+      await tall.keys('M-<', 'C-f', 'C-b');
+      await tall.until(/^(?![\s\S]*Mark set)[\s\S]*Claude-abc12[\s\S]*@@ -/);
+      await picture(tall, name, theme, TALL);
+    } finally {
+      await tall.close();
+    }
+  }
+}
+
+const DELIVERY = `import { hour, today, tomorrow } from './clock';
+
+/** The first day on which an order can be delivered. */
+export function firstDay(order: Order): Day {
+  const earliest = today();
+  return order.express ? earliest : workday(earliest, 2);
+}
+
+export function days(order: Order): Day[] {
+  return week(firstDay(order)).filter(isOpen);
+}
+`;
+
 const start = ['emacs', '-Q', '-nw', '-L', join(root, 'elisp'), '--eval', setup];
 const emacs = await openTerminal(folder, env, start, SCREEN);
 try {
@@ -127,6 +113,14 @@ try {
     await emacs.keys('M-x');
     await emacs.type(name);
     await emacs.keys('Enter');
+  };
+  const evaluate = async (form) => {
+    await emacs.keys('M-:');
+    await emacs.until(/Eval:/);
+    await emacs.type(form);
+    await emacs.keys('Enter');
+    await emacs.until(/^(?![\s\S]*Eval:)/);
+    await emacs.keys('C-f', 'C-b'); // no value in the echo area
   };
   const agent = (client, session_id, project, source = 'main') =>
     hive.sessions.introduce({
@@ -173,10 +167,13 @@ try {
   await emacs.until(/sends a card/);
   await command('hive-list');
   await emacs.until(/\*hive\*/);
-  await emacs.keys('M-<', 'm');
+  await emacs.keys('M-<', 'C-n', 'm');
   await emacs.keys('C-x', '1', 'C-l');
   await emacs.until(/release be called[\s\S]*1 marked/);
   await picture(emacs, 'list');
+  await evaluate("(progn (setq frame-background-mode 'dark) (frame-set-background-mode nil) (message nil))");
+  await picture(emacs, 'list-dark', DARK);
+  await evaluate("(progn (setq frame-background-mode 'light) (frame-set-background-mode nil) (message nil))");
   await emacs.keys('U', 'q');
 
   await command('hive-next');
@@ -217,6 +214,7 @@ try {
   await emacs.until(/unreported card/);
   await emacs.keys('C-x', '1', 'C-l');
   await picture(emacs, 'notices');
+  await diffs(claude);
 } finally {
   await hive.close();
   await emacs.close();

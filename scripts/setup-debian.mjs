@@ -7,6 +7,7 @@ import { hasEmacsGtk, setUpEmacsGtk } from './setup-emacs-gtk.mjs';
 const needs = {
   emacs: { package: 'emacs-nox' },
   tmux: { package: 'tmux' },
+  'gpg-agent': { package: 'gnupg' },
   dunst: { package: 'dunst' },
   'notify-send': { package: 'libnotify-bin' },
   'dbus-run-session': { package: 'dbus' },
@@ -15,15 +16,20 @@ const needs = {
   xauth: { package: 'xauth' },
   postgres: { package: 'postgresql', found: hasPostgres },
   pgbouncer: { package: 'pgbouncer', found: (name) => onPath(name) || existsSync('/usr/sbin/pgbouncer') },
-  'package-lint': { package: 'elpa-package-lint', found: hasPackageLint },
+  'package-lint': { package: 'elpa-package-lint', found: hasEmacsPackage },
   import: { package: 'imagemagick' },
   xprop: { package: 'x11-utils' },
   xdotool: { package: 'xdotool' },
   fonts: { package: 'fonts-dejavu-core', found: hasFonts },
 };
 
+// Emacs packages that only `npm run ci:editors` needs: they are installed when they are named.
+const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key'];
+const usual = Object.keys(needs);
+for (const name of emacsPackages) needs[name] = { package: `elpa-${name}`, found: hasEmacsPackage };
+
 /** Installs the Debian packages of the named programs that are missing, or says in one line what to install. */
-export function setUpDebian(names = Object.keys(needs)) {
+export function setUpDebian(names = usual) {
   const unknown = names.filter((name) => needs[name] === undefined);
   if (unknown.length > 0) throw new Error(`The set-up knows no program called ${unknown.join(' or ')}.`);
 
@@ -93,8 +99,8 @@ function hasPostgres() {
   );
 }
 
-function hasPackageLint() {
-  return entries('/usr/share/emacs/site-lisp/elpa-src').some((name) => name.startsWith('package-lint'));
+function hasEmacsPackage(name) {
+  return entries('/usr/share/emacs/site-lisp/elpa-src').some((folder) => folder.startsWith(`${name}-`));
 }
 
 function hasFonts() {

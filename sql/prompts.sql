@@ -2,7 +2,7 @@
 
 -- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described; how far its settlement has come
 -- stands in `deliveries`. Only the store knows of:
---   urgency_rank  0 for critical, 1 for normal, 2 for low: the order of the list
+--   order_key     the place among pending prompts (src/domain/waits.ts)
 --   search_text   what a search looks at, in lower case
 --   checksum      over all other columns but the few that src/infrastructure/store/prompts.ts excepts, because SQLite
 --                 keeps no checksums and a flipped bit must not become a decision
@@ -24,7 +24,6 @@ CREATE TABLE prompts (
   multi_select      INTEGER NOT NULL,
   allow_free_text   INTEGER NOT NULL,
   urgency           TEXT NOT NULL,
-  urgency_rank      INTEGER NOT NULL,
   label             TEXT,
   group_id          TEXT,
   when_turn_aborted TEXT NOT NULL,
@@ -57,15 +56,20 @@ CREATE TABLE prompts (
   seen_at           TEXT,
   responded_at      TEXT,
   search_text       TEXT NOT NULL,
-  checksum          INTEGER
+  checksum          INTEGER,
+  blocked_since     TEXT,
+  order_key         TEXT NOT NULL DEFAULT '',
+  terminal_since    TEXT,
+  warns_at          TEXT
 );
 CREATE UNIQUE INDEX prompts_by_key ON prompts (session_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- Finding what is pending, and what expires next, must cost the same however long the history is. `status` comes first
 -- although it is always the same: without it SQLite prefers another index that begins with `status`, and sorts.
-CREATE INDEX prompts_pending ON prompts (status, urgency_rank, created_at, ask_id) WHERE status = 'pending';
+CREATE INDEX prompts_pending ON prompts (status, order_key) WHERE status = 'pending';
 CREATE INDEX prompts_expiring ON prompts (status, expires_at) WHERE status = 'pending' AND expires_at IS NOT NULL;
 CREATE INDEX prompts_escalating ON prompts (status, escalates_at)
   WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL;
+CREATE INDEX prompts_warning ON prompts (status, warns_at) WHERE status = 'pending' AND warns_at IS NOT NULL;
 -- What the end of a turn looks at.
 CREATE INDEX prompts_of_turn ON prompts (turn_id) WHERE status = 'pending' AND turn_id IS NOT NULL;
 CREATE INDEX prompts_pending_of_session ON prompts (session_id, status) WHERE status = 'pending';

@@ -38,6 +38,7 @@ export { type ErrorCode, HiveError } from './domain/errors.ts';
 export type { InterruptOutcome } from './domain/interrupts.ts';
 export type {
   AnswerRequest,
+  AskedOption,
   AskRequest,
   Prompt,
   PromptAnswer,
@@ -168,7 +169,7 @@ async function ownSession(
   if (claimed !== undefined)
     refuse(await hive.sessions.refusalToSpeak(claimed, { machine: hostname(), pid: process.pid }));
   if (agent === undefined && told !== undefined) {
-    const known = await hive.sessions.get(told.session_id);
+    const known = await hive.sessions.find(told.session_id);
     if (known !== undefined && known.state !== 'ended') return known;
   }
   const own = agent ?? (told === undefined ? randomIds.make('connection') : undefined);
@@ -201,7 +202,7 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
     async poll(ask_ids, { wait_ms = 0, signal } = {}) {
       const delivery = tracker.begin();
       await delivery.prove();
-      await hive.prompts.wait(ask_ids, { wait_ms, signal });
+      await hive.prompts.wait(ask_ids, { wait_ms, signal, waiter: session.session_id });
       const delivered = await delivery.hand(ask_ids);
       delivery.returned();
       return delivered;

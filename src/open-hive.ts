@@ -6,7 +6,7 @@ import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
-import type { CodexControl, Examination, Logger, Notifier } from './application/world.ts';
+import type { CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
 import { oldVariables } from './domain/settings.ts';
 import { files } from './infrastructure/platform/files.ts';
@@ -76,6 +76,8 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
         return agentKey(key, env['SSH_AUTH_SOCK']).sign(text);
       },
     }),
+    ruleFile: lazyRuleFile(env),
+    placeAt: async () => (await import('./infrastructure/platform/place.ts')).placeAt,
     addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
   });
   return { ...(globalThis.SABOTAGE?.services(hive) ?? hive), store };
@@ -195,6 +197,17 @@ async function examine(
 ): Promise<readonly Examination[]> {
   const { examineMachine } = await import('./infrastructure/platform/examinations.ts');
   return examineMachine(address, env);
+}
+
+/** Loaded when rules are listed or changed: it needs a parser that keeps the person's own format. */
+function lazyRuleFile(env: Readonly<Record<string, string | undefined>>): RuleFile {
+  const load = async (): Promise<RuleFile> =>
+    (await import('./infrastructure/platform/rules.ts')).createRuleFile(env);
+  return {
+    lines: async () => (await load()).lines(),
+    add: async (rule) => (await load()).add(rule),
+    remove: async (index, isIt) => (await load()).remove(index, isIt),
+  };
 }
 
 /** Loaded with the first popup: a hook or a short command never pays for it. */

@@ -1,8 +1,10 @@
 /** A real Emacs with hive-mode, measured by its own clock: when a question reaches it, and for how long it blocks. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { editShown } from '../../src/domain/edits.ts';
+import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import { connectHive, type Environment, environment, HIVE, ROOT, start, tempFolder } from '../children.ts';
 import { type Family, interleave, type Measurement } from '../harness.ts';
 
@@ -19,6 +21,8 @@ export const emacs: Family = {
     'Emacs, the same refreshed',
     'Emacs, a snapshot of them taken',
     'Emacs, a hostile text of 64 KB shown',
+    'Emacs, a diff of a file of 5,000 lines shown',
+    'the same diff made by a hook',
   ],
   async measure(effort) {
     const folder = tempFolder();
@@ -28,6 +32,7 @@ export const emacs: Family = {
       ...events(folder, lisp, effort === 'full' ? 2_000 : 200),
       ...list(folder, lisp, effort === 'full' ? 30 : 5),
       hostile(folder, lisp, effort === 'full' ? 10 : 2),
+      ...diff(folder, lisp, effort === 'full' ? 100 : 10),
     ];
   },
 };
@@ -129,6 +134,31 @@ function list(folder: string, lisp: string, rounds: number): Measurement[] {
     row(`Emacs, list opened, ${MANY.toLocaleString('en')} pending`, opened, 150),
     row('Emacs, the same refreshed', refreshed, 80),
     row('Emacs, a snapshot of them taken', taken, 100),
+  ];
+}
+
+/** A file of 5,000 lines with 100 changes far apart: 100 hunks, 20 KB. */
+function diff(folder: string, lisp: string, rounds: number): Measurement[] {
+  const lines = Array.from({ length: 5_000 }, (_, n) => `const a${n} = ${n};`);
+  const file = join(folder, 'values.ts');
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const content = lines.map((line, n) => (n % 50 === 0 ? `${line} // ${n}` : line)).join('\n');
+  const made: number[] = [];
+  let context = '';
+  for (let round = 0; round < rounds; round += 1) {
+    const start = performance.now();
+    context =
+      editShown('Write', { file_path: file, content: `${content}\n` }, editToolsAt('/'), 56_000)?.shown ?? '';
+    made.push(performance.now() - start);
+  }
+  if (context.split('\n@@ ').length !== 101) throw new Error('The diff is not the one to be measured.');
+  const path = join(folder, 'context');
+  writeFileSync(path, `${context}\n\nTool: Write\nDirectory: /src\n`);
+  const [shown = []] = measured(folder, lisp, 'diff.el', { BENCH_ROUNDS: `${rounds}`, BENCH_CONTEXT: path });
+  const target = { of: 'p50', at_most: 50 } as const;
+  return [
+    { name: 'Emacs, a diff of a file of 5,000 lines shown', unit: 'ms', samples: shown, floor: null, target },
+    { name: 'the same diff made by a hook', unit: 'ms', samples: made, floor: null, target },
   ];
 }
 

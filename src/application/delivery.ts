@@ -60,7 +60,7 @@ export const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 export function createDelivery(store: Store, seats: () => readonly Seat[]): DeliveryService {
   return {
     hand: (ask_ids, carrier, reader) =>
-      store.writeReceipt(async (tx) => {
+      store.writeUnflushed(async (tx) => {
         const delivered: Delivered[] = [];
         // A prompt that is named twice is handed over once; the second time would be marked repeated.
         for (const ask_id of new Set(ask_ids)) {
@@ -75,16 +75,16 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
 
     async collect(carrier) {
       const carried = await store.read((tx) => tx.deliveries.carriedBy(carrier, END_OF_TIME));
-      return carried.length === 0 ? 0 : store.writeReceipt((tx) => collectFrom(tx, carrier, END_OF_TIME));
+      return carried.length === 0 ? 0 : store.writeUnflushed((tx) => collectFrom(tx, carrier, END_OF_TIME));
     },
 
     prove: (carrier, handed) =>
-      store.writeReceipt(async (tx) => {
+      store.writeUnflushed(async (tx) => {
         for (const delivery of await stillCarried(tx, carrier, handed)) await collectOne(tx, delivery);
       }),
 
     release: (carrier, handed) =>
-      store.writeReceipt(async (tx) => {
+      store.writeUnflushed(async (tx) => {
         for (const delivery of await stillCarried(tx, carrier, handed))
           await tx.deliveries.put(release(delivery));
       }),

@@ -4,11 +4,13 @@
  */
 import {
   ALLOW,
+  comparedDialog,
   DENY,
   type Dialog,
   decideDialog,
   dialogFingerprint,
   dialogOf,
+  editsFiles,
   mayClose,
   promptsOf,
 } from '../domain/dialogs.ts';
@@ -32,12 +34,14 @@ import { chargeQuotas, demandOf } from './quotas.ts';
 import { seatThatAnswered, unsignedText } from './signatures.ts';
 import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
+import { leaveToTerminal } from './waits.ts';
 import type { CodexControl, Logger } from './world.ts';
 
 /** The handler of one event. What needs no store is done here, before anybody else has to wait for it. */
 export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
-  const dialog = dialogOf(event);
-  if (dialog === null) return async () => null;
+  const found = dialogOf(event);
+  if (found === null) return async () => null;
+  const dialog = await withEdits(found, event, settings);
   const rules = await applicableRules(dialog, event, settings);
   return async (hook) => {
     const { verdict, waited } = hook;
@@ -46,6 +50,19 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
       await noteTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
     return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog, rules);
   };
+}
+
+/**
+ * The dialog with its edits as diffs of the files. They are compared anew before an answer is given to the tool, so that
+ * a yes to one diff is none to another (invariant 13).
+ */
+export async function withEdits(
+  dialog: Dialog,
+  { cwd }: HookEvent,
+  { editTools }: HookSettings,
+): Promise<Dialog> {
+  if (editTools === undefined || !editsFiles(dialog)) return dialog;
+  return comparedDialog(dialog, await editTools(cwd));
 }
 
 async function open(
@@ -61,8 +78,11 @@ async function open(
   // Nobody is at a desk, so only the terminal asks, and at once.
   if (patience === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden } = patience;
-  const ask_ids = await store(hook, await askFor(hook, dialog, wait_ms));
-  return ask_ids.length === 0 ? null : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden } };
+  // A dialog that its terminal shows has no time limit. After the hook has ended, it waits there alone.
+  const ask_ids = await store(hook, await askFor(hook, dialog, hidden ? wait_ms : null));
+  return ask_ids.length === 0
+    ? null
+    : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden, in_terminal: !hidden } };
 }
 
 /** Answers by a rule of the human's; null where none decides. */
@@ -71,7 +91,7 @@ export async function openByRule(
   dialog: Dialog,
   { matching }: Pick<ApplicableRules, 'matching'>,
 ): Promise<Partial<Verdict> | null> {
-  const rule = decidingRule(matching, hook.session);
+  const rule = decidingRule(matching, hook.session, hook.tx.now);
   return rule === null ? null : answerByRule(hook, dialog, rule);
 }
 
@@ -124,6 +144,7 @@ export async function askFor(
   return requests.map((request, n) => ({
     ...createPrompt({ ...warnedOf(request, warning), timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
     dialog: true,
+    blocked_since: tx.now,
     fingerprint,
   }));
 }
@@ -169,11 +190,13 @@ async function conclude(
   const stop = await interruptedMeanwhile(hook);
   if (stop !== null) return { decision: stop };
   const answered = prompts.every(({ status }) => status === 'responded');
-  if (!answered || waited.abandoned || verdict.deny !== null) {
-    for (const prompt of prompts) await recordCancel(tx, prompt, ELSEWHERE);
-    return null;
-  }
-  return concludeAll(hook, dialog, prompts, { file, meant: THIS_DIALOG });
+  if (answered && !waited.abandoned && verdict.deny === null)
+    return concludeAll(hook, dialog, prompts, { file, meant: THIS_DIALOG });
+  const shows = waited.in_terminal === true && !waited.abandoned && verdict.deny === null;
+  const stands = shows && prompts.every(({ status }) => status === 'pending');
+  for (const prompt of prompts)
+    await (stands ? leaveToTerminal(tx, prompt) : recordCancel(tx, prompt, ELSEWHERE));
+  return null;
 }
 
 /** What an answer that allows is compared with. */
@@ -242,7 +265,13 @@ async function permitted(
   if (asked === undefined || answered === undefined) return NOT_WHAT_WAS_DISPLAYED;
   // What its asker has added since was displayed, too, and runs nothing.
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
-  if (displayed_digest !== permissionDigest(answered)) return NOT_WHAT_WAS_DISPLAYED;
+  if (displayed_digest !== permissionDigest(answered)) {
+    if (!isChangedFile(dialog, asked, answered)) return NOT_WHAT_WAS_DISPLAYED;
+    const { session_id, agent } = answered;
+    const text = `${agent} was not allowed what you allowed: a file has changed since you were shown the diff. It was told to look at the file and to ask again.`;
+    await giveNotice(hook.tx, { severity: 'warning', session_id, text });
+    return FILE_CHANGED;
+  }
   const seat = await seatThatAnswered(hook.tx, answered, {
     store: hook.store,
     displayed_digest,
@@ -258,6 +287,22 @@ const NOT_SIGNED: DialogAnswer = {
   kind: 'deny',
   message:
     'Denied by Hive: no seat that the human has registered signed this answer. Nothing was allowed. Tell the human.',
+  interrupt: false,
+};
+
+/** Whether the call is the one that was shown, and only the diff of its files has become another. */
+export function isChangedFile(dialog: Dialog, asked: Prompt, shown: Prompt): boolean {
+  return (
+    editsFiles(dialog) &&
+    asked.fingerprint === shown.fingerprint &&
+    permissionDigest({ ...asked, context: shown.context, notes: shown.notes }) === permissionDigest(shown)
+  );
+}
+
+const FILE_CHANGED: DialogAnswer = {
+  kind: 'deny',
+  message:
+    'Denied by Hive: the file has changed since the human was shown this edit, so what the human allowed is not what would happen. Nothing was changed. Read the file again, then repeat the edit; the human is asked again.',
   interrupt: false,
 };
 
@@ -299,11 +344,13 @@ async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefin
 // ---- The human's settings for dialogs ----
 // How long dialogs wait at a desk, and the rules that answer them.
 
-/** Claude Code lets a hook wait ten minutes; the difference is for printing the result. */
-const LONGEST_S = 590;
-/** The limit for a client that hides its own dialog while a hook waits. */
-const CODEX_S = 20;
+/** Claude Code lets the hook of a dialog wait for a day (installation.ts); the difference is for printing the result. */
+const LONGEST_S = 24 * 60 * 60 - 10;
+/** Where no terminal shows the dialog. */
+const UNATTENDED_S = 590;
 const HIDDEN_S = 60;
+/** Codex hides its own dialog while a hook waits. */
+const CODEX_S = 20;
 
 interface Patience {
   wait_ms: number;
@@ -321,8 +368,9 @@ async function patienceFor(
   const codex = event.client === 'codex';
   if (given === 'off' || (codex && given === 'usual')) return null;
   const inBackground = event.agent_id !== null && session.source === 'bg';
-  const hidden = codex || inBackground || event.attended === false;
-  const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : LONGEST_S;
+  const unattended = event.attended === false;
+  const hidden = codex || inBackground || unattended;
+  const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : unattended ? UNATTENDED_S : LONGEST_S;
   const seconds = typeof given === 'number' ? Math.max(1, given) : usual;
   return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden };
 }

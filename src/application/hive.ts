@@ -1,4 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+import type { Place } from '../domain/permission-rules.ts';
 import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
@@ -6,6 +7,8 @@ import { createDelivery, type DeliveryService } from './delivery.ts';
 import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
 import { startCodexAnswers } from './dialogs.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
+import { createEditors, type EditorService } from './editors.ts';
+import { createEdits, type EditService } from './edits.ts';
 import { startExpiry, startSweep } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { heldNotices } from './held-notices.ts';
@@ -24,14 +27,17 @@ import { createAudience, startPopups } from './popups.ts';
 import type { ReadTx, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
+import { createRules, type RuleService, startProposals } from './rules.ts';
 import { createRuns, type RunService } from './runs.ts';
 import { createSeats, type SeatService } from './seats.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type Environment, type SettingsService } from './settings.ts';
+import { createStats, localDay, type StatsService } from './stats.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTrust, type TrustService } from './trust.ts';
 import { createTurns, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
+import { createWaits, type WaitService } from './waits.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
 import type {
   CodexControl,
@@ -41,6 +47,7 @@ import type {
   Logger,
   Notifier,
   Processes,
+  RuleFile,
   RunFiles,
   Secrets,
 } from './world.ts';
@@ -58,14 +65,18 @@ export interface Hive {
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
   readonly turns: TurnService;
+  readonly editors: EditorService;
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
+  /** What became of the files that permissions show as diffs. */
+  readonly edits: EditService;
   readonly outreach: OutreachService;
   readonly settings: SettingsService;
   readonly trust: TrustService;
   readonly seats: SeatService;
   readonly messages: MessageService;
   readonly mentions: MentionService;
+  readonly waits: WaitService;
   readonly loops: LoopService;
   readonly hooks: HookService;
   readonly wakes: WakeService;
@@ -75,6 +86,8 @@ export interface Hive {
   readonly unreadAnswers: UnreadAnswers;
   readonly tokens: TokenService;
   readonly runs: RunService;
+  readonly rules: RuleService;
+  readonly stats: StatsService;
   /** The project that a directory belongs to. */
   readonly findProject: (directory: string) => ProjectContext;
   /** Waits until the names in these folders and above are on disk: Emacs flushes what it writes, but cannot flush a folder. */
@@ -87,6 +100,8 @@ export interface Hive {
   startSweep(): void;
   /** Wakes idle sessions of Codex, where Codex started this process (wakes.ts). */
   startCodexWaker(party: Pick<WakeWait, 'seat' | 'env'>): CodexWaker;
+  /** Looks for rules to propose, now and every hour, while this process lives; sidecars start it. */
+  startProposals(): void;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (dialogs.ts); sidecars start it. */
   startCodexAnswers(): void;
   /** Resumes the runs of this person whose human has answered, while this process lives; every long-lived process starts it. */
@@ -128,6 +143,10 @@ export interface HiveParts {
   agentKey: (key: string) => SeatKey;
   /** Writes a seat into that file. */
   addSeat: (seat: Seat) => Promise<void>;
+  /** The rules in that file. */
+  ruleFile: RuleFile;
+  /** Finds out where a directory of this machine leads; loaded when rules are tried. */
+  placeAt: () => Promise<(directory: string) => Place>;
 }
 
 export function createHive(parts: HiveParts): Hive {
@@ -148,15 +167,19 @@ export function createHive(parts: HiveParts): Hive {
   const prompts = createPrompts(store, feed, ids, seats.key);
   const claims = createClaims(store);
   const mentions = createMentions(store);
+  const waits = createWaits(store, ids);
   const expiring = [
     // First: a damaged prompt stays due as long as it is pending.
     { expireDue: prompts.setAsideDamaged, next: async () => null },
     { expireDue: prompts.expireDue, next: (tx: ReadTx) => tx.prompts.nextExpiry() },
     { expireDue: prompts.escalateDue, next: (tx: ReadTx) => tx.prompts.nextEscalation() },
+    { expireDue: prompts.warnDue, next: (tx: ReadTx) => tx.prompts.nextWarning() },
     { expireDue: claims.releaseLapsed, next: (tx: ReadTx) => tx.claims.nextLapse() },
+    { expireDue: waits.lapseDue, next: (tx: ReadTx) => tx.waits.nextLapse() },
     { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
   ];
   const delivery = createDelivery(store, () => parts.trust().seats);
+  const editors = createEditors({ store, feed, ids, trust: parts.trust });
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
   const settings = createSettings(store, env);
@@ -179,6 +202,15 @@ export function createHive(parts: HiveParts): Hive {
   const popups = new Map<() => Promise<void>, PopupParty>();
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
+  let stopProposals: (() => void) | null = null;
+  const rules = createRules({
+    store,
+    seat,
+    seats,
+    trust: parts.trust,
+    file: parts.ruleFile,
+    placeAt: parts.placeAt,
+  });
   let stopCodexAnswers: (() => Promise<void>) | null = null;
   let stopRuns: (() => Promise<void>) | null = null;
   const runs = createRuns({
@@ -209,15 +241,18 @@ export function createHive(parts: HiveParts): Hive {
     callbacks,
     delivery,
     sessions,
+    edits: createEdits({ store, files, machine }),
     outreach,
     settings,
     trust,
     seats,
     turns: createTurns(store, ids),
+    editors,
     interrupts,
     desks: createDesks(store, ids, log),
     messages: createMessages(store, { ids, env }),
     mentions,
+    waits,
     loops: createLoops(store),
     findProject: findPlace,
     flushFolders: files.flushFolders,
@@ -235,6 +270,8 @@ export function createHive(parts: HiveParts): Hive {
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
     runs,
+    rules,
+    stats: createStats(store, localDay),
     startExpiry() {
       stopExpiry ??= startExpiry(store, expiring, log);
     },
@@ -243,6 +280,9 @@ export function createHive(parts: HiveParts): Hive {
     },
     startSweep() {
       stopSweep ??= startSweep({ sessions, outreach, prompts, machine, log });
+    },
+    startProposals() {
+      stopProposals ??= startProposals(rules, log);
     },
     startCodexAnswers() {
       stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });
@@ -265,6 +305,7 @@ export function createHive(parts: HiveParts): Hive {
       await Promise.all([...popups.keys()].map((stop) => stop()));
       stopRetention?.();
       stopSweep?.();
+      stopProposals?.();
       await stopRuns?.();
       await stopCodexAnswers?.();
       interrupts.close();

@@ -1,4 +1,5 @@
 /** What a hook handler is and what it gets: one event, one transaction and the verdict of the earlier handlers. */
+import type { EditTools } from '../domain/edits.ts';
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Preferences } from '../domain/preferences.ts';
@@ -39,6 +40,8 @@ export interface HookSettings {
   human?: (cwd: string) => Promise<{ trust: Trust; place: Place }>;
   /** The seats whose answers may allow something; default: those in the human's file. */
   seats?: () => readonly Seat[];
+  /** What compares an edit with the files of a tool that works in `cwd`: asked for by the few events that edit files. */
+  editTools?: (cwd: string) => Promise<EditTools>;
   /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
   codexListens?: () => boolean;
 }

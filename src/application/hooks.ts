@@ -34,6 +34,7 @@ import { noticingRefusals } from './quotas.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
+import { whileWaiting } from './waits.ts';
 import type { Ids, Logger, Processes } from './world.ts';
 
 /** What to print, and the id to report once it is printed; null if nothing depends on that. */
@@ -44,8 +45,8 @@ interface Handled extends Verdict {
 export interface HookService {
   /** @throws HiveError if the store cannot be used; the caller decides whether that fails open. */
   handle(event: HookEvent, settings: HookSettings): Promise<Handled>;
-  /** Reports that the verdict was printed. */
-  printed(handled: Handled): Promise<void>;
+  /** Reports that the verdict was printed. One from another machine counts only for sessions whose ids begin with `ids`. */
+  printed(handled: Pick<Handled, 'output_id'>, ids?: string): Promise<void>;
 }
 
 interface HookParts {
@@ -82,7 +83,7 @@ async function isTranscriptBehind(
 }
 
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
-  const { processes, log } = parts;
+  const { processes, log, ids } = parts;
   const silences = createSilences(store);
 
   /** The event and its session, as everything that handles it gets them. */
@@ -133,7 +134,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     // Most hooks only record that a tool runs. They acknowledge nothing, so they need not wait for the disk.
     for (;;) {
       let says = false;
-      const handled = await store.writeReceipt(round, (handled, announced) => {
+      const handled = await store.writeUnflushed(round, (handled, announced) => {
         says = announced || (handled !== LOOK_AGAIN && !isSilent(handled));
         return says;
       });
@@ -151,7 +152,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
   /** Records an event that has already been answered with nothing. */
   async function recordOnly(reported: HookEvent, settings: HookSettings): Promise<void> {
     const speaker = speakerOf(settings, processes);
-    await store.writeReceipt(async (tx) => {
+    await store.writeUnflushed(async (tx) => {
       const context = await reading(tx, reported, settings, speaker);
       for (const handler of RECORDERS) await handler({ ...context, verdict: NO_OPINION, waited: null });
     });
@@ -175,7 +176,9 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     const turn = await store.read((tx) => turnOf(tx, own, client_turn_id));
     const check = (): Promise<true | undefined> =>
       store.read(async (tx) => ((await isOver(tx, wait, turn?.turn_id ?? null)) ? true : undefined));
-    await feed.until(check, { wait_ms: wait.wait_ms, signal });
+    const { ask_ids, wait_ms, in_terminal } = wait;
+    const waiter = { session_id: own, ask_ids, wait_ms, signal, in_terminal };
+    await whileWaiting({ store, ids }, waiter, () => feed.until(check, { wait_ms, signal }));
     return { ...wait, abandoned: signal?.aborted === true };
   }
 
@@ -198,8 +201,8 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       return runHandlers(event, settings, speaker, waited);
     },
 
-    async printed({ output_id }) {
-      if (output_id !== null) await store.writeReceipt((tx) => tx.hookOutputs.remove(output_id));
+    async printed({ output_id }, ids) {
+      if (output_id !== null) await store.writeUnflushed((tx) => tx.hookOutputs.remove(output_id, ids));
     },
   };
 }

@@ -3,6 +3,7 @@
  * focused window (invariant 9). What the real clients report is recorded in test/wire/fixtures.
  */
 import {
+  editorSession,
   isRemote,
   remoteId,
   reportedId,
@@ -45,6 +46,7 @@ const ADVICE =
  */
 export const AGENT_VARIABLES: readonly string[] = [
   'HIVE_AGENT',
+  'HIVE_SESSION',
   'CLAUDECODE',
   'CLAUDE_CODE_SESSION_ID',
   'CLAUDE_PID',
@@ -145,6 +147,8 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
       parent_session_id: isSubagent ? codexSession : parent_session_id,
     });
   }
+  const editor = editorSession(env['HIVE_SESSION']);
+  if (editor !== null) return known({ ...common, session_id: editor, client, name, parent_session_id });
   const claudeSession = reported(env['CLAUDE_CODE_SESSION_ID']);
   if (claudeSession !== null)
     return known({ ...common, session_id: claudeSession, client: 'claude-code', name, parent_session_id });

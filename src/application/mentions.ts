@@ -55,7 +55,7 @@ interface Processed {
 export interface MentionService {
   has(session_id: string): Promise<UnprocessedCount>;
   /** A session's unprocessed mentions, urgent first. Records the receipt of `carrier`, unless it is null. Processes nothing. */
-  get(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]>;
+  unprocessed(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]>;
   /** @throws HiveError `mention_not_found`, `not_allowed`, `invalid_input`. */
   process(command: ProcessCommand): Promise<Processed>;
   /** One mention with its message; undefined once retention has removed it. */
@@ -84,7 +84,7 @@ export function createMentions(store: Store): MentionService {
     find: (mention_id) => store.read((tx) => tx.mentions.get(mention_id)),
     unprocessedBySession: () => store.read((tx) => tx.mentions.unprocessedBySession()),
 
-    async get(session_id, carrier, limit) {
+    async unprocessed(session_id, carrier, limit) {
       const open = await store.read((tx) => tx.mentions.unprocessedOf(session_id, limit));
       if (carrier === null || open.every((mention) => mention.delivered_at !== null)) return open;
       return store.write(async (tx) =>

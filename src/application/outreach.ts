@@ -62,7 +62,7 @@ export interface OutreachService {
   card(request: CardRequest, session: Session): Promise<Outreach>;
   /** @throws HiveError `outreach_refused`, `invalid_input`. */
   report(request: ReportRequest, session: Session): Promise<Reported>;
-  get(outreach_id: string): Promise<Outreach | undefined>;
+  find(outreach_id: string): Promise<Outreach | undefined>;
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
   /** The oldest pings and cards kept for a human who was away. */
   unseen(limit: number): Promise<Outreach[]>;
@@ -193,7 +193,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         return { item, reported: unreported.length, reader: alive ? reader.handle : null };
       }),
 
-    get: (outreach_id) => store.read((tx) => tx.outreach.get(outreach_id)),
+    find: (outreach_id) => store.read((tx) => tx.outreach.get(outreach_id)),
     list: (filter) => store.read((tx) => tx.outreach.list(filter)),
     settle: (outreach_id, where) => store.write((tx) => settleOutreach(tx, outreach_id, where)),
 

@@ -20,8 +20,10 @@ import type { Message } from '../domain/messages.ts';
 import type { Bucket, Outreach, OutreachKind } from '../domain/outreach.ts';
 import type { PopupKind, Storm } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
+import type { PastPermission } from '../domain/rules.ts';
 import type { Run } from '../domain/runs.ts';
 import type { KnownHandle, Session } from '../domain/sessions.ts';
+import type { CountedPrompt } from '../domain/stats.ts';
 import type { StopGuardRecord } from '../domain/stop-guard.ts';
 import type { Token } from '../domain/tokens.ts';
 import type { Turn } from '../domain/turns.ts';
@@ -41,12 +43,12 @@ export interface Store {
   /**
    * A write that acknowledges nothing: a receipt (invariant 6). It is visible to all and survives the death of any
    * process like any other write, but it does not wait for the disk if the engine allows that. If the machine loses power,
-   * it may be lost, and what was handed over is handed over again. `tells` returns after the commit whether the write
+   * it may be lost, and what was handed over is handed over again. `acknowledges` returns, after the commit, whether the write
    * acknowledges something after all (`announced`: an event was appended); then it waits for the disk before it resolves.
    */
-  writeReceipt<T>(
+  writeUnflushed<T>(
     work: (tx: WriteTx) => Promise<T>,
-    tells?: (result: T, announced: boolean) => boolean,
+    acknowledges?: (result: T, announced: boolean) => boolean,
   ): Promise<T>;
   /** Runs `work` on one consistent snapshot, without waiting for a writer; `work` awaits nothing but its own statements. */
   read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T>;
@@ -73,6 +75,8 @@ export interface ReadTx {
   readonly gates: GateReads;
   readonly tokens: TokenReads;
   readonly runs: RunReads;
+  readonly rules: RuleReads;
+  readonly stats: StatsReads;
   readonly history: HistoryReads;
   readonly outreach: OutreachReads;
   readonly deliveries: DeliveryReads;
@@ -81,6 +85,7 @@ export interface ReadTx {
   readonly desks: DeskReads;
   readonly humans: HumanReads;
   readonly claims: ClaimReads;
+  readonly waits: WaitReads;
   readonly popups: PopupReads;
   readonly events: EventReads;
 }
@@ -102,6 +107,7 @@ export interface WriteTx extends ReadTx {
   readonly desks: DeskRecords;
   readonly humans: HumanRecords;
   readonly claims: ClaimRecords;
+  readonly waits: WaitRecords;
   readonly popups: PopupRecords;
   readonly events: EventRecords;
 }
@@ -191,6 +197,9 @@ export interface PromptReads extends PrunableReads {
   /** Pending prompts that are due to be escalated by `now`. */
   toEscalate(now: string, limit: number): Promise<Prompt[]>;
   nextEscalation(): Promise<string | null>;
+  /** Pending prompts of which the human is to be warned by `now`. */
+  toWarn(now: string, limit: number): Promise<Prompt[]>;
+  nextWarning(): Promise<string | null>;
   response(response_id: string): Promise<StoredResponse | undefined>;
 }
 
@@ -203,6 +212,12 @@ export interface PromptRecords extends PromptReads, Prunable {
   /** Writes everything that may change besides the status: when it was offered and seen, late answer, amendment, snooze, claim. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
+  /** Writes since when it blocks its agent, and with that its place in lists. */
+  setBlocked(prompt: Prompt): Promise<void>;
+  /** Writes since when only its terminal can answer it. */
+  setTerminal(prompt: Prompt): Promise<void>;
+  /** Records that the human was warned; false: they were already. */
+  warned(ask_id: string): Promise<boolean>;
   /** Takes a damaged prompt out of the pending ones, and leaves the rest of it as it is. */
   setAside(ask_id: string): Promise<void>;
   /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
@@ -225,6 +240,40 @@ export interface ClaimReads {
 
 export interface ClaimRecords extends ClaimReads {
   put(ask_id: string, desk_id: string): Promise<void>;
+  remove(ask_id: string): Promise<void>;
+}
+
+// ---- Waits ----
+// Who does nothing until a question is settled (waits.ts).
+
+/** One wait for one question. */
+export interface Wait {
+  ask_id: string;
+  /** Made for the wait of one process; `dialog` for a client's dialog; the id of a run that sleeps. */
+  wait_id: string;
+  /** It counts until then, unless it is renewed. */
+  lease_until: string;
+}
+
+export interface WaitReads {
+  /** Whether somebody waits for it at `now`. */
+  isWaited(ask_id: string, now: string): Promise<boolean>;
+  /** The questions of which a wait has ended by `now`. */
+  lapsed(now: string, limit: number): Promise<string[]>;
+  /** When the next wait ends, unless somebody renews its lease. */
+  nextLapse(): Promise<string | null>;
+}
+
+export interface WaitRecords extends WaitReads {
+  /** Begins a wait, or renews its lease. */
+  put(wait: Wait): Promise<void>;
+  /** Removes the waits for a question that have ended by `now`; returns their `wait_id`. */
+  removeLapsed(ask_id: string, now: string): Promise<string[]>;
+  /** Removes one wait; returns its questions. */
+  end(wait_id: string): Promise<string[]>;
+  /** Removes every wait for a question but that of a run, which outlives the session of its agent. */
+  endOfSession(ask_id: string): Promise<void>;
+  /** Removes every wait for a question. */
   remove(ask_id: string): Promise<void>;
 }
 
@@ -260,7 +309,8 @@ export interface HookOutputReads {
 
 export interface HookOutputRecords extends HookOutputReads {
   insert(output: HookOutput): Promise<void>;
-  remove(output_id: string): Promise<void>;
+  /** Only if the id of its session begins with `ids`. */
+  remove(output_id: string, ids?: string): Promise<void>;
 }
 
 // ---- Popups ----
@@ -653,4 +703,27 @@ export interface HistoryFilter {
 
 export interface HistoryReads {
   search(filter: HistoryFilter): Promise<Page<HistoryEntry>>;
+}
+
+// ---- Rules ----
+// What the history says about rules. The rules themselves are never in the store.
+
+/** How often a rule has answered; rules are known by their names there. */
+export interface RuleUse {
+  name: string;
+  uses: number;
+  last_used_at: string;
+}
+
+export interface RuleReads {
+  /** The permissions of clients' dialogs that were asked after this one, oldest first. */
+  past(after: { at: string; ask_id: string }, limit: number): Promise<PastPermission[]>;
+  uses(): Promise<RuleUse[]>;
+}
+
+// ---- The ledger ----
+
+export interface StatsReads {
+  /** What the ledger reads of the prompts that were asked after this one and until then, oldest first. */
+  counted(after: { at: string; ask_id: string }, until: string, limit: number): Promise<CountedPrompt[]>;
 }

@@ -30,6 +30,7 @@ import {
   OPEN_LIMIT,
   type Prompt,
   type PromptAnswer,
+  refusalOfTerminal,
   resolveAnswer,
   respondPrompt,
   type Urgency,
@@ -37,6 +38,7 @@ import {
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type SeatKey, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
+import { excerpt } from '../domain/text.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import { authorNamed } from './history.ts';
@@ -44,6 +46,7 @@ import { findAddress } from './humans.ts';
 import { giveNotice } from './notices.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
 import { chargeQuotas, demandOf, readQuotas, touchedBy } from './quotas.ts';
+import { blockUntilSettled, DIALOG_WAIT, whileWaiting } from './waits.ts';
 import type { Ids } from './world.ts';
 
 /** A stored question. */
@@ -88,6 +91,8 @@ export interface Open {
 interface WaitOptions {
   wait_ms: number;
   signal?: AbortSignal | undefined;
+  /** The session that these questions block during the wait (waits.ts). Missing: they block nobody. */
+  waiter?: string | undefined;
 }
 
 export interface PromptService {
@@ -108,6 +113,8 @@ export interface PromptService {
   list(filter: PromptFilter): Promise<Page<Prompt>>;
   /** How many prompts match. */
   count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
+  /** The question that blocks each session, by its id: of several, the one that comes first. */
+  blocking(): Promise<ReadonlyMap<string, Prompt>>;
   /** How many are pending, by urgency. */
   countPending(): Promise<Record<Urgency, number>>;
   /** @throws HiveError `prompt_not_found`, `invalid_answer`, `not_allowed`, `wrong_store`. */
@@ -122,6 +129,8 @@ export interface PromptService {
   expireDue(): Promise<number>;
   /** The same for prompts that are due to be escalated. */
   escalateDue(): Promise<number>;
+  /** Warns the human of prompts that will soon expire. */
+  warnDue(): Promise<number>;
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
   /** Waits until one of the prompts is settled or the time has run out; returns their current state. */
@@ -131,6 +140,8 @@ export interface PromptService {
 }
 
 const DUE_BATCH = 200;
+/** They come first among the pending prompts. More agents than this are not looked at. */
+const MOST_BLOCKED = 500;
 
 /** `seatKey` is the key with which the human's answers are signed in this process, if it has one. */
 export function createPrompts(
@@ -163,13 +174,13 @@ export function createPrompts(
   /** One transaction per batch, so that other writers can write in between. */
   async function writeDue(
     due: (tx: ReadTx, limit: number) => Promise<Prompt[]>,
-    record: (tx: WriteTx, prompt: Prompt) => Promise<Prompt>,
+    record: (tx: WriteTx, batch: readonly Prompt[]) => Promise<unknown>,
   ): Promise<number> {
     let written = 0;
     while ((await store.read((tx) => due(tx, 1))).length > 0) {
       const count = await store.write(async (tx) => {
         const batch = await due(tx, DUE_BATCH);
-        for (const prompt of batch) await record(tx, prompt);
+        await record(tx, batch);
         return batch.length;
       });
       // Another process was first, or the clock was set back.
@@ -193,7 +204,7 @@ export function createPrompts(
       return { accepted: prompt.status === 'pending', prompt };
     },
 
-    ...createLooking(store, feed, settleDue),
+    ...createLooking({ store, feed, ids, settleDue }),
 
     async list(filter) {
       await settleDue();
@@ -211,6 +222,12 @@ export function createPrompts(
         return prompt === undefined ? undefined : { prompt, now: tx.now };
       }),
     count: (filter) => store.read((tx) => tx.prompts.count(filter)),
+    async blocking() {
+      const { items } = await store.read((tx) => tx.prompts.list({ status: 'pending', limit: MOST_BLOCKED }));
+      const blocked = items.filter(({ blocked_since }) => blocked_since !== null);
+      // The last one that is entered for a session stays.
+      return new Map(blocked.toReversed().map((prompt) => [prompt.session_id, prompt]));
+    },
     countPending: () => store.read((tx) => tx.prompts.countByUrgency()),
 
     ...createAnswering(store, ids, seatKey),
@@ -242,8 +259,9 @@ export function createPrompts(
       });
     },
 
-    expireDue: () => writeDue((tx, limit) => tx.prompts.due(tx.now, limit), recordExpiry),
-    escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalation),
+    expireDue: () => writeDue((tx, limit) => tx.prompts.due(tx.now, limit), recordExpiries),
+    escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
+    warnDue: () => writeDue((tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
 
     mark: (ask_id, receipt) =>
       change(ask_id, receipt === 'offered' ? 'prompt/offered' : 'prompt/seen', (prompt, now) => {
@@ -406,7 +424,7 @@ function createAnswering(
           return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
         }
         const prompt = await findCurrent(tx, ask_id);
-        refuse(refusalToAnswer(actor, prompt));
+        refuse(refusalToAnswer(actor, prompt) ?? refusalOfTerminal(prompt));
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
@@ -464,12 +482,32 @@ function createAnswering(
 // ---- Reading and waiting ----
 // Prompts that are due are settled before anybody reads them.
 
-/** `settleDue` records expiries and escalations that are due. */
-function createLooking(
-  store: Store,
-  feed: Feed,
-  settleDue: () => Promise<void>,
-): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
+interface LookingParts {
+  store: Store;
+  feed: Feed;
+  ids: Ids;
+  /** Records expiries and escalations that are due. */
+  settleDue: () => Promise<void>;
+}
+
+function createLooking({
+  store,
+  feed,
+  ids,
+  settleDue,
+}: LookingParts): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
+  /** Waits until `check` returns a value. Until then these questions block the session that waits. */
+  function until<T>(
+    check: () => Promise<T | undefined>,
+    prompts: readonly Prompt[],
+    { waiter: session_id, ...options }: WaitOptions & { subjects: readonly string[] | undefined },
+  ): Promise<T | undefined> {
+    const wait = (): Promise<T | undefined> => feed.until(check, options);
+    if (session_id === undefined) return wait();
+    const ask_ids = prompts.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
+    return whileWaiting({ store, ids }, { session_id, ask_ids, ...options }, wait);
+  }
+
   async function read(ask_ids: readonly string[]): Promise<Prompt[]> {
     const { prompts, now } = await store.read(async (tx) => ({
       now: tx.now,
@@ -498,12 +536,16 @@ function createLooking(
     },
 
     async wait(ask_ids, options) {
-      const settled = await feed.until(
+      const first = await read(ask_ids);
+      const isDone = (prompts: readonly Prompt[]): boolean =>
+        prompts.some(isUncollected) || prompts.every(({ status }) => status !== 'pending');
+      if (isDone(first) || options.wait_ms <= 0) return first;
+      const settled = await until(
         async () => {
           const prompts = await read(ask_ids);
-          const done = prompts.some(isUncollected) || prompts.every((prompt) => prompt.status !== 'pending');
-          return done ? prompts : undefined;
+          return isDone(prompts) ? prompts : undefined;
         },
+        first,
         { ...options, subjects: ask_ids },
       );
       return settled ?? read(ask_ids);
@@ -516,11 +558,12 @@ function createLooking(
       // Prompts beyond the list may be answered too, so with more of them every event is a reason to read again.
       const listed = first.prompts.length === first.pending;
       const subjects = listed ? first.prompts.map(({ ask_id }) => ask_id) : undefined;
-      const done = await feed.until(
+      const done = await until(
         async () => {
           const open = await readOpen(session_id);
           return isDone(open) ? open : undefined;
         },
+        first.prompts,
         { ...options, subjects },
       );
       return done ?? readOpen(session_id);
@@ -536,6 +579,8 @@ export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   const { agent, project, urgency, kind } = prompt;
   const data = { agent, project, urgency, kind };
   await Promise.all([tx.prompts.insert(prompt), appendPrompt(tx, 'prompt/created', prompt, data)]);
+  const { blocked_since: since } = prompt;
+  if (since !== null) await blockUntilSettled(tx, prompt, { wait_id: DIALOG_WAIT, since });
 }
 
 /** What a person saw of a permission when they answered it. */
@@ -561,7 +606,7 @@ export async function recordAnswer(
   if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
     throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
   }
-  if (outcome === 'accepted') await dropClaim(tx, prompt);
+  if (outcome === 'accepted') await letGo(tx, prompt);
   if (outcome === 'late') await tx.prompts.update(settled);
   const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
@@ -593,17 +638,82 @@ export async function recordCancel(
   if (cancelled === prompt) return prompt;
   await tx.prompts.settle(cancelled, tx.now);
   await owe(tx, cancelled);
-  await dropClaim(tx, prompt);
+  await letGo(tx, prompt);
   await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
+  if (reason === 'withdrawn')
+    await noticeOf(tx, [cancelled], {
+      notice: 'withdrawn',
+      one: ({ agent }) => `A question of ${agent} was withdrawn`,
+      many: (count) => `${count} questions were withdrawn.`,
+    });
   return cancelled;
+}
+
+/** So many questions are named to the human; of more they get one notice with the number. */
+const MOST_NAMED = 3;
+
+/** Notifies the human of questions that they were shown. `one` and `many` say what became of them. */
+async function noticeOf(
+  tx: WriteTx,
+  prompts: readonly Prompt[],
+  say: { notice: string; one: (prompt: Prompt) => string; many: (count: number) => string },
+): Promise<void> {
+  const shown = prompts.filter(({ offered_at }) => offered_at !== null);
+  const { notice } = say;
+  if (shown.length > MOST_NAMED) {
+    const text = say.many(shown.length);
+    return giveNotice(tx, { severity: 'info', session_id: null, text, data: { notice } });
+  }
+  for (const prompt of shown) {
+    const { session_id, ask_id } = prompt;
+    const text = `${say.one(prompt)}: "${excerpt(prompt.question, 120)}"`;
+    await giveNotice(tx, { severity: 'info', session_id, text, data: { notice, ask_id } });
+  }
+}
+
+const minutesUntil = (at: string | null, now: string): number =>
+  Math.max(1, Math.round((Date.parse(at ?? now) - Date.parse(now)) / 60_000));
+
+/** Warns the human of prompts that have used up most of their time. */
+async function recordWarnings(tx: WriteTx, batch: readonly Prompt[]): Promise<void> {
+  const warned: Prompt[] = [];
+  for (const prompt of batch) {
+    if (!(await tx.prompts.warned(prompt.ask_id))) continue;
+    warned.push(prompt);
+    await appendPrompt(tx, 'prompt/expiring', prompt, { expires_at: prompt.expires_at });
+  }
+  await noticeOf(tx, warned, {
+    notice: 'expiring',
+    one: ({ agent, expires_at }) =>
+      `A question of ${agent} expires in ${minutesUntil(expires_at, tx.now)} min`,
+    many: (count) => `${count} questions expire soon.`,
+  });
+}
+
+async function recordExpiries(tx: WriteTx, batch: readonly Prompt[]): Promise<void> {
+  for (const prompt of batch) await settleExpired(tx, prompt);
+  await noticeOf(tx, batch, {
+    notice: 'expired',
+    one: ({ agent }) => `A question of ${agent} expired without an answer`,
+    many: (count) => `${count} questions expired without an answer.`,
+  });
+}
+
+async function recordEscalations(tx: WriteTx, batch: readonly Prompt[]): Promise<void> {
+  for (const prompt of batch) await recordEscalation(tx, prompt);
 }
 
 /** Expires one prompt inside a transaction that has found it due. */
 export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
+  await recordExpiries(tx, [prompt]);
+  return expirePrompt(prompt, tx.now);
+}
+
+async function settleExpired(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   const expired = expirePrompt(prompt, tx.now);
   await tx.prompts.settle(expired, tx.now);
   await owe(tx, expired);
-  await dropClaim(tx, prompt);
+  await letGo(tx, prompt);
   await appendPrompt(tx, 'prompt/expired', expired, {});
   return expired;
 }
@@ -631,9 +741,10 @@ export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Pro
   return escalated;
 }
 
-/** Removes the claim of a settled prompt. */
-async function dropClaim(tx: WriteTx, { ask_id, claimed_by }: Prompt): Promise<void> {
+/** Removes the claim of a settled prompt, and the waits for it. */
+async function letGo(tx: WriteTx, { ask_id, claimed_by, blocked_since }: Prompt): Promise<void> {
   if (claimed_by !== null) await tx.claims.remove(ask_id);
+  if (blocked_since !== null) await tx.waits.remove(ask_id);
 }
 
 /** @throws HiveError `prompt_not_found`. */

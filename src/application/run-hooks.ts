@@ -9,6 +9,7 @@ import { permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import {
   ALLOWED_VARIABLE,
+  hasTwin,
   isOnlyCall,
   isOpenCall,
   NOT_PERMITTED,
@@ -19,7 +20,15 @@ import {
   STEP_TAIL_BYTES,
 } from '../domain/runs.ts';
 import type { Trust } from '../domain/trust.ts';
-import { applicableRules, askFor, concludePrompt, dialogHandler, openByRule } from './dialogs.ts';
+import {
+  applicableRules,
+  askFor,
+  concludePrompt,
+  dialogHandler,
+  isChangedFile,
+  openByRule,
+  withEdits,
+} from './dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { insertPrompt, recordCancel } from './prompts.ts';
@@ -34,12 +43,13 @@ export async function runHandler(
   settings: HookSettings,
   own: RunStart,
 ): Promise<HookHandler> {
-  const dialog = permissionIn(event, settings);
+  const found = permissionIn(event, settings);
+  const dialog = found === null ? null : await withEdits(found, event, settings);
   const rules = dialog === null ? null : await applicableRules(dialog, event, settings);
   const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
-  const ofRun = async (hook: HookContext, found: Run): Promise<Partial<Verdict> | null> => {
+  const ofRun = async (hook: HookContext, stored: Run): Promise<Partial<Verdict> | null> => {
     const { verdict, waited } = hook;
-    const run = await heard(hook, found);
+    const run = await heard(hook, stored);
     if (event.name === 'Stop' && event.agent_id === null) return keepOpen(hook, run);
     // What waited as it does outside runs is no call of the run.
     const isOfRun = waited === null || run.calls.some(({ ask_id }) => waited.ask_ids.includes(ask_id));
@@ -175,7 +185,7 @@ async function knownCall(
 ): Promise<{ call: RunCall; prompt: Prompt } | null> {
   const use_id = hook.event.tool?.use_id ?? null;
   for (const call of run.calls) {
-    if (call.given || (use_id === null ? isOver(hook, call) : call.call_id !== use_id)) continue;
+    if (call.given || (use_id === null ? isAnother(hook, call) : call.call_id !== use_id)) continue;
     const prompt = await hook.tx.prompts.get(call.ask_id);
     if (prompt === undefined || (prompt.status !== 'pending' && prompt.status !== 'responded')) continue;
     if (await asksThis(hook, dialog, prompt, nameOf(run, call.call_id))) return { call, prompt };
@@ -183,11 +193,14 @@ async function knownCall(
   return null;
 }
 
-/** An event without the id of its call can only be for a call without a result; the client's own transcript shows which have one. */
-function isOver({ event, settings }: HookContext, { call_id }: RunCall): boolean {
+/**
+ * Whether an event without the id of its call cannot be for this one. It is for a call without a result; the client's own
+ * transcript shows which have one. If two of them are the same, the human is asked again: no answer is for both.
+ */
+function isAnother({ event, settings }: HookContext, { call_id }: RunCall): boolean {
   const { transcript_path } = event;
   const tail = transcript_path === null ? null : settings.readTail(transcript_path, STEP_TAIL_BYTES);
-  return call_id === null || !isOpenCall(tail, call_id);
+  return call_id === null || !isOpenCall(tail, call_id) || hasTwin(tail, call_id);
 }
 
 /** The other calls of the run, without those whose agent died and that this one repeats, and what the human should know of them. */
@@ -218,11 +231,10 @@ async function withoutLost(
 async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt, call: string): Promise<boolean> {
   for (const warning of WARNINGS) {
     const [asked] = await askFor(hook, dialog, null, { warning, call });
-    if (
-      asked !== undefined &&
-      permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt)
-    )
-      return true;
+    if (asked === undefined) continue;
+    if (permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt)) return true;
+    // A call stays the same call if its file changes; but an answer to the old diff does not allow it.
+    if (isChangedFile(dialog, asked, prompt)) return true;
   }
   return false;
 }

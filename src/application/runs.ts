@@ -21,6 +21,7 @@ import { debounced } from './feed.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
+import { blockUntilSettled, endWait } from './waits.ts';
 import type { Ids, Logger, Processes, RunFiles } from './world.ts';
 
 export interface NewRun {
@@ -88,6 +89,7 @@ export function createRuns(parts: RunParts): RunService {
     let code: number | null = null;
     try {
       const record = files.read(run.run_id, run.digest);
+      files.count(run.run_id, run.start);
       const env = {
         ...record.env,
         [RUN_VARIABLE]: writeStart(run),
@@ -121,6 +123,7 @@ export function createRuns(parts: RunParts): RunService {
       if (found.start !== start) return found;
       const changed = how(found, tx.now);
       await tx.runs.put(changed);
+      await noteSleep(tx, changed);
       if (problem !== null) await sayThatItEnded(tx, changed, problem);
       return changed;
     });
@@ -147,12 +150,14 @@ export function createRuns(parts: RunParts): RunService {
       if (run.status === 'working' && !isAlive(run.keeper) && !isAlive(run.agent)) {
         run = agentEnded(run, null, tx.now);
         await tx.runs.put(run);
+        await noteSleep(tx, run);
       }
       if (run.status !== 'sleeping' || !(await isAnswered(tx, run))) return null;
       // The agent made no call, so the old id may or may not be in use: a new one certainly is not.
       const session_id = run.heard === 0 ? parts.conversationId() : run.session_id;
       const next = nextStart({ ...run, session_id }, me, tx.now);
       await tx.runs.put(next);
+      await endWait(tx, run_id);
       return next;
     });
   }
@@ -296,6 +301,15 @@ async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem:
     text: `The run ${run_id} cannot go on: ${problem}`,
     data: { run_id },
   });
+}
+
+/** The questions of a sleeping run block it: without their answers its agent is not started again. */
+async function noteSleep(tx: WriteTx, { run_id, status, calls }: Run): Promise<void> {
+  if (status !== 'sleeping') return;
+  for (const { ask_id } of calls) {
+    const prompt = await tx.prompts.get(ask_id);
+    if (prompt !== undefined) await blockUntilSettled(tx, prompt, { wait_id: run_id, since: tx.now });
+  }
 }
 
 /** Whether a sleeping run goes on. */

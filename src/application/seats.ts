@@ -29,6 +29,8 @@ export interface SeatState {
 export interface SeatService {
   /** The key that this process has; null: what is answered here allows nothing. */
   key(): SeatKey | null;
+  /** Whether what is allowed in this process counts: its key is registered for this store. */
+  isRegistered(): boolean;
   /** From now on this process signs with this secret key. */
   hold(secret: string): void;
   /**
@@ -139,6 +141,10 @@ export function createSeats(parts: SeatParts): SeatService {
 
   return {
     key: ownKey,
+    isRegistered() {
+      const own = ownKey();
+      return own !== null && counts(own.key);
+    },
     hold(secret) {
       held = seatKeyFrom(secret);
     },

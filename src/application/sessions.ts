@@ -3,8 +3,10 @@ import { type Actor, type AgentActor, refuse, type Via } from '../domain/actors.
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
 import { applyOutreachChanges } from '../domain/outreach.ts';
+import { OPEN_LIMIT } from '../domain/prompts.ts';
 import {
   checkRoles,
+  editorSession,
   explainAmbiguous,
   givenCandidates,
   givenHandle,
@@ -40,8 +42,10 @@ import {
 import { closeDead } from './lost-servers.ts';
 import { reconcileUnreported } from './outreach.ts';
 import type { Connection, ReadTx, Store, WriteTx } from './ports.ts';
+import { recordCancel } from './prompts.ts';
 import { chargeNewSession, noticingRefusals } from './quotas.ts';
 import { closeTurn, turnOfCall } from './turns.ts';
+import { sessionIsGone } from './waits.ts';
 import type { Processes } from './world.ts';
 
 export interface SessionService {
@@ -54,9 +58,9 @@ export interface SessionService {
   refusalToSpeak(session_id: string, speaker: { machine: string; pid: number }): Promise<string | null>;
   /** The living sessions among the processes that `pid` descends from, nearest first. */
   above(process: { machine: string; pid: number }): Promise<Session[]>;
-  get(session_id: string): Promise<Session | undefined>;
+  find(session_id: string): Promise<Session | undefined>;
   /** By handle or by id. @throws HiveError `session_not_found`. */
-  find(handle_or_id: string): Promise<Session>;
+  resolve(handle_or_id: string): Promise<Session>;
   /**
    * The session with this id while it is alive; undefined if it has ended or never existed. Records, at most once an
    * hour, that it is still in use, because a session that is silent for long counts as gone.
@@ -151,9 +155,9 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         return refusalToSpeak(tx, session, { machine, pid, above: processes.ancestors(pid) }, processes);
       }),
 
-    get: (session_id) => store.read((tx) => tx.sessions.get(session_id)),
+    find: (session_id) => store.read((tx) => tx.sessions.get(session_id)),
 
-    find: (handle_or_id) => store.read((tx) => findSession(tx, handle_or_id)),
+    resolve: (handle_or_id) => store.read((tx) => findSession(tx, handle_or_id)),
 
     async returning(session_id) {
       const { known, now } = await store.read(async (tx) => ({
@@ -208,7 +212,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
     async configure(handle_or_id, changes, actor) {
       const { shared, roles, gate, source, ...outreach } = changes;
-      const { session_id } = await service.find(handle_or_id);
+      const { session_id } = await service.resolve(handle_or_id);
       checkRoles(roles ?? []);
       return store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
@@ -438,6 +442,7 @@ export async function endSession(tx: WriteTx, session: Session): Promise<Session
   await reconcileUnreported(tx, session);
   const turn = await tx.turns.current(session.session_id);
   if (turn !== undefined) await closeTurn(tx, turn, ENDED_WITH_SESSION);
+  if (editorSession(session.session_id) !== null) await closeDialogs(tx, session);
   const ended = await recordSession(tx, 'session/ended', {
     ...session,
     state: 'ended',
@@ -451,8 +456,24 @@ export async function endSession(tx: WriteTx, session: Session): Promise<Session
   return ended;
 }
 
+/** The dialogs of an editor's agent end with the proxy that could answer it: nobody would get an answer to them. */
+async function closeDialogs(tx: WriteTx, { session_id }: Session): Promise<void> {
+  for (const prompt of await tx.prompts.openOf(session_id, OPEN_LIMIT))
+    if (prompt.dialog && prompt.status === 'pending')
+      await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason: 'unknown' });
+}
+
 async function markOrphaned(tx: WriteTx, session_id: string, orphaned: boolean): Promise<void> {
-  for (const ask_id of await tx.prompts.setOrphaned(session_id, orphaned)) {
+  const ask_ids = await tx.prompts.setOrphaned(session_id, orphaned);
+  for (const ask_id of ask_ids) {
     await tx.events.append({ type: 'prompt/orphaned', session_id, subject: ask_id, data: { orphaned } });
+  }
+  if (!orphaned) return;
+  await sessionIsGone(tx, ask_ids);
+  for (const ask_id of ask_ids) {
+    const prompt = await tx.prompts.get(ask_id);
+    // Its terminal is gone, too. A dialog of a run outlives its agent.
+    if (prompt?.dialog === true && prompt.when_turn_aborted === 'cancelled')
+      await recordCancel(tx, prompt, { by: 'terminal', via: 'terminal', reason: 'unknown' });
   }
 }

@@ -50,6 +50,8 @@ export interface Files {
   flushFolders(folders: readonly string[]): void;
   /** The last `bytes` of a file, or null if it cannot be read. */
   readTail(path: string, bytes: number): string | null;
+  /** When a file was last written, in ms since 1970; null if there is none, 0 if that cannot be known. */
+  modifiedMs(path: string): number | null;
 }
 
 /** The running Codex of this user, through its control socket. */
@@ -124,6 +126,11 @@ export interface RunFiles {
   keep(record: StartRecord): string;
   /** What a run starts. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
   read(run_id: string, digest: string): StartRecord;
+  /**
+   * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if it or a later one has begun before:
+   * then the row of the run in the store is an earlier one, which somebody has put back.
+   */
+  count(run_id: string, start: number): void;
   /** Starts it. Its output goes to a file, so it outlives the process that started it. */
   start(
     record: StartRecord,
@@ -134,4 +141,16 @@ export interface RunFiles {
   forget(run_id: string): void;
   /** The path of a run's output. */
   output(run_id: string): string;
+}
+
+// ---- Rules ----
+
+/** The list of rules in the human's own file. Each change replaces the file at once and leaves every other byte as it was. */
+export interface RuleFile {
+  /** The line of each rule, from 1; empty if the file cannot be read. */
+  lines(): Promise<number[]>;
+  /** Adds a rule at the end. @throws HiveError with a sentence that says why it could not. */
+  add(rule: Readonly<Record<string, string>>): Promise<void>;
+  /** Removes the rule at this place of the list if `isIt` says that it is there. @throws HiveError as `add` does. */
+  remove(index: number, isIt: (rule: unknown) => boolean): Promise<void>;
 }

@@ -13,7 +13,8 @@ import { type AnswerRequest, type Prompt, resolveAnswer } from '../domain/prompt
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { processes, startUnknown, terminalProgram } from '../infrastructure/platform/processes.ts';
+import { startUnknown, terminalProgram } from '../infrastructure/platform/person.ts';
+import { processes } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { confirmAnswer, remark } from './output.ts';
 import { ACTION, ACTOR, type Action, CONFIRM } from './sentences.ts';
@@ -47,7 +48,7 @@ export async function findActor(
   const declared = options.asAgent === true;
   if (caller.agent_because === null) {
     if (declared) throw invalidInput(ACTOR.noAgent);
-    refuseOrphans(action);
+    refuseUnknown(hive, action);
     return humanActor(options);
   }
   if (!declared && isOwn?.(caller) !== true)
@@ -90,13 +91,13 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
   if (asAgent === true) throw invalidInput(ACTOR.noAgent);
-  refuseOrphans(ACTION.post);
+  refuseUnknown(hive, ACTION.post);
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
 interface Refusal {
-  /** Whether a process is refused whose parent is gone, or that of a shell above it, as a service manager starts them. */
-  orphans?: 'refused' | 'allowed';
+  /** Whether it is refused where nothing shows that a person started it, as with services; or allowed if cron did. */
+  unknown?: 'refused' | 'scheduled' | 'allowed';
   /** What the person should do. */
   advice?: string;
 }
@@ -105,20 +106,22 @@ interface Refusal {
 export async function refuseAgents(
   hive: Hive,
   action: Action,
-  { orphans = 'refused', advice }: Refusal = {},
+  { unknown = 'refused', advice }: Refusal = {},
 ): Promise<void> {
   const { agent_because } = await findCaller(hive);
   if (agent_because !== null) {
     const refusal = ACTOR.onlyHuman(action, agent_because);
     throw new HiveError('not_allowed', advice === undefined ? refusal : `${refusal} ${advice}`);
   }
-  if (orphans === 'refused') refuseOrphans(action);
+  if (unknown !== 'allowed') refuseUnknown(hive, action, unknown === 'scheduled');
 }
 
-/** A process that has lost its ancestors, or runs below a shell that has, may be an agent's that hides them. */
-function refuseOrphans(action: Action): void {
-  const unknown = startUnknown(process.pid);
-  if (unknown !== null) throw new HiveError('not_allowed', ACTOR.orphan(action, unknown));
+/** A process that shows nobody who started it may be an agent's that hides that. */
+function refuseUnknown(hive: Hive, action: Action, allowsScheduled = false): void {
+  const { container_id_map, path } = hive.trust.file();
+  const why = startUnknown(process.pid, container_id_map);
+  if (why === null || (why === 'scheduled' && allowsScheduled)) return;
+  throw new HiveError('not_allowed', ACTOR.startUnknown(action, why, path));
 }
 
 /** The person at this terminal; call `refuseAgents` first. */
@@ -178,7 +181,7 @@ export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.en
 export async function registerCaller(hive: Hive, { session_id, client, name }: Caller): Promise<Session> {
   const present = await hive.sessions.returning(session_id);
   if (present !== undefined) return present;
-  const ended = await hive.sessions.get(session_id);
+  const ended = await hive.sessions.find(session_id);
   const { env } = process;
   const introduction = {
     ...findProject(process.cwd()),

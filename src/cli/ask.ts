@@ -103,7 +103,7 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
   // A session may work in several projects; a question belongs to the one it is asked in.
   const { project, project_dir } = findProject(process.cwd());
   const asked = await hive.prompts.ask(request, { ...session, project, project_dir });
-  if (options.wait !== undefined) return printDecision(hive, asked.prompt, carrier, wait_ms, options);
+  if (options.wait !== undefined) return printDecision(hive, asked.prompt, carrier, { ...options, wait_ms });
 
   const { ask_id, status, created_at, expires_at, agent, to, escalates_at } = asked.prompt;
   const { existing, desks_online } = asked;
@@ -130,12 +130,11 @@ async function note(hive: Hive, ask_id: string, text: string, { json }: AskOptio
 
 async function printDecision(
   hive: Hive,
-  { ask_id }: Prompt,
+  { ask_id, session_id }: Prompt,
   carrier: string,
-  wait_ms: number | null,
-  { json }: AskOptions,
+  { wait_ms, json }: AskOptions & { wait_ms: number | null },
 ): Promise<ExitCode> {
-  const [waited] = await waitForAny(hive, [ask_id], wait_ms);
+  const [waited] = await waitForAny(hive, [ask_id], { limit_ms: wait_ms, waiter: session_id });
   const settled = waited !== undefined && waited.status !== 'pending';
   const [delivered] = settled ? await hive.delivery.hand([ask_id], carrier) : [];
   const prompt = delivered?.prompt ?? (await hive.prompts.get(ask_id));

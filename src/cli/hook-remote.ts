@@ -1,10 +1,10 @@
 /** `hive hook --url`: sends the event to `hive serve` on another machine and prints what it returns. */
-import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { isReadableByOthers } from '../domain/tokens.ts';
+import { readFileOnly } from '../infrastructure/platform/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { HOOK, MCP } from './sentences.ts';
 
@@ -110,7 +110,7 @@ function post(
   { path = HOOK_PATH, signal }: { path?: string; signal?: AbortSignal } = {},
 ): Promise<Record<string, unknown>> {
   const target = new URL(path, url);
-  const token = readFileSync(token_file, 'utf8').trim();
+  const token = readFileOnly(token_file).trim();
   if (token === '') throw new Error(HOOK.emptyToken(token_file));
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {

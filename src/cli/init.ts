@@ -7,7 +7,6 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
-import { createPatch, OMIT_HEADERS } from 'diff';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { type HookProgram, type HookWay, knowsConnection } from '../domain/installation.ts';
@@ -29,6 +28,7 @@ import {
 } from '../infrastructure/installation/parts.ts';
 import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
 import { clientVersion } from '../infrastructure/installation/try-out.ts';
+import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
@@ -85,6 +85,12 @@ function defineSetUp(command: Command, direction: Direction): void {
       ).choices(['connection', 'process']),
     );
     for (const client of [claude, codex]) client.addOption(roleOption());
+    command
+      .command('acp')
+      .description('an ACP agent in an editor: prints the settings for agent-shell and Zed')
+      .argument('[command...]', 'the agent and its arguments, after --', ['claude-agent-acp'])
+      .option('--json', 'print JSON')
+      .action((agent: string[], options: Format) => reportErrors(options, () => printAcp(agent, options)));
   }
   define<SetUpOptions>('emacs', 'Emacs', (options) =>
     setUp(
@@ -94,6 +100,18 @@ function defineSetUp(command: Command, direction: Direction): void {
       isInit ? INIT.emacsDone : INIT.emacsUndone,
     ),
   );
+}
+
+/** The settings with which an editor starts its agent through the proxy. Each agent has its own, so none are written. */
+async function printAcp(agent: readonly string[], { json }: Format): Promise<ExitCode> {
+  const [program = 'hive', ...rest] = thisProgram();
+  const words = [program, ...rest, 'acp', '--', ...agent];
+  const [command = '', ...args] = words;
+  const zed = { agent_servers: { [`${agent[0]} with Hive`]: { type: 'custom', command, args } } };
+  const agent_shell = `(${words.map((word) => JSON.stringify(word)).join(' ')})`;
+  if (json === true) printJson({ agent_shell, zed });
+  else print(INIT.acp(agent_shell, JSON.stringify(zed, null, 2)));
+  return EXIT.done;
 }
 
 function roleOption(): Option {
@@ -277,10 +295,13 @@ async function setUp(
   return EXIT.done;
 }
 
+/** How many unchanged lines are shown around a change. */
+const CONTEXT = 2;
+
 function show({ path, before, after }: FileChange): void {
   const name = inertPath(path);
   print(before === null ? INIT.newFile(name) : after === null ? INIT.removedFile(name) : name);
-  print(unifiedDiff(before ?? '', after ?? '').replace(/^/gm, '  '));
+  print(unifiedDiff(before ?? '', after ?? '', CONTEXT).replace(/^/gm, '  '));
   print('');
 }
 
@@ -314,24 +335,4 @@ export function defineEmacsPath(command: Command): void {
 /** A folder may have any name: a line break in it must not look like a further line of ours. */
 function inertPath(path: string): string {
   return /[\u0000-\u001f\u007f-\u009f]/.test(path) ? JSON.stringify(path) : path;
-}
-
-// ---- What an edit changes ----
-// Line by line, for a person who reads it before saying yes.
-
-/** How many unchanged lines are shown around a change. */
-const CONTEXT = 2;
-
-/** The comparison takes time with the square of this. Two texts that differ in more lines have little in common. */
-const MOST_EDITS = 500;
-
-/** A unified diff without the two lines that name the files; empty when nothing changes. */
-export function unifiedDiff(before: string, after: string): string {
-  const limits = { context: CONTEXT, maxEditLength: MOST_EDITS, headerOptions: OMIT_HEADERS };
-  const patch = createPatch('', before, after, '', '', limits);
-  return (patch ?? [marked('-', before), marked('+', after)].join('\n')).trimEnd();
-}
-
-function marked(mark: string, text: string): string {
-  return text.replace(/\n$/, '').replace(/^/gm, mark);
 }

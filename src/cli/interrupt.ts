@@ -44,7 +44,7 @@ async function interrupt(
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
   if (agent === undefined) return all(hive, request, options);
-  const { handle, session_id } = await hive.sessions.find(agent);
+  const { handle, session_id } = await hive.sessions.resolve(agent);
   if (options.cancel === true) {
     const withdrawn = await hive.interrupts.cancel({ session: session_id, turn_id: options.turn, actor });
     if (options.json === true) printJson({ withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) });

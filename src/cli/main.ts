@@ -37,6 +37,8 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   ],
   status: ['Show what is pending and who is online', async () => (await import('./status.ts')).defineStatus],
   config: ['Show and set your preferences', async () => (await import('./config.ts')).defineConfig],
+  stats: ['Show how long agents waited, and for what', async () => (await import('./stats.ts')).defineStats],
+  rules: ['List the rules that answer permissions', async () => (await import('./rules.ts')).defineRules],
   doctor: [
     'Check the setup and say how to fix problems',
     async () => (await import('./doctor.ts')).defineDoctor,
@@ -49,6 +51,10 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
   run: ['Run a headless agent that ends while you think', async () => (await import('./run.ts')).defineRun],
   runs: ['List the active and sleeping runs', async () => (await import('./run.ts')).defineRuns],
+  acp: [
+    'Run an ACP agent of an editor, and show what it asks at your desk as well',
+    async () => (await import('./acp.ts')).defineAcp,
+  ],
   init: ['Set up Hive in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
   uninit: ['Remove that setup', async () => (await import('./init.ts')).defineUninit],
   install: ['Install Hive for you, without root', async () => (await import('./install.ts')).defineInstall],
@@ -77,6 +83,9 @@ const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => 
   migrate: ['store migrate', async () => (await import('./store.ts')).defineMigrate],
   'emacs-path': ['init emacs --print', async () => (await import('./init.ts')).defineEmacsPath],
 };
+
+// Whoever read our messages may be gone; that ends no program, and there is nobody left to tell.
+process.stderr.on('error', () => undefined);
 
 void main();
 

@@ -18,7 +18,8 @@ import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import { isReadableByOthers, type Role } from '../domain/tokens.ts';
-import { files } from '../infrastructure/platform/files.ts';
+import { editToolsAt } from '../infrastructure/platform/edits.ts';
+import { files, readFileOnly } from '../infrastructure/platform/files.ts';
 import { humanTrust } from '../infrastructure/platform/human-file.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { codexSocket, humanName, thisSeat } from '../infrastructure/platform/paths.ts';
@@ -103,7 +104,8 @@ async function runRemote(
     setImmediate(() => reply.printed().catch(() => undefined));
     return reply.stdout;
   };
-  await runBridge({ url, token_file, input: process.stdin, output: process.stdout, stop, onHook });
+  const { stdin: input, stdout: output } = process;
+  await runBridge({ url, token_file, readFile: readFileOnly, input, output, stop, onHook });
   process.exit(0);
 }
 
@@ -156,6 +158,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       findProject,
       readTail: files.readTail,
       human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
+      editTools: async (cwd) => editToolsAt(cwd),
       codexListens: () => existsSync(codexSocket(env) ?? ''),
     });
     await wire.serve(createMcpServer(hive, connection, role), onHook);

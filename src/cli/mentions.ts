@@ -88,7 +88,7 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
     ? undefined
     : session === undefined
       ? await registerCaller(hive, caller)
-      : await hive.sessions.find(session);
+      : await hive.sessions.resolve(session);
   const session_id = named?.session_id ?? HUMAN_ADDRESSEE;
   const action = {
     action: ACTION.mentions,
@@ -111,7 +111,7 @@ async function list(
 ): Promise<ExitCode> {
   const open = status === 'unprocessed' && cursor === undefined;
   const { items, next_cursor } = open
-    ? { items: await hive.mentions.get(session_id, carrier, limit), next_cursor: null }
+    ? { items: await hive.mentions.unprocessed(session_id, carrier, limit), next_cursor: null }
     : await hive.mentions.history({
         session_id,
         status: status === 'any' ? undefined : status,
@@ -184,7 +184,7 @@ async function loops(
   }
   await refuseAgents(hive, ACTION.loops);
   if (a === undefined || b === undefined || more.length > 0) throw invalidInput(MENTIONS.nameTwo(action));
-  const pair = [(await hive.sessions.find(a)).handle, (await hive.sessions.find(b)).handle] as const;
+  const pair = [(await hive.sessions.resolve(a)).handle, (await hive.sessions.resolve(b)).handle] as const;
   await hive.loops[action](pair);
   if (options.json === true) printJson({ sessions: pair, state: action === 'allow' ? 'allowed' : 'muted' });
   else print(action === 'allow' ? MENTIONS.allowed(pair.join(' and ')) : MENTIONS.muted(pair.join(' and ')));

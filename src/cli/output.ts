@@ -5,7 +5,7 @@ import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
-import { HIDDEN, revealed } from '../domain/text.ts';
+import { hidden, revealed } from '../domain/text.ts';
 import { CONFIRM, LIST, PROMPT_ROWS, STATE, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
@@ -100,7 +100,7 @@ export function table(rows: readonly (readonly string[])[], columns: number): st
 
 /** JSON that is safe on a terminal: hidden characters are escaped, which every parser accepts. */
 export function visibleJson(value: unknown, indent: number): string {
-  return JSON.stringify(value, null, indent).replace(HIDDEN, (character) =>
+  return JSON.stringify(value, null, indent).replace(hidden(), (character) =>
     character === '\n' || character === '\t' ? character : escapeUnits(character),
   );
 }

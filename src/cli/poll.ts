@@ -119,8 +119,9 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
   const all = options.all === true;
+  const waiter = caller.session_id;
   if (ids.length === 0) {
-    const open = await waitForOpen(hive, caller.session_id, { limit_ms, all });
+    const open = await waitForOpen(hive, { limit_ms, all, waiter });
     if (open.prompts.length === 0) {
       if (options.json === true) printJson({ prompts: [] });
       remark(POLL.nothingToWaitFor);
@@ -133,7 +134,7 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
     const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
     return report(hive, shown, { caller, carrier, single: false, open: counted, ...options });
   }
-  const settled = await settledAmong(hive, ids, limit_ms, all);
+  const settled = await settledAmong(hive, ids, { limit_ms, all, waiter });
   if (settled.length > 0)
     return report(hive, settled, { caller, carrier, single: ids.length === 1, ...options });
   const prompts = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
@@ -146,8 +147,7 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
 async function settledAmong(
   hive: Hive,
   ask_ids: string[],
-  limit_ms: number | null,
-  all: boolean,
+  { limit_ms, all, waiter }: Waiting & { all: boolean },
 ): Promise<Prompt[]> {
   const look = (): Promise<Prompt[]> => Promise.all(ask_ids.map((ask_id) => hive.prompts.get(ask_id)));
   if (all) {
@@ -155,9 +155,14 @@ async function settledAmong(
       const prompts = await look();
       return prompts.every((prompt) => prompt.status !== 'pending') ? prompts : undefined;
     };
-    return (await waitUntil(hive, limit_ms, everyOne)) ?? [];
+    const settled = await inStretches(hive, limit_ms, async (wait_ms) => {
+      const wait = (): Promise<Prompt[] | undefined> => hive.feed.until(everyOne, { wait_ms });
+      const value = await hive.waits.during({ session_id: waiter, ask_ids, wait_ms }, wait);
+      return { value, done: value !== undefined };
+    });
+    return settled ?? [];
   }
-  const prompts = await waitForAny(hive, ask_ids, limit_ms);
+  const prompts = await waitForAny(hive, ask_ids, { limit_ms, waiter });
   const fresh = prompts.filter(isUncollected);
   return fresh.length > 0 ? fresh : prompts.filter((prompt) => prompt.status !== 'pending');
 }
@@ -168,25 +173,29 @@ async function settledAmong(
 /** The longest single wait: a timer of Node overflows after 24 days. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
-/** Waits until one of them is settled or the time is up (null: no limit), and returns their current state. */
+/** Who waits, and how long at most. */
+interface Waiting {
+  /** Null: no limit. */
+  limit_ms: number | null;
+  /** The session that the questions block during the wait. */
+  waiter: string;
+}
+
+/** Waits until one of them is settled or the time is up, and returns their current state. */
 export function waitForAny(
   hive: Hive,
   ask_ids: readonly string[],
-  limit_ms: number | null,
+  { limit_ms, waiter }: Waiting,
 ): Promise<Prompt[]> {
   return inStretches(hive, limit_ms, async (wait_ms) => {
-    const prompts = await hive.prompts.wait(ask_ids, { wait_ms });
+    const prompts = await hive.prompts.wait(ask_ids, { wait_ms, waiter });
     return { value: prompts, done: prompts.some((prompt) => prompt.status !== 'pending') };
   });
 }
 
 /** The same for all open prompts of a session, until one or all of them are settled. */
-function waitForOpen(
-  hive: Hive,
-  session_id: string,
-  { limit_ms, all }: { limit_ms: number | null; all: boolean },
-): Promise<Open> {
-  const look = (wait_ms: number): Promise<Open> => hive.prompts.waitForOpen(session_id, { wait_ms });
+function waitForOpen(hive: Hive, { limit_ms, all, waiter }: Waiting & { all: boolean }): Promise<Open> {
+  const look = (wait_ms: number): Promise<Open> => hive.prompts.waitForOpen(waiter, { wait_ms, waiter });
   return inStretches(hive, limit_ms, async (wait_ms) => {
     if (!all) {
       const open = await look(wait_ms);
@@ -196,20 +205,11 @@ function waitForOpen(
       const open = await look(0);
       return open.pending === 0 ? open : undefined;
     };
-    const open = await hive.feed.until(isDone, { wait_ms });
+    const { prompts } = await look(0);
+    const ask_ids = prompts.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
+    const wait = (): Promise<Open | undefined> => hive.feed.until(isDone, { wait_ms });
+    const open = await hive.waits.during({ session_id: waiter, ask_ids, wait_ms }, wait);
     return { value: open ?? (await look(0)), done: open !== undefined };
-  });
-}
-
-/** Waits until `check` returns a value. */
-async function waitUntil<T>(
-  hive: Hive,
-  limit_ms: number | null,
-  check: () => Promise<T | undefined>,
-): Promise<T | undefined> {
-  return inStretches(hive, limit_ms, async (wait_ms) => {
-    const value = await hive.feed.until(check, { wait_ms });
-    return { value, done: value !== undefined };
   });
 }
 

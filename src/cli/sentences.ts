@@ -5,6 +5,7 @@
  *
  * A sentence ends with a period, except behind a command, an option or a value that a person may copy.
  */
+import { explainUnknownStart, type StartUnknown } from '../domain/actors.ts';
 
 // ---- Who may act ----
 
@@ -38,8 +39,8 @@ export const ACTOR = {
     `Only a human may ${action}. This process belongs to an agent (${because}).`,
   onlyHumanUnlessDeclared: (action: Action, because: string): string =>
     `${ACTOR.onlyHuman(action, because)} To act in its own name, the agent adds --as-agent.${action === ACTION.answer ? ' Only a human, or a rule that a human wrote, decides a permission.' : ''}`,
-  orphan: (action: Action, which: 'itself' | 'above'): string =>
-    `Only a human may ${action}. The parent of ${which === 'itself' ? 'this process' : 'a shell or script above this process'} is gone, so nothing shows that you started it. Run the command in a terminal.`,
+  startUnknown: (action: Action, why: StartUnknown, path: string): string =>
+    `Only a human may ${action}. ${explainUnknownStart(why, path)}`,
   variable: (name: string): string => `${name} is set`,
   hidden: (name: string): string => `${name} is set in a process that started this one`,
   above: (handle: string): string => `it runs under ${handle}`,
@@ -254,8 +255,11 @@ export const MENTIONS = {
 } as const;
 
 export const SESSIONS = {
-  columns: ['HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'CLIENT', 'PROJECT'],
+  columns: ['HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'CLIENT', 'PROJECT', 'DOING'],
   nobody: 'No sessions are online.',
+  waits: (since: string, question: string): string => `blocked for ${since}: ${question}`,
+  runs: (tool: string, since: string): string => `runs ${tool}, ${since}`,
+  works: (since: string): string => `works, ${since}`,
   noSetting: (name: string, near: string | undefined, names: string): string =>
     `There is no setting "${name}".${near === undefined ? '' : ` Did you mean ${near}?`} The settings are ${names}. Nothing was changed.`,
   badValue: (word: string, name: string, values: string): string =>
@@ -309,7 +313,74 @@ export const TEAM = {
   removed: (name: string): string => `Removed ${name}.`,
 } as const;
 
+// ---- Rules ----
+
+export const RULES = {
+  none: (path: string): string =>
+    `There are no rules in ${path}. In Emacs, A at a permission makes one; docs/agents.md says how to write one.`,
+  columns: ['', 'RULE', 'PROJECT', 'USED', 'LAST', 'ENDS', 'WHERE'],
+  never: 'never',
+  ended: 'ended',
+  proposals: (count: number): string =>
+    `${count === 1 ? 'One rule is' : `${count} rules are`} proposed: see M-x hive-rules in Emacs.`,
+} as const;
+
+// ---- The ledger ----
+
+const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+export const STATS = {
+  summary: (since: string, asked: number, answered: number): string =>
+    `Since ${since}: ${plural(asked, 'question')}, ${answered} answered in time.`,
+  rest: ({
+    late,
+    expired,
+    cancelled,
+    pending,
+  }: Readonly<Record<'late' | 'expired' | 'cancelled' | 'pending', number>>): string =>
+    [
+      late > 0 ? `${late} answered late` : '',
+      expired > 0 ? `${expired} expired` : '',
+      cancelled > 0 ? `${cancelled} cancelled` : '',
+      pending > 0 ? `${pending} pending` : '',
+    ]
+      .filter((part) => part !== '')
+      .join(', '),
+  perDay: (last: number | null): string =>
+    last === null ? 'QUESTIONS PER DAY' : `QUESTIONS PER DAY, THE LAST ${last}`,
+  onDay: (asked: number, byRules: number): string =>
+    byRules === 0 ? `${asked}` : `${asked} + ${byRules} by rules`,
+  waited: 'HOW LONG THEY WAITED',
+  columns: ['', 'ASKED', 'MEDIAN', 'WORST', 'BLOCKED', ''],
+  all: 'all',
+  byKind: 'by kind',
+  byProject: 'by project',
+  byAgent: 'by agent',
+  where: 'ANSWERED IN',
+  via: {
+    emacs: 'Emacs',
+    notification: 'a popup',
+    terminal: "the agent's terminal",
+    cli: 'a shell',
+    rule: 'a rule',
+    mcp: 'another agent',
+    hook: 'a hook',
+    library: 'a program',
+  } as Readonly<Record<string, string>>,
+  mostAsked: 'ASKED MOST',
+  rules: 'ANSWERED BY RULES',
+  saved: (time: string): string => `  About ${time} of waiting saved, by the median of permissions.`,
+} as const;
+
 // ---- Runs ----
+
+export const ACP = {
+  needsCommand: 'Give the command of the agent after --, as in: hive acp -- claude-agent-acp',
+  notStarted: (command: string, error: string): string =>
+    `The agent ${command} could not be started (${error}). Check the command after --.`,
+  withoutHive: (error: string): string =>
+    `The agent runs without Hive: ${error} Its questions are shown in your editor only.`,
+} as const;
 
 export const RUN = {
   none: 'There are no active or sleeping runs. Start one with: hive run -- claude -p "…"',
@@ -393,6 +464,15 @@ export const INIT = {
   done: (client: string): string =>
     `Done. New sessions of ${client} will use Hive. Check the setup with: hive doctor`,
   undone: (client: string): string => `Removed. New sessions of ${client} will not use Hive.`,
+  acp: (agent_shell: string, zed: string): string =>
+    `For agent-shell in Emacs, set the command of your agent, for example of Claude:
+
+(setq agent-shell-anthropic-claude-acp-command
+      '${agent_shell})
+
+For Zed, add to its settings:
+
+${zed}`,
   emacsDone: 'Done. Hive starts the next time you start Emacs. Check the setup there with M-x hive-doctor.',
   emacsUndone: 'Removed. Emacs no longer starts Hive.',
   projectNeedsPath:

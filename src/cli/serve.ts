@@ -1,5 +1,4 @@
 /** `hive serve`: MCP over Streamable HTTP for agents on other machines, on loopback by default. */
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -12,6 +11,8 @@ import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { NOWHERE } from '../domain/permission-rules.ts';
 import { isLoopback } from '../domain/tokens.ts';
+import { EDIT_TOOLS_ELSEWHERE } from '../infrastructure/platform/edits.ts';
+import { readFileOnly } from '../infrastructure/platform/files.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
@@ -50,7 +51,7 @@ async function serve({ port, insecure = false, ...options }: ServeOptions): Prom
   const hive = await openHive();
   try {
     // A service manager may start it for the human.
-    await refuseAgents(hive, ACTION.serve, { orphans: 'allowed' });
+    await refuseAgents(hive, ACTION.serve, { unknown: 'allowed' });
     hive.startExpiry();
     hive.startRuns({ jobs: JOBS });
     const serving = await startServing(hive, { ...options, port: number });
@@ -111,7 +112,11 @@ const LIMITS = {
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
   const { host, port, allowHost, cert } = options;
   // The rules of the human who serves. Each rule says whether it applies to other machines.
-  const rules = { seat: thisSeat(), human: async () => ({ trust: hive.trust.file(), place: NOWHERE }) };
+  const rules = {
+    seat: thisSeat(),
+    human: async () => ({ trust: hive.trust.file(), place: NOWHERE }),
+    editTools: async () => EDIT_TOOLS_ELSEWHERE,
+  };
   const strangers = createStrangers();
   const mcp = createMcpOverHttp(hive, {
     ...LIMITS,
@@ -186,7 +191,7 @@ function listenerOf({ cert, key }: ServingOptions, listener: Parameters<typeof c
   const server =
     cert === undefined || key === undefined
       ? createServer(limits, listener)
-      : createTlsServer({ ...limits, cert: readFileSync(cert), key: readFileSync(key) }, listener);
+      : createTlsServer({ ...limits, cert: readFileOnly(cert), key: readFileOnly(key) }, listener);
   server.maxConnections = MOST_CONNECTIONS;
   return server;
 }

@@ -3,8 +3,11 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { REPORT_POLICIES } from '../domain/outreach.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import { nearestNames, type Session, type SessionChanges } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
+import { excerpt } from '../domain/text.ts';
+import type { Turn } from '../domain/turns.ts';
 import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
 import { age, type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
@@ -94,12 +97,40 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   return EXIT.done;
 }
 
+/** In characters: enough to recognize a question in a table. */
+const SHOWN_QUESTION = 60;
+
+/** What a session waits for, or what it runs, and since when. */
+function inWords(prompt: Prompt | undefined, turn: Turn | undefined): string {
+  if (prompt?.blocked_since != null)
+    return SESSIONS.waits(age(prompt.blocked_since), excerpt(prompt.question, SHOWN_QUESTION));
+  if (turn?.state !== 'in_progress') return '-';
+  const tool = turn.open_tools.at(-1);
+  return tool === undefined
+    ? SESSIONS.works(age(turn.started_at))
+    : SESSIONS.runs(tool.name, age(tool.since));
+}
+
+function blockedBy(prompt: Prompt | undefined): Partial<Prompt> | null {
+  if (prompt === undefined) return null;
+  const { ask_id, question, blocked_since, terminal_since } = prompt;
+  return { ask_id, question, blocked_since, terminal_since };
+}
+
 async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {
   const found = await hive.sessions.list({ state: ended === true ? undefined : 'alive', limit: LIMIT });
   const waiting = await hive.mentions.unprocessedBySession();
+  const session_ids = found.map(({ session_id }) => session_id);
+  const blocking = await hive.prompts.blocking();
   const unprocessed = (session: Session): number => waiting.get(session.session_id) ?? 0;
   if (json === true) {
-    const listed = found.map((session) => ({ ...session, unprocessed_mentions: unprocessed(session) }));
+    const turns = await hive.turns.newestViews(session_ids);
+    const listed = found.map((session) => ({
+      ...session,
+      unprocessed_mentions: unprocessed(session),
+      turn: turns.get(session.session_id) ?? null,
+      blocked_by: blockedBy(blocking.get(session.session_id)),
+    }));
     printJson({ sessions: listed });
     return EXIT.done;
   }
@@ -107,6 +138,8 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
     remark(SESSIONS.nobody);
     return EXIT.done;
   }
+  const turns = new Map((await hive.turns.newestOf(session_ids)).map(({ turn }) => [turn.session_id, turn]));
+  const doing = ({ session_id }: Session): string => inWords(blocking.get(session_id), turns.get(session_id));
   printRows([
     SESSIONS.columns,
     ...found.map((session) => [
@@ -118,6 +151,7 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
       session.roles.join(', ') || '-',
       session.client,
       session.branch === null ? session.project : `${session.project} (${session.branch})`,
+      doing(session),
     ]),
   ]);
   return EXIT.done;

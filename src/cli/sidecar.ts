@@ -23,8 +23,8 @@ export function defineSidecar(command: Command): void {
 async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
-  const refuse = (orphans: 'refused' | 'allowed'): Promise<void> =>
-    refuseAgents(hive, ACTION.desk, { orphans, advice: SIDECAR.startYourself });
+  const refuse = (unknown: 'refused' | 'allowed'): Promise<void> =>
+    refuseAgents(hive, ACTION.desk, { unknown, advice: SIDECAR.startYourself });
   // Again at each act: an agent may have registered its session only after it had started this. By then Emacs may have
   // died, and what it had sent before that counts.
   const check = (): Promise<void> => refuse('allowed');
@@ -36,6 +36,7 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   }
   hive.startExpiry();
   hive.startSweep();
+  hive.startProposals();
   hive.startCodexAnswers();
   hive.startRetention();
   hive.startRuns({ jobs: JOBS });

@@ -1,12 +1,12 @@
 /** `hive token`: who may reach this hive over HTTP. Refused under an agent: only a human gives out tokens. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { MadeToken } from '../application/tokens.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
-import { replaceDurably } from '../infrastructure/platform/files.ts';
+import { readFileOnly, replaceDurably } from '../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
 import { refuseAgents } from './actor.ts';
 import { type Format, moment, print, printJson, printRows } from './output.ts';
@@ -126,7 +126,7 @@ export function writeTokenFile(env: NodeJS.ProcessEnv, secret: string): string {
 function readTokenFile(env: NodeJS.ProcessEnv): string | null {
   const path = tokenFile(env);
   if (!existsSync(path)) return null;
-  const secret = readFileSync(path, 'utf8').trim();
+  const secret = readFileOnly(path).trim();
   if (secret === '') throw new HiveError('token_not_found', TOKEN.empty(path));
   return secret;
 }

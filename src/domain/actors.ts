@@ -32,7 +32,7 @@ export interface RuleActor {
 }
 
 /** The parts of a prompt that decide who may answer it. */
-interface Asked {
+interface AnswerablePrompt {
   session_id: string;
   kind: 'question' | 'permission';
 }
@@ -56,7 +56,7 @@ export function refuse(refusal: string | null): void {
 }
 
 /** Why this actor may not answer this prompt, as a sentence; null when it may. */
-export function refusalToAnswer(actor: Actor, prompt: Asked): string | null {
+export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string | null {
   if (actor.kind === 'agent') {
     if (prompt.kind === 'permission') return 'A permission is answered by the human, never by an agent.';
     if (actor.session_id === prompt.session_id)
@@ -77,7 +77,7 @@ export function refusalToAnswer(actor: Actor, prompt: Asked): string | null {
  * Why this actor may not cancel this prompt; null when it may. The asking session always may; another agent may
  * cancel only a question, and only when it declares that.
  */
-export function refusalToCancel(actor: Actor, prompt: Asked): string | null {
+export function refusalToCancel(actor: Actor, prompt: AnswerablePrompt): string | null {
   if (actor.kind !== 'agent' || actor.session_id === prompt.session_id) return null;
   if (actor.declared === true && prompt.kind === 'question') return null;
   return 'Only the session that asked and the human may cancel a question.';
@@ -108,3 +108,31 @@ export type Via =
 
 /** The addressee of mentions of @Human, in place of a session id. */
 export const HUMAN_ADDRESSEE = 'human';
+
+// ---- Who started a process ----
+
+/**
+ * Why nothing shows that a person started a process:
+ *
+ * - `itself`: its own parent is gone; `above`: that holds for a shell, an interpreter or a tmux without a person above it;
+ * - `scheduled`: cron or at runs it;
+ * - `proc`: /proc does not show this process, so its ancestors cannot be found;
+ * - `id_map`: it runs in namespaces of its own, which hide its ancestors. The text identifies them.
+ */
+export type StartUnknown = 'itself' | 'above' | 'scheduled' | 'proc' | { id_map: string };
+
+/** The same as a sentence, with what to do. `path` is the human's file. */
+export function explainUnknownStart(why: StartUnknown, path: string): string {
+  if (typeof why === 'object')
+    return `This process runs in a container or sandbox that anybody can make, and that hides who started it. If you work in one, add "container_id_map": "${why.id_map}" to ${path}; else run the command outside.`;
+  switch (why) {
+    case 'itself':
+      return 'The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.';
+    case 'above':
+      return 'The parent of a shell or script above this process is gone, so nothing shows that you started it. Run the command in a terminal, and if that is in tmux, while you are attached to it.';
+    case 'scheduled':
+      return 'cron or at has started it, so nothing shows that you did. Run the command in a terminal.';
+    case 'proc':
+      return 'The /proc here does not show this process, so nothing shows who started it. Mount the proc file system of this namespace on /proc.';
+  }
+}

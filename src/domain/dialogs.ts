@@ -3,6 +3,8 @@
  * form of an MCP server), offered at a desk as well. Here a dialog becomes prompts and their answers become the
  * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
+import { type EditTools, editShown, type ShownEdit } from './edits.ts';
+import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
   type DialogAnswer,
   type HookClient,
@@ -12,17 +14,18 @@ import {
   type Raw,
   SAME_STEP_MS,
 } from './hooks.ts';
+import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 import { cleanText, excerpt, lookOf, revealedSource, spelledOut } from './text.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =
-  | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[] }
+  /** `edit`: what the tool does to files, as it is shown; without it both texts are. */
+  | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[]; edit?: ShownEdit }
   | { kind: 'plan'; tool: HookTool }
   | { kind: 'questions'; tool: HookTool }
-  /** `url`: a page to open instead of fields to fill in. */
-  | { kind: 'form'; server: string; message: string; schema: Raw; url: string | null };
+  | FormDialog;
 
 const QUESTIONS = 'AskUserQuestion';
 /** Codex's own name for its questions. */
@@ -32,7 +35,7 @@ const PLAN = 'ExitPlanMode';
 /** The dialog that an event announces; null for any other event. */
 export function dialogOf(event: HookEvent): Dialog | null {
   const { name, client, tool, raw, attended } = event;
-  if (name === 'Elicitation') return formOf(raw);
+  if (name === 'Elicitation') return mcpForm(raw);
   if (tool === null) return null;
   if (client === 'codex' && tool.name === CODEX_QUESTIONS)
     return name === 'PreToolUse' || name === 'PermissionRequest' ? { kind: 'questions', tool } : null;
@@ -45,6 +48,27 @@ export function dialogOf(event: HookEvent): Dialog | null {
   const unseen = name === 'PreToolUse' && tool.name === QUESTIONS && attended === false;
   return unseen ? { kind: 'questions', tool } : null;
 }
+
+/** Whether the tool of a dialog edits files, so that what it shows depends on them. */
+export function editsFiles(dialog: Dialog): boolean {
+  return dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name);
+}
+
+/** The dialog with the edits of its tool compared with the files as they are now. */
+export function comparedDialog(dialog: Dialog, tools: EditTools): Dialog {
+  if (dialog.kind !== 'permission') return dialog;
+  const { name, input } = dialog.tool;
+  const edit = editShown(name, objectIn(input) ?? {}, tools, DIFF_BYTES);
+  return edit === null ? dialog : { ...dialog, edit };
+}
+
+const EDIT_TOOLS: ReadonlySet<string> = new Set([
+  'Edit',
+  'MultiEdit',
+  'Write',
+  'NotebookEdit',
+  'apply_patch',
+]);
 
 /** After these events no dialog of the session is open any more. */
 const CLOSING: ReadonlySet<string> = new Set([
@@ -64,39 +88,10 @@ export function mayClose({ name }: HookEvent): boolean {
   return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'PreToolUse' || name === 'ElicitationResult';
 }
 
-/** A form. With a page to open there are no fields: the human opens the page and says whether they agree. */
-function formOf(raw: Raw): Dialog | null {
-  const url = raw['mode'] === 'url' ? textIn(raw, 'url') : null;
-  const schema = raw['mode'] === 'url' ? {} : objectIn(raw['requested_schema']);
-  if (schema === null || (raw['mode'] === 'url' && url === null)) return null;
-  const server = typeof raw['mcp_server_name'] === 'string' ? raw['mcp_server_name'] : 'an MCP server';
-  return { kind: 'form', server, message: String(raw['message'] ?? ''), schema, url };
-}
-
-/** The value as an object; null for anything else. */
-export function objectIn(value: unknown): Raw | null {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : null;
-}
-
-/** The objects in a list; empty for anything that is not a list. */
-export function objectsIn(value: unknown): Raw[] {
-  if (!Array.isArray(value)) return [];
-  return value.map(objectIn).filter((item) => item !== null);
-}
-
-/** The first of these fields that holds text that is not blank; null when none does. */
-export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
-  for (const field of fields) {
-    const value = raw[field];
-    if (typeof value === 'string' && value.trim() !== '') return value;
-  }
-  return null;
-}
-
 // ---- Tools: what one is about to do ----
 // For a person who has to permit it: one line, and the details.
 
-interface ToolSummary {
+export interface ToolSummary {
   /** As a question: `Run npm test?` */
   question: string;
   /**
@@ -110,11 +105,17 @@ interface ToolSummary {
 
 /** A prompt's context holds 64 KB; the rest is for the lines around the details. */
 const DETAILS_BYTES = 56_000;
+/** Of them, for the diff of a file; the arguments are beside it. */
+const DIFF_BYTES = 48_000;
 const LINE = 600;
 
-function summarizeTool({ name, input }: HookTool): ToolSummary {
+/** What a person has to know of a call before they permit it; `edit` is what it does to files, where that was compared. */
+export function summarizeTool(
+  { name, input }: Pick<HookTool, 'name' | 'input'>,
+  edit?: ShownEdit,
+): ToolSummary {
   const given = objectIn(input) ?? {};
-  const { verb, what, shown, named, said } = describe(name, given);
+  const { verb, what, shown, named, said } = { ...describe(name, given), ...edit };
   const line = what === null ? verb : `${verb} ${what}`;
   const rest = argumentLines(given, [...named, ...(said === null ? [] : ['description'])]);
   const details = [shown, rest.join('\n')].filter((part) => part !== '').join('\n\n');
@@ -174,7 +175,8 @@ function diff(input: Raw): Pick<Described, 'shown' | 'named'> {
   return { shown: parts.join('\n'), named };
 }
 
-function marked(mark: string, text: string): string {
+/** The text with this mark before each line. */
+export function marked(mark: string, text: string): string {
   return text
     .split('\n')
     .map((line) => `${mark}${line}`)
@@ -183,7 +185,8 @@ function marked(mark: string, text: string): string {
 
 const INDENT = '    ';
 
-function indented(text: string): string {
+/** The text as a block of its own: what an agent wrote never begins a line of a permission. */
+export function indented(text: string): string {
   return marked(INDENT, text);
 }
 
@@ -201,7 +204,7 @@ function argumentLines(input: Raw, shown: readonly string[]): string[] {
 }
 
 /** Whether a desk can show all of it. What it cannot show it must not allow (invariant 13). */
-function fits(details: string): boolean {
+export function fits(details: string): boolean {
   return new TextEncoder().encode(details).length <= DETAILS_BYTES;
 }
 
@@ -228,9 +231,24 @@ const TOO_LONG =
 const NO_PLAN =
   'The agent has written no plan, so it can only be declined here. To approve without one, answer in the terminal of the agent.';
 
+const DIRECTORY = 'Directory: ';
+const DESCRIPTION = "The agent's own description of it:";
+
+/**
+ * The call that the context of a permission is about: the context without where the tool would run and without what the
+ * agent says of it. Both come after all arguments of the tool.
+ */
+export function callOf(context: string): string {
+  const lines = context.split('\n');
+  const said = lines.indexOf(DESCRIPTION);
+  const call = (said === -1 ? context : lines.slice(0, said).join('\n')).trimEnd();
+  const last = call.lastIndexOf('\n') + 1;
+  return call.startsWith(DIRECTORY, last) ? call.slice(0, last) : call;
+}
+
 /** Free text never allows anything: it denies, and is sent as the reason. */
 function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
-  const abort = { label: ABORT, description: 'Deny, and end the turn' };
+  const abort = { label: ABORT, description: 'Deny, and end the turn', refuses: true };
   const shared = { kind: 'permission', allow_free_text: true, when_turn_aborted: 'cancelled' } as const;
   if (dialog.kind === 'plan') {
     const input = objectIn(dialog.tool.input) ?? {};
@@ -245,14 +263,14 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
       context: shown ? context : plan === null ? NO_PLAN : TOO_LONG,
       options: [
         ...(shown ? [{ label: APPROVE, description: 'The agent leaves plan mode and begins' }] : []),
-        { label: KEEP_PLANNING, description: WITH_REASON },
+        { label: KEEP_PLANNING, description: WITH_REASON, refuses: true },
         abort,
       ],
     };
   }
-  const { question, details, said } = summarizeTool(dialog.tool);
-  const facts = `Tool: ${spelledOut(dialog.tool.name)}\nDirectory: ${spelledOut(cwd)}`;
-  const words = said === null ? '' : `The agent's own description of it:\n${indented(said)}`;
+  const { question, details, said } = summarizeTool(dialog.tool, dialog.edit);
+  const facts = `Tool: ${spelledOut(dialog.tool.name)}\n${DIRECTORY}${spelledOut(cwd)}`;
+  const words = said === null ? '' : `${DESCRIPTION}\n${indented(said)}`;
   const context = [details, facts, words].filter((part) => part !== '').join('\n\n');
   const shown = fits(context);
   const always = shown ? describeSuggestions(dialog.suggestions) : null;
@@ -264,7 +282,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     options: [
       ...(shown ? [{ label: ALLOW, description: 'This once' }] : []),
       ...(always === null ? [] : [{ label: ALWAYS, description: always }]),
-      { label: DENY, description: WITH_REASON },
+      { label: DENY, description: WITH_REASON, refuses: true },
       // Codex has no such answer: its hook would fail.
       ...(client === 'codex' ? [] : [abort]),
     ],
@@ -424,98 +442,6 @@ function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnsw
     },
     permissions: [],
   };
-}
-
-// ---- Forms ----
-// A form that an MCP server wants filled in (elicitation) as prompts, one per field, and the content back.
-
-type FormDialog = Extract<Dialog, { kind: 'form' }>;
-
-const YES = 'yes';
-const NO = 'no';
-const ACCEPT = 'Accept';
-const DECLINE = 'Decline';
-const EMPTY = 'leave empty';
-
-interface Field {
-  name: string;
-  schema: Raw;
-  required: boolean;
-}
-
-function fieldsOf({ schema }: FormDialog): Field[] {
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return Object.entries(objectIn(schema['properties']) ?? {}).map(([name, field]) => ({
-    name,
-    schema: objectIn(field) ?? {},
-    required: required.includes(name),
-  }));
-}
-
-/** Identifies the prompts of a form. */
-function formHeader(server: string): string {
-  return `${server} asks`;
-}
-
-/** One prompt per field. A form without fields, or with a page to open, asks for a yes or a no. */
-function formPrompts(dialog: FormDialog): AskRequest[] {
-  const { server, message, url } = dialog;
-  const header = formHeader(server);
-  const page =
-    url === null ? '' : ` It wants you to open this page; Hive does not open it for you:\n\n${url}`;
-  const shared = {
-    kind: 'question',
-    header,
-    context: `The MCP server ${server} asks.${page}`,
-    when_turn_aborted: 'cancelled',
-  } as const;
-  const fields = fieldsOf(dialog);
-  if (fields.length === 0) {
-    return [{ ...shared, question: message, options: [ACCEPT, DECLINE], allow_free_text: false }];
-  }
-  return fields.map((field) => {
-    const { schema, required, name } = field;
-    const label = textIn(schema, 'title') ?? name;
-    const about = textIn(schema, 'description');
-    const options = choicesOf(schema);
-    return {
-      ...shared,
-      question: `${message} · ${label}${about === null ? '' : ` (${about})`}`,
-      options: [...options, ...(required ? [] : [EMPTY]), DECLINE],
-      allow_free_text: options.length === 0,
-    };
-  });
-}
-
-function choicesOf(schema: Raw): string[] {
-  if (schema['type'] === 'boolean') return [YES, NO];
-  const choices = schema['enum'];
-  return Array.isArray(choices) ? choices.filter((choice) => typeof choice === 'string') : [];
-}
-
-/** What the server gets; null when an answer is not of the type that its field wants. */
-function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): DialogAnswer | null {
-  if (prompts.some(({ decision, selected }) => decision === DECLINE && selected.length === 1))
-    return { kind: 'form', action: 'decline', content: {} };
-  const content: Record<string, unknown> = {};
-  for (const [n, { name, schema }] of fieldsOf(dialog).entries()) {
-    const { decision = null, selected = [] } = prompts[n] ?? {};
-    if (decision === null) return null;
-    if (decision === EMPTY && selected.length === 1) continue;
-    const value = fieldValue(schema['type'], decision);
-    if (value === null) return null;
-    content[name] = value;
-  }
-  return { kind: 'form', action: 'accept', content };
-}
-
-function fieldValue(type: unknown, text: string): string | number | boolean | null {
-  if (type === 'boolean') return text === YES;
-  if (type !== 'number' && type !== 'integer') return text;
-  const number = Number(text);
-  const fits =
-    text.trim() !== '' && Number.isFinite(number) && (type === 'number' || Number.isInteger(number));
-  return fits ? number : null;
 }
 
 // ---- Every kind of dialog ----

@@ -21,6 +21,10 @@ export const EVENT_TYPES = [
   'prompt/escalated',
   'prompt/moved',
   'prompt/orphaned',
+  'prompt/blocked',
+  'prompt/unblocked',
+  'prompt/left_to_terminal',
+  'prompt/expiring',
   'prompt/popup',
   'session/started',
   'session/changed',
@@ -59,6 +63,10 @@ export const EVENT_TYPES = [
   'desk/preferences_changed',
   'token/changed',
   'trust/changed',
+  'rule/added',
+  'rule/revoked',
+  'rule/proposed',
+  'rule/dismissed',
   'seat/registered',
 ] as const;
 

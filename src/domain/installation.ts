@@ -35,6 +35,8 @@ export const HOOK_TOOL = 'hook_event';
 const QUICK = 10;
 /** For events where the human may be asked while the client waits. */
 const HUMAN = 600;
+/** For events of a dialog that the client shows meanwhile: a day, because the dialog has no time limit either. */
+const DIALOG = 24 * 60 * 60;
 
 /** The default lifetime of a waker, in seconds. */
 const WAKES = 8 * 60 * 60;
@@ -55,7 +57,7 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
     ...setting,
     matcher: LOUD,
   })),
-  ...at('connection', HUMAN, 'PermissionRequest', 'Elicitation'),
+  ...at('connection', DIALOG, 'PermissionRequest', 'Elicitation'),
   ...at('connection', QUICK, 'PermissionDenied', 'ElicitationResult', 'Notification'),
   { event: 'Stop', timeout: HUMAN, way: 'connection', wakes: WAKES },
   ...at('connection', HUMAN, 'SubagentStop'),

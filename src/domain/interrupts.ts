@@ -214,7 +214,7 @@ function seconds(ms: number): string {
   return ms >= 60_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 100) / 10} s`;
 }
 
-type Asked = Pick<Interrupt, 'by' | 'note'>;
+type InterruptText = Pick<Interrupt, 'by' | 'note'>;
 
 function noted(note: string | null): string {
   return note === null ? '' : ` Note: ${note}`;
@@ -226,12 +226,12 @@ function closed(text: string): string {
 }
 
 /** For a client that can be stopped: shown at its terminal, and read by the model at the next prompt. */
-export function stopSentence({ by, note }: Asked): string {
+export function stopSentence({ by, note }: InterruptText): string {
   return `Interrupted ${whom(by)}.${noted(note)}`;
 }
 
 /** For a client where only the model can stop: the reason of a denial, and the result of our own tools. */
-export function pleaseStop(asked: Asked): string {
+export function pleaseStop(asked: InterruptText): string {
   return `${closed(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 }
 

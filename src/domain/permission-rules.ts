@@ -4,8 +4,9 @@
  * allowing rule is therefore matched narrowly: word by word, in the one argument that it is about, and what is not
  * understood is not allowed. A denying rule is matched broadly. Pure: the caller resolves paths.
  */
-import { objectIn, objectsIn, textIn } from './dialogs.ts';
+
 import type { HookTool } from './hooks.ts';
+import { objectIn, objectsIn, textIn } from './json.ts';
 import { isRemote, type Session } from './sessions.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { SOURCES, type Source } from './sources.ts';
@@ -27,6 +28,10 @@ export interface PermissionRule {
   machine: string | null;
   /** What the denied agent reads. */
   note: string | null;
+  /** The day (UTC) with whose beginning the rule ends, such as `2027-03-31`; null: never. */
+  expires: string | null;
+  /** Its place in the list in which it was written, from 0. */
+  index: number;
 }
 
 /** Reads rules from the content of a file or a preference: a list, or an object with a list `rules`. A rule with a problem is left out. */
@@ -51,13 +56,25 @@ export function readRules(value: unknown, where: string): { rules: PermissionRul
         source: SOURCES.find((source) => source === raw['source']) ?? null,
         machine: textIn(raw, 'machine'),
         note: textIn(raw, 'note'),
+        expires: textIn(raw, 'expires'),
+        index,
       },
     ];
   });
   return { rules, problems };
 }
 
-const FIELDS = new Set(['name', 'decision', 'tool', 'input', 'project', 'source', 'machine', 'note']);
+const FIELDS = new Set([
+  'name',
+  'decision',
+  'tool',
+  'input',
+  'project',
+  'source',
+  'machine',
+  'note',
+  'expires',
+]);
 
 /** What is wrong with a rule; null if nothing is. A rule that is only partly understood might do less than intended. */
 function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
@@ -71,7 +88,18 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (wrong !== undefined) return `has a value in "${wrong[0]}" that is not text`;
   const empty = Object.entries(raw).find(([, value]) => typeof value === 'string' && value.trim() === '');
   if (empty !== undefined) return `has an empty "${empty[0]}"`;
+  const expires = textIn(raw, 'expires');
+  if (expires !== null && !isDay(expires)) return `has an "expires" that is not a day such as 2027-03-31`;
   return raw['decision'] === 'allow' ? whyNeverAllowing(raw) : null;
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** Whether a rule has ended at this time. */
+export function hasExpired({ expires }: Pick<PermissionRule, 'expires'>, now: string): boolean {
+  return expires !== null && now.slice(0, expires.length) >= expires;
 }
 
 /** Why a rule could never allow what its author meant; null when it can. */
@@ -95,7 +123,7 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
 // The tool's call is compared before any transaction, the session inside one.
 
 /** The fields of a session that a rule checks. */
-type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
+export type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
 
 /** Where a tool runs. */
 export interface Place {
@@ -142,12 +170,13 @@ function isBelow(folder: string, project_dir: string): boolean {
   return folder !== '' && !project_dir.endsWith('/.git') && project_dir.startsWith(`${folder}/`);
 }
 
-/** The rule that decides, of those that match the tool: a denying rule wins over all allowing ones. */
+/** The rule that decides now, of those that match the tool: a denying rule wins over all allowing ones. */
 export function decidingRule(
   matching: readonly PermissionRule[],
   session: RuledSession,
+  now: string,
 ): PermissionRule | null {
-  const here = matching.filter((rule) => isForSession(rule, session));
+  const here = matching.filter((rule) => !hasExpired(rule, now) && isForSession(rule, session));
   return here.find(({ decision }) => decision === 'deny') ?? here[0] ?? null;
 }
 
@@ -198,7 +227,7 @@ function fill(pieces: readonly string[], text: string): string[] | null {
 // ---- What a rule allows ----
 
 /** A tool whose arguments Hive understands: the one that a rule's `input` is about, and those that do not affect it. */
-interface KnownTool {
+export interface KnownTool {
   kind: 'command' | 'path' | 'url' | 'text';
   field: string;
   beside: readonly string[];
@@ -207,6 +236,8 @@ interface KnownTool {
 const TOOLS: ReadonlyMap<string, KnownTool> = new Map(
   Object.entries({
     Bash: { kind: 'command', field: 'command', beside: ['description', 'timeout'] },
+    // A call of an ACP agent that names no tool, by its kind. Of the other kinds every agent has arguments of its own.
+    execute: { kind: 'command', field: 'command', beside: ['description', 'timeout'] },
     Read: { kind: 'path', field: 'file_path', beside: ['offset', 'limit', 'pages'] },
     Write: { kind: 'path', field: 'file_path', beside: ['content'] },
     Edit: { kind: 'path', field: 'file_path', beside: ['old_string', 'new_string', 'replace_all'] },
@@ -220,6 +251,11 @@ const TOOLS: ReadonlyMap<string, KnownTool> = new Map(
     WebSearch: { kind: 'text', field: 'query', beside: ['allowed_domains', 'blocked_domains'] },
   } as const),
 );
+
+/** The tool, if Hive understands its arguments; else null. */
+export function toolKind(name: string): KnownTool | null {
+  return TOOLS.get(name) ?? null;
+}
 
 /** Nobody approves anything longer than this in advance. */
 const LONGEST_ALLOWED = 2_000;
@@ -267,7 +303,7 @@ function isCommandAllowed(pattern: string, command: string, place: Place): boole
   const given = shellParts(command);
   if (wanted === null || given === null || wanted.length !== given.length) return false;
   // A change of the directory may also fail, so what follows must be allowed in each directory in which it may run.
-  let places: readonly Place[] = [place];
+  let places: readonly Place[] = [place, ...placesOfValues(place, given)];
   return wanted.every((part, index) => {
     const other = given[index];
     if (other === undefined || part.operator !== other.operator) return false;
@@ -275,13 +311,58 @@ function isCommandAllowed(pattern: string, command: string, place: Place): boole
     const isCommand = before === null || !/[<>]/.test(before);
     const inside = placesAfter(places, part.words, CHANGES_IN_PART);
     const isAllowed = inside.every((one) => isPartAllowed(part, other, { ...one, isCommand }));
-    if (isCommand && CHANGES_DIRECTORY.has(part.words[0]?.pieces[0] ?? ''))
-      places = placesAfter(places, part.words, CHANGES_DIRECTORY);
+    if (isCommand) places = placesAfterCommand(places, part.words);
     return isAllowed;
   });
 }
 
-const CHANGES_DIRECTORY = new Set(['cd', 'pushd', 'popd']);
+/** The places after a command that may change the directory; behind a word that is not understood, nobody knows it. */
+function placesAfterCommand(places: readonly Place[], words: readonly ShellWord[]): readonly Place[] {
+  const changes = ({ pieces }: ShellWord): boolean => CHANGES_DIRECTORY.has(pieces[0] ?? '');
+  if (!words.some(changes)) return places;
+  const command = words.slice(words.findIndex(({ pieces }) => !BEFORE_BUILTIN.test(pieces[0] ?? '')));
+  const [first] = command;
+  if (first === undefined || !changes(first)) return [...places, NOWHERE];
+  return placesAfter(places, command, CHANGES_DIRECTORY);
+}
+
+/** `command -p cd x` and `builtin -- cd x` change the directory, too. */
+const BEFORE_BUILTIN = /^(?:command|builtin|-p|--)$/;
+
+/**
+ * The folders that the values of options and variables name, anywhere in a command line: a program may work in one of them.
+ * Where git finds its files elsewhere, nobody knows the place.
+ */
+function placesOfValues(place: Place, parts: readonly ShellPart[]): readonly Place[] {
+  const found = new Map<string, Place>();
+  for (const { words } of parts)
+    for (const [index, { pieces }] of words.entries()) {
+      const [word = ''] = pieces;
+      const next = words[index + 1]?.pieces[0] ?? '';
+      if (FINDS_ELSEWHERE.test(word) || (word === '-c' && FINDS_ELSEWHERE.test(next))) return [NOWHERE];
+      for (const value of valuesOf(word, next)) {
+        // Only an existing folder has itself in it.
+        const folder = place.cwd === null ? null : place.resolve(`${value}/.`);
+        if (folder !== null && folder !== place.cwd) found.set(folder, movedTo(place, folder));
+      }
+      if (found.size > MOST_FOLDERS) return [NOWHERE];
+    }
+  return [...found.values()];
+}
+
+const FINDS_ELSEWHERE = /^(?:--git-dir(?:=|$)|GIT_(?:DIR|WORK_TREE|COMMON_DIR)=|core\.worktree=|CDPATH=)/i;
+const MOST_FOLDERS = 16;
+
+/** What an option or a variable may have as its value: after `=`, behind its letters, or in the next word. */
+function valuesOf(word: string, next: string): string[] {
+  const assigned = /^[^=]*=(.+)$/s.exec(word)?.[1];
+  if (!word.startsWith('-')) return assigned === undefined ? [] : [assigned];
+  if (assigned !== undefined) return [assigned];
+  const joined = /^-[^-]+$/s.test(word) ? [word.slice(2), /C(.+)$/s.exec(word)?.[1] ?? ''] : [];
+  return [...joined, next].filter((value) => value !== '' && !value.startsWith('-'));
+}
+
+const CHANGES_DIRECTORY = new Set(['cd', 'chdir', 'pushd', 'popd']);
 /** Options of git, make, npm and others: they work in the directory that follows. */
 const CHANGES_IN_PART = new Set(['-C', '--prefix', '--directory', '--cwd', '--dir', '--work-tree']);
 const MOST_PLACES = 8;
@@ -342,13 +423,13 @@ function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart
   });
 }
 
-const ENDS_A_NAME = /[\p{L}\p{N}]$/u;
+const endsAName = (text: string): boolean => /[\p{L}\p{N}]$/u.test(text);
 
 /** Whether further words may follow: after `npm test *` and `npm test*`, not after `cat src/*` and `ls -*`. */
 function goesOn({ pieces }: ShellWord, isOnly: boolean): boolean {
   const [first = '', last] = pieces;
   if (pieces.length !== 2 || last !== '') return false;
-  return first === '' ? !isOnly : !/[/=]/.test(first) && ENDS_A_NAME.test(first);
+  return first === '' ? !isOnly : !/[/=]/.test(first) && endsAName(first);
 }
 
 function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): boolean {
@@ -362,7 +443,7 @@ function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): b
   if (text !== '' && filled.every((part) => part === '')) return true;
   if (first === '') return isPlainArgument(text, filled.join(''), place);
   // `git log*` is the word `log` and what follows it: not `logs`, `log-evil` or `log:evil`.
-  if (!first.includes('=') && ENDS_A_NAME.test(first)) return false;
+  if (!first.includes('=') && endsAName(first)) return false;
   if (first.startsWith('-') && !first.includes('=')) return isOption(text, place);
   return filled.every(isPlainFragment) && isWithinFolder([text, ...filled], place);
 }

@@ -3,18 +3,28 @@
  * of all of its text and returns it with an answer that may allow something; the hook that prints the answer compares
  * the digest with what is about to run. Pure.
  */
-import type { Prompt, PromptAnswer } from './prompts.ts';
-
-/** The options of agents' dialogs that refuse. Every other option may allow something. */
-export const REFUSALS: readonly string[] = ['Deny', 'Abort', 'Keep planning'];
+import { isPlainRefusal, type Prompt, type PromptAnswer } from './prompts.ts';
 
 /** Whether an answer may allow something. In a dialog, free text only denies. */
 export function mayAllow(
-  { kind, dialog }: Pick<Prompt, 'kind' | 'dialog'>,
+  prompt: Pick<Prompt, 'kind' | 'dialog' | 'options'>,
   { selected }: Pick<PromptAnswer, 'selected'>,
 ): boolean {
-  if (kind !== 'permission') return false;
-  return selected.length === 0 ? !dialog : !selected.every((label) => REFUSALS.includes(label));
+  if (prompt.kind !== 'permission') return false;
+  return selected.length === 0
+    ? !prompt.dialog
+    : !selected.every((label) => refusals(prompt).includes(label));
+}
+
+/**
+ * The labels of a permission that refuse; every other one may allow something. What a dialog is answered with is compared
+ * with the call before it leaves. Nobody does that for a permission that an agent asks by itself, so there the stored mark
+ * alone is not enough: anybody may write a row.
+ */
+export function refusals({ dialog, options }: Pick<Prompt, 'dialog' | 'options'>): string[] {
+  return options
+    .filter(({ label, refuses }) => refuses === true && (dialog || isPlainRefusal(label)))
+    .map(({ label }) => label);
 }
 
 /** The lines that a person must have read before they allow it. */
@@ -52,7 +62,7 @@ export function refusalOfUnseen(
     displayed_digest === null
       ? 'nothing shows that its whole text was displayed first'
       : 'what was displayed is not what it asks';
-  return `The permission ${prompt.ask_id} is not granted: ${why}. Open it in full, read it to its end, and answer it there. (A desk that never asks for this needs the Emacs package of this version.)`;
+  return `The permission ${prompt.ask_id} is not allowed: ${why}. Open it in full, read it to its end, and answer it there. (A desk that never asks for this needs the Emacs package of this version.)`;
 }
 
 /** SHA-256 over the value as JSON, its keys in order, so that equal values have equal digests. */

@@ -5,14 +5,15 @@
 import type { MentionInFull } from './mentions.ts';
 import { authorName } from './messages.ts';
 import { type Bucket, cardPopupText, fullBucket, type Outreach, takeCredit } from './outreach.ts';
-import { permissionLines, REFUSALS } from './permissions.ts';
+import { permissionLines, refusals } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
-import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
+import type { Prompt, Urgency } from './prompts.ts';
 import { QUOTA_BUCKETS } from './quotas.ts';
 import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
+import { orderKey } from './waits.ts';
 
 /** What the human prefers, and what they let happen without being asked. */
 export type PopupPreferences = Preferences & Authority;
@@ -145,7 +146,7 @@ export function promptPopup(
       ? []
       : kind === 'question' || (whole !== null && card === undefined)
         ? labels
-        : labels.filter((label) => REFUSALS.includes(label)),
+        : refusals(prompt),
     count: 1,
     prompts: [prompt],
   };
@@ -174,9 +175,7 @@ export function stormPopup(
   preferences: PopupPreferences,
   openable: boolean,
 ): Popup {
-  const sorted = prompts.toSorted(
-    (a, b) => URGENCY_RANK[a.urgency] - URGENCY_RANK[b.urgency] || (a.created_at < b.created_at ? -1 : 1),
-  );
+  const sorted = prompts.toSorted((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1));
   const counts = new Map<string, number>();
   for (const { source, agent, project } of sorted) {
     const who = `${sourcePrefix(source)}${agent} · ${project}`;

@@ -41,6 +41,8 @@ export interface PromptOption {
   label: string;
   /** What choosing it means; at most 2,000 characters. */
   description: string | null;
+  /** Of a permission: choosing it permits nothing. Missing: it may allow something. */
+  refuses?: true;
 }
 
 /** What the asker has learned since it asked, and what the human should know before answering. */
@@ -105,6 +107,18 @@ export interface Prompt {
   fingerprint: string;
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
+  /**
+   * Since when its agent does nothing until it is settled (waits.ts); null: the agent keeps working. Once it is settled, this is
+   * what it was then.
+   */
+  blocked_since: string | null;
+  /**
+   * Since when only its own terminal can answer it: a dialog that its client still shows, and for which no hook waits any more.
+   * Null: it can be answered at a desk.
+   */
+  terminal_since: string | null;
+  /** When the human is warned that it will expire; null: it does not, its time is short, or the warning was given. */
+  warns_at: string | null;
   /** The name of the human or team that was asked; null: everybody. */
   to: string | null;
   /** The folded names of the people in `to` (humans.ts). */
@@ -192,6 +206,24 @@ export function expirePrompt(prompt: Prompt, now: string): Prompt {
     : prompt;
 }
 
+/**
+ * Leaves a dialog to its terminal: nobody could take an answer to it from elsewhere any more. A settled prompt, and one that is no
+ * dialog, is returned unchanged.
+ */
+export function leavePrompt(prompt: Prompt, now: string): Prompt {
+  const { status, dialog, terminal_since } = prompt;
+  return status === 'pending' && dialog && terminal_since === null
+    ? { ...prompt, terminal_since: now }
+    : prompt;
+}
+
+/** Why a dialog is not answered from elsewhere, as a sentence; null when it can be. */
+export function refusalOfTerminal({ ask_id, agent, status, terminal_since }: Prompt): string | null {
+  return status !== 'pending' || terminal_since === null
+    ? null
+    : `${ask_id} waits in the terminal of ${agent}, and nothing takes an answer from here to it any more. Answer it there.`;
+}
+
 /** Cancels a prompt. It carries no decision (invariant 3). A settled prompt is returned unchanged. */
 export function cancelPrompt(
   prompt: Prompt,
@@ -276,7 +308,7 @@ function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): Pro
   return notes.filter(({ at }) => opened_at === null || at >= opened_at);
 }
 
-/** Most urgent first, then oldest: the order in which a human should look at pending prompts. */
+/** The more urgent, the smaller. The order of pending prompts is `orderKey` of waits.ts. */
 export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
 
 /** The delivery of its settlement to its asker. */
@@ -395,6 +427,18 @@ export function timeAfter(field: string, ms: number, now: string): string {
   return new Date(Date.parse(now) + Math.round(ms)).toISOString();
 }
 
+/** Part of the time that has passed when the human is warned. */
+const WARN_AT = 0.8;
+/** For a shorter time, in ms, a warning comes too late to be of use. */
+const SHORTEST_WARNED_MS = 60_000;
+
+/** When the human is warned that a question with this time limit will expire; null if they are not. */
+function warningBefore(timeout_ms: number | null, now: string): string | null {
+  return timeout_ms === null || timeout_ms < SHORTEST_WARNED_MS
+    ? null
+    : timeAfter('timeout_ms', timeout_ms * WARN_AT, now);
+}
+
 // ---- Sentences for the asker ----
 // What happened to a question, in the same words in a hook's context and in a guard's reason.
 
@@ -465,12 +509,22 @@ export function unattestedText(kind: Prompt['kind']): string {
 // ---- Creating a prompt ----
 // The asker's request, checked and completed.
 
+/** An option as an asker gives it. */
+export interface AskedOption {
+  /** What is chosen; at most 500 characters. */
+  label: string;
+  /** What choosing it means; at most 2,000 characters. */
+  description?: string | null | undefined;
+  /** Of a permission: choosing it permits nothing. */
+  refuses?: boolean | undefined;
+}
+
 /** What an asker sends. Options may be plain strings. Without `timeout_ms` it waits for ever (invariant 3). */
 export interface AskRequest {
   /** 1 to 8,000 characters. */
   question: string;
   /** At most 20; a label 500 characters, a description 2,000. Labels differ. */
-  options?: readonly (string | { label: string; description?: string | null | undefined })[] | undefined;
+  options?: readonly (string | AskedOption)[] | undefined;
   /** Several options may be chosen; default false. */
   multi_select?: boolean | undefined;
   /** The human may write instead of choosing; default true. Needed where there are no options. */
@@ -509,12 +563,23 @@ export interface Asker {
   turn_id: string | null;
 }
 
-function normalizeOptions(given: AskRequest['options']): PromptOption[] {
-  const options = atMost('options', given ?? [], PROMPT_LIMITS.options).map((option) => {
-    const { label, description } = typeof option === 'string' ? { label: option, description: null } : option;
+/** Labels that nobody takes for a yes: in a permission that an agent asks by itself, these options refuse. */
+const PLAIN_REFUSALS: ReadonlySet<string> = new Set(['abort', 'cancel', 'deny', 'no', 'reject']);
+
+/** Whether this label says by itself that it refuses. */
+export function isPlainRefusal(label: string): boolean {
+  return PLAIN_REFUSALS.has(label.trim().toLowerCase());
+}
+
+function normalizeOptions({ options: given, kind }: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
+  const options = atMost('options', given ?? [], PROMPT_LIMITS.options).map((option): PromptOption => {
+    const { label, description, refuses }: AskedOption =
+      typeof option === 'string' ? { label: option } : option;
+    const isRefusal = kind === 'permission' && (refuses ?? isPlainRefusal(label));
     return {
       label: bounded('label of an option', label, PROMPT_LIMITS.optionLabel).trim(),
       description: boundedOptional('description of an option', description, PROMPT_LIMITS.optionDescription),
+      ...(isRefusal ? { refuses: true } : {}),
     };
   });
   const labels = new Set<string>();
@@ -559,7 +624,7 @@ export function createPrompt(
     throw invalidInput('The question is empty: say what you want to know.', { field: 'question' });
   const context = cleanOptional(request.context);
   if (context !== null) boundedBytes('context', context, PROMPT_LIMITS.contextBytes);
-  const options = normalizeOptions(request.options);
+  const options = normalizeOptions(request);
   const multi_select = request.multi_select ?? false;
   const allow_free_text = request.allow_free_text ?? true;
   if (options.length === 0 && !allow_free_text) {
@@ -589,7 +654,10 @@ export function createPrompt(
     idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
     fingerprint: '',
     created_at: now,
+    blocked_since: null,
+    terminal_since: null,
     expires_at: request.timeout_ms == null ? null : timeAfter('timeout_ms', request.timeout_ms, now),
+    warns_at: warningBefore(request.timeout_ms ?? null, now),
     to: address.to,
     recipients: address.recipients,
     escalates_at: address.escalates_at,

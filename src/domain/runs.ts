@@ -430,7 +430,22 @@ export function isOpenCall(tail: string | null, call_id: string): boolean {
   );
 }
 
-type Part = { type?: unknown; id?: unknown; tool_use_id?: unknown };
+/**
+ * Whether the transcript shows another call of the same tool with the same input, without a result: then an event without
+ * the id of its call may be for either.
+ */
+export function hasTwin(tail: string | null, call_id: string): boolean {
+  const parts = (tail ?? '').split('\n').flatMap((line) => (line.includes('"tool_') ? partsIn(line) : []));
+  const results = new Set(
+    parts.flatMap(({ type, tool_use_id }) => (type === 'tool_result' ? [tool_use_id] : [])),
+  );
+  const open = parts.filter(({ type, id }) => type === 'tool_use' && !results.has(id));
+  const sameAs = ({ name, input }: Part): string => JSON.stringify([name, input]);
+  const own = open.filter(({ id }) => id === call_id).map(sameAs);
+  return open.some((part) => part.id !== call_id && own.includes(sameAs(part)));
+}
+
+type Part = { type?: unknown; id?: unknown; tool_use_id?: unknown; name?: unknown; input?: unknown };
 
 function partsIn(line: string): Part[] {
   try {

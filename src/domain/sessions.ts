@@ -100,7 +100,7 @@ function handlePrefix(client: string): string {
  * identity is named after its connection, `connection-…`.
  */
 export function* handleCandidates(client: string, session_id: string): Generator<string> {
-  const own = session_id.slice(session_id.lastIndexOf(':') + 1).replace(/^(connection|cli)-/, '');
+  const own = session_id.slice(session_id.lastIndexOf(':') + 1).replace(/^(connection|cli|editor)-/, '');
   // By whole characters: half of a surrogate pair is not text.
   const characters = Array.from(cleanText(own).replace(/[^\p{L}\p{N}]/gu, '') || 'x');
   const prefix = handlePrefix(client);
@@ -161,8 +161,13 @@ export function sourceAfter(known: Session, reported: Source): Source {
 // ---- Ids that Hive makes itself ----
 // A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
 
-/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `token:` a remote agent. */
-const MADE_BY_HIVE = /^(?:cli-|connection-|token:|quota:|agent-[^@]*@)/i;
+/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent behind `hive acp`, `token:` a remote agent. */
+const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|token:|quota:|agent-[^@]*@)/i;
+
+/** The session of an agent behind `hive acp`, as the MCP server that the proxy adds finds it; null for anything else. */
+export function editorSession(value: string | undefined): string | null {
+  return value !== undefined && /^editor-[\w-]{1,64}$/.test(value) ? value : null;
+}
 
 /** Returns an id that a client reports for itself. @throws HiveError `not_allowed` for one that only Hive makes. */
 export function reportedId(session_id: string): string {

@@ -147,7 +147,7 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     type: DIALOG_WAIT,
     emacs: 'hive-permission-wait',
     variable: 'HIVE_PERMISSIONS',
-    text: 'seconds that a permission waits at a desk before its terminal asks; usual: 590 for Claude Code, off for Codex',
+    text: 'seconds that a permission can be answered at a desk; usual: a day for Claude Code, off for Codex',
   },
   question_wait: {
     type: DIALOG_WAIT,

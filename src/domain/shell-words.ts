@@ -4,6 +4,8 @@
  * parse differently, is not understood. The time grows in proportion to the length of the text. Pure.
  */
 
+import { onDemand } from './text.ts';
+
 /** A word without its quotes. The stars of a rule's word separate its pieces; any other word has one piece. */
 export interface ShellWord {
   pieces: readonly string[];
@@ -21,15 +23,14 @@ const OPERATOR = /\d*(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
 const WITHIN_WORD = /(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
 /** These read from the next lines, or from a process, and are not understood. */
 const NOT_UNDERSTOOD = /\d*<<|\d*[<>]\(/y;
-const PLAIN = /[\p{L}\p{M}\p{N}_./:@%+,=-]+/uy;
+const plainWord = onDemand(() => /[\p{L}\p{M}\p{N}_./:@%+,=-]+/uy);
 /** Literal within a word, after a letter, a digit or another of these: `HEAD~1`, `main^2`. */
-const AFTER_LETTER = /(?<=[\p{L}\p{N}~^])[~^]+/uy;
+const afterLetter = onDemand(() => /(?<=[\p{L}\p{N}~^])[~^]+/uy);
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
-const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /** The parts of a command line; null when it is not understood. With `stars`, an unquoted `*` is a rule's star. */
 export function shellParts(text: string, { stars = false } = {}): ShellPart[] | null {
-  if (IGNORABLE.test(text)) return null;
+  if (/\p{Default_Ignorable_Code_Point}/u.test(text)) return null;
   const parts: ShellPart[] = [];
   let words: ShellWord[] = [];
   let word: string[] | null = null;
@@ -62,7 +63,7 @@ export function shellParts(text: string, { stars = false } = {}): ShellPart[] | 
       words = [];
       continue;
     }
-    const plain = take(PLAIN) ?? (begins ? null : take(AFTER_LETTER));
+    const plain = take(plainWord()) ?? (begins ? null : take(afterLetter()));
     if (plain !== null) {
       add(plain);
       continue;

@@ -26,7 +26,7 @@ export interface SourceEvidence {
   backgrounded?: boolean | undefined;
   /** `CLAUDE_CODE_ENTRYPOINT`: only `cli` is the terminal program. */
   entrypoint?: string | undefined;
-  /** `CLAUDE_CODE_SESSION_ATTENDED`: `1` where a person sits at the terminal. */
+  /** `CLAUDE_CODE_SESSION_ATTENDED`: `1` where a person sits at the terminal; also in an editor. */
   attended?: string | undefined;
 }
 
@@ -42,13 +42,25 @@ export function decideSource(evidence: SourceEvidence): Source {
   return sources.includes('fork') || forked === true ? 'fork' : 'main';
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The evidence in an environment. */
-export function sourceEvidence(env: Readonly<Record<string, string | undefined>>): SourceEvidence {
+export function sourceEvidence(env: Environment): SourceEvidence {
   return {
     variable: env['HIVE_SOURCE'],
     entrypoint: env['CLAUDE_CODE_ENTRYPOINT'],
-    attended: env['CLAUDE_CODE_SESSION_ATTENDED'],
+    attended: attendedIn(env),
   };
+}
+
+/** The program in which a person sees the agent, where that is an editor: `hive acp` and the glue of editors set it. */
+export function editorIn(env: Environment): string | null {
+  return env['HIVE_EDITOR'] || null;
+}
+
+/** Whether a person sees the agent, `1` or `0`. An editor starts its agent as a program does, but shows its dialogs. */
+export function attendedIn(env: Environment): string | undefined {
+  return editorIn(env) === null ? env['CLAUDE_CODE_SESSION_ATTENDED'] : '1';
 }
 
 function sourceNamed(name: string | undefined): Source | null {

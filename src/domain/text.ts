@@ -21,11 +21,21 @@ export function cleanOptional(text: string | null | undefined): string | null {
   return text === undefined || text === null || text === '' ? null : cleanText(text);
 }
 
-const VISIBLE = /[^\s\p{Cf}\p{Cc}]/u;
-
 /** Whether nothing in it is visible: white space, zero-width and control characters only. */
 export function isBlank(text: string): boolean {
-  return !VISIBLE.test(text.replace(HIDDEN, ''));
+  return !/[^\s\p{Cf}\p{Cc}]/u.test(text.replace(hidden(), ''));
+}
+
+/**
+ * Makes a value when it is first needed. Expressions with many characters or classes of Unicode take up to a millisecond to
+ * make, which every hook would pay, and most hooks need none.
+ */
+export function onDemand<T extends object>(make: () => T): () => T {
+  let made: T | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** Characters as `first-last`, separated by spaces, in hexadecimal. */
@@ -53,7 +63,8 @@ export const HIDDEN_RANGES: Ranges =
   '0-8 b-1f 7f-9f ad 34f 61c 115f-1160 1680 17b4-17b5 180b-180f 2000-200f 2028-202e 205f-206f 2800 3164 fe00-fe0f feff ' +
   'ffa0 fff0-fffb 1bca0-1bca3 1d173-1d17a e0000-e0fff';
 
-export const HIDDEN: RegExp = anyOf(HIDDEN_RANGES, 'gu');
+/** All of them. */
+export const hidden: () => RegExp = onDemand(() => anyOf(HIDDEN_RANGES, 'gu'));
 
 /**
  * Scripts with letters that look alike. A word of two of them is not what it seems. Others, such as Japanese, are often
@@ -97,35 +108,35 @@ const TWINS =
   'hћһհᏂᏲꚕ iιіᎥꙇꭵ jϳј kκ lΙІӀӏլ\u05d5\u05df\u0627\u1175Ⲓㅣ丨 nηոռ ' +
   'oοσоѳөօ\u05e1\u0647\u06be\u06c1\u06d5\u06ffഠဝჿ\u110bⲟㅇꭴꮎꮻ pρрⲣ qԛգզ rгғⲅꮁ sѕꮪ uυսꮜ ' +
   'vνѵ\u05d8ꮩ wѡѽԝաꮃ xхメ乂 yγуүұყ zꮓ ĸк';
-let twins: Map<string, string> | null = null;
+const twins = onDemand(
+  () =>
+    new Map(
+      TWINS.split(' ').flatMap((word) => {
+        const [ascii = '', ...alike] = Array.from(word);
+        return alike.map((one): [string, string] => [one, ascii]);
+      }),
+    ),
+);
 
-/** What a letter looks like, without its accents; the letter itself if it looks like nothing else. Made on demand. */
+/** What a letter looks like, without its accents; the letter itself if it looks like nothing else. */
 function twinOf(character: string): string {
-  twins ??= new Map(
-    TWINS.split(' ').flatMap((word) => {
-      const [ascii = '', ...alike] = Array.from(word);
-      return alike.map((one): [string, string] => [one, ascii]);
-    }),
-  );
   const [letter = '', ...rest] = character.normalize('NFD');
   const base = rest.every((mark) => /\p{M}/u.test(mark)) ? letter : character;
-  return twins.get(base) ?? character;
+  return twins().get(base) ?? character;
 }
 
 /** Equal for texts that a person cannot tell apart at a glance. */
 export function lookOf(text: string): string {
-  const visible = text.normalize('NFKC').replace(HIDDEN, '').replace(/\s+/g, ' ').trim();
+  const visible = text.normalize('NFKC').replace(hidden(), '').replace(/\s+/g, ' ').trim();
   return Array.from(visible, twinOf).join('').replace(/[Il|]/g, 'l');
 }
 
-const SCRIPTS = [...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others].map((ranges) =>
-  anyOf(ranges, 'gu'),
+const scripts = onDemand(() =>
+  [...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others].map((ranges) => anyOf(ranges, 'gu')),
 );
-const OTHER_SCRIPT = anyOf(LOOK_ALIKE_SCRIPTS.others.join(' '), 'u');
-const WORD = anyOf(
-  [...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others, WITHIN_WORDS].join(' '),
-  'gu',
-  '+',
+const otherScript = onDemand(() => anyOf(LOOK_ALIKE_SCRIPTS.others.join(' '), 'u'));
+const word = onDemand(() =>
+  anyOf([...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others, WITHIN_WORDS].join(' '), 'gu', '+'),
 );
 
 /**
@@ -133,13 +144,13 @@ const WORD = anyOf(
  * of the script of most of it. Newlines and tabs stay. What is spelled out already stays as it is.
  */
 export function revealed(text: string): string {
-  const shown = text.replace(HIDDEN, reveal);
-  return OTHER_SCRIPT.test(shown) ? shown.replace(WORD, spellStrangers) : shown;
+  const shown = text.replace(hidden(), reveal);
+  return otherScript().test(shown) ? shown.replace(word(), spellStrangers) : shown;
 }
 
-function spellStrangers(word: string): string {
-  if (!OTHER_SCRIPT.test(word)) return word;
-  const found = SCRIPTS.map((script) => ({ script, count: word.match(script)?.length ?? 0 }));
+function spellStrangers(given: string): string {
+  if (!otherScript().test(given)) return given;
+  const found = scripts().map((script) => ({ script, count: given.match(script)?.length ?? 0 }));
   // Of two that are as frequent, the one that comes first here is the word's own.
   const most = Math.max(...found.map(({ count }) => count));
   const own = found.findIndex(({ count }) => count === most);
@@ -147,7 +158,7 @@ function spellStrangers(word: string): string {
     (spelled, { script, count }, index) =>
       // Latin comes first: what is spelled out is Latin.
       index === own || count === 0 ? spelled : spelled.replace(script, reveal),
-    word,
+    given,
   );
 }
 
@@ -173,13 +184,13 @@ export function revealedSource(text: string): string {
  */
 export function spelledOut(text: string): string {
   if (PLAIN_ASCII.test(text)) return text;
-  return revealed(text.replace(BEYOND_ASCII, spellRun)).replace(WORD, spellTwins);
+  return revealed(text.replace(BEYOND_ASCII, spellRun)).replace(word(), spellTwins);
 }
 
 /** A word in which every letter of another script has an ASCII twin, such as one that looks like `copy`. */
-function spellTwins(word: string): string {
-  const foreign = Array.from(word).filter((character) => OTHER_SCRIPT.test(character));
-  return foreign.length === 0 || !foreign.every(isTwin) ? word : word.replace(BEYOND_ASCII, spellAll);
+function spellTwins(given: string): string {
+  const foreign = Array.from(given).filter((character) => otherScript().test(character));
+  return foreign.length === 0 || !foreign.every(isTwin) ? given : given.replace(BEYOND_ASCII, spellAll);
 }
 
 function isTwin(character: string): boolean {
@@ -196,17 +207,10 @@ const BEYOND_ASCII = /[^\0-\x7f]+/gu;
 const IN_USE =
   'Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Knda Kana Khmr Laoo Mlym Mymr Orya Sinh ' +
   'Taml Telu Thaa Thai Tibt';
-let inUse: RegExp | null = null;
-
-/** Made on demand: it takes 3 ms, and hardly any hook needs it. */
-function isInUse(character: string): boolean {
-  const scripts = (): string =>
-    IN_USE.split(' ')
-      .map((script) => `\\p{Script_Extensions=${script}}`)
-      .join('');
-  inUse ??= new RegExp(`[${scripts()}]`, 'u');
-  return inUse.test(character);
-}
+const inUse = onDemand(() => {
+  const classes = IN_USE.split(' ').map((script) => `\\p{Script_Extensions=${script}}`);
+  return new RegExp(`[${classes.join('')}]`, 'u');
+});
 
 /** Latin letters that are no ASCII letter with marks, and look like none. */
 const LATIN_OF_ITS_OWN = new Set('ßæœøđłðþŋħÆŒØĐŁÐÞŊĦẞ');
@@ -225,7 +229,7 @@ function lookOfCharacter(character: string): Look {
     const isAccented = /^[A-Za-z]\p{M}+$/u.test(character.normalize('NFD'));
     return isAccented || LATIN_OF_ITS_OWN.has(character) ? 'as it is' : 'spelled out';
   }
-  return /[\p{L}\p{M}]/u.test(character) && isInUse(character) ? 'in a word' : 'spelled out';
+  return /[\p{L}\p{M}]/u.test(character) && inUse().test(character) ? 'in a word' : 'spelled out';
 }
 
 /**

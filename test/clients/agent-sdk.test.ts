@@ -59,7 +59,7 @@ describe('an agent of the Agent SDK', () => {
     expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
     const [prompt] = (await hive.prompts.list({ limit: 1 })).items;
     expect(prompt?.collected_at).toEqual(expect.any(String));
-    expect(await hive.sessions.get(prompt?.session_id ?? '')).toMatchObject({
+    expect(await hive.sessions.find(prompt?.session_id ?? '')).toMatchObject({
       client: 'claude-code',
       source: 'bg',
     });

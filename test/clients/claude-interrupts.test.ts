@@ -44,7 +44,7 @@ async function start(world: World): Promise<Run> {
 
 /** The request is on disk: from here on no tool of that turn may run. */
 async function asked({ hive }: World, handle: string): Promise<void> {
-  const { session_id } = await hive.sessions.find(handle);
+  const { session_id } = await hive.sessions.resolve(handle);
   const turn = await hive.store.read((tx) => tx.turns.current(session_id));
   const pending = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn?.turn_id ?? ''));
   await eventually(async () => (await pending()).length > 0, 10_000, 'the request');

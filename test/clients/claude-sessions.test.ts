@@ -117,7 +117,7 @@ describe('the interactive Claude Code', () => {
     await claude.until(/reply 3/);
     expect(model.told()).toMatch(/Answer to ask-.*blue/);
     const after = await hive.prompts.get(before?.ask_id ?? '');
-    const session = await hive.sessions.get(after.session_id);
+    const session = await hive.sessions.find(after.session_id);
     expect(session).toMatchObject({
       continues: before?.session_id,
       state: expect.not.stringMatching('ended'),

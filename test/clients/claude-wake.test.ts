@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { eventsOf, HUMAN, introduce } from '../support/hive.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually, moment } from '../support/wait.ts';
 import { hive as call, type Reply, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { openClaude } from './support/claude-terminal.ts';
@@ -34,6 +34,13 @@ async function idle(env: Record<string, string> = {}): Promise<Run> {
   return { ...world, model, claude, ask_id: prompt?.ask_id ?? '' };
 }
 
+/** The client has had no turn since reply `count`: what the human says now is answered by the reply after that. */
+async function expectNoFurtherTurn(claude: ChatTerminal, count: number): Promise<void> {
+  await claude.say('further words');
+  const screen = await claude.until(new RegExp(`reply ${count + 1}\\b`));
+  expect(screen.join('\n')).not.toMatch(new RegExp(`reply ${count + 2}\\b`));
+}
+
 describe('an answer for an idle Claude Code', () => {
   test('wakes it, says what to call, and comes as the result of that call', async () => {
     const { hive, model, claude, ask_id } = await idle();
@@ -44,35 +51,30 @@ describe('an answer for an idle Claude Code', () => {
     expect(woken).not.toContain('blue');
     await claude.until(/reply 4/);
     expect(model.everything().replaceAll('\\', '')).toContain('"decision":"blue"');
-    await sleep(500);
-    expect(model.requests).toHaveLength(4);
+    await expectNoFurtherTurn(claude, 4);
     const { collected_at, carrier } = await hive.prompts.get(ask_id);
     expect(collected_at).toEqual(expect.any(String));
     expect(carrier).toMatch(/^mcp:/);
   });
 
   test('does not wake a session that was left by /clear, nor the one that follows twice', async () => {
-    const { hive, model, claude, ask_id } = await idle();
+    const { hive, claude, ask_id } = await idle();
     await claude.say('/clear');
     await eventually(
       async () => (await hive.sessions.list({ state: 'alive' })).some((s) => s.continues !== null),
       10_000,
     );
-    await sleep(500);
+    await moment(500);
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
-    await eventually(() => model.requests.length >= 4, 20_000);
-    await sleep(700);
-    expect(model.requests).toHaveLength(4);
+    await claude.until(/reply 4/, 20_000);
+    await expectNoFurtherTurn(claude, 4);
     expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 
   test('HIVE_WAKE=off leaves it alone: the answer comes with the next message', async () => {
     const { hive, model, claude, ask_id } = await idle({ HIVE_WAKE: 'off' });
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
-    await sleep(1_000);
-    expect(model.requests).toHaveLength(2);
-    await claude.say('second words');
-    await claude.until(/reply 3/);
+    await expectNoFurtherTurn(claude, 2);
     expect(model.told()).toMatch(/Answer to ask-.*blue/);
   });
 });
@@ -101,8 +103,7 @@ describe('a mention of an idle Claude Code', () => {
     expect(woken).toContain('must not be treated as approval');
     const { items } = await hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
     expect(items).toMatchObject([{ status: 'processed', processed_via: 'mcp' }]);
-    await sleep(500);
-    expect(model.requests).toHaveLength(4);
+    await expectNoFurtherTurn(claude, 4);
     expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 
@@ -116,15 +117,14 @@ describe('a mention of an idle Claude Code', () => {
     const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
     const everyone = () => hive.messages.post({ body: '@All hello', scope: 'all', author });
     expect((await everyone()).mentions).toHaveLength(1);
-    await sleep(1_000);
-    expect(model.requests).toHaveLength(1);
+    await expectNoFurtherTurn(claude, 1);
     await claude.close();
 
     const all = await openClaude({ ...rest, model, env: { HIVE_WAKE_ALL: 'on' } });
     await all.say('second words');
-    await all.until(/reply 2/);
+    await all.until(/reply 3/);
     expect((await everyone()).mentions.length).toBeGreaterThan(0);
-    await eventually(() => model.requests.length === 3, 20_000);
-    expect(JSON.stringify(model.requests[2]?.messages.at(-1))).toContain('Claude-other mentioned you');
+    await eventually(() => model.requests.length === 4, 20_000);
+    expect(JSON.stringify(model.requests[3]?.messages.at(-1))).toContain('Claude-other mentioned you');
   });
 });

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
 import { outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually, within } from '../support/wait.ts';
 import { bash, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { type ClaudeRun, claudeEnvironment, pathWithHive } from './support/claude.ts';
@@ -46,7 +46,7 @@ async function expectHeard({ hive }: World, client: string): Promise<void> {
   const [asked] = (await hive.prompts.list({ limit: 10 })).items;
   expect(asked).toMatchObject({ question: 'Which colour?' });
   const session_id = asked?.session_id ?? '';
-  expect(await hive.sessions.get(session_id)).toMatchObject({ client });
+  expect(await hive.sessions.find(session_id)).toMatchObject({ client });
   const last = () => hive.store.read((tx) => tx.turns.last(session_id));
   await eventually(async () => (await last())?.state === 'completed', 5_000, 'the end of its turn');
 }
@@ -61,8 +61,7 @@ async function approveServer(claude: ChatTerminal): Promise<void> {
   await eventually(
     async () => {
       if (!(await wanted())) await claude.keys('Up');
-      await sleep(1_000);
-      return wanted();
+      return within(wanted, 1_000);
     },
     20_000,
     'the choice',

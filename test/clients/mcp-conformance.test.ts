@@ -6,7 +6,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { childEnvironment, ROOT, spawnChild } from '../support/children.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { sleep } from '../support/wait.ts';
+import { moment } from '../support/wait.ts';
 
 const tools = inject('tools');
 
@@ -19,7 +19,7 @@ async function withToken({ url, token }: Served): Promise<string> {
   let next = 0;
   const server = createServer((incoming, reply) => {
     next = Math.max(next + PACE_MS, Date.now());
-    void sleep(next - Date.now()).then(() => {
+    void moment(next - Date.now()).then(() => {
       const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
       const onward = request({ hostname, port, path: incoming.url, method: incoming.method, headers });
       onward.once('response', (response) => {

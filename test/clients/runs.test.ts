@@ -1,7 +1,6 @@
 /** Client suite 12: the real Claude Code under `hive run`: its process ends while the human thinks, and nothing is lost. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -12,7 +11,7 @@ import { grow } from '../support/ageing.ts';
 import { type Child, outputOf, spawnHive } from '../support/children.ts';
 import { HUMAN } from '../support/hive.ts';
 import { tempFolder } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, moment } from '../support/wait.ts';
 import {
   bash,
   hive as call,
@@ -438,7 +437,7 @@ describe('a run of Claude Code', () => {
         while (!isOver) {
           for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 10 })).items) {
             const line = lines.find((one) => prompt.question.includes(one)) ?? '';
-            await sleep(random.between(0, 1_500));
+            await moment(random.between(0, 1_500));
             // A week passes, and old records are removed.
             if (random.chance(0.3)) {
               grow(run.store, 7);
@@ -452,12 +451,12 @@ describe('a run of Claude Code', () => {
           // What happened without an answer would be seen here.
           for (const line of lines)
             if (effects(folder).includes(line) && !allowed.has(line)) throw new Error(`${line} came unasked`);
-          await sleep(50);
+          await moment(50);
         }
       })();
       await eventually(async () => (await hive.runs.list({ all: true })).length > 0, 20_000);
       for (let kills = 0; kills < 4; kills += 1) {
-        await sleep(random.between(0, 3_000));
+        await moment(random.between(0, 3_000));
         const [now] = await hive.runs.list({ all: true });
         const victim = random.next();
         if (victim < 0.4) {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openDesk } from '../support/dialogs.ts';
 import { HUMAN, noticesOf } from '../support/hive.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, moment } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { runCodex } from './support/codex.ts';
@@ -70,7 +70,7 @@ describe('Claude Code in the background', () => {
     );
     const run = runClaude({ ...world, model, env: { HIVE_STOP_WAIT_S: '60' } }, 'go');
     await eventually(() => model.requests.length === 2, 30_000, 'the end of its turn');
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await moment(3_000);
     const ask_id = askIdIn(model.requests[1]?.messages);
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
     await run;

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type HiveLibrary, openHive, type Prompt } from '../../src/index.ts';
 import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 async function library(store: string, agent = 'program', log = recordingLog()): Promise<HiveLibrary> {
   const hive = await openHive({ store, agent, env: {}, log });
@@ -14,6 +14,14 @@ async function library(store: string, agent = 'program', log = recordingLog()): 
 function recorder(): { calls: Prompt[]; onResponse: (prompt: Prompt) => void } {
   const calls: Prompt[] = [];
   return { calls, onResponse: (prompt) => void calls.push(prompt) };
+}
+
+/** Until the program has heard of all that happened so far: it has heard what became of a further question. */
+async function heard(program: HiveLibrary): Promise<void> {
+  const { calls, onResponse } = recorder();
+  const { prompt } = await program.prompts.ask({ question: 'Heard?' }, { onResponse });
+  await program.prompts.cancel(prompt.ask_id);
+  await eventually(() => calls.length > 0);
 }
 
 describe('onResponse', () => {
@@ -27,7 +35,7 @@ describe('onResponse', () => {
     await eventually(() => calls.length > 0);
     expect(calls).toMatchObject([{ status: 'responded', decision: 'yes', by: 'ada' }]);
     await desk.prompts.mark(prompt.ask_id, 'seen');
-    await sleep(50);
+    await heard(program);
     expect(calls).toHaveLength(1);
   });
 
@@ -118,7 +126,7 @@ describe('onResponse', () => {
     const { prompt } = await program.prompts.ask({ question: 'Go?' });
     (await program.prompts.onResponse(prompt.ask_id, onResponse))();
     await program.prompts.cancel(prompt.ask_id);
-    await sleep(50);
+    await heard(program);
     expect(calls).toEqual([]);
     await expect(program.prompts.onResponse('ask-unknown', onResponse)).rejects.toThrow('There is no prompt');
   });

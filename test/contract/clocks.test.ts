@@ -9,14 +9,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createDelivery } from '../../src/application/delivery.ts';
 import { createFeed } from '../../src/application/feed.ts';
 import { startPopups } from '../../src/application/popups.ts';
-import type { Store } from '../../src/application/ports.ts';
 import { createSessions } from '../../src/application/sessions.ts';
 import type { Processes } from '../../src/application/world.ts';
 import { clockOf } from '../../src/domain/preferences.ts';
-import type { Driver } from '../../src/infrastructure/store/sql.ts';
-import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
-import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
-import { openStore } from '../../src/infrastructure/store/store.ts';
+import { openWithClock } from '../support/clock.ts';
 import { fakeNotifier } from '../support/fake-notifier.ts';
 import { ask, HUMAN, introduction, openTestHive, recordingLog } from '../support/hive.ts';
 import { recorded } from '../support/popup-trail.ts';
@@ -24,21 +20,6 @@ import { tempStore } from '../support/temp.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const NOBODY = { alive: () => true, ancestors: () => [] } as unknown as Processes;
-
-/** The store at `path` as one whose clock differs so much from this machine's. */
-async function openWithClock(path: string, ahead_ms: number): Promise<Store> {
-  await prepareSqliteFile(path);
-  const driver = openSqlite(path);
-  const shifted = (now: string): string => new Date(Date.parse(now) + ahead_ms).toISOString();
-  const other: Driver = {
-    ...driver,
-    write: (work, options) => driver.write((sql, now) => work(sql, shifted(now)), options),
-    read: (work) => driver.read((sql, now) => work(sql, shifted(now))),
-  };
-  const store = await openStore(other, path);
-  onTestFinished(() => store.close());
-  return store;
-}
 
 test('what a carrier handed is collected though the clock of this machine is behind', async () => {
   const path = tempStore();

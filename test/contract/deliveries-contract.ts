@@ -103,7 +103,7 @@ export function deliveriesContract(engine: StoreEngine): void {
     const [hive] = await openTwo(engine);
     const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
     const { mentions } = await post(hive, ada, '@Claude-def34 look');
-    await hive.mentions.get(bob.session_id, 'mcp:1');
+    await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
     expect(await carried(hive, 'mcp:1')).toEqual([]);
     const receipt = await receipts(hive, mentions[0]?.mention_id ?? '');
     expect(receipt).toMatchObject({ recipient: bob.session_id, carrier: 'mcp:1' });
@@ -128,7 +128,7 @@ export function deliveriesContract(engine: StoreEngine): void {
     expect(await carried(hive, `hook:${SESSION}`)).toEqual([]);
     for (const subject of [ask_id, item.outreach_id, turn_id])
       expect((await receipts(hive, subject))?.collected_at, subject).toEqual(expect.any(String));
-    expect(await hive.outreach.get(item.outreach_id)).toMatchObject({
+    expect(await hive.outreach.find(item.outreach_id)).toMatchObject({
       status: 'delivered',
       delivered_at: expect.any(String),
       carrier: `hook:${SESSION}`,

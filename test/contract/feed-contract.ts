@@ -5,7 +5,7 @@ import type { HiveEvent } from '../../src/domain/events.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive, whenWaiting } from '../support/hive.ts';
 import { claude, SESSION } from '../support/turns.ts';
-import { eventually, FOR_EVER_MS, sleep } from '../support/wait.ts';
+import { eventually, FOR_EVER_MS, moment } from '../support/wait.ts';
 import { append, openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -129,7 +129,7 @@ export function feedContract(engine: StoreEngine): void {
       cursor: 0,
       async onEvents(events) {
         // Slower than the asker.
-        await sleep(5);
+        await moment(5);
         seqs.push(...events.map(({ seq }) => seq));
       },
       onResync: async () => undefined,

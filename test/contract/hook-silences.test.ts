@@ -43,7 +43,7 @@ async function rehearse(hive: OpenedHive, raw: Record<string, unknown>, session_
   const appended: string[] = [];
   const undone: Store = {
     ...store,
-    async writeReceipt(work) {
+    async writeUnflushed(work) {
       let result: { done: Awaited<ReturnType<typeof work>> } | null = null;
       const rounds = store.write(async (tx) => {
         const head = await tx.events.head();
@@ -213,7 +213,7 @@ test('whatever happens in between, a hook says and records what one without memo
       const world = new World(await gatedWorld());
       for (const one of moves) await world.take(one);
     }),
-    { numRuns: 40, seed: 17 },
+    { numRuns: 40 },
   );
 }, 60_000);
 

@@ -4,7 +4,7 @@ import type { OpenDesk } from '../../src/application/desks.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED } from '../support/interrupts.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { clockReaches, eventually } from '../support/wait.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -75,7 +75,7 @@ export function humansContract(engine: StoreEngine): void {
     await sit(hive, 'ada');
     await sit(hive, 'bob');
     const { session_id } = await ask(hive);
-    const session = await hive.sessions.find(session_id);
+    const session = await hive.sessions.resolve(session_id);
     const online = async (to?: string): Promise<number> =>
       (await hive.prompts.ask({ question: 'Go on?', to }, session)).desks_online;
     expect([await online(), await online('bob')]).toEqual([2, 1]);
@@ -201,7 +201,7 @@ export function humansContract(engine: StoreEngine): void {
     await sit(hive, 'ada');
     const { ask_id, escalates_at } = await ask(hive, { to: 'ada', escalate_after_ms: 1_000 });
     expect((await hive.prompts.get(ask_id)).escalated_at).toBeNull();
-    await sleep(Math.max(0, Date.parse(escalates_at ?? '') - Date.now() + 20));
+    await clockReaches(escalates_at);
     expect((await hive.prompts.get(ask_id)).escalated_at).toEqual(expect.any(String));
   });
 
@@ -211,7 +211,7 @@ export function humansContract(engine: StoreEngine): void {
     const { ask_id, escalates_at } = await ask(hive, { to: 'ada', escalate_after_ms: 1_000 });
     await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
     expect(await hive.store.read((tx) => tx.prompts.nextEscalation())).toBeNull();
-    await sleep(Math.max(0, Date.parse(escalates_at ?? '') - Date.now() + 20));
+    await clockReaches(escalates_at);
     expect(await hive.prompts.escalateDue()).toBe(0);
     expect((await hive.prompts.get(ask_id)).escalated_at).toBeNull();
   });

@@ -296,7 +296,7 @@ describe('the truth, where no hook tells it', () => {
     const hive = await onThisMachine('/nowhere', 2 ** 22 - 7);
     await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
     expect(await endsOf(hive)).toEqual(['ended']);
-    expect((await hive.sessions.get(SESSION))?.state).toBe('ended');
+    expect((await hive.sessions.find(SESSION))?.state).toBe('ended');
   });
 });
 

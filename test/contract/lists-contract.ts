@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { PromptFilter } from '../../src/application/ports.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
-import { sleep } from '../support/wait.ts';
+import { clockPasses } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 type Filter = Omit<PromptFilter, 'limit' | 'cursor'>;
@@ -30,7 +30,7 @@ async function askAll(hive: OpenedHive, ...texts: string[]): Promise<string[]> {
   for (const question of texts) {
     ids.push((await ask(hive, { question })).ask_id);
     // A millisecond apart, so that age decides.
-    await sleep(2);
+    await clockPasses(1);
   }
   return ids;
 }
@@ -49,7 +49,7 @@ export function listsContract(engine: StoreEngine): void {
     const hive = await openTestHive(await engine.freshAddress());
     for (const ask_id of (await askAll(hive, 'a', 'b', 'c')).toReversed()) {
       await hive.prompts.cancel(ask_id, HUMAN, 'human');
-      await sleep(2);
+      await clockPasses(1);
     }
     expect(await questions(hive, { status: 'cancelled' })).toEqual(['a', 'b', 'c']);
     expect(await questions(hive, { status: 'pending' })).toEqual([]);
@@ -93,7 +93,7 @@ export function listsContract(engine: StoreEngine): void {
     const hive = await openTestHive(await engine.freshAddress());
     await ask(hive, { question: 'Deploy the WEB server?' });
     await ask(hive, { question: 'Delete 100%_done?', kind: 'permission' }, 'session-2');
-    const other = await hive.sessions.get('session-2');
+    const other = await hive.sessions.find('session-2');
     const found = (filter: Filter): Promise<string[]> => questions(hive, filter);
     expect(await found({ session_id: 'session-1' })).toEqual(['Deploy the WEB server?']);
     expect(await found({ agent: other?.handle ?? '' })).toEqual(['Delete 100%_done?']);

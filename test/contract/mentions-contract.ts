@@ -22,7 +22,7 @@ export function mentionsContract(engine: StoreEngine): void {
         'Human',
       ]);
       expect(posted.unresolved).toEqual([]);
-      const [mention] = await hive.mentions.get(bob.session_id, null);
+      const [mention] = await hive.mentions.unprocessed(bob.session_id, null);
       expect(mention).toMatchObject({
         message_id: posted.message.message_id,
         session_id: bob.session_id,
@@ -39,7 +39,10 @@ export function mentionsContract(engine: StoreEngine): void {
       });
       expect(await hive.mentions.has(bob.session_id)).toEqual({ count: 1, gating: 1, urgent: 1 });
       expect(await hive.mentions.has(ada.session_id)).toEqual({ count: 0, gating: 0, urgent: 0 });
-      expect((await hive.mentions.get('human', null))[0]).toMatchObject({ gates: false, expires_at: null });
+      expect((await hive.mentions.unprocessed('human', null))[0]).toMatchObject({
+        gates: false,
+        expires_at: null,
+      });
     });
 
     test('says of each addressee whether it was named, or only reached by @All', async () => {
@@ -52,7 +55,7 @@ export function mentionsContract(engine: StoreEngine): void {
       expect(await named('@All @Claude-def34')).toEqual({ 'Claude-def34': true, 'Claude-xyz56': false });
       expect(await named('@Claude-def34 @All')).toEqual({ 'Claude-def34': true, 'Claude-xyz56': false });
       expect(await named('@reviewer')).toEqual({ 'Claude-xyz56': true });
-      expect((await hive.mentions.get(bob.session_id, null)).map(({ by_name }) => by_name)).toEqual([
+      expect((await hive.mentions.unprocessed(bob.session_id, null)).map(({ by_name }) => by_name)).toEqual([
         false,
         true,
         true,
@@ -66,7 +69,7 @@ export function mentionsContract(engine: StoreEngine): void {
       await post(hive, ada, '@Claude-def34 one');
       const [urgent] = (await post(hive, ada, '@Claude-def34 two', { priority: 'urgent' })).mentions;
       expect(await undelivered()).toMatchObject([{ mention_id: urgent?.mention_id }, { priority: 'normal' }]);
-      await hive.mentions.get(bob.session_id, 'mcp:1', 1);
+      await hive.mentions.unprocessed(bob.session_id, 'mcp:1', 1);
       expect(await undelivered()).toMatchObject([{ priority: 'normal', delivered_at: null }]);
       for (let n = 0; n < 5; n += 1) await post(hive, ada, `@Claude-def34 more ${n}`);
       expect((await undelivered()).map(({ gates }) => gates)).toEqual([true, true, true, true, true]);
@@ -122,19 +125,19 @@ export function mentionsContract(engine: StoreEngine): void {
       ] as const) {
         await post(hive, ada, `${text} @Claude-def34`, { priority });
       }
-      const read = await hive.mentions.get(bob.session_id, null);
+      const read = await hive.mentions.unprocessed(bob.session_id, null);
       expect(read.map((mention) => mention.body[0])).toEqual(['b', 'd', 'a', 'c']);
-      expect(await hive.mentions.get(bob.session_id, null, 1)).toHaveLength(1);
+      expect(await hive.mentions.unprocessed(bob.session_id, null, 1)).toHaveLength(1);
     });
 
     test('leaves a receipt, the first one, and processes nothing', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       await post(hive, ada, '@Claude-def34');
-      const [first] = await hive.mentions.get(bob.session_id, 'mcp:1');
+      const [first] = await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
       expect(first).toMatchObject({ carrier: 'mcp:1', status: 'unprocessed' });
       expect(first?.delivered_at).toEqual(expect.any(String));
-      expect(await hive.mentions.get(bob.session_id, 'mcp:2')).toEqual([first]);
+      expect(await hive.mentions.unprocessed(bob.session_id, 'mcp:2')).toEqual([first]);
       expect(await eventsOf(hive, 'mention/delivered')).toHaveLength(1);
     });
 
@@ -142,8 +145,8 @@ export function mentionsContract(engine: StoreEngine): void {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       await post(hive, ada, '@Claude-def34');
-      await hive.mentions.get(bob.session_id, null);
-      expect((await hive.mentions.get(bob.session_id, null))[0]?.delivered_at).toBeNull();
+      await hive.mentions.unprocessed(bob.session_id, null);
+      expect((await hive.mentions.unprocessed(bob.session_id, null))[0]?.delivered_at).toBeNull();
     });
   });
 
@@ -155,12 +158,12 @@ export function mentionsContract(engine: StoreEngine): void {
     await hive.mentions.process({
       session_id: bob.session_id,
       actor: HUMAN,
-      mention_ids: [(await hive.mentions.get(bob.session_id, null))[0]?.mention_id ?? ''],
+      mention_ids: [(await hive.mentions.unprocessed(bob.session_id, null))[0]?.mention_id ?? ''],
     });
     await post(hive, ada, '@Claude-def34 2');
     await hive.loops.mute([ada.session_id, bob.session_id]);
     await hive.store.write((tx) => moveMentions(tx, bob, heir));
-    expect((await hive.mentions.get(heir.session_id, null)).map((mention) => mention.body)).toEqual([
+    expect((await hive.mentions.unprocessed(heir.session_id, null)).map((mention) => mention.body)).toEqual([
       '@Claude-def34 @Claude-xyz56 both',
       '@Claude-def34 2',
     ]);

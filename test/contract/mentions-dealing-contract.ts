@@ -52,7 +52,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       await post(hive, ada, '@Claude-def34 read');
-      await hive.mentions.get(bob.session_id, 'mcp:1');
+      await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
       await post(hive, ada, '@Claude-def34 unread');
       const command = { session_id: bob.session_id, actor: actorOf(bob), all: true, carrier: 'mcp:1' };
       const done = await hive.mentions.process(command);
@@ -185,7 +185,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       const { message } = await post(hive, ada, '@Claude-def34');
       await lapse(hive, bob.session_id, '2020-01-01T00:00:00.000Z');
       expect(await hive.mentions.has(bob.session_id)).toMatchObject({ count: 0 });
-      expect(await hive.mentions.get(bob.session_id, 'mcp:1')).toEqual([]);
+      expect(await hive.mentions.unprocessed(bob.session_id, 'mcp:1')).toEqual([]);
       expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ expired: 1, unprocessed: 0 });
       expect(await eventsOf(hive, 'mention/expired')).not.toEqual([]);
       const late = await post(hive, bob, 'late', { reply_to: message.message_id });

@@ -18,7 +18,7 @@ export function namesContract(engine: StoreEngine): void {
       if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
     });
   const handleOf = async (hive: OpenedHive, { session_id }: Session): Promise<string | undefined> =>
-    (await hive.sessions.get(session_id))?.handle;
+    (await hive.sessions.find(session_id))?.handle;
 
   describe('a given name', () => {
     test('is the handle, whole; a second living session of that name is counted, in any case', async () => {
@@ -95,21 +95,21 @@ export function namesContract(engine: StoreEngine): void {
       await end(hive, old);
       const backend = await named(hive, 'backend', 'backend');
       await named(hive, NAME);
-      expect((await hive.sessions.find('FRONT')).handle).toBe(NAME);
-      expect((await hive.sessions.find('@backend')).session_id).toBe(backend.session_id);
-      expect((await hive.sessions.find('back')).session_id).toBe(backend.session_id);
-      expect((await hive.sessions.find('backend-')).session_id).toBe(old.session_id);
+      expect((await hive.sessions.resolve('FRONT')).handle).toBe(NAME);
+      expect((await hive.sessions.resolve('@backend')).session_id).toBe(backend.session_id);
+      expect((await hive.sessions.resolve('back')).session_id).toBe(backend.session_id);
+      expect((await hive.sessions.resolve('backend-')).session_id).toBe(old.session_id);
     });
 
     test('that begin several name them; those that begin none, what comes near', async () => {
       const hive = await open();
       await named(hive, NAME);
       await named(hive, 'frontend-docs', 'frontend-docs');
-      await expect(hive.sessions.find('front')).rejects.toThrow(
+      await expect(hive.sessions.resolve('front')).rejects.toThrow(
         '"front" matches 2 handles: frontend-docs, frontend-tests. Type more of the one you mean.',
       );
-      await expect(hive.sessions.find('frontend-tsets')).rejects.toThrow('Did you mean frontend-tests?');
-      await expect(hive.sessions.find('')).rejects.toMatchObject({ code: 'session_not_found' });
+      await expect(hive.sessions.resolve('frontend-tsets')).rejects.toThrow('Did you mean frontend-tests?');
+      await expect(hive.sessions.resolve('')).rejects.toMatchObject({ code: 'session_not_found' });
     });
 
     test('narrow lists of what it asked and wrote; an unknown name finds nothing', async () => {

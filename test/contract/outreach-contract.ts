@@ -139,7 +139,7 @@ export function outreachContract(engine: StoreEngine): void {
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'no screen' })).toBe(true);
       expect(await creditsOf(hive)).toBe(5);
-      expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen', charged: null });
+      expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen', charged: null });
       expect((await hive.outreach.unseen(10)).map((item) => item.outreach_id)).toEqual([outreach_id]);
       const shown = { status: 'shown', shown_via: 'emacs' } as const;
       expect(await hive.outreach.settle(outreach_id, shown)).toBe(true);
@@ -277,10 +277,10 @@ export function outreachContract(engine: StoreEngine): void {
       expect(await hive.store.write((tx) => tx.outreach.prune('9999', 10))).not.toMatchObject({
         outreach: 1,
       });
-      expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen' });
+      expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen' });
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
       await hive.store.write((tx) => tx.outreach.prune('9999', 10));
-      expect(await hive.outreach.get(outreach_id)).toBeUndefined();
+      expect(await hive.outreach.find(outreach_id)).toBeUndefined();
       await attended(hive);
       await hive.outreach.ping({ message: 'x' }, session);
       await hive.outreach.report({ message: 'kept' }, session);

@@ -98,7 +98,7 @@ it('old messages go with their mentions and popups, but for those that somebody 
   const hive = await openTestHive(store);
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
   const { message, mentions } = await post(hive, ada, '@Claude-def34 and @Human');
-  await hive.mentions.get(bob.session_id, 'mcp:1');
+  await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
   const waiting = await post(hive, ada, '@Claude-def34 again');
   await hive.store.write(async (tx) => {
     for (const { mention_id } of mentions)

@@ -59,7 +59,7 @@ it('keeps what waits, however old, with its trail', async () => {
   await hive.retention.sweep(DAYS);
   expect((await hive.prompts.get(ask_id)).status).toBe('pending');
   expect(await hive.store.read((tx) => tx.events.of(ask_id, 10))).toHaveLength(2);
-  expect(await hive.sessions.get('session-1')).toBeDefined();
+  expect(await hive.sessions.find('session-1')).toBeDefined();
 });
 
 it('counts from the settlement, not from the question', async () => {

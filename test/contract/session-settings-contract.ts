@@ -23,7 +23,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
     const bob = await join(hive, 'bob', { name: 'bob' });
     await hive.sessions.configure('bob', { gate: 'remind', source: undefined }, HUMAN);
     await hive.sessions.configure('bob', { roles: ['reviewer', 'reviewer'] }, agent(bob));
-    expect(await hive.sessions.find('bob')).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
+    expect(await hive.sessions.resolve('bob')).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
     const changes = (await eventsOf(hive, 'session/changed')).map(({ data }) => data);
     expect(changes).toMatchObject([
       { set: { gate: 'remind' }, by: 'ada', via: 'emacs', by_kind: 'human' },
@@ -53,8 +53,12 @@ export function sessionSettingsContract(engine: StoreEngine): void {
       }
       await expect(set('amy', { shared: false })).rejects.toThrow('amy is another session');
       await expect(set('bob', { roles: ['Amy'] })).rejects.toThrow('is the handle of another session');
-      expect(await hive.sessions.find('bob')).toMatchObject({ shared: true, roles: ['tester'], gate: null });
-      expect(await hive.sessions.find('amy')).toEqual(amy);
+      expect(await hive.sessions.resolve('bob')).toMatchObject({
+        shared: true,
+        roles: ['tester'],
+        gate: null,
+      });
+      expect(await hive.sessions.resolve('amy')).toEqual(amy);
     });
 
     test('leaves what a human has set, also after it went on under another id', async () => {
@@ -71,7 +75,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
         await hive.sessions.configure(one.session_id, { roles: ['tester'] }, agent(one));
       }
       await hive.sessions.configure('bob', { shared: true }, HUMAN);
-      expect((await hive.sessions.find('bob')).shared).toBe(true);
+      expect((await hive.sessions.resolve('bob')).shared).toBe(true);
     });
 
     test('that takes no mentions is called by no other agent, but by the human who names it', async () => {

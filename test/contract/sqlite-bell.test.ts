@@ -5,29 +5,33 @@
  * @module-tag sqlite
  * @module-tag library
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, openTestHive, whenWaiting } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually, FOR_EVER_MS } from '../support/wait.ts';
 
-const files = vi.hoisted(() => ({ refuseToWatch: false }));
-vi.mock('node:fs', async (original) => {
-  const fs = await original<typeof import('node:fs')>();
-  const watch = (...args: Parameters<typeof fs.watch>): ReturnType<typeof fs.watch> => {
-    if (!files.refuseToWatch) return fs.watch(...args);
-    throw Object.assign(new Error('EMFILE: too many open files, watch'), { code: 'EMFILE' });
-  };
-  return { ...fs, watch };
-});
+const { watch } = fs;
+
+/** As if no inotify instance were left on the machine. */
+function refuseToWatch(): never {
+  throw Object.assign(new Error('EMFILE: too many open files, watch'), { code: 'EMFILE' });
+}
+
+/** Everything that imports `watch` gets this one. */
+function setWatch(either: typeof fs.watch): void {
+  fs.watch = either;
+  syncBuiltinESMExports();
+}
 
 // The clock of the slow poll stands still unless a test moves it, so whatever is noticed was noticed by the watch.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
 });
 afterEach(() => {
-  files.refuseToWatch = false;
+  setWatch(watch);
   vi.useRealTimers();
 });
 
@@ -38,25 +42,28 @@ async function two(): Promise<{ waiting: OpenedHive; answering: OpenedHive; stor
   return { waiting, answering: await openTestHive(store), store, bell: `${store}-bell` };
 }
 
-/** Whether one that waits finds the answer that another gives; `help` runs when it has been given. */
+/** What one that waits finds of the answer that another gives; `help` runs when it has been given. Its wait ends only if it is woken. */
 async function finds(
   waiting: OpenedHive,
   answering: OpenedHive,
   help = (): void => undefined,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { ask_id } = await ask(answering);
-  const waited = waiting.prompts.wait([ask_id], { wait_ms: 3_000 });
-  await sleep(30);
-  const { prompt } = await answering.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  const waited = waiting.prompts.wait([ask_id], { wait_ms: FOR_EVER_MS });
+  await whenWaiting(waiting);
+  await answering.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
   help();
-  await waited;
-  // Woken by the answer, not by the end of its waiting time.
-  return Date.now() - Date.parse(prompt.responded_at ?? '') < 2_500;
+  return (await waited)[0]?.status;
 }
 
 /** The net looks twice a second: a second of it finds everything. */
 function byNet(): void {
   vi.advanceTimersByTime(1_000);
+}
+
+/** How many watches this process holds. */
+function watchers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'FSEventWrap').length;
 }
 
 /** Keeps the watch armed between waits, as a sidecar does. */
@@ -67,12 +74,12 @@ function keepWatching(hive: OpenedHive): () => void {
 describe('the bell', () => {
   test('wakes who waits in another process', async () => {
     const { waiting, answering } = await two();
-    expect(await finds(waiting, answering)).toBe(true);
+    expect(await finds(waiting, answering)).toBe('responded');
   });
 
   test('wakes who waits in the process that rings', async () => {
     const hive = await openTestHive();
-    expect(await finds(hive, hive)).toBe(true);
+    expect(await finds(hive, hive)).toBe('responded');
   });
 
   test('carries no data and does not grow', async () => {
@@ -100,8 +107,8 @@ describe('the bell', () => {
     const silent = await openTestHive(store);
     await ask(silent);
     damage(bell);
-    expect(await finds(waiting, answering, byNet)).toBe(true);
-    expect(await finds(waiting, answering)).toBe(true);
+    expect(await finds(waiting, answering, byNet)).toBe('responded');
+    expect(await finds(waiting, answering)).toBe('responded');
     stop();
   });
 
@@ -109,48 +116,43 @@ describe('the bell', () => {
     const { waiting, answering, bell } = await two();
     rmSync(bell, { force: true });
     mkdirSync(bell);
-    expect(await finds(waiting, answering, byNet)).toBe(true);
+    expect(await finds(waiting, answering, byNet)).toBe('responded');
   });
 
   test('without a watch left on the machine: the net carries on', async () => {
-    files.refuseToWatch = true;
+    setWatch(refuseToWatch);
     const { waiting, answering } = await two();
-    expect(await finds(waiting, answering, byNet)).toBe(true);
+    expect(await finds(waiting, answering, byNet)).toBe('responded');
   });
 
   test('is watched again when there are watches again', async () => {
-    files.refuseToWatch = true;
+    setWatch(refuseToWatch);
     const { waiting, answering } = await two();
     const stop = keepWatching(waiting);
-    files.refuseToWatch = false;
-    await sleep(1_200);
-    expect(await finds(waiting, answering)).toBe(true);
+    setWatch(watch);
+    await eventually(() => watchers() === 1);
+    expect(await finds(waiting, answering)).toBe('responded');
     stop();
   });
 
   test('is silent for heartbeats', async () => {
-    const { waiting, answering } = await two();
-    let woken = 0;
-    const stop = waiting.store.watch(() => {
-      woken += 1;
-    });
-    await sleep(30);
-    const before = woken;
+    const { answering, bell } = await two();
+    const rung = (): bigint => statSync(bell, { bigint: true }).mtimeNs;
+    await ask(answering);
+    const before = rung();
     await answering.store.write((tx) => tx.desks.renew('desk-1', tx.now));
-    await sleep(100);
-    stop();
-    expect(woken).toBe(before);
+    expect(rung()).toBe(before);
+    await ask(answering);
+    expect(rung()).toBeGreaterThan(before);
   });
 
   test('is put away with the last who waits', async () => {
     const { waiting } = await two();
-    const watchers = (): number =>
-      process.getActiveResourcesInfo().filter((name) => name === 'FSEventWrap').length;
     await eventually(() => watchers() === 0);
     const stops = [keepWatching(waiting), keepWatching(waiting)];
     expect(watchers()).toBe(1);
     for (const stop of stops) stop();
     // A handle is gone when its close has come round.
-    await eventually(() => watchers() === 0, 500, 'the end of the watch');
+    await eventually(() => watchers() === 0);
   });
 });

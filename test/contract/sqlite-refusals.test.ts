@@ -18,7 +18,6 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { networkFileSystem } from '../../src/infrastructure/platform/files.ts';
 import { checkSqliteVersion, prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';
@@ -186,26 +185,5 @@ describe('is refused, and nothing is changed:', () => {
 
   test.each(['3.51.3', '3.52', '4.0.0', '3.100.0'])('but not one of version %s', (version) => {
     expect(() => checkSqliteVersion(version)).not.toThrow();
-  });
-});
-
-describe('a file system', () => {
-  const mountinfo = (): string =>
-    [
-      '22 1 254:1 / / rw - ext4 /dev/vda1 rw',
-      '30 22 0:50 / /home/ada/far rw - fuse.sshfs ada@far: rw',
-      '31 22 0:51 / /home/ada/far/near rw - fuse.gocryptfs near rw',
-    ].join('\n');
-  const FUSE = 0x65735546;
-
-  test.each([
-    ['ext4', EXT4, '/home', null],
-    ['NFS', NFS, '/home', 'NFS'],
-    ['SMB, whose number is negative in some versions of Node', 0xfe534d42 | 0, '/home', 'SMB2'],
-    ['sshfs', FUSE, '/home/ada/far/hive', 'fuse.sshfs'],
-    ['a local FUSE inside sshfs', FUSE, '/home/ada/far/near', null],
-    ['a neighbour with a longer name', FUSE, '/home/ada/farther', null],
-  ])('%s is told by its type and mount', (_what, type, folder, network) => {
-    expect(networkFileSystem(type, folder, mountinfo)).toBe(network);
   });
 });

@@ -74,7 +74,7 @@ describe('after the machine lost power', () => {
     copyDisk(path);
     const shown = [];
     for (let count = 0; count < 20; count += 1)
-      shown.push(await store.writeReceipt((tx) => tx.events.append(event)));
+      shown.push(await store.writeUnflushed((tx) => tx.events.append(event)));
     expect(shown.at(-1)).toBe(21);
     const again = await afterwards(path, 'second');
     expect(await again.write((tx) => tx.events.append(event))).toBeGreaterThan(21);
@@ -88,7 +88,7 @@ describe('after the machine lost power', () => {
     const numbers = [];
     for (let count = 0; count < 3; count += 1) {
       const store = await openStore(openSqlite(path, { boot: 'first' }), path);
-      numbers.push(await store.writeReceipt((tx) => tx.events.append(event)));
+      numbers.push(await store.writeUnflushed((tx) => tx.events.append(event)));
       numbers.push(await store.write((tx) => tx.events.append(event)));
       await store.close();
     }
@@ -105,7 +105,7 @@ describe('after the machine lost power', () => {
     const reserved = async () => Number((await driver.read((sql) => sql.all(mark, [])))[0]?.['value']);
     const before = await reserved();
     for (let count = 0; count < 11; count += 1)
-      await store.writeReceipt(async (tx) => {
+      await store.writeUnflushed(async (tx) => {
         for (let part = 0; part < 900; part += 1) await tx.events.append(event);
       });
     expect(await reserved()).toBeGreaterThan(before);

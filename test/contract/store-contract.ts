@@ -18,8 +18,10 @@ import { namesContract } from './names-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
 import { popupsContract } from './popups-contract.ts';
 import { sessionSettingsContract } from './session-settings-contract.ts';
+import { statsContract } from './stats-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
 import { turnsContract } from './turns-contract.ts';
+import { waitsContract } from './waits-contract.ts';
 import { winnersContract } from './winners-contract.ts';
 
 export interface StoreEngine {
@@ -40,6 +42,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('winners', { tags: ['one-winner', 'silence', 'late'] }, () => winnersContract(engine));
     describe('humans', { tags: ['provenance'] }, () => humansContract(engine));
     describe('lists', () => listsContract(engine));
+    describe('waits', { tags: ['state-not-events'] }, () => waitsContract(engine));
     describe('names', () => namesContract(engine));
     describe('session settings', { tags: ['provenance'] }, () => sessionSettingsContract(engine));
     describe('deliveries', { tags: ['at-least-once', 'not-consumed'] }, () => deliveriesContract(engine));
@@ -52,6 +55,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('outreach', { tags: ['at-least-once'] }, () => outreachContract(engine));
     describe('popups', { tags: ['one-winner'] }, () => popupsContract(engine));
     describe('history', { tags: ['provenance'] }, () => historyContract(engine));
+    describe('the ledger', { tags: ['provenance'] }, () => statsContract(engine));
     describe('the feed', { tags: ['state-not-events'] }, () => feedContract(engine));
     describe('migrations', () => migrationsContract(engine));
   });

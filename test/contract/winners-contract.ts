@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AnswerCommand } from '../../src/application/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { clockReaches, eventually, moment } from '../support/wait.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -18,7 +18,7 @@ async function typesOf(hive: OpenedHive, ask_id: string): Promise<string[]> {
 /** A prompt whose time is up, which nobody has written down yet. */
 async function askExpired(hive: OpenedHive): Promise<string> {
   const { ask_id, expires_at } = await ask(hive, { timeout_ms: 1_000 });
-  await sleep(Math.max(0, Date.parse(expires_at ?? '') - Date.now() + 2));
+  await clockReaches(expires_at);
   return ask_id;
 }
 
@@ -31,10 +31,10 @@ export function winnersContract(engine: StoreEngine): void {
     await eventually(() => Date.now() >= due - 10);
     await Promise.all(
       asked.flatMap(({ ask_id }, n) => [
-        sleep(n).then(() => one.prompts.respond(answerOf(ask_id, { decision: 'one' }))),
-        sleep(n).then(() => other.prompts.respond(answerOf(ask_id, { decision: 'other' }))),
-        sleep(n).then(() => other.prompts.cancel(ask_id, HUMAN, 'human')),
-        sleep(n).then(() => one.prompts.expireDue()),
+        moment(n).then(() => one.prompts.respond(answerOf(ask_id, { decision: 'one' }))),
+        moment(n).then(() => other.prompts.respond(answerOf(ask_id, { decision: 'other' }))),
+        moment(n).then(() => other.prompts.cancel(ask_id, HUMAN, 'human')),
+        moment(n).then(() => one.prompts.expireDue()),
       ]),
     );
     const settling = ['prompt/responded', 'prompt/cancelled', 'prompt/expired'];

@@ -26,7 +26,7 @@ const does = {
       ...changes,
     }),
   post: async ({ from, ...request }) => {
-    const author = agentAuthor(await hive.sessions.find(from), 'mcp');
+    const author = agentAuthor(await hive.sessions.resolve(from), 'mcp');
     const { message, unresolved } = await hive.messages.post({ ...request, author });
     return { message, unresolved };
   },
@@ -54,14 +54,14 @@ const does = {
   messages: async (filter) => (await hive.messages.read({ limit: 500, ...filter })).items,
   mentions: async ({ session }) => {
     const { session_id } =
-      session === undefined ? { session_id: 'human' } : await hive.sessions.find(session);
+      session === undefined ? { session_id: 'human' } : await hive.sessions.resolve(session);
     return (await hive.mentions.history({ session_id, limit: 500 })).items;
   },
   sessions: () => hive.sessions.list({}),
   ask: async ({ from, ...request }) =>
-    (await hive.prompts.ask(request, await hive.sessions.find(from))).prompt,
+    (await hive.prompts.ask(request, await hive.sessions.resolve(from))).prompt,
   end: async ({ from }) => {
-    const { session_id } = await hive.sessions.find(from);
+    const { session_id } = await hive.sessions.resolve(from);
     await hive.store.write(async (tx) => {
       const session = await tx.sessions.get(session_id);
       await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });

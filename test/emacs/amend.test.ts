@@ -60,7 +60,7 @@ async function opened(request: AskRequest): Promise<string> {
 /** `M-x hive-amend` of the answer to `question`. */
 async function amending(question: string): Promise<void> {
   await command('hive-amend');
-  await emacs.until(/Correct which answer:/);
+  await emacs.until(/Correct which answer \(default /);
   await emacs.type(`Deployer: ${question}`);
   await emacs.keys('Tab', 'Enter');
   await emacs.until(/Correct your answer to Deployer: /);
@@ -144,4 +144,25 @@ test('a correction of what was handed meanwhile is refused with the reason, and 
   await emacs.keys('C-y');
   await emacs.until(/M-x no, wait!/);
   await emacs.keys('C-g');
+});
+
+test('what was allowed by mistake is taken back with u, and its agent never hears of it', async () => {
+  await emacs.keys('M-:');
+  await emacs.type('(setq hive-undo-seconds 60)');
+  await emacs.keys('Enter');
+  await emacs.until(/^(?![\s\S]*hive \d+)/);
+  const options = ['Allow', { label: 'Deny', refuses: true }];
+  const { prompt } = await home.agent.prompts.ask({ question: 'Run make?', kind: 'permission', options });
+  await emacs.until(/hive 1/);
+  await command('hive-next');
+  await emacs.answer(/TAB skip/, '1');
+  await emacs.answer(/RET or y gives/, 'y');
+  await emacs.until(/1 answered[\s\S]*Allow for Deployer is sent in \d+ s; u takes it back/);
+  await emacs.keys('u');
+  await emacs.until(/PERMISSION Run make\?[\s\S]*TAB skip/);
+  await emacs.answer(/TAB skip/, '2');
+  await emacs.until(/Answered Deployer: Deny \(stored\)/);
+  const trail = await eventsOf(await openTestHive(home.store), 'prompt/responded', 'prompt/amended');
+  const about = trail.filter(({ subject }) => subject === prompt.ask_id);
+  expect(about.map(({ data }) => data['decision'])).toEqual(['Deny']);
 });

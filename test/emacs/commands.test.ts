@@ -72,7 +72,7 @@ test('hive-next: a key an answer, a template, own words, away and back', async (
   await emacs.answer(/First\?/, '2');
   expect(await answerTo(ids[0])).toMatchObject({ decision: 'no', selected: ['no'] });
   await emacs.answer(/Second\?/, '3');
-  expect(await answerTo(ids[1])).toMatchObject({ decision: 'Yes, and keep it small', selected: [] });
+  expect(await answerTo(ids[1])).toMatchObject({ decision: 'yes', comment: 'and keep it small' });
   await emacs.answer(/Third\?/, 's');
   await emacs.until(/No other questions are pending|answered; no other questions/);
   // Put away, it is not counted; brought back, it is.
@@ -96,7 +96,7 @@ describe('hive-list', () => {
     );
     await command('hive-list');
     await emacs.until(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/);
-    await emacs.keys('M-<', 'm', 'm', 'a');
+    await emacs.keys('M-<', 'C-n', 'm', 'm', 'a');
     await emacs.until(/Answer 2 questions: /);
     await emacs.type('yes');
     await emacs.keys('Enter');
@@ -104,7 +104,7 @@ describe('hive-list', () => {
     expect(await answerTo(ids[1])).toMatchObject({ decision: 'yes', selected: ['yes'] });
     await gone(/Merge one\?/);
     // RET shows all of it; c cancels there.
-    await emacs.keys('M-<', 'Enter');
+    await emacs.keys('M-<', 'C-n', 'Enter');
     await emacs.until(/Hive-Question/);
     await emacs.keys('c', 'y');
     expect(await answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
@@ -118,15 +118,41 @@ describe('hive-list', () => {
     await emacs.type('merge one');
     await emacs.keys('Enter');
     await gone(/Merge two/);
-    await emacs.until(/answered 1 query:merge one/);
+    await emacs.until(/only text "merge one"[\s\S]*answered 1/);
     await emacs.keys('/', '/', '5');
     await emacs.until(/→ cancelled by Ada +Other\?/);
     await emacs.keys('1', 'q');
   });
+
+  test('folds sections, shows the question at point while one moves, and has a menu', async () => {
+    const ids = await asked({ question: 'Preview one?', ...YES_NO }, { question: 'Preview two?', ...YES_NO });
+    await command('hive-list');
+    await emacs.until(/▾ \S+ {2}2 questions\n.*Preview one\?\n.*Preview two\?/);
+    await emacs.keys('Tab');
+    await emacs.until(/▸ \S+ {2}2 questions\n(?!.*Preview one)/);
+    await emacs.keys('Tab', 'F', 'M-<', 'C-n', 'C-n');
+    await emacs.until(/Preview two\?\n\nOptions\n 1 {2}yes/);
+    // The list is still selected: its keys work.
+    await emacs.keys('F');
+    await gone(/Preview two\?\n\nOptions/);
+    await emacs.keys('?');
+    await emacs.until(/TAB fold[\s\S]*\/ p by project/);
+    await emacs.keys('%', 'm');
+    await emacs.until(/Mark questions matching/);
+    await emacs.type('Preview');
+    await emacs.keys('Enter');
+    await emacs.until(/>▾ \S+ {2}2 questions\n>.*Preview one\?\n>.*Preview two\?/);
+    await emacs.keys('c');
+    await emacs.until(/Cancel 2 questions\?/);
+    await emacs.keys('y');
+    for (const id of ids) expect(await answerTo(id)).toMatchObject({ status: 'cancelled' });
+    await emacs.until(/No questions are pending\./);
+    await emacs.keys('q');
+  });
 });
 
 test('a card is shown with its buttons, and RET on one answers', async () => {
-  const session = await hive.sessions.find(home.agent.session.session_id);
+  const session = await hive.sessions.resolve(home.agent.session.session_id);
   await hive.outreach.card(
     {
       title: 'Nightly build',
@@ -234,8 +260,8 @@ describe('bad input', () => {
       options: [{ label: 'one\ntwo' }, { label: 'three\u001b[31m' }],
     });
     await command('hive-list');
-    await emacs.until(/main +\S+ +\d+s/);
-    await emacs.keys('M-<', 'Enter');
+    await emacs.until(/main +\d+s/);
+    await emacs.keys('M-<', 'C-n', 'Enter');
     await emacs.until(/Hive-Question/);
     await command('hive-next');
     await emacs.until(/1 {2}one two[\s\S]*2 {2}three\^\[\[31m/);

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest, Prompt } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
+import { within } from '../support/wait.ts';
 
 let home: Home;
 let emacs: Terminal;
@@ -76,6 +77,24 @@ describe('a permission that is longer than the screen', () => {
     await emacs.until(/This is a PERMISSION\. {2}Answer "Allow"\?/);
     await emacs.keys('y');
     expect(await answered(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
+  });
+
+  test('is allowed where hive-next has scrolled it to its end in a window beside', async () => {
+    const id = await permission(LONG);
+    await command('hive-next');
+    await emacs.until(/Too long to show here/);
+    let shown = '';
+    for (let screens = 0; screens < 60 && !/rm -rf ~/.test(shown); screens += 1) {
+      const before = shown;
+      await emacs.keys('Space');
+      await within(async () => (await emacs.screen()).join('\n') !== before, 1_000);
+      shown = (await emacs.screen()).join('\n');
+    }
+    await emacs.until(/rm -rf ~/);
+    await emacs.keys('1');
+    await emacs.answer(/RET or y gives/, 'y');
+    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+    await emacs.until(/^(?![\s\S]*Run make)/);
   });
 
   test('is denied at once', async () => {

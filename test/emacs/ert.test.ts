@@ -1,33 +1,79 @@
-/** Every ERT file of this folder, each in its own Emacs. */
+/** Every ERT file of this folder. An Emacs runs several, each from the state that Hive has after loading (hive-test-run.el). */
+
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'vitest';
+import { afterAll, test } from 'vitest';
 import { childEnvironment } from '../support/children.ts';
+import { lispFolder } from '../support/lisp.ts';
 import { bundleOf } from '../support/run-folder.ts';
 
 const here = import.meta.dirname;
-const elisp = join(here, '../../elisp');
 /** The agents that they talk to (agents.mjs), as one file: read as TypeScript, all of src/ takes a third of a second. */
 const AGENTS = bundleOf('test/emacs/agents.mjs') ?? '';
 const files = readdirSync(here).filter((name) => name.endsWith('-test.el'));
 
-/** Runs one file; resolves with everything Emacs printed. The environment is made from nothing. */
-function runErt(file: string, home: string): Promise<{ code: number | null; output: string }> {
-  const args = ['-Q', '--batch', '-L', elisp, '-L', here, '-l', join(here, file)];
+/** An Emacs that runs one file after the other. */
+interface Runner {
+  /** Resolves with everything that Emacs printed, up to the line that says how it went. */
+  run(file: string): Promise<string>;
+  /** What it printed since the file began. */
+  said(): string;
+  end(): Promise<void>;
+}
+
+const idle: Runner[] = [];
+afterAll(() => Promise.all(idle.map((runner) => runner.end())));
+
+const IS_OVER = /^hive-test-run: .*\n/m;
+
+/** The environment is made from nothing. */
+function startRunner(): Runner {
+  const home = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
   const env = childEnvironment(join(home, 'hive.db'), { TMPDIR: home, HIVE_TEST_AGENTS: AGENTS });
-  const emacs = spawn('emacs', [...args, '-f', 'ert-run-tests-batch-and-exit'], { env, cwd: home });
+  const args = [
+    '-Q',
+    '--batch',
+    '-L',
+    lispFolder(),
+    '-L',
+    here,
+    '-l',
+    'hive-test-run',
+    '-f',
+    'hive-test-run',
+  ];
+  const emacs = spawn('emacs', args, { env, cwd: home });
   let output = '';
-  const collect = (chunk: Buffer) => {
-    output += chunk.toString();
+  let heard = (): void => undefined;
+  const collect = (chunk: string): void => {
+    output += chunk;
+    heard();
   };
-  emacs.stdout.on('data', collect);
-  emacs.stderr.on('data', collect);
-  return new Promise((resolve, reject) => {
+  emacs.stdout.setEncoding('utf8').on('data', collect);
+  emacs.stderr.setEncoding('utf8').on('data', collect);
+  const ended = new Promise<void>((resolve, reject) => {
     emacs.once('error', reject);
-    emacs.once('close', (code) => resolve({ code, output }));
+    emacs.once('close', () => resolve());
   });
+  return {
+    said: () => output,
+    async run(file) {
+      output = '';
+      const isOver = new Promise<void>((resolve) => {
+        heard = () => IS_OVER.test(output) && resolve();
+      });
+      emacs.stdin.write(`${join(here, file)}\n`);
+      await Promise.race([isOver, ended]);
+      return output;
+    },
+    async end() {
+      emacs.stdin.end();
+      await ended;
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
 }
 
 /** What a file declares in a line `;; Tags: NAME NAME` (test/support/tags.ts). */
@@ -38,14 +84,13 @@ function tagsOf(file: string): string[] {
 
 // They wait more than they work: two at a time (`maxConcurrency` in vitest.config.ts).
 for (const file of files)
-  test.concurrent(file, { tags: tagsOf(file) }, async ({ expect }) => {
-    const home = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
-    try {
-      const { code, output } = await runErt(file, home);
-      expect(code, output).toBe(0);
-      expect(output).toMatch(/Ran [1-9]\d* tests?, \d+ results as expected, 0 unexpected/);
-      expect(readdirSync(home), 'files were left behind').toEqual([]);
-    } finally {
-      rmSync(home, { recursive: true, force: true });
-    }
+  test.concurrent(file, { tags: tagsOf(file) }, async ({ expect, signal }) => {
+    const runner = idle.pop() ?? startRunner();
+    signal.addEventListener('abort', () => process.stderr.write(runner.said()));
+    const output = await runner.run(file);
+    const wentWell = /^hive-test-run: [1-9]\d* tests, 0 unexpected, left behind: nothing$/m.test(output);
+    // After a failure, the others get an Emacs of their own.
+    if (wentWell) idle.push(runner);
+    else await runner.end();
+    expect(wentWell, output).toBe(true);
   });

@@ -39,10 +39,18 @@ function write(message) {
 }
 const tell = (method, params) => write({ method, params });
 
+const RANKS = { critical: 0, normal: 1, low: 2 };
+/** As the real sidecar: the place of a prompt among the pending ones. */
+function ordered(prompt) {
+  const { ask_id, blocked_since, urgency, expires_at, created_at } = prompt;
+  const order_key = `${blocked_since ? 0 : 1}${RANKS[urgency]} ${expires_at ?? '9'} ${created_at} ${ask_id}`;
+  return { ...prompt, order_key };
+}
+
 let made = 0;
 function makePrompt(fields) {
   made += 1;
-  return {
+  return ordered({
     ask_id: `ask-${process.pid}-${made}`,
     session_id: 's',
     agent: 'Claude-abc12',
@@ -66,9 +74,10 @@ function makePrompt(fields) {
     comment: null,
     by: null,
     seen_at: null,
+    blocked_since: null,
     ...(fields?.kind === 'permission' && { digest: `digest-${made}`, dialog: true }),
     ...fields,
-  };
+  });
 }
 
 function ask(fields) {
@@ -188,6 +197,7 @@ const methods = {
   },
   'fake/change': (fields) => {
     const prompt = Object.assign(prompts.get(fields.ask_id), fields);
+    Object.assign(prompt, ordered(prompt));
     tell('prompt/changed', prompt);
     return prompt;
   },

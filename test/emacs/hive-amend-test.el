@@ -8,8 +8,10 @@
 
 ;;; Code:
 
-(require 'hive-respond)
+(require 'hive-amend)
+(require 'hive-batch)
 (require 'hive-doctor)
+(require 'hive-next)
 (require 'hive-outbox-test-help)
 (require 'hive-test-help)
 
@@ -53,7 +55,7 @@ free answer is read like a choice."
 
 (defun hive-amend-test-first ()
   "Return the first line that completion offers for correction."
-  (hive-respond--amend-line (car (cl-remove-if-not #'hive-respond--amend-mine-p (hive-prompts-settled)))))
+  (hive-amend--line (car (cl-remove-if-not #'hive-amend--mine-p (hive-prompts-settled)))))
 
 (defmacro hive-amend-test-said (pattern)
   "Wait until a line that matches PATTERN is queued or was shown."
@@ -161,13 +163,216 @@ free answer is read like a choice."
                   :type 'user-error)
     (should-not (hive-outbox-entries 'pending))))
 
-(ert-deftest hive-amend-what-was-handed-is-refused-before-anything-is-typed ()
+(ert-deftest hive-amend-what-was-handed-becomes-a-message-that-quotes-it ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-amend-test-answered :question "Drop\nthe table?" :handed_at "2026-01-01T00:00:00.000Z")
+    (should (string-match-p "already delivered" (hive-amend-test-first)))
+    (let (told)
+      (cl-letf (((symbol-function 'hive-model-session) (lambda (_id) '(:handle "reviewer")))
+                ((symbol-function 'hive-mention) (lambda (&rest message) (setq told message))))
+        (hive-amend-test-typing nil (list "" "Keep it.") (hive-amend))
+        (should (equal '("reviewer" "This corrects an answer of mine.
+> Drop
+> the table?
+> I answered: No
+
+Keep it.")
+                       told))
+        ;; Without a word nothing is sent.
+        (setq told nil)
+        (should-error (hive-amend-test-typing nil (list "" " ") (hive-amend)) :type 'user-error)
+        (should-not told)))))
+
+(ert-deftest hive-amend-what-was-handed-to-a-session-that-has-ended-is-refused ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :handed_at "2026-01-01T00:00:00.000Z")
-    (should (string-match-p "already delivered" (hive-amend-test-first)))
-    (should-error (hive-amend-test-typing nil (list (hive-amend-test-first)) (hive-amend))
-                  :type 'user-error)))
+    (should-error (hive-amend-test-typing nil (list "") (hive-amend)) :type 'user-error)))
+
+(ert-deftest hive-amend-nothing-chosen-is-the-newest ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-amend-test-answered :question "Older?")
+    (let ((newest (hive-amend-test-answered :question "Newer?")))
+      (hive-amend-test-typing nil (list "" "Yes") (hive-amend))
+      (should (equal newest (plist-get (hive-amend-test-stored 1) :ask_id))))))
+
+(ert-deftest hive-amend-takes-the-question-at-point ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((older (hive-amend-test-answered :question "Older?")))
+      (hive-amend-test-answered :question "Newer?")
+      (with-temp-buffer
+        (setq hive-prompt-at-point-function (lambda () (hive-model-prompt older)))
+        (hive-amend-test-typing nil (list "Yes") (hive-amend)))
+      (should (equal older (plist-get (hive-amend-test-stored 1) :ask_id))))))
+
+(ert-deftest hive-amend-knows-an-answer-as-soon-as-it-is-stored ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask '(:question "Go?")) :ask_id)))
+      (hive-test-wait 5 (hive-prompts))
+      (cl-letf (((symbol-function 'hive-model--told) #'ignore)) ; no news of it
+        (hive-respond-send (car (hive-prompts)) '(:decision "yes"))
+        (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+        (should (equal (list id) (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-amend--known))))
+        (should-not (hive-prompts))))))
+
+;;;; Taking back what is held
+
+(defconst hive-amend-test-permission
+  '(:kind "permission" :question "Run make?" :options [(:label "Allow") (:label "Deny" :refuses t)]))
+
+(defmacro hive-amend-test-holding (seconds questions &rest body)
+  "Ask QUESTIONS, which were displayed, and run BODY with answers held for SECONDS."
+  (declare (indent 2) (debug t))
+  `(hive-test-with-desk nil
+     (let ((hive-undo-seconds ,seconds))
+       (hive-test-connect)
+       (dolist (fields ,questions) (hive-test-call 'fake/ask fields))
+       (hive-test-wait 5 (= (length (hive-prompts)) (length ,questions)))
+       (mapc #'hive-display-whole (hive-prompts))
+       ,@body)))
+
+(defun hive-amend-test-allow ()
+  "Allow the first question."
+  (hive-respond-send (car (hive-prompts)) '(:decision "Allow" :selected ["Allow"])))
+
+(defun hive-amend-test-crash ()
+  "Forget the entries, as if Emacs had been killed, and take over what is on disk."
+  (setq hive-outbox--entries nil)
+  (when hive-outbox--timer (cancel-timer hive-outbox--timer))
+  (setq hive-outbox--timer nil)
+  (hive-outbox-connected))
+
+(ert-deftest hive-undo-what-is-held-is-on-disk-and-nobody-has-it ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission)
+    (hive-amend-test-allow)
+    (should (equal "hivemind-response" (plist-get (car (hive-outbox-read (hive-outbox-file))) :method)))
+    (should-not (hive-prompts))
+    (should-not (hive-test-answers))
+    (should (string-match-p "\\`Allow for Claude-abc12 is sent in 60 s; M-x hive-undo takes it back\\'"
+                            (hive-amend-held-text (substitute-command-keys "\\[hive-undo]"))))
+    (hive-undo)
+    (should (= 1 (length (hive-prompts))))
+    (should-not (hive-outbox-entries 'pending))
+    (should-not (hive-outbox-test-files))
+    ;; The same question can be answered otherwise.
+    (hive-respond-send (car (hive-prompts)) '(:decision "Deny" :selected ["Deny"]))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal '(["Deny"]) (mapcar (lambda (answer) (plist-get answer :selected)) (hive-test-answers))))))
+
+(ert-deftest hive-undo-what-is-not-taken-back-is-sent ()
+  (hive-amend-test-holding 0.2 (list hive-amend-test-permission)
+    (hive-amend-test-allow)
+    (should-not (hive-test-answers))
+    (hive-test-wait 5 (hive-test-answers))
+    (should-not (hive-outbox-held))))
+
+(ert-deftest hive-undo-what-is-held-when-emacs-dies-is-sent-by-the-next ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission)
+    (hive-amend-test-allow)
+    (hive-amend-test-crash)
+    (hive-test-wait 5 (hive-test-answers))))
+
+(ert-deftest hive-undo-what-was-taken-back-is-not-sent-by-the-next ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission '(:question "Else?"))
+    ;; Another entry keeps the file from being emptied.
+    (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes ["silence"]))
+    (hive-respond-send (cadr (hive-prompts)) '(:decision "yes"))
+    (hive-amend-test-allow)
+    (hive-undo)
+    (should (hive-outbox-test-files))
+    (setq hive-outbox--sending nil)
+    (hive-amend-test-crash)
+    (hive-test-wait 5 (and (hive-test-answers) (null (hive-outbox-entries 'pending))))
+    (should (equal '("yes") (mapcar (lambda (answer) (plist-get answer :decision)) (hive-test-answers))))))
+
+(ert-deftest hive-undo-what-is-held-when-hive-ends-is-sent ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission)
+    (hive-amend-test-allow)
+    (hive-outbox-release)
+    (hive-test-wait 5 (hive-test-answers))))
+
+(ert-deftest hive-undo-with-a-full-disk-sends-nothing-and-says-so ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission)
+    (hive-amend-test-allow)
+    (cl-letf (((symbol-function 'hive-outbox-append) (lambda (&rest _) (error "No space"))))
+      (should (string-match-p "Allow for Claude-abc12 is not sent, but .*(No space)"
+                              (cadr (should-error (hive-undo) :type 'user-error)))))
+    (hive-outbox-release)
+    (hive-outbox-flush)
+    (should-not (hive-amend-test-due))
+    (should-not (hive-test-answers))))
+
+(defun hive-amend-test-due ()
+  "Return the entries that would be sent within the hour."
+  (cl-remove-if-not (lambda (entry) (< (hive-outbox--due entry) (+ 3600 (float-time))))
+                    (hive-outbox-entries 'pending)))
+
+(ert-deftest hive-undo-holds-only-what-allows-unless-set ()
+  (let ((permission (apply #'hive-test-prompt :ask_id "held" hive-amend-test-permission))
+        (allow '(:decision "Allow" :selected ["Allow"])) (deny '(:decision "Deny" :selected ["Deny"])))
+    (let ((hive-undo-seconds 3))
+      (should (= 3 (hive-respond-hold permission allow)))
+      (should-not (hive-respond-hold permission deny))
+      (should-not (hive-respond-hold (hive-test-prompt) '(:decision "yes")))
+      ;; Another human is about to answer, or time is short.
+      (should-not (hive-respond-hold (append '(:claimed_by "Bob") permission) allow))
+      (should-not (hive-respond-hold (append (list :expires_at (hive-text-before -4)) permission) allow)))
+    (let ((hive-undo-seconds '((answer . 5) (refuse . 2))))
+      (should-not (hive-respond-hold permission allow))
+      (should (= 2 (hive-respond-hold permission deny)))
+      (should (= 5 (hive-respond-hold (hive-test-prompt) '(:decision "yes")))))
+    (let ((hive-undo-seconds 0)) (should-not (hive-respond-hold permission allow)))))
+
+(ert-deftest hive-undo-takes-back-a-batch-together ()
+  (hive-amend-test-holding 60 (list (append '(:agent "a" :alike "m") hive-amend-test-permission)
+                                    (append '(:agent "b" :alike "m") hive-amend-test-permission)
+                                    (append '(:agent "c") hive-amend-test-permission))
+    (let ((batch (hive-prompts-alike (car (hive-prompts)) (hive-prompts))))
+      (hive-respond-send (nth 2 (hive-prompts)) '(:decision "Allow" :selected ["Allow"]))
+      (hive-batch-send batch '(:decision "Allow" :selected ["Allow"]))
+      (should (= 3 (length (hive-outbox-held))))
+      (hive-undo)
+      (should (equal '("a" "b") (mapcar (lambda (prompt) (plist-get prompt :agent)) (hive-prompts))))
+      (should (= 1 (length (hive-outbox-held)))))))
+
+(ert-deftest hive-undo-in-hive-next-asks-again ()
+  (hive-amend-test-holding 60 (list (append '(:created_at "2026-01-01") hive-amend-test-permission)
+                                    '(:question "Else?" :created_at "2026-01-02"))
+    (let ((keys (list ?1 ?y ?u ?2 ?q)) (shown nil))
+      (cl-letf (((symbol-function 'hive-next--read-key)
+                 (lambda (text &rest _) (push text shown) (pop keys)))
+                ((symbol-function 'hive-display-room) (lambda () '(80 . 30))))
+        (hive-next))
+      (setq shown (nreverse shown))
+      (should (string-match-p "Else\\?\\(?:.\\|\n\\)*Allow for Claude-abc12 is sent in" (nth 2 shown)))
+      (should (string-match-p "Run make\\?" (nth 3 shown)))
+      (should (string-match-p "Else\\?" (nth 4 shown)))
+      (hive-test-wait 5 (hive-test-answers))
+      (should (equal '(["Deny"]) (mapcar (lambda (answer) (plist-get answer :selected)) (hive-test-answers)))))))
+
+(ert-deftest hive-undo-after-the-last-question-u-is-still-read ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission)
+    (let ((keys (list ?1 ?y ?2)) (after (list nil ?u)))
+      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) (pop keys)))
+                ((symbol-function 'read-event) (lambda (&rest _) (pop after)))
+                ((symbol-function 'hive-display-room) (lambda () '(80 . 30))))
+        (hive-next)))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal ["Deny"] (plist-get (car (hive-test-answers)) :selected)))))
+
+(ert-deftest hive-undo-after-the-last-question-any-other-key-is-given-back ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission)
+    (let ((keys (list ?1 ?y)) (unread-command-events nil))
+      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) (pop keys)))
+                ((symbol-function 'read-event) (lambda (&rest _) ?x))
+                ((symbol-function 'hive-display-room) (lambda () '(80 . 30))))
+        (hive-next))
+      (should (equal (list ?x) unread-command-events))
+      (should (= 1 (length (hive-outbox-held)))))))
 
 ;;;; Through the outbox
 
@@ -181,7 +386,7 @@ free answer is read like a choice."
       (cl-letf (((symbol-function 'message)
                  (lambda (format &rest args)
                    (when (member "Correction queued" args)
-                     (setq on-disk (hive-journal-read (hive-journal-file))))
+                     (setq on-disk (hive-outbox-read (hive-outbox-file))))
                    (apply real format args))))
         (hive-amend-test-typing #'identity (list (hive-amend-test-first) "Yes") (hive-amend)))
       (should (equal "prompt/amend" (plist-get (car on-disk) :method))))
@@ -203,8 +408,8 @@ free answer is read like a choice."
         (hive-amend))
       (hive-test-wait 5 (hive-outbox-entries 'rejected))
       (let ((entry (car (hive-outbox-entries 'rejected))))
-        (should (equal "prompt_not_amendable" (hive-entry-code entry)))
-        (should (equal "with all my words" (plist-get (hive-entry-params entry) :comment))))
+        (should (equal "prompt_not_amendable" (hive-outbox-entry-code entry)))
+        (should (equal "with all my words" (plist-get (hive-outbox-entry-params entry) :comment))))
       (should (equal "Yes\nwith all my words" (car kill-ring)))
       (hive-amend-test-said "Your answer is unchanged: It was handed")
       (should (cl-find-if (lambda (check)

@@ -25,10 +25,6 @@
        (hive-model-forget)
        (hive-respond--plan))))
 
-(defun hive-attention-test-until (seconds)
-  "Return the time in SECONDS in the format of the wire."
-  (format-time-string "%FT%T.%3NZ" (time-add nil seconds) t))
-
 ;;;; Mode line
 
 (ert-deftest hive-mode-line-has-a-face-for-each-urgency ()
@@ -41,11 +37,24 @@
     (should (equal " hive 3!" (substring-no-properties (hive-mode-line--text))))
     (should (eq 'hive-next (lookup-key hive-mode-line-map [mode-line mouse-1])))))
 
+(ert-deftest hive-mode-line-counts-what-blocks-an-agent-apart ()
+  (hive-attention-test
+    (hive-model-put-prompt (hive-test-prompt :ask_id "a" :urgency "low" :blocked_since "2026-01-01"))
+    (hive-model-put-prompt (hive-test-prompt :ask_id "b" :urgency "low" :blocked_since "2026-01-01"))
+    (should (equal " hive 2‖" (substring-no-properties (hive-mode-line--text))))
+    (dotimes (n 5)
+      (hive-model-put-prompt (hive-test-prompt :ask_id (number-to-string n) :urgency (if (= n 4) "critical" "low"))))
+    (should (equal " hive 2‖5" (substring-no-properties (hive-mode-line--text))))
+    ;; The colour is that of the most urgent one, wherever it is.
+    (should (eq 'hive-mode-line-critical (get-text-property 1 'face (hive-mode-line--text))))
+    (should (string-prefix-p "2 questions block their agents; 5 wait while their agents work\n"
+                             (get-text-property 1 'help-echo (hive-mode-line--text))))))
+
 (ert-deftest hive-mode-line-does-not-count-what-was-put-away ()
   (hive-attention-test
     (hive-model-put-prompt (hive-test-prompt :urgency "low"))
     (hive-model-put-prompt (hive-test-prompt :urgency "critical" :ask_id "away"
-                                             :snoozed_until (hive-attention-test-until 3600)))
+                                             :snoozed_until (hive-test-time 3600)))
     (should (equal " hive 1!" (substring-no-properties (hive-mode-line--text))))
     (should (eq 'hive-mode-line-low (get-text-property 1 'face (hive-mode-line--text))))
     ;; If it is answered after all, it is not counted twice.
@@ -58,8 +67,8 @@
   (hive-attention-test
     (let* ((arrived nil)
            (hive-arrived-functions (list (lambda (prompt) (push (plist-get prompt :ask_id) arrived)))))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "one" :snoozed_until (hive-attention-test-until 0.2)))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "two" :snoozed_until (hive-attention-test-until 3600)))
+      (hive-model-put-prompt (hive-test-prompt :ask_id "one" :snoozed_until (hive-test-time 0.2)))
+      (hive-model-put-prompt (hive-test-prompt :ask_id "two" :snoozed_until (hive-test-time 3600)))
       (should (= 0 (hive-prompts-awake)))
       (hive-test-wait 3 arrived)
       (should (equal '("one") arrived))
@@ -68,7 +77,7 @@
 
 (ert-deftest hive-snooze-what-was-answered-does-not-come-back ()
   (hive-attention-test
-    (hive-model-put-prompt (hive-test-prompt :ask_id "one" :snoozed_until (hive-attention-test-until 60)))
+    (hive-model-put-prompt (hive-test-prompt :ask_id "one" :snoozed_until (hive-test-time 60)))
     (hive-test-wait 2 hive-respond--timer)
     (hive-model-put-prompt (hive-test-prompt :ask_id "one" :status "responded"))
     (hive-test-wait 2 (null hive-respond--timer))))
@@ -173,19 +182,19 @@
   (hive-attention-test-quiet
     (hive-do-not-disturb 10)
     (should (string-match-p "for 10 minutes" (car said)))
-    (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
+    (hive-model-put-prompt (hive-test-prompt :created_at (hive-test-time 1)))
     (hive-do-not-disturb)
     (should (equal "Do not disturb is off; 1 question arrived" (car said)))
     (should-not hive-attention--end-timer)))
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
   (hive-attention-test-quiet
-    (hive-attention--take (list :do_not_disturb (hive-attention-test-until 0.1)))
-    (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
+    (hive-attention--take (list :do_not_disturb (hive-test-time 0.1)))
+    (hive-model-put-prompt (hive-test-prompt :created_at (hive-test-time 1)))
     (hive-test-wait 3 said)
     (should (equal '("Do not disturb is off; 1 question arrived") said))
     ;; Quiet hours that are over, or not set, start nothing.
-    (hive-attention--take (list :do_not_disturb (hive-attention-test-until -60)))
+    (hive-attention--take (list :do_not_disturb (hive-test-time -60)))
     (hive-attention--take (list :do_not_disturb :json-false))
     (should-not hive-attention--since)))
 
@@ -194,14 +203,14 @@
     (let ((hive-sidecar-state 'connected) (asked nil))
       (cl-letf (((symbol-function 'hive-sidecar-connected-p) #'always)
                 ((symbol-function 'hive-attention-tell) (lambda (params &rest _) (push params asked))))
-        (hive-attention--take (list :quiet_times (list :begins_at (hive-attention-test-until -7200)
-                                                       :ends_at (hive-attention-test-until 7200))))
+        (hive-attention--take (list :quiet_times (list :begins_at (hive-test-time -7200)
+                                                       :ends_at (hive-test-time 7200))))
         (should (hive-attention--hours-p))
         (let ((wait (- (float-time (timer--time hive-attention--hours-timer)) (float-time))))
           (should (< 7190 wait 7202)))
-        (hive-model-put-prompt (hive-test-prompt :ask_id "before" :created_at (hive-attention-test-until -7300)))
-        (hive-model-put-prompt (hive-test-prompt :ask_id "within" :created_at (hive-attention-test-until -60)))
-        (hive-model-put-prompt (hive-test-prompt :ask_id "too" :created_at (hive-attention-test-until -30)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "before" :created_at (hive-test-time -7300)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "within" :created_at (hive-test-time -60)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "too" :created_at (hive-test-time -30)))
         (let ((timer hive-attention--hours-timer))
           (cancel-timer timer)
           (apply (timer--function timer) (timer--args timer)))
@@ -209,8 +218,8 @@
         (should-not (hive-attention--hours-p))
         ;; The sidecar sends the next ones.
         (should (equal '(nil) asked))
-        (hive-attention--take (list :quiet_times (list :begins_at (hive-attention-test-until 3600)
-                                                       :ends_at (hive-attention-test-until 7200))))
+        (hive-attention--take (list :quiet_times (list :begins_at (hive-test-time 3600)
+                                                       :ends_at (hive-test-time 7200))))
         (should hive-attention--hours-timer)
         (should-not (hive-attention--hours-p))
         ;; If they are removed, there is nothing to wait for.

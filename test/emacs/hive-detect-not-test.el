@@ -18,7 +18,7 @@
 (ert-deftest hive-detect/what-is-typed-is-never-posted ()
   (hive-detect-test-with
     (hive-detect-test-type (hive-detect-test-block "half ty"))
-    (sit-for 0.5)
+    (hive-test-pass 0.5)
     (should-not (hive-shared-test-stored))
     ;; Nor if it is killed and yanked, or filtered through a command.
     (goto-char (hive-shared-start))
@@ -26,11 +26,11 @@
     (hive-detect-test-keys "C-w")
     (should (equal (hive-shared-draft) ""))
     (hive-detect-test-keys "C-y")
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (goto-char (hive-shared-start))
     (combine-change-calls (hive-shared-start) (point-max)
       (upcase-region (hive-shared-start) (point-max)))
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (should-not (hive-shared-test-stored))
     (should (string-search "HALF TY" (hive-shared-draft)))))
 
@@ -38,7 +38,7 @@
   (hive-detect-test-with
     (hive-detect-test-type (concat hive-detect-test-head "\n\nhal"))
     (hive-detect-test-append "f a sentence that a program completes")
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (should-not (hive-shared-test-stored))))
 
 (ert-deftest hive-detect/a-yank-of-old-text-is-not-posted ()
@@ -49,7 +49,7 @@
     (push-mark (hive-shared-end) t t)
     (hive-detect-test-keys "M-w M-> C-y")
     (hive-detect-test-settle)
-    (sit-for 0.2)
+    (hive-test-pass 0.2)
     (should (= 1 (length (hive-shared-test-stored))))
     (should (string-search "Claude-abc12" (hive-shared-draft)))
     ;; A copy is plain text.
@@ -80,7 +80,7 @@
     (delete-region (hive-shared-start) (point-max))
     (hive-detect-test-append (hive-detect-test-block "again" "Human"))
     (hive-detect-test-settle)
-    (sit-for 0.2)
+    (hive-test-pass 0.2)
     (should (= 1 (length (hive-shared-test-stored))))))
 
 (ert-deftest hive-detect/undo-and-redo-post-nothing ()
@@ -91,10 +91,10 @@
     (hive-detect-test-type "more")
     (should (equal (hive-shared-draft) "mine more"))
     (ignore-errors (hive-detect-test-keys "C-/ C-/ C-/ C-/ C-/ C-/"))
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (should (equal (hive-shared-draft) ""))
     (hive-detect-test-keys "C-a C-/ C-/ C-/")
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (should (string-search "mine" (hive-shared-draft)))
     (should (equal (hive-shared-test-stored) '(("unverified" "Claude-xyz" "theirs"))))
     (should (equal (hive-shared-test-bodies) '("theirs")))))
@@ -108,7 +108,7 @@
     (hive-detect-test-keys "C-w")
     (undo-boundary)
     (hive-detect-test-keys "C-/")
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (should (equal (hive-shared-test-bodies) '("one")))
     (should (= 1 (length (hive-shared-test-stored))))))
 
@@ -116,7 +116,7 @@
   (hive-detect-test-with
     (dotimes (n 5) (hive-shared-test-post (format "%d" n)))
     (hive-shared-test-wait-for "4")
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (should-not hive-shared-compose--changes)
     (should (= 5 (length (hive-shared-test-stored))))))
 

@@ -36,7 +36,7 @@
                                                    (plist-get mention :status)))
                            (hive-shared-test-do "mentions" :session "Claude-abc12"))))
     ;; Looking again finds nothing.
-    (sit-for 0.4)
+    (hive-test-pass 0.4)
     (should (= 1 (length (hive-shared-test-stored))))))
 
 (defconst hive-detect-test-table
@@ -107,7 +107,7 @@
   (hive-detect-test-with
     (dolist (piece (list "## 2026-01-11 " "18:00:00 Claude-xyz" "\n" "\n" "line 1\n" "line 2\n"))
       (hive-detect-test-append piece)
-      (sit-for 0.05))
+      (hive-test-pass 0.05))
     (hive-detect-test-settle)
     (should (equal (hive-shared-test-stored) '(("unverified" "Claude-xyz" "line 1\nline 2"))))))
 

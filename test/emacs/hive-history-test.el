@@ -43,9 +43,9 @@
                            (hive-history-test-entry :kind "message" :text "hello" :status nil :decision nil))
       "c-1"
     (hive-history "drop")
-    (hive-history-test-shown "\\[fork] Codex-1 +demo +responded +Drop %s<U\\+202E> it\\?  → yes (Ada)")
+    (hive-history-test-shown "\\[fork] Codex-1 +demo +answered +Drop %s<U\\+202E> it\\?  → yes (Ada)")
     (hive-history-test-shown "message +hello")
-    (should (equal " query:drop 2+" mode-line-process))
+    (should (equal " text \"drop\" 2+" mode-line-process))
     (hive-test-with-inputs (list "Codex-1") (call-interactively #'hive-history-by-agent))
     (hive-test-with-inputs (list "2026-01-01") (call-interactively #'hive-history-since))
     (hive-history-test-shown "hello")

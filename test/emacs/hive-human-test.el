@@ -87,7 +87,7 @@
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :claimed_by "Bob")
     (should (equal (hive-human-note (car (hive-prompts))) "[Bob is answering] "))
-    (should (string-match-p "Bob is answering" (hive-next--text (car (hive-prompts)) nil 0)))
+    (should (string-match-p "Bob is answering" (hive-next--text (list (car (hive-prompts))) nil 0)))
     (should (equal (hive-human-note '(:claimed_by "Ada")) ""))))
 
 (provide 'hive-human-test)

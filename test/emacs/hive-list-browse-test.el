@@ -10,22 +10,6 @@
 (require 'hive-list-test-help)
 (require 'hive-test-help)
 
-(defmacro hive-list-test-desk (questions &rest body)
-  "Ask QUESTIONS, lists of fields, show the list and run BODY in it."
-  (declare (indent 1))
-  `(hive-test-with-desk nil
-     (save-window-excursion
-       (hive-test-connect)
-       (dolist (fields ,questions) (hive-test-call 'fake/ask fields))
-       (hive-test-wait 5 (= (length ,questions) (length (hive-prompts))))
-       (hive-list)
-       ,@body)))
-
-(defun hive-list-test-key (keys)
-  "Press KEYS in the list."
-  (let* ((sequence (kbd keys)) (last-command-event (aref sequence (1- (length sequence)))))
-    (call-interactively (key-binding sequence))))
-
 (ert-deftest hive-list-has-a-key-for-each-view ()
   (hive-list-test-desk '((:ask_id "p1" :created_at "2026-01-01" :question "Done?")
                          (:ask_id "p2" :created_at "2026-01-02" :question "Late?")
@@ -67,7 +51,7 @@
       (hive-test-with-inputs (list input) (hive-list-test-key keys))
       (should (= 1 (length (hive-list-test-lines))))
       (should (string-match-p line (car (hive-list-test-lines)))))
-    (should (string-match-p "query:WO%%s" mode-line-process))
+    (should (string-match-p "only text \"WO%%s\"" (format "%s" header-line-format)))
     ;; It continues to follow changes.
     (hive-test-call 'fake/ask '(:question "two%S more"))
     (hive-test-wait 5 (= 2 (length (hive-list-test-lines))))))
@@ -107,11 +91,11 @@
     (should-not (string-match-p "marked" mode-line-process))))
 
 (ert-deftest hive-list-marks-without-a-common-answer-are-refused ()
-  (should-error (hive-list-mark-common
+  (should-error (hive-batch-question
                  (list (hive-test-prompt :options [(:label "a")] :allow_free_text :json-false)
                        (hive-test-prompt :options [(:label "b")])))
                 :type 'user-error)
-  (let ((common (hive-list-mark-common
+  (let ((common (hive-batch-question
                  (list (hive-test-prompt :options [(:label "a") (:label "b")])
                        (hive-test-prompt :options [(:label "b")])))))
     (should (equal [(:label "b")] (plist-get common :options)))))
@@ -119,14 +103,14 @@
 (ert-deftest hive-list-marks-say-how-many-and-confirm-what-permits ()
   (hive-list-test-desk '((:ask_id "p1" :question "One?" :created_at "2026-01-01" :options [(:label "Allow") (:label "Deny")])
                          (:ask_id "p2" :question "Two?" :created_at "2026-01-02" :kind "permission"
-                                  :options [(:label "Allow") (:label "Deny")]))
+                                  :options [(:label "Allow") (:label "Deny" :refuses t)]))
     (let ((asked nil) (yes nil) lines)
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (question) (push question asked) yes)))
         (goto-char (point-min))
         (hive-list-test-key "m")
         (hive-list-test-key "m")
         ;; If one was not displayed, nothing is confirmed and none of them is answered.
-        (cl-letf (((symbol-function 'hive-prompt-show) #'ignore))
+        (cl-letf (((symbol-function 'hive-batch-show) #'ignore))
           (should-error (hive-test-with-inputs (list "Allow") (hive-list-test-key "a")) :type 'user-error))
         (should-not asked)
         (should-not (hive-outbox-entries 'pending))

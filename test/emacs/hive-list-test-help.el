@@ -6,7 +6,7 @@
 
 ;;; Commentary:
 
-;; A list that is open only during a test, and its contents.
+;; A list that is open only during a test, its contents, and its keys.
 
 ;;; Code:
 
@@ -25,6 +25,25 @@
      (unwind-protect (progn (hive-model-forget) ,@body)
        (when (get-buffer "*hive*") (kill-buffer "*hive*"))
        (hive-model-forget))))
+
+(defmacro hive-list-test-desk (questions &rest body)
+  "Ask QUESTIONS, lists of fields, show the list and run BODY in it."
+  (declare (indent 1))
+  `(hive-test-with-desk nil
+     (save-window-excursion
+       (hive-test-connect)
+       (dolist (fields ,questions) (hive-test-call 'fake/ask fields))
+       (hive-test-wait 5 (= (length ,questions) (length (hive-prompts))))
+       (hive-list)
+       ,@body)))
+
+(defun hive-list-test-key (keys)
+  "Press KEYS in the list."
+  (let* ((sequence (kbd keys)) (last-command-event (aref sequence (1- (length sequence)))))
+    (call-interactively (key-binding sequence))))
+
+;; Most tests are about rows.  Those of sections turn them on.
+(setq hive-list-group nil)
 
 (provide 'hive-list-test-help)
 ;;; hive-list-test-help.el ends here

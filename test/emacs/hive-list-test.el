@@ -73,6 +73,14 @@
       (hive-list--appeared (selected-window)) ; batch Emacs has no redisplay
       (should (= 1 (length (hive-list-test-lines)))))))
 
+(ert-deftest hive-list-shows-first-what-blocks-an-agent-and-for-how-long ()
+  (hive-list-test
+    (hive-model-put-prompt (hive-test-prompt :question "Urgent?" :urgency "critical"))
+    (hive-model-put-prompt (hive-test-prompt :question "May I?" :blocked_since (hive-test-time -6630)))
+    (hive-list)
+    (should (string-match-p "blocked for 1h 50m  May I\\?" (car (hive-list-test-lines))))
+    (should-not (string-match-p "blocked" (cadr (hive-list-test-lines))))))
+
 (ert-deftest hive-list-changed-line-by-line-is-as-printed-anew ()
   (hive-list-test
     (let ((ids nil) (next 0))

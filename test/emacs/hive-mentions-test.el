@@ -48,14 +48,14 @@
                                  :seq n :session_id "human" :status "unprocessed"
                                  :from_handle "Claude-abc12" :body "@Human hey")))
         (hive-test-wait 5 said)
-        (sit-for 0.5)
+        (hive-test-pass 0.5)
         (should (equal 1 (length said)))
         (should (string-search "Claude-abc12 mentions you: @Human hey (and 199 more)" (car said)))
         ;; If the human wants no lines, there are none.
         (let ((hive-notify-echo nil))
           (hive-shared-test-post "@Human quietly")
           (hive-test-wait 5 (= 201 (hive-mentions-count)))
-          (sit-for 0.5)
+          (hive-test-pass 0.5)
           (should (= 1 (length said))))))))
 
 (ert-deftest hive-mentions/those-that-waited-before-are-counted ()

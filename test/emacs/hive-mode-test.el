@@ -106,7 +106,7 @@
 
 (ert-deftest hive-notify-names-the-agent-whose-answer-was-rejected ()
   (let ((hive-model--prompts (make-hash-table :test #'equal)) (said nil)
-        (entry (lambda (id) (hive-entry-make :ask-id id :method "hivemind-response" :text "The disk is full."))))
+        (entry (lambda (id) (hive-outbox-entry-make :ask-id id :method "hivemind-response" :text "The disk is full."))))
     (puthash "ask-1" (hive-test-prompt :ask_id "ask-1" :agent "reviewer") hive-model--prompts)
     (cl-letf (((symbol-function 'hive-notify-say) (lambda (format &rest args) (push (apply #'format format args) said))))
       (hive-notify--rejected (funcall entry "ask-1"))

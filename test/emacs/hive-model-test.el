@@ -22,17 +22,34 @@
   "Return the ids of the pending questions."
   (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-prompts)))
 
-(ert-deftest hive-model-most-urgent-first-then-oldest ()
+(ert-deftest hive-model-the-order-is-that-of-the-sidecar ()
   (hive-model-test
-    (dolist (spec '(("a" "normal" "2026-01-02") ("b" "low" "2026-01-01") ("c" "critical" "2026-01-03")
-                    ("d" "normal" "2026-01-01") ("e" "critical" "2026-01-02")))
-      (pcase-let ((`(,id ,urgency ,at) spec))
-        (hive-model-put-prompt (hive-test-prompt :ask_id id :urgency urgency :created_at at))))
-    (should (equal (hive-model-test-ids) '("e" "c" "d" "a" "b")))))
+    (dolist (spec '(("a" "3" "critical") ("b" "1" "low") ("c" "2" "normal")))
+      (pcase-let ((`(,id ,key ,urgency) spec))
+        (hive-model-put-prompt (append (list :order_key key) (hive-test-prompt :ask_id id :urgency urgency)))))
+    (should (equal (hive-model-test-ids) '("b" "c" "a")))
+    (hive-model-put-prompt (append (list :order_key "0") (hive-model-prompt "a")))
+    (should (equal (hive-model-test-ids) '("a" "b" "c")))))
+
+(ert-deftest hive-model-what-blocks-an-agent-is-counted-apart ()
+  (hive-model-test
+    (dolist (spec '(("a" nil "critical") ("b" "2026-01-01" "low") ("c" "2026-01-02" "normal")))
+      (pcase-let ((`(,id ,since ,urgency) spec))
+        (hive-model-put-prompt (hive-test-prompt :ask_id id :urgency urgency :blocked_since since))))
+    (should (equal (hive-model-test-ids) '("c" "b" "a")))
+    (should (= 3 (hive-prompts-awake)))
+    (should (= 2 (hive-prompts-blocked)))
+    (should (= 0 (hive-prompts-rank)))
+    ;; What is snoozed does not count, and what is settled blocks nobody.
+    (hive-model-put-prompt (append (list :snoozed_until "2999") (hive-model-prompt "c")))
+    (hive-model-put-prompt (append (list :status "responded") (hive-model-prompt "b")))
+    (should (= 0 (hive-prompts-blocked)))
+    (should-not (hive-prompt-blocked-p (hive-model-prompt "b")))))
 
 (ert-deftest hive-model-what-cannot-be-put-in-order-keeps-nothing-else-from-it ()
   (hive-model-test
-    (dolist (odd '((:ask_id nil) (:ask_id "odd" :created_at 7) (:ask_id "odd" :snoozed_until [nil])))
+    (dolist (odd '((:ask_id nil) (:ask_id "odd" :created_at 7) (:ask_id "odd" :snoozed_until [nil])
+                   (:ask_id "odd" :blocked_since 7)))
       (should-not (hive-model-put-prompt (apply #'hive-test-prompt odd))))
     (should (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
     (should (equal (hive-model-test-ids) '("a")))

@@ -131,6 +131,19 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-next-test-typing (list ?1 ?\t nil ?2)
     (should (= ?2 (hive-keys-read "Sure?" t '(?\t))))))
 
+(ert-deftest hive-next-shows-descriptions-and-how-long-the-context-is ()
+  (let* ((options [(:label "yes" :description "at once") (:label "no" :description "never\u202E")])
+         (text (lambda (&rest more)
+                 (hive-next--text (list (apply #'hive-test-prompt :question "Now?" :options options more)) nil 0))))
+    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 20))))
+      (should (string-match-p "Now\\?\nContext: 3 lines; SPC [^\n]*\n 1  yes: at once\n 2  no: never<U\\+202E>\n"
+                              (funcall text :context "a\nb\nc\n")))
+      (should (string-match-p "Context: more than 1 line;" (funcall text :context "a" :context_truncated t)))
+      (should-not (string-match-p "Context" (funcall text))))
+    ;; Where that is too much, the options are in one line.
+    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 5))))
+      (should (string-match-p " 1  yes    2  no\n" (funcall text :context "a\nb"))))))
+
 (ert-deftest hive-next-skips-as-fast-as-tab-is-pressed ()
   (hive-test-with-desk nil
     (hive-test-connect)
@@ -148,7 +161,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-next-says-every-key-in-its-docstring ()
   (let ((text (substitute-command-keys (documentation 'hive-next))))
-    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq leaves" "\\? leaves" "where n goes on"))
+    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq leaves" "\\? leaves" "where N goes to the next one"))
       (should (string-match-p key text)))))
 
 (ert-deftest hive-keys-to-quit-is-never-too-early ()
@@ -190,13 +203,13 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (list :kind "permission" :question "Run rm -rf build/ ?"
         :context "rm -rf build/ %s\n\nTool: Bash\n\nDirectory: /demo\nfour\nfive\nsix\nseven"
         :options [(:label "Allow" :description "This once") (:label "Allow always" :description "Bash(rm *)")
-                  (:label "Deny")]))
+                  (:label "Deny" :refuses t)]))
 
 (ert-deftest hive-next-a-permission-is-named-and-says-what-it-is-about ()
   (hive-next-test-keys (list hive-next-test-permission) nil
     (let ((text (car shown)))
       (should (string-match "PERMISSION Run rm -rf build/ \\?\n  rm -rf build/ %s\n  Tool: Bash\n" text))
-      (should (eq 'warning (get-text-property (match-beginning 0) 'face text)))
+      (should (eq 'hive-warning (get-text-property (match-beginning 0) 'face text)))
       (should (string-match-p "  six\n  seven\n 1  Allow: This once\n 2  Allow always: Bash(rm \\*)\n" text)))))
 
 (defmacro hive-next-test-small (&rest body)
@@ -210,7 +223,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 (ert-deftest hive-next-what-does-not-fit-is-opened-and-not-allowed ()
   (hive-next-test-small
     (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?y)
-      (should (string-match-p "  five\n  … and 2 more lines; \\? shows everything\nToo long to show here" (car shown)))
+      (should (string-match-p "  five\n  … and 2 more lines; SPC scrolls them in a window beside, \\? shows everything\nToo long to show here" (car shown)))
       (should (= 1 (length shown)))
       (should (equal '("Run rm -rf build/ ?") opened))
       (should-not (hive-test-answers))
@@ -281,6 +294,26 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-next-test-keys (list hive-next-test-permission) (list ?3)
     (should (equal ["Deny"] (plist-get (car (hive-next-test-stored 1)) :selected)))))
 
+(ert-deftest hive-next-plus-adds-words-to-an-option ()
+  (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "not today")))
+    (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?+ ?2)
+      (let ((answer (car (hive-next-test-stored 1))))
+        (should (equal ["no"] (plist-get answer :selected)))
+        (should (equal "not today" (plist-get answer :comment)))))
+    ;; What permits is confirmed, with the words on the screen.
+    (hive-next-test-keys (list hive-next-test-permission) (list ?+ ?1 ?y)
+      (should (string-match-p "Allow: not today" (nth 2 shown)))
+      (should (equal "not today" (plist-get (car (hive-next-test-stored 1)) :comment))))
+    (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?+ ?9 ?q)
+      (should-not (hive-test-answers)))))
+
+(ert-deftest hive-next-a-template-with-an-option-chooses-it ()
+  (let ((hive-reply-templates '((nil nil ("no" "keep it.")))))
+    (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?3)
+      (let ((answer (car (hive-next-test-stored 1))))
+        (should (equal ["no"] (plist-get answer :selected)))
+        (should (equal "keep it." (plist-get answer :comment)))))))
+
 (ert-deftest hive-next-a-template-that-answers-a-permission-is-confirmed ()
   (let ((hive-reply-templates '(("permission" nil "yes, go"))))
     (hive-next-test-keys (list hive-next-test-permission) (list ?4 ?n)
@@ -340,7 +373,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (insert "Half")
       (hive-compose-put-aside)
       (hive-compose (car (hive-prompts)))
-      (should (equal "Half" (buffer-string)))
+      (should (equal "Half" (hive-compose-text)))
       (hive-compose-put-aside))))
 
 ;;;; The buffer of a question

@@ -61,6 +61,20 @@
       (hive-test-connect)
       (should (= 3 (length (hive-outbox-entries 'unverified)))))))
 
+(ert-deftest hive-outbox-a-pipe-holds-nobody-up ()
+  "Reading a named pipe would wait for its writer."
+  (hive-test-with-desk nil
+    (let ((file (hive-outbox-planted)) (folder (make-temp-file "hive-pipe-" t)))
+      (delete-file file)
+      (unwind-protect
+          (progn
+            (call-process "mkfifo" nil nil nil file)
+            (call-process "mkfifo" nil nil nil (expand-file-name ".git" folder))
+            (hive-test-connect)
+            (should-not (hive-outbox-entries 'unverified))
+            (should (hive-place-of folder)))
+        (delete-directory folder t)))))
+
 (ert-deftest hive-outbox-an-altered-line-is-not-sent ()
   (hive-outbox-test-offline
     (let ((file (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000
@@ -77,7 +91,7 @@
   (hive-outbox-test-offline
     (let ((file (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000
                                        (hive-outbox-test-record "a"))))
-      (write-region "{\"entry\":\"acked\",\"response_id\":\"r-a\"}\n" nil file t 'quiet)
+      (write-region "{\"entry\":\"closed\",\"response_id\":\"r-a\"}\n" nil file t 'quiet)
       (write-region "{\"entry\":\"rejected\",\"response_id\":\"r-a\",\"code\":\"x\"}\n" nil file t 'quiet)
       (hive-outbox-open)
       (should (equal '("a") (hive-outbox-test-ids 'pending))))))
@@ -152,7 +166,7 @@
     (should (equal '("a") (hive-outbox-test-ids 'pending)))
     (should (equal '("b") (hive-outbox-test-ids 'unverified)))
     ;; Once it is stored, it does not come back.
-    (hive-outbox--acked (car (hive-outbox-entries 'pending)) nil)
+    (hive-outbox--stored (car (hive-outbox-entries 'pending)) nil)
     (hive-outbox-close)
     (hive-outbox-open)
     (should-not (hive-outbox-entries 'pending))

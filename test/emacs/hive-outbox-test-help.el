@@ -40,12 +40,12 @@
   (hive-outbox--directory)
   (let ((file (expand-file-name (format "%s.%d.%d.jsonl" (hive-outbox--host) pid start)
                                 hive-outbox-directory)))
-    (dolist (record records) (hive-journal-append file record))
+    (dolist (record records) (hive-outbox-append file record))
     file))
 
 (defun hive-outbox-test-record (ask-id)
   "Return the record of an answer to ASK-ID."
-  (list :entry "answer" :store_id "store-1" :response_id (concat "r-" ask-id) :ask_id ask-id
+  (list :entry "added" :store_id "store-1" :response_id (concat "r-" ask-id) :ask_id ask-id
         :method "hivemind-response"
         :params (list :ask_id ask-id :decision "yes" :by "Ada" :response_id (concat "r-" ask-id))
         :at "2026-01-01T00:00:00.000Z"))
@@ -58,7 +58,7 @@
 
 (defun hive-outbox-test-ids (state)
   "Return the ids of the questions that the entries in STATE answer."
-  (mapcar #'hive-entry-ask-id (hive-outbox-entries state)))
+  (mapcar #'hive-outbox-entry-ask-id (hive-outbox-entries state)))
 
 (provide 'hive-outbox-test-help)
 ;;; hive-outbox-test-help.el ends here

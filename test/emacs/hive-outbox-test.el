@@ -25,7 +25,7 @@
                 ((symbol-function 'message)
                  (lambda (&rest _)
                    ;; The answer is on disk before the message is shown.
-                   (should (hive-journal-read (hive-journal-file)))
+                   (should (hive-outbox-read (hive-outbox-file)))
                    (push 'said order))))
         (hive-respond-send (hive-test-prompt :ask_id "a") (list :decision "yes")))
       (should (equal (reverse order) '(fsync said))))))
@@ -35,7 +35,7 @@
     (make-directory hive-outbox-directory t)
     (set-file-modes hive-outbox-directory #o755)
     (hive-outbox-test-add "a")
-    (should (= #o600 (file-modes (hive-journal-file))))
+    (should (= #o600 (file-modes (hive-outbox-file))))
     (should (= #o700 (file-modes hive-outbox-directory)))))
 
 (ert-deftest hive-outbox-keeps-every-character ()
@@ -43,16 +43,16 @@
     (hive-outbox-test-add "a" nil "ä 漢字 🐝 \"quoted\" \\ %s\n\ttwo lines")
     (hive-outbox-close)
     (hive-outbox-open)
-    (should (equal (plist-get (hive-entry-params (car (hive-outbox-entries 'pending))) :decision)
+    (should (equal (plist-get (hive-outbox-entry-params (car (hive-outbox-entries 'pending))) :decision)
                    "ä 漢字 🐝 \"quoted\" \\ %s\n\ttwo lines"))))
 
 (ert-deftest hive-outbox-a-torn-last-line-is-ignored-and-harms-no-other ()
   (hive-outbox-test-offline
     (hive-outbox-test-add "a")
-    (write-region "{\"entry\":\"answer\",\"respon" nil (hive-journal-file) t 'quiet)
+    (write-region "{\"entry\":\"added\",\"respon" nil (hive-outbox-file) t 'quiet)
     (hive-outbox-test-add "b")
     ;; The record is complete but its line is not: the write was not finished.
-    (write-region (hive-outbox--encode (hive-outbox-test-record "c")) nil (hive-journal-file) t 'quiet)
+    (write-region (hive-outbox--encode (hive-outbox-test-record "c")) nil (hive-outbox-file) t 'quiet)
     (hive-outbox-close)
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a" "b")))))
@@ -60,7 +60,7 @@
 (ert-deftest hive-outbox-rubbish-is-not-fatal ()
   (hive-outbox-test-offline
     (hive-outbox-test-add "a")
-    (write-region "\n\0\xff\xfe\n[1,2]\n42\n\"x\"\nnull\n{}\n{\"entry\":\"answer\"}\n" nil (hive-journal-file) t 'quiet)
+    (write-region "\n\0\xff\xfe\n[1,2]\n42\n\"x\"\nnull\n{}\n{\"entry\":\"added\"}\n" nil (hive-outbox-file) t 'quiet)
     (hive-outbox-close)
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a")))))
@@ -69,7 +69,7 @@
   (skip-unless (file-exists-p "/dev/full"))
   (hive-outbox-test-offline
     (hive-outbox--directory)
-    (make-symbolic-link "/dev/full" (hive-journal-file))
+    (make-symbolic-link "/dev/full" (hive-outbox-file))
     (let ((kill-ring nil) (said nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (push args said))))
         (let ((oops (should-error
@@ -97,7 +97,7 @@
 (ert-deftest hive-outbox-keeps-one-file-whose-name-is-on-disk ()
   (hive-test-with-desk nil
     (hive-test-connect)
-    (let* ((file (hive-journal-file))
+    (let* ((file (hive-outbox-file))
            (inode (lambda () (file-attribute-inode-number (file-attributes file))))
            (first (funcall inode)))
       (should first)
@@ -159,15 +159,15 @@
         (hive-outbox-test-add id)
         (hive-test-wait 5 (null (hive-outbox-entries 'pending))))
       (should (= 1 (length told)))
-      (should (equal (hive-entry-code (car told)) "prompt_not_found"))
-      (should (string-match-p "no prompt" (hive-entry-text (car told))))
+      (should (equal (hive-outbox-entry-code (car told)) "prompt_not_found"))
+      (should (string-match-p "no prompt" (hive-outbox-entry-text (car told))))
       (should (= 1 (length (hive-test-answers))))
       ;; It is still there after a restart, with its text, and is not sent again.
       (hive-outbox-close)
       (hive-outbox-open)
       (should (equal (hive-outbox-test-ids 'rejected) '("unknown")))
       (should-not (hive-outbox-entries 'pending))
-      (should (equal "my words" (plist-get (hive-entry-params
+      (should (equal "my words" (plist-get (hive-outbox-entry-params
                                             (car (hive-outbox-entries 'rejected)))
                                            :decision)))
       (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
@@ -201,8 +201,8 @@
         (hive-outbox-test-add "worse")
         (hive-test-wait 5 (= 2 (length (hive-outbox-entries 'rejected))))
         (let ((entry (cadr (hive-outbox-entries 'rejected))))
-          (should (= 4 (hive-entry-attempts entry)))
-          (should (equal (hive-entry-code entry) "-32603")))))))
+          (should (= 4 (hive-outbox-entry-attempts entry)))
+          (should (equal (hive-outbox-entry-code entry) "-32603")))))))
 
 (ert-deftest hive-outbox-what-is-meant-for-another-store-is-kept-and-not-sent ()
   (hive-test-with-desk nil

@@ -156,7 +156,7 @@
       (should (equal '("Hive: An answer to ask-1 could not be accepted.") said))
       (goto-char (point-min))
       (should (search-forward "An answer to ask-1"))
-      (should (eq 'error (get-text-property (match-beginning 0) 'face)))
+      (should (eq 'hive-critical (get-text-property (match-beginning 0) 'face)))
       (should (search-forward "Sent: {\"ask_id\":\"ask-1\",\"decison\":\"yes\"}\n")))))
 
 (ert-deftest hive-notices-what-the-outbox-has-said-is-not-said-again ()

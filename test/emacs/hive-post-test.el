@@ -48,7 +48,7 @@
   (hive-shared-test-with
     (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
                          :project_dir "/other/.git")
-    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-handles)))
+    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
     (hive-mention "Claude-zzz99" "look here")
     (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
     (let ((message (car (hive-shared-test-do "messages"))))
@@ -77,7 +77,7 @@
   (hive-shared-test-with
     (hive-sidecar-stop)
     (hive-post "typed while nothing ran")
-    (should (cl-find "typed while nothing ran" (hive-journal-read (hive-journal-file))
+    (should (cl-find "typed while nothing ran" (hive-outbox-read (hive-outbox-file))
                      :test #'equal
                      :key (lambda (record)
                             (plist-get (plist-get record :params) :body))))
@@ -116,7 +116,7 @@
     (hive-shared-test-open)
     (goto-char (point-max))
     (insert "precious")
-    (cl-letf (((symbol-function 'hive-journal-append)
+    (cl-letf (((symbol-function 'hive-outbox-append)
                (lambda (&rest _) (signal 'file-error '("No space left on device")))))
       (should-error (hive-shared-post) :type 'user-error))
     (should (equal (hive-shared-draft) "precious"))
@@ -136,7 +136,7 @@
     (undo-boundary)
     (let ((last-command nil)) (undo))
     (should (equal (hive-shared-draft) "first line\n\n  second\n"))
-    (sit-for 0.6)
+    (hive-test-pass 0.6)
     (should (= 1 (length (hive-shared-test-stored))))))
 
 (ert-deftest hive-post/a-draft-written-as-blocks-is-several-messages ()
@@ -180,10 +180,10 @@
   (hive-shared-test-with
     (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
                          :project_dir "/other/.git")
-    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-handles)))
+    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
     (hive-shared-test-open)
     (goto-char (point-max))
-    (should (equal (seq-take (hive-model-handles hive-model-project-dir) 2)
+    (should (equal (seq-take (hive-model-known-handles hive-model-project-dir) 2)
                    '("Claude-abc12" "Claude-def34")))
     (insert "hello @claude-d")
     (completion-at-point)
@@ -201,7 +201,7 @@
       (should (equal '("Human") (all-completions "hum" table))))
     ;; Sessions that have ended are not offered.
     (hive-shared-test-do "end" :from "Claude-zzz99")
-    (hive-test-wait 5 (not (member "Claude-zzz99" (hive-model-handles))))))
+    (hive-test-wait 5 (not (member "Claude-zzz99" (hive-model-known-handles))))))
 
 (ert-deftest hive-post/roles-and-who-takes-no-mentions ()
   (hive-shared-test-with
@@ -209,7 +209,7 @@
                     '(:session_id "Claude-abc12" :shared :json-false))
     (hive-test-call 'session/configure
                     '(:session_id "Claude-def34" :roles ["reviewer"]))
-    (hive-test-wait 5 (equal (hive-model-handles)
+    (hive-test-wait 5 (equal (hive-model-known-handles)
                              '("Claude-def34" "reviewer" "All" "Human")))))
 
 ;;;; Places

@@ -48,7 +48,7 @@
 
 (ert-deftest hive-prompt-what-may-allow-something-is-confirmed ()
   (hive-prompt-test-shown
-      (hive-test-prompt :kind "permission" :digest "d" :options [(:label "Allow") (:label "Deny")])
+      (hive-test-prompt :kind "permission" :digest "d" :options [(:label "Allow") (:label "Deny" :refuses t)])
       nil
     (let (asked sent)
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (text) (push text asked) nil))
@@ -64,6 +64,42 @@
         (hive-prompt--send-label "Deny")
         (should (equal '("Deny") sent))
         (should (equal 1 (length asked)))))))
+
+;;;; Its buffer, and what moves from it
+
+(ert-deftest hive-prompt-the-buffer-is-named-by-agent-and-question-and-found-again ()
+  (cl-letf (((symbol-function 'hive-prompt--fetch) #'ignore))
+    (let* ((one (hive-test-prompt :ask_id "ask-1" :agent "reviewer" :question "Deploy\nnow?"))
+           (other (plist-put (copy-sequence one) :ask_id "ask-2"))
+           (buffers (list (hive-prompt-buffer one) (hive-prompt-buffer other) (hive-prompt-buffer one))))
+      (unwind-protect
+          (progn
+            (should (equal "*hive: reviewer – Deploy now?*" (buffer-name (car buffers))))
+            (should (eq (car buffers) (nth 2 buffers)))
+            (should-not (eq (car buffers) (nth 1 buffers))))
+        (mapc #'kill-buffer (seq-uniq buffers))))))
+
+(ert-deftest hive-prompt-n-goes-over-the-hunks-and-then-over-the-questions ()
+  (let* ((diff "--- /a\n+++ /a\n@@ -1 +1 @@\n-a\n+b\n")
+         (prompts (mapcar (lambda (id) (hive-test-prompt :ask_id id :question id :context diff))
+                          '("ask-1" "ask-2")))
+         (buffers nil))
+    (cl-letf (((symbol-function 'hive-prompts-mine) (lambda () prompts))
+              ((symbol-function 'hive-rpc-request) #'ignore))
+      (save-window-excursion
+        (unwind-protect
+            (progn
+              (switch-to-buffer (hive-prompt-buffer (car prompts)))
+              (push (current-buffer) buffers)
+              (call-interactively (key-binding "n"))
+              (should (looking-at-p "@@"))
+              (call-interactively (key-binding "n"))
+              (push (current-buffer) buffers)
+              (should (equal "ask-2" (plist-get hive-prompt--prompt :ask_id)))
+              (should-error (call-interactively (key-binding "N")) :type 'user-error)
+              (call-interactively (key-binding "p"))
+              (should (equal "ask-1" (plist-get hive-prompt--prompt :ask_id))))
+          (mapc #'kill-buffer buffers))))))
 
 ;;;; Notes
 
@@ -102,7 +138,7 @@
 (ert-deftest hive-prompt-where-a-key-answers-what-was-added-is-below-the-question ()
   (let ((prompt (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
                                         "b got\ncheaper")))
-    (should (string-match-p "Which\\?\nThe agent added 5m ago: b got cheaper\n" (hive-next--text prompt nil 0)))))
+    (should (string-match-p "Which\\?\nThe agent added 5m ago: b got\ncheaper\n" (hive-next--text (list prompt) nil 0)))))
 
 (ert-deftest hive-prompt-the-buffer-beside-the-minibuffer-follows-what-is-added ()
   (let* ((hive-model--prompts (make-hash-table :test #'equal)) (hive-changed-hook nil)
@@ -152,6 +188,16 @@
                                     (buffer-string))))))
     (set-time-zone-rule nil)))
 
+(ert-deftest hive-prompt-says-once-what-happened-several-times ()
+  (let ((failed (lambda (at) (list :seq 1 :at at :type "prompt/popup"
+                                   :data '(:outcome "failed" :reason "no D-Bus here")))))
+    (hive-prompt-test-shown (hive-test-prompt)
+        (vector (funcall failed "2026-11-22T23:37:01.697Z")
+                '(:seq 2 :at "2026-11-22T23:37:02.000Z" :type "prompt/seen" :data nil)
+                (funcall failed "2026-11-22T23:38:01.697Z") (funcall failed "2026-11-22T23:39:01.697Z"))
+      (should (= 1 (how-many "no D-Bus here" (point-min))))
+      (should (string-match-p "popup failed: no D-Bus here  ×3$" (buffer-string))))))
+
 (ert-deftest hive-prompt-shows-the-receipts-that-it-has-and-no-other ()
   (let ((ago (lambda (seconds) (hive-text-before seconds))))
     (hive-prompt-test-shown (hive-test-prompt :created_at (funcall ago 300) :offered_at (funcall ago 240)) nil
@@ -166,7 +212,7 @@
     (hive-prompt-test-shown (hive-test-prompt :expires_at soon) nil
       (should (string-match-p "pending · expires in [89]m" (buffer-string))))
     (hive-prompt-test-shown (hive-test-prompt :status "responded" :expires_at soon) nil
-      (should (string-match-p "responded" (buffer-string)))
+      (should (string-match-p " · answered\n" (buffer-string)))
       (should-not (string-match-p "expires" (buffer-string))))))
 
 (provide 'hive-prompt-test)

@@ -116,7 +116,7 @@
 (ert-deftest hive-respond-a-permission-is-called-one ()
   (let ((line (hive-read-prompt-line (hive-test-prompt :kind "permission" :question "Run rm?") "Allow / Deny")))
     (should (equal "PERMISSION Claude-abc12 asks: Run rm? (Allow / Deny) " line))
-    (should (eq 'warning (get-text-property 0 'face line))))
+    (should (eq 'hive-warning (get-text-property 0 'face line))))
   (should (equal "Claude-abc12 asks: Which? " (hive-read-prompt-line (hive-test-prompt)))))
 
 (ert-deftest hive-respond-a-comment-on-request ()
@@ -309,13 +309,130 @@
     (hive-test-connect)
     (let ((prompt (hive-test-call 'fake/ask '(:question "Go?" :status "expired" :kind "permission"))))
       (hive-compose prompt)
-      (should (equal " PERMISSION Late answer to Claude-abc12: Go?"
-                     (substring-no-properties (hive-compose--header))))
+      (should (string-prefix-p " PERMISSION Late answer to Claude-abc12  C-c C-c sends"
+                               (substring-no-properties (hive-compose--header))))
       (should (equal "No answer given; the question stays expired"
                      (cadr (should-error (hive-compose-send) :type 'user-error))))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (should (equal "Draft saved; the question stays expired"
                                                                                  (apply #'format args))))))
         (hive-compose-put-aside)))))
+
+;;;; Words beside an option
+
+(ert-deftest hive-read-an-option-and-words-are-understood-in-one-step ()
+  (let ((prompt (hive-test-prompt :options [(:label "Yes") (:label "No, keep it") (:label "later")])))
+    (pcase-dolist (`(,text ,label ,words)
+                   '(("Yes" "Yes" nil) (" yes " "Yes" nil)
+                     ("yes, but only on Friday" "Yes" "but only on Friday")
+                     ("Yes: on Friday; not before" "Yes" "on Friday; not before")
+                     ("LATER – after lunch" "later" "after lunch")
+                     ("No, keep it, and hide it" "No, keep it" "and hide it")))
+      (should (equal (append (list :decision label :selected (vector label))
+                             (and words (list :comment words)))
+                     (hive-read-understood prompt text))))
+    (dolist (text '("Yes but" "Yesterday, perhaps" "Yes," "No, keep" "later-on" "Why, yes?"))
+      (should (equal (list :decision text) (hive-read-understood prompt text))))))
+
+(ert-deftest hive-respond-words-behind-an-option-are-its-comment ()
+  (let ((answer (hive-respond-test-answer (list :options hive-respond-test-options)
+                                          (list "no, not before the release"))))
+    (should (equal ["No"] (plist-get answer :selected)))
+    (should (equal "not before the release" (plist-get answer :comment)))))
+
+(ert-deftest hive-respond-words-behind-what-may-allow-are-confirmed ()
+  (let ((prompt (hive-test-prompt :kind "permission" :dialog t
+                                  :options [(:label "Allow") (:label "Deny" :refuses t)]))
+        (inputs (list "Allow, but carefully" "Deny, use make")) (asked nil))
+    (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (pop inputs)))
+              ((symbol-function 'y-or-n-p) (lambda (question) (push question asked) nil)))
+      (should (equal '(:decision "Deny" :selected ["Deny"] :comment "use make") (hive-read--option prompt))))
+    (should (equal '("Answer \"Allow\" with the comment \"but carefully\"? ") asked))))
+
+(ert-deftest hive-template-with-an-option-is-offered-where-the-question-has-it ()
+  (let ((hive-reply-templates '(("question" nil "Look at the tests." ("yes" "but keep it small.") ("Never" "ever.")))))
+    (should (equal '("Look at the tests." "Yes, but keep it small.")
+                   (hive-template-texts (hive-test-prompt :options [(:label "Yes")]))))
+    (should (equal '("Yes, but keep it small.")
+                   (hive-template-texts (hive-test-prompt :options [(:label "Yes")] :allow_free_text :json-false))))
+    (should-not (hive-template-messages nil))))
+
+;;;; Writing in a buffer
+
+(defmacro hive-respond-test-composing (fields &rest body)
+  "Ask a question with FIELDS, compose an answer to it, and run BODY there."
+  (declare (indent 1) (debug t))
+  `(hive-test-with-desk nil
+     (hive-test-connect)
+     (hive-test-call 'fake/ask ,fields)
+     (hive-test-wait 5 (hive-prompts))
+     (save-window-excursion
+       (hive-compose (car (hive-prompts)))
+       (unwind-protect (progn ,@body)
+         (let ((inhibit-read-only t) (kill-buffer-query-functions nil)) (kill-buffer))))))
+
+(ert-deftest hive-compose-shows-the-question-above-which-cannot-be-changed ()
+  (hive-respond-test-composing '(:question "Why?" :context "Because %s\n\nsecond\nparagraph")
+    (should (string-match-p "\\`Why\\?\n\nBecause %s\n\nsecond\nparagraph\n" (buffer-string)))
+    (should (equal "" (hive-compose-text)))
+    (insert "Mine")
+    (should (equal "Mine" (hive-compose-text)))
+    (goto-char (point-min))
+    (should-error (insert "x") :type 'text-read-only)
+    (goto-char hive-compose--begin)
+    (should-error (delete-char -1) :type 'text-read-only)
+    (insert "Not ")
+    (should (equal "Not Mine" (hive-compose-text)))))
+
+(ert-deftest hive-compose-quotes-the-paragraph-at-point-or-the-region ()
+  (hive-respond-test-composing '(:question "Why?" :context "First line\n\nsecond\nparagraph")
+    (insert "Well:")
+    (goto-char (point-min))
+    (search-forward "second")
+    (hive-compose-quote)
+    (should (equal "Well:\n> second\n> paragraph\n" (hive-compose-text)))
+    (goto-char (point-min))
+    (search-forward "line")
+    (let ((transient-mark-mode t))
+      (push-mark (match-beginning 0) t t)
+      (hive-compose-quote))
+    (should (equal "Well:\n> second\n> paragraph\n> line\n" (hive-compose-text)))
+    (should-error (hive-compose-quote) :type 'user-error)))
+
+(ert-deftest hive-compose-what-is-added-appears-above-and-undo-still-works ()
+  (hive-respond-test-composing '(:question "Why?")
+    (buffer-enable-undo)
+    (insert "Mine")
+    (undo-boundary)
+    (hive-test-call 'fake/change (list :ask_id (plist-get hive-compose--prompt :ask_id)
+                                       :notes [(:text "It got worse." :at "2026-01-01T00:00:00.000Z")]))
+    (hive-test-wait 5 (string-match-p "It got worse" (buffer-string)))
+    (should (equal "Mine" (hive-compose-text)))
+    (should (= (point) (point-max)))
+    ;; The first of the two is the boundary.
+    (primitive-undo 2 buffer-undo-list)
+    (should (equal "" (hive-compose-text)))))
+
+(ert-deftest hive-compose-an-option-goes-with-the-words ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :question "Deploy?" :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (save-window-excursion
+      (hive-compose (car (hive-prompts)))
+      (insert "After the\nrelease.")
+      (hive-compose-choose "Later")
+      (should (string-match-p "To Claude-abc12 \\+ Later" (hive-compose--header)))
+      (hive-compose-send))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal ["Later"] (plist-get (car (hive-test-answers)) :selected)))
+    (should (equal "After the\nrelease." (plist-get (car (hive-test-answers)) :comment)))))
+
+(ert-deftest hive-compose-inserts-a-template-into-the-answer ()
+  (let ((hive-reply-templates '(("question" nil "Look at the tests."))))
+    (hive-respond-test-composing '(:question "Why?")
+      (goto-char (point-min))
+      (hive-compose-insert-template "Look at the tests.")
+      (should (equal "Look at the tests." (hive-compose-text))))))
 
 (ert-deftest hive-respond-says-stored-only-when-it-is ()
   (hive-test-with-desk nil
@@ -408,5 +525,19 @@
     (hive-test-wait 5 (hive-prompts))
     (hive-cancel-prompt (car (hive-prompts)))
     (hive-test-wait 5 (null (hive-prompts)))))
+
+(ert-deftest hive-respond-what-waits-in-its-terminal-is-shown-and-not-answered-here ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :ask_id "p1" :question "May I?" :kind "permission"
+                                    :blocked_since (hive-test-time -6630)
+                                    :terminal_since (hive-test-time -60)))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((prompt (hive-model-prompt "p1")))
+      (should (equal "waiting in its terminal for 1h 50m" (hive-prompt-waits prompt)))
+      (should (string-match-p "waits in the terminal of Claude-abc12"
+                              (cadr (should-error (hive-answer-prompt prompt) :type 'user-error))))
+      (should-not (hive-next--following nil))
+      (should (string-match-p "1 in the terminals of their agents" (hive-respond-others))))))
 
 ;;; hive-respond-test.el ends here

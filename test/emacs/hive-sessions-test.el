@@ -39,6 +39,16 @@
                    '("Claude-abc12" "claude-code" "main" "active" "demo")))
     (should (string-search "Claude-def34" (buffer-string)))))
 
+(ert-deftest hive-sessions/says-what-a-session-waits-for-and-since-when ()
+  (hive-sessions-test-with
+    (let ((id (plist-get (car hive-sessions--list) :session_id))
+          (handle (plist-get (car hive-sessions--list) :handle)))
+      (hive-model-put-prompt (hive-test-prompt :session_id id :question "Deploy?"))
+      (should-not (string-search "Deploy?" (car (last (hive-sessions-test-cells handle)))))
+      (hive-model-put-prompt (hive-test-prompt :session_id id :question "May I?"
+                                               :blocked_since (hive-test-time -6630)))
+      (should (equal "blocked for 1h 50m: May I?" (car (last (hive-sessions-test-cells handle))))))))
+
 (ert-deftest hive-sessions/says-that-there-are-more ()
   (hive-sessions-test-with
     (should-not mode-line-process)
@@ -54,7 +64,7 @@
   (hive-shared-test-with
     (hive-test-wait 5 (= 2 (length (hive-model-sessions))))
     (let ((hive-model--most 1) (listed nil))
-      (let ((hive-model-handles-listed-functions (list (lambda (sessions) (setq listed sessions)))))
+      (let ((hive-model-sessions-listed-functions (list (lambda (sessions) (setq listed sessions)))))
         (hive-model-refresh-sessions)
         (hive-test-wait 5 listed))
       (should (= 1 (length listed)))
@@ -83,13 +93,13 @@
     (switch-to-buffer "*scratch*")
     (hive-shared-test-do "join" :session_id "zzz99-session")
     (hive-test-wait 5 hive-sessions--stale)
-    (sit-for 0.7)
+    (hive-test-pass 0.7)
     (should (= 2 (length hive-sessions--list)))
     (hive-sessions)
     (hive-test-wait 5 (= 3 (length hive-sessions--list)))
     (kill-buffer "*hive-sessions*")
     (hive-shared-test-do "join" :session_id "yyy99-session")
-    (hive-test-wait 5 (not (memq #'hive-sessions--changed hive-model-handles-changed-hook)))))
+    (hive-test-wait 5 (not (memq #'hive-sessions--changed hive-model-sessions-changed-hook)))))
 
 (ert-deftest hive-sessions/texts-of-agents-are-inert ()
   (hive-sessions-test-with

@@ -99,7 +99,7 @@
       (cl-letf (((symbol-function 'hive-notify-busy-p) (lambda () busy)))
         (hive-shared-test-post "@Human look")
         (hive-test-wait 5 hive-shared--timer)
-        (sit-for 0.2)
+        (hive-test-pass 0.2)
         (should (one-window-p t))
         (setq busy nil)
         (hive-test-wait 5 (hive-shared-appear-test-window))))))

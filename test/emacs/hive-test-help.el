@@ -41,6 +41,30 @@ process for many seconds, and that is no failure."
        (accept-process-output nil 0.005))
      (or value (ert-fail (list "waited in vain for" ',condition)))))
 
+;; A test that shows that nothing happens does not wait for a time that
+;; "should be enough": it makes the time pass.
+(defun hive-test-pass (seconds)
+  "Do at once what Emacs would do within SECONDS.
+The timers that are due by then run, with a clock that was put forward, and
+so do those that they start.  Then whatever they asked the sidecar for has
+been answered."
+  (let ((now (symbol-function 'float-time)))
+    (cl-letf (((symbol-function 'float-time)
+               (lambda (&optional time)
+                 (if time (funcall now time) (+ seconds (funcall now))))))
+      ;; Some timers start themselves again as long as they wait for something.
+      (cl-loop repeat 10
+               for due = (cl-remove-if-not
+                          (lambda (timer)
+                            (time-less-p (timer--time timer) (time-add nil seconds)))
+                          timer-list)
+               while due
+               do (dolist (timer due)
+                    (when (memq timer timer-list) (timer-event-handler timer))))))
+  (when (hive-sidecar-connected-p)
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (hive-test-call 'session/list)))
+
 (defmacro hive-test-with-desk (environment &rest body)
   "Run BODY with a fresh desk; ENVIRONMENT is added to the sidecar's."
   (declare (indent 1) (debug t))
@@ -49,6 +73,8 @@ process for many seconds, and that is no failure."
           (hive-outbox-key-file (expand-file-name "outbox.key" hive-test-temp))
           (hive-sidecar-command (list "node" hive-test-fake))
           (hive-user-name "Ada")
+          ;; A test that is about taking back sets this itself.
+          (hive-undo-seconds 0)
           (hive-notify--spoke 0)
           (hive-store nil)
           (hive-node-program nil)
@@ -98,18 +124,31 @@ process for many seconds, and that is no failure."
 
 (defun hive-test-prompt (&rest fields)
   "Return a prompt that has FIELDS, a plist, and defaults otherwise."
-  (append fields
-          (list :ask_id (format "ask-%d" (random 1000000000)) :agent "Claude-abc12"
-                :source "main" :project "demo" :kind "question" :question "Which?"
-                :context nil :options [] :multi_select :json-false
-                :allow_free_text t :urgency "normal"
-                :created_at "2026-01-01T00:00:00.000Z" :expires_at nil
-                :status "pending" :seen_at nil)))
+  (hive-test-ordered
+   (append fields
+           (list :ask_id (format "ask-%d" (random 1000000000)) :agent "Claude-abc12"
+                 :source "main" :project "demo" :kind "question" :question "Which?"
+                 :context nil :options [] :multi_select :json-false
+                 :allow_free_text t :urgency "normal"
+                 :created_at "2026-01-01T00:00:00.000Z" :expires_at nil
+                 :status "pending" :seen_at nil))))
+
+(defun hive-test-ordered (prompt)
+  "Return PROMPT with its place among the others, as a sidecar sends it."
+  (append (list :order_key
+                (format "%d%d %s %s %s" (if (plist-get prompt :blocked_since) 0 1)
+                        (hive-prompt-rank prompt) (or (plist-get prompt :expires_at) "9")
+                        (plist-get prompt :created_at) (plist-get prompt :ask_id)))
+          prompt))
+
+(defun hive-test-time (seconds)
+  "Return the time in SECONDS in the format of the wire."
+  (format-time-string "%FT%T.%3NZ" (time-add nil seconds) t))
 
 (defun hive-test-state ()
   "Return the records that the fake sidecar keeps."
   (let ((file (expand-file-name "state" hive-test-temp)))
-    (when (file-exists-p file) (hive-journal-read file))))
+    (when (file-exists-p file) (hive-outbox-read file))))
 
 (defun hive-test-answers ()
   "Return the answers that the fake sidecar has stored, oldest first."

@@ -60,4 +60,13 @@
                  '("0s" "0s" "59s" "1m" "59m" "1h" "24h" "2d")))
   (should (< (abs (- (hive-text-seconds (hive-text-now)) (float-time))) 2)))
 
+(ert-deftest hive-text-values-of-the-sidecar-are-shown-in-words ()
+  (should (equal "answered" (hive-text-value "responded" 20)))
+  (should (equal "the command line" (hive-text-value "cli" 20)))
+  ;; A newer sidecar may have others, and a hostile one anything.
+  (should (equal "postponed" (hive-text-value "postponed" 20)))
+  (should (equal "a b" (hive-text-value "a\nb" 20)))
+  (should (equal "" (hive-text-value nil 20)))
+  (should (equal "Ada, unattested" (hive-text-by '(:by "Ada" :attested :json-false) 20))))
+
 ;;; hive-text-test.el ends here

@@ -36,7 +36,7 @@ async function allowed(emacs: Terminal, command: string): Promise<unknown> {
     'claude-code/PermissionRequest-Bash-addRules.json',
   );
   hook.process.stdin.end(JSON.stringify({ ...event, session_id: command, tool_input: { command } }));
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1[!‖]/);
   await emacs.keys('M-x');
   await emacs.type('hive-next');
   await emacs.keys('Enter');

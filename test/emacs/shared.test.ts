@@ -20,7 +20,7 @@ import { childEnvironment } from '../support/children.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import * as shared from '../support/messages.ts';
 import type { Terminal } from '../support/tmux.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let hive: OpenedHive;
@@ -58,6 +58,23 @@ async function evaluate(form: string): Promise<string> {
 
 const inBuffer = (form: string) => evaluate(`(with-current-buffer "*hive-shared: demo*" ${form})`);
 const draft = () => inBuffer('(hive-shared-draft)');
+
+/** Until every change of the buffer was examined, and what was to be posted is stored. */
+const examined = () =>
+  eventually(
+    async () =>
+      (await inBuffer(
+        '(or hive-shared-compose--timer hive-shared-compose--changes (hive-outbox-entries (quote pending)))',
+      )) === 'nil',
+  );
+
+let drawings = 0;
+/** Until the screen shows what Emacs has: a line in the echo area is drawn last. */
+async function drawn(): Promise<void> {
+  drawings += 1;
+  await evaluate(`(progn (redisplay t) (message "drawing %d." ${drawings}) nil)`);
+  await emacs.until(new RegExp(`drawing ${drawings}\\.`));
+}
 
 async function command(name: string): Promise<void> {
   await emacs.keys('M-x');
@@ -158,10 +175,10 @@ describe('writing', () => {
     await emacs.type('arrival 3');
     await emacs.keys('Enter', 'C-l');
     await emacs.until(/arrival 3\n[\s\S]*arrival 4/);
-    await sleep(300);
+    await drawn();
     const before = { cursor: await emacs.cursor(), text: await textOf(await emacs.screen()) };
     for (let n = 0; n < 5; n += 1) await saysAndShows(`below ${n}`);
-    await sleep(300);
+    await drawn();
     const after = { cursor: await emacs.cursor(), text: await textOf(await emacs.screen()) };
     await emacs.keys('M->');
     expect(after).toEqual(before);
@@ -193,7 +210,7 @@ describe('another program writes into the buffer', () => {
     expect(await draft()).toBe('"my half of a sentence"');
     await emacs.keys('C-/');
     await eventually(async () => (await draft()) !== '"my half of a sentence"');
-    await sleep(1_000);
+    await examined();
     expect(await posted('@Claude-abc12 written by a program')).toHaveLength(1);
     expect((await stored()).filter((message) => message.body.includes('my half'))).toEqual([]);
     await emacs.keys('C-c', 'C-k');
@@ -236,7 +253,7 @@ describe('another program writes into the buffer', () => {
     await emacs.type('## 2026-01-11 18:00:00 Ada');
     await emacs.keys('Enter', 'Enter');
     await emacs.type('typed by han');
-    await sleep(1_200);
+    await examined();
     expect((await stored()).filter((message) => message.body.includes('typed by'))).toEqual([]);
     await emacs.type('d');
     await emacs.keys('C-c', 'C-c');
@@ -246,7 +263,7 @@ describe('another program writes into the buffer', () => {
   test('a yank of what is shown is not posted', async () => {
     const before = (await stored()).length;
     await emacs.keys('M-<', 'C-@', 'M->', 'C-p', 'C-p', 'M-w', 'M->', 'C-y');
-    await sleep(1_500);
+    await examined();
     expect(await stored()).toHaveLength(before);
     await emacs.keys('C-c', 'C-k');
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { clockPasses, eventually } from '../support/wait.ts';
 
 const TEXT = ['one', 'two needle', 'three', 'four', 'five needle', 'six', ''].join('\n');
 
@@ -44,7 +44,7 @@ async function expectUntouched(arrive: () => Promise<void>): Promise<void> {
   const before = { screen: await rest(), cursor: await emacs.cursor() };
   await arrive();
   // Whatever might still come has a while, longer than two lines of the echo area are apart.
-  await sleep(1_100);
+  await clockPasses(1_100);
   expect({ screen: await rest(), cursor: await emacs.cursor() }).toEqual(before);
 }
 

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import { HUMAN, withoutQuotas } from '../support/hive.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually, moment } from '../support/wait.ts';
 
 const PROMPTS = 5_000;
 /** Emacs has its full size when it has seen what it keeps: the questions at hand and 200 that were settled. */
@@ -63,7 +63,7 @@ async function soak(home: Home): Promise<void> {
     const oldest = waiting.length > WAITING ? waiting.shift() : undefined;
     if (oldest !== undefined) await settle(oldest, number);
     // Else the store would leave the hands no moment to type.
-    await sleep(8);
+    await moment(8);
     if (number >= WARM && number % 100 === 0) sizes.push(residentMemory(pid));
   }
   for (const ask_id of waiting) await settle(ask_id, 1);

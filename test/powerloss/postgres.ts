@@ -21,6 +21,7 @@ import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { randomOf } from '../chaos/random.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { moment } from '../support/wait.ts';
 import { steady } from './scenarios.ts';
 import { missingIn, of } from './verify.ts';
 import { type Fact, openWorld, type Told } from './world.ts';
@@ -112,7 +113,7 @@ function notePositions(client: pg.Client, told: readonly Told[]): { end(): Promi
       const at = await flushed(client);
       noted.push(...facts.map(({ fact }) => ({ at, fact })));
       if (last) return;
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await moment(1);
     }
   })();
   return {

@@ -88,7 +88,7 @@ test('an event of five megabytes is read like any other', async () => {
     err: '',
   });
   const hive = await openTestHive(store);
-  expect((await hive.sessions.get(SESSION))?.state).toBe('active');
+  expect((await hive.sessions.find(SESSION))?.state).toBe('active');
 });
 
 test('text with NUL and lone surrogates is stored with replacement characters', async () => {

@@ -65,17 +65,17 @@ describe('the tool of the hooks', () => {
     const called = await fire(agent, bash('t-1'), { 'claudecode/toolUseId': 'toolu_1' });
     expect(called).toMatchObject({ isError: true });
     expect(called.content[0]?.text).toMatch(/^not_allowed: .*not for you/);
-    expect(await hive.sessions.get(SESSION)).toBeUndefined();
+    expect(await hive.sessions.find(SESSION)).toBeUndefined();
     // A hook's call contains at most where progress goes.
     expect(said(await fire(agent, bash('t-1'), { progressToken: 7 }))).toEqual({});
-    expect(await hive.sessions.get(SESSION)).toMatchObject({ client: 'claude-code', source: 'main' });
+    expect(await hive.sessions.find(SESSION)).toMatchObject({ client: 'claude-code', source: 'main' });
   });
 
   test('carries the session, its subagents, and the gate', async () => {
     const { hive, agent } = await claude();
     await fire(agent, { hook_event_name: 'UserPromptSubmit', prompt: 'go' });
     await fire(agent, { hook_event_name: 'SubagentStart', agent_id: 'a1' });
-    const { handle } = (await hive.sessions.get(`${SESSION}:a1`)) ?? {};
+    const { handle } = (await hive.sessions.find(`${SESSION}:a1`)) ?? {};
     const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
     await hive.messages.post({ body: `Stop @${handle}`, scope: 'all', author });
     expect(said(await fire(agent, bash('t-1')))).toEqual({});

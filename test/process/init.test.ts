@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hookSettings, hookTable } from '../../src/domain/installation.ts';
+import { type HookGroup, hookSettings, hookTable } from '../../src/domain/installation.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
@@ -195,6 +195,27 @@ describe('hive init', () => {
     const ours = Object.values(hookTable('claude-code', { program })).flat();
     const wanted = ours.flatMap((group) => group.hooks.map((hook) => JSON.stringify(hook)));
     expect(hooks_now.sort()).toEqual([...wanted, JSON.stringify(other)].sort());
+  });
+
+  it('writes processes for the hooks that guard, and only for those, where guards fail closed', async () => {
+    /** The events whose hook is a process, of what `hive init` writes. */
+    const processes = async (variables: Record<string, string>): Promise<Record<string, string[]>> => {
+      const { folder, person } = home();
+      await init(person.as(variables));
+      const of = (file: string): string[] =>
+        Object.entries(readJson(filesIn(folder)[file] ?? '')['hooks'] as Record<string, HookGroup[]>)
+          .filter(([, groups]) => groups[0]?.hooks[0]?.type === 'command')
+          .map(([event]) => event);
+      return { claude: of('.claude/settings.json'), codex: of('.codex/hooks.json') };
+    };
+    const [open, closed] = [await processes({}), await processes({ HIVE_GATE_FAIL: 'closed' })];
+    const added = (client: string): string[] =>
+      (closed[client] ?? []).filter((event) => open[client]?.includes(event) !== true);
+    expect(open['claude']).not.toContain('PreToolUse');
+    expect(added('claude').sort()).toEqual(['PreToolUse', 'UserPromptSubmit']);
+    // With Codex, the beginning of a turn is a process in any case.
+    expect(open['codex']).toContain('UserPromptSubmit');
+    expect(added('codex')).toEqual(['PreToolUse']);
   });
 
   it('shows what it would do, and writes nothing without the option', async () => {

@@ -271,6 +271,19 @@ describe('hive uninstall', () => {
   });
 });
 
+it('bin/hive refuses Windows at once and names WSL', async () => {
+  const preload = join(tempFolder(), 'windows.cjs');
+  writeFileSync(preload, "Object.defineProperty(process, 'platform', { value: 'win32' });\n");
+  const { spawnChild, childEnvironment, HIVE } = await import('../support/children.ts');
+  const env = childEnvironment(join(tempFolder(), 'hive.db'));
+  for (const command of ['status', 'hook', 'install']) {
+    const child = spawnChild(process.execPath, ['--require', preload, HIVE, command], env);
+    child.process.stdin.end();
+    expect(await child.exited).toMatchObject({ code: 8 });
+    expect(child.stderr()).toMatch(/^hive: does not run on Windows itself; install it in WSL, .+\n$/);
+  }
+});
+
 describe('bin/hive on a Node that is too old', () => {
   /** A package as npm has installed it, with a Node beside it; the Node that starts it says that it is 20. */
   function old(more = ''): { folder: string; run(...args: string[]): Promise<Ran> } {

@@ -20,9 +20,10 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { stateDirectory } from '../../src/infrastructure/platform/paths.ts';
-import { childEnvironment, type Environment, spawnHive } from '../support/children.ts';
+import { childEnvironment, type Environment, spawnHive, watchesBell } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
 
 const SESSION = '5e551000-0000-4000-8000-000000000001';
 
@@ -157,7 +158,7 @@ test('a long-running program keeps its code in the form that its next start will
   const stay = async () => {
     const child = spawnHive(['mcp'], env);
     // Until it has set the flags of one that stays, under which no start would take code.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await eventually(() => watchesBell(child.pid, here.store));
     child.process.stdin.end();
     expect(await child.exited).toMatchObject({ code: 0 });
     return kept(here).map(({ file }) => statSync(file).ino);

@@ -55,7 +55,7 @@ test('16 processes post at once: every message once, in one order everywhere', a
     const seen = messages.filter((message) => message.session_id === posters[n]);
     expect(seen.map((message) => message.message_id)).toEqual(own);
   }
-  const mentions = await hive.mentions.get(reader.session_id, null);
+  const mentions = await hive.mentions.unprocessed(reader.session_id, null);
   expect(mentions.map((mention) => mention.message_id)).toEqual(ids);
 });
 

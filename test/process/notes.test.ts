@@ -206,7 +206,7 @@ describe('the answer of a human who', () => {
 
   async function add({ hive, ask_id }: { hive: OpenedHive; ask_id: string }): Promise<void> {
     const { session_id } = await hive.prompts.get(ask_id);
-    const session = await hive.sessions.get(session_id);
+    const session = await hive.sessions.find(session_id);
     if (session === undefined) throw new Error('The asker is unknown.');
     const { prompt } = await hive.prompts.note(ask_id, NOTE, session);
     // From here on, times are later.

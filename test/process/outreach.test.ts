@@ -309,13 +309,13 @@ describe('with nobody there', () => {
       '1 unseen message from agents; run hive outreach to read it',
     );
     await person.as({ HIVE_AGENT: 'other' }).hive('outreach');
-    expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen' });
+    expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen' });
     const { out } = await person.hive('outreach');
     expect(out).toMatch(
       /^\[fork\] Claude-fork1 · demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
     );
     expect(out).toContain(`  [Again] Answer with: hive respond ${ask_id} LABEL\n  fork\n`);
-    expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });
+    expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });
     expect((await person.hive('status', '--json')).json()).toMatchObject({ unseen: 0 });
     const { outreach } = (await person.hive('outreach', '--kind', 'card', '--json')).json();
     expect(outreach).toMatchObject([{ outreach_id, status: 'shown' }]);
@@ -337,7 +337,7 @@ describe('with nobody there', () => {
     expect(status).toBe('sent');
     const hive = await openTestHive(store);
     await eventually(
-      async () => (await hive.outreach.get(String(outreach_id)))?.status === 'shown',
+      async () => (await hive.outreach.find(String(outreach_id)))?.status === 'shown',
       8_000,
       'the program to be told',
     );
@@ -357,7 +357,7 @@ describe('with nobody there', () => {
     expect(status).toBe('sent');
     expect(await creditsOf(hive)).toBe(119);
     await eventually(async () => (await creditsOf(hive)) === 120, 6_000, 'the token');
-    expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ status: 'unseen' });
+    expect(await hive.outreach.find(String(outreach_id))).toMatchObject({ status: 'unseen' });
     expect((await eventsOf(hive, 'outreach/unseen'))[0]?.data['reason']).toContain('no D-Bus session bus');
   });
 });

@@ -33,9 +33,9 @@ import {
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { join, post, postUnverified } from '../support/messages.ts';
 import { attended } from '../support/outreach.ts';
-import { recorded, trail } from '../support/popup-trail.ts';
+import { leased, outcomeIs, recorded, trail } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 describe('one process', () => {
   let hive: OpenedHive;
@@ -124,9 +124,12 @@ describe('one process', () => {
       const { ask_id } = await ask(hive);
       await cards(1);
       await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-      await sleep(50);
+      // What comes after the answer is on its way to the screen: so this process knows of the answer.
+      await ask(hive);
+      await cards(2);
       resolve();
       await eventually(() => notifier.cards[0]?.closed === true);
+      expect(notifier.cards[1]?.closed).toBe(false);
       await stop();
     });
   });
@@ -166,7 +169,7 @@ describe('one process', () => {
     it('are recorded even when the process ends before the storm was shown', async () => {
       const stop = await desk();
       const asked = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => ask(hive, { question: `${n}?` })));
-      await sleep(100);
+      for (const { ask_id } of asked) await leased(hive, ask_id, 'ada@home');
       await stop();
       for (const { ask_id } of asked) {
         const events = await hive.store.read((tx) => tx.events.of(ask_id, 10));
@@ -189,7 +192,6 @@ describe('one process', () => {
       const { ask_id } = await ask(hive);
       await eventually(() => isWriting);
       const stopped = stop();
-      await sleep(50);
       gate.resolve();
       await stopped;
       expect(notifier.isClosed).toBe(true);
@@ -207,7 +209,6 @@ describe('one process', () => {
       await ask(hive);
       await cards(1);
       const stopped = stop();
-      await sleep(50);
       resolve();
       await stopped;
       expect(standing(notifier)).toEqual([]);
@@ -298,7 +299,8 @@ describe('which process goes first', () => {
       expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(
         HUNG_DESK_MS - CLOCK_MS,
       );
-      await sleep(OTHER_DESK_MS);
+      // Both processes have had their turn when the next question is on the screen.
+      await recorded(hive, (await ask(hive, { question: 'And now?' })).ask_id);
       expect(await trail(hive, ask_id)).toHaveLength(1);
     });
   });
@@ -362,10 +364,11 @@ describe('storms', () => {
         const hive = await openTestHive(store);
         const ids: string[] = [];
         for (let n = 0; n < 8; n += 1) {
-          ids.push(...(await askAll(hive, [`${n}?`])));
+          const [ask_id = ''] = await askAll(hive, [`${n}?`]);
+          ids.push(ask_id);
+          await leased(hive, ask_id, 'ada@home');
           // A lease counts for two seconds; the speed of this machine must not matter.
           refreshLeases(store);
-          await sleep(100);
         }
         await onScreen(desks, '8 questions wait for you');
         for (const ask_id of ids) expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
@@ -412,8 +415,9 @@ describe('storms', () => {
       expect(leasedAt(store, sixth) - newest).toBeGreaterThanOrEqual(STORM.window_ms);
       await onScreen([one, two], '6 questions wait for you');
       goOn();
-      await sleep(300);
-      await onScreen([one, two], '6 questions wait for you');
+      refreshLeases(store);
+      await askAll(hive, ['7?']);
+      await onScreen([one, two], '7 questions wait for you');
     });
 
     it('is one popup also where only agents run', async () => {
@@ -451,10 +455,14 @@ describe('storms', () => {
     const author = await join(hive, 'abc12-session');
     await attended(hive);
     for (const word of words) {
-      if (kind === 'mention') await post(hive, author, `@Human ${word}`);
-      else await hive.outreach.card({ title: word }, author);
+      if (kind === 'mention') {
+        const { mentions } = await post(hive, author, `@Human ${word}`);
+        await leased(hive, mentions[0]?.mention_id ?? '', 'ada@home');
+      } else {
+        const card = await hive.outreach.card({ title: word }, author);
+        await leased(hive, card.outreach_id, 'ada@home');
+      }
       refreshLeases(store);
-      await sleep(100);
     }
   }
 
@@ -584,14 +592,18 @@ describe('mentions of the human', () => {
         const { desk_id } = open;
         const stop = startPopups(
           { ...hive, notifier, log: recordingLog() },
-          { seat: SEAT, name: desk_id, desk_id, open: null },
+          {
+            seat: SEAT,
+            name: desk_id,
+            desk_id,
+            open: null,
+            cursor: await hive.store.read((tx) => tx.events.head()),
+          },
         );
         onTestFinished(async () => {
           await stop();
           await open.close();
         });
-        // It begins with events from now on.
-        await sleep(20);
       },
     };
     const notifier: Notifier = {
@@ -629,7 +641,7 @@ describe('mentions of the human', () => {
       },
     ]);
     await eventually(async () => {
-      const [mention] = await here.hive.mentions.get('human', null);
+      const [mention] = await here.hive.mentions.unprocessed('human', null);
       return mention?.carrier === `popup:${SEAT}` && mention.status === 'unprocessed';
     });
   });
@@ -640,8 +652,9 @@ describe('mentions of the human', () => {
     await here.desk();
     await post(here.hive, here.ada, '@Human look');
     await shownIn(here, 1);
-    await sleep(500);
-    expect(here.shown).toHaveLength(1);
+    await post(here.hive, here.ada, '@Human again');
+    await shownIn(here, 2);
+    expect(here.shown.map((popup) => popup.body)).toEqual(['@Human look', '@Human again']);
   });
 
   test('mentions of agents do not pop up', async () => {
@@ -677,8 +690,8 @@ describe('mentions of the human', () => {
       const here = await world();
       await here.hive.desks.setPreferences(SEAT, preferences);
       await here.desk();
-      await post(here.hive, here.ada, '@Human look');
-      await sleep(150);
+      const { mentions } = await post(here.hive, here.ada, '@Human look');
+      await outcomeIs('suppressed', here.hive, mentions[0]?.mention_id ?? '', SEAT);
       expect(here.shown).toEqual([]);
       expect(await here.hive.mentions.has('human')).toMatchObject({ count: 1 });
     });
@@ -687,9 +700,9 @@ describe('mentions of the human', () => {
       const here = await world();
       here.fail = true;
       await here.desk();
-      await post(here.hive, here.ada, '@Human look');
-      await sleep(150);
-      expect((await here.hive.mentions.get('human', null))[0]).toMatchObject({
+      const { mentions } = await post(here.hive, here.ada, '@Human look');
+      await outcomeIs('failed', here.hive, mentions[0]?.mention_id ?? '', SEAT);
+      expect((await here.hive.mentions.unprocessed('human', null))[0]).toMatchObject({
         status: 'unprocessed',
         delivered_at: null,
       });

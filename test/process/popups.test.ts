@@ -8,7 +8,8 @@
  */
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { NO_DESK_MS } from '../../src/application/popups.ts';
 import { promptPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
@@ -16,15 +17,15 @@ import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
-import { refreshLeases } from '../support/fake-notifier.ts';
+import { leasedAt, refreshLeases } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, creditsOf } from '../support/outreach.ts';
-import { recorded, type Trail, trail } from '../support/popup-trail.ts';
+import { leased, recorded, type Trail, trail } from '../support/popup-trail.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { clockPasses, eventually } from '../support/wait.ts';
 import { expectGolden } from '../wire/golden.ts';
 
 let desktop: Desktop;
@@ -89,7 +90,9 @@ describe('with a desk and dunst', () => {
     await onScreen(1);
     await desktop.forget();
     await onScreen(0);
-    await sleep(100);
+    // The next one is shown by the same process, which so has taken note that this one was closed.
+    await ask(hive, { question: 'And then?' });
+    await onScreen(1);
     expect(await hive.prompts.get(second.ask_id)).toMatchObject({ status: 'pending' });
   });
 
@@ -108,9 +111,11 @@ describe('with a desk and dunst', () => {
       outcome: 'sent',
       claimed_by: two.hello.desk_id,
     });
-    await sleep(2_300);
+    // The time of the agent's process has come, and it did not show it as well.
+    await clockPasses(NO_DESK_MS);
+    await recorded(hive, (await ask(hive, { question: 'And now?' })).ask_id);
     expect(await trail(hive, String(ask_id))).toHaveLength(1);
-    expect(desktop.sent).toHaveLength(1);
+    expect(desktop.sent.map(({ body }) => body)).toEqual(['Once?', 'And now?']);
     expect(one.hello.desk_id).not.toBe(two.hello.desk_id);
   });
 
@@ -182,9 +187,10 @@ describe('without a desk', () => {
       env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
     });
     const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go?', options: ['yes', 'no'] });
-    await sleep(1_500);
-    expect(desktop.sent).toEqual([]);
     await shown(1);
+    const { created_at } = await hive.prompts.get(String(ask_id));
+    // Times in the store have no fraction of a millisecond, and a timer may fire one early.
+    expect(leasedAt(store, String(ask_id)) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - 2);
     expect(desktop.sent[0]).toMatchObject({ actions: ['default', 'Close'] });
     expect(desktop.sent[0]?.title).toMatch(/^\[bg\] /);
     await desktop.clickBody();
@@ -331,8 +337,8 @@ describe('when nothing can be shown', () => {
       const store = tempStore();
       const env = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...trusting({ notify_command: 'sleep 600' }) };
       const sidecar = await startSidecar(store, { env });
-      await ask(await openTestHive(store));
-      await sleep(300);
+      const hive = await openTestHive(store);
+      await leased(hive, (await ask(hive)).ask_id, thisSeat());
       expect(await sidecar.end()).toMatchObject({ code: 0 });
     });
 
@@ -364,8 +370,12 @@ describe('when nothing can be shown', () => {
       await notifier.close();
       await late;
       await expect(notifier.show(popup)).rejects.toThrow(/has ended/);
-      await sleep(100);
-      expect(desktop.sent).toEqual([]);
+      // Of another one, started later, the first popup is there.
+      const other = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
+      onTestFinished(() => other.close());
+      await other.show({ ...popup, body: 'Of the other.' });
+      await eventually(() => desktop.sent.length > 0);
+      expect(desktop.sent.map(({ body }) => body)).toEqual(['Of the other.']);
     });
   });
 
@@ -422,9 +432,9 @@ describe('several real processes of one seat', () => {
     await Promise.all([1, 2].map(() => startSidecar(store, { env: desktop.env })));
     await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
     for (let n = 1; n <= 8; n += 1) {
-      await ask(hive, { question: `${n}?` });
+      const { ask_id } = await ask(hive, { question: `${n}?` });
+      await leased(hive, ask_id, thisSeat());
       refreshLeases(store);
-      await new Promise((resolve) => setTimeout(resolve, 200));
     }
     await onScreen('8 questions wait for you');
   });
@@ -455,8 +465,11 @@ describe('pings and cards', () => {
     });
     await caller.call('hivemind_ping_user', { message: '<b>Deployed</b> & well.', critical: true });
     await shown(1);
-    await sleep(2_500);
-    expect(desktop.sent).toHaveLength(1);
+    // The time of the agent's process has come, and it did not show it as well.
+    await clockPasses(NO_DESK_MS);
+    await caller.call('hivemind_send_card', { title: 'Later' });
+    await shown(2);
+    expect(desktop.sent[1]?.body ?? '').not.toContain('Deployed');
     expect(desktop.sent[0]).toMatchObject({
       title: expect.stringMatching(/^\[bg\] agent-1 · /),
       body: '&lt;b&gt;Deployed&lt;/b&gt; &amp; well.',
@@ -474,9 +487,9 @@ describe('pings and cards', () => {
     });
     const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     await shown(1);
-    const status = async () => (await hive.outreach.get(String(outreach_id)))?.status;
+    const status = async () => (await hive.outreach.find(String(outreach_id)))?.status;
     await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
-    expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
+    expect(await hive.outreach.find(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
     expect(await creditsOf(hive)).toBe(119);
   });
 
@@ -496,7 +509,7 @@ describe('pings and cards', () => {
       next: expect.stringContaining('your human has turned popups off'),
     });
     expect(await creditsOf(hive)).toBeNull();
-    expect(await hive.outreach.get(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
+    expect(await hive.outreach.find(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
     expect(desktop.sent).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, whenWaiting } from '../support/hive.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
-import { clockPasses, eventually, FOR_EVER_MS, sleep } from '../support/wait.ts';
+import { clockPasses, eventually, FOR_EVER_MS, moment } from '../support/wait.ts';
 
 let server: PostgresServer;
 let hives = 0;
@@ -89,7 +89,7 @@ describe('a server that crashes and comes back', () => {
           kept.push((await ask(hive, { question: `Question ${n}?` })).ask_id);
         } catch (error) {
           refused.push(String((error as { code?: unknown }).code));
-          await sleep(20);
+          await moment(20);
         }
       }
     })();
@@ -231,7 +231,7 @@ describe('a writer that commits late', () => {
       hive.store.write(async (tx) => {
         const { n = 0 } = (await tx.desks.preferences('seat')) as { n?: number };
         begun.push(subject);
-        if (pause_ms > 0) await sleep(pause_ms);
+        if (pause_ms > 0) await moment(pause_ms);
         await tx.events.append({ type: 'desk/notice', session_id: null, subject, data: {} });
         await tx.desks.setPreferences('seat', { n: n + 1 });
       });

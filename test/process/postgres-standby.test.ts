@@ -12,7 +12,7 @@ import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { fillDisk } from '../support/small-disk.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
-import { eventually, FOR_EVER_MS, sleep } from '../support/wait.ts';
+import { eventually, FOR_EVER_MS, moment } from '../support/wait.ts';
 
 async function server(options?: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
   const started = await startPostgres(options);
@@ -57,7 +57,7 @@ describe('a standby that takes over', () => {
       while (!stopped) {
         await ask(agent).then(
           (prompt) => kept.push(prompt.ask_id),
-          () => sleep(20),
+          () => moment(20),
         );
       }
     })();

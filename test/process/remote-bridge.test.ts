@@ -6,13 +6,13 @@
  * @module-tag http
  */
 import { describe, expect, test } from 'vitest';
-import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
+import { childEnvironment, outputOf, spawnHive, watchesBell } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectBridge, NO_STORE, tokenFileOf } from '../support/remote.ts';
 import { serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
-import { sleep } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 describe('the bridge', () => {
   test('carries a question there and its answer back', async () => {
@@ -21,7 +21,7 @@ describe('the bridge', () => {
     const agent = await connectBridge(served);
     const asked = await agent.call('hivemind_ask_async', { question: 'From afar?' });
     const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
-    await sleep(100);
+    await eventually(() => watchesBell(served.child.pid, served.store));
     await hive.prompts.respond({ ask_id: String(asked['ask_id']), decision: 'yes', actor: HUMAN });
     expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
   });
@@ -33,7 +33,6 @@ describe('the bridge', () => {
     const asked = await agent.call('hivemind_ask_async', { question: 'Still there?' });
     await first.child.kill('SIGTERM');
     const away = agent.call('hivemind_status');
-    await sleep(300);
     await serve(store, '--port', new URL(first.url).port);
     expect(await away).toHaveProperty('desks_online');
     expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'] })).toMatchObject({
@@ -49,10 +48,10 @@ describe('the bridge', () => {
     const waiting = agent
       .call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 25_000 })
       .catch((error: unknown) => String(error));
-    await sleep(300);
+    await eventually(() => watchesBell(first.child.pid, store));
     await first.child.kill('SIGKILL');
     await serve(store, '--port', new URL(first.url).port);
-    expect(await waiting).toMatch(/lost/);
+    expect(await waiting).toMatch(/lost|It is not known whether this was done/);
     expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'] })).toMatchObject({
       status: 'pending',
     });

@@ -31,7 +31,7 @@ describe('the mention gate of another machine', () => {
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
     await runRemoteHook(served, FAR_START, file);
-    const { handle } = await hive.sessions.find(FAR);
+    const { handle } = await hive.sessions.resolve(FAR);
     const other = await introduce(hive, 'session-9');
     await hive.messages.post({ body: `@${handle} look`, scope: 'all', author: agentAuthor(other, 'mcp') });
     return { served, file, hive };

@@ -26,7 +26,7 @@ describe('a hook of another machine', () => {
     const hive = await openTestHive(served.store);
     expect((await runRemoteHook(served, FAR_START, file)).code).toBe(0);
     expect((await runRemoteHook(served, farCall('use-1'), file)).code).toBe(0);
-    expect(await hive.sessions.get(FAR)).toMatchObject({ machine: 'token:default', pid: 4242 });
+    expect(await hive.sessions.find(FAR)).toMatchObject({ machine: 'token:default', pid: 4242 });
     const agent = await connectBridge(served);
     const asked = await agent.call(
       'hivemind_ask_async',
@@ -41,7 +41,7 @@ describe('a hook of another machine', () => {
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
     await runRemoteHook(served, FAR_START, file);
-    const session = await hive.sessions.find(FAR);
+    const session = await hive.sessions.resolve(FAR);
     const { prompt } = await hive.prompts.ask({ question: 'Go?' }, session);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'go ahead', actor: HUMAN });
     const said = await runRemoteHook(
@@ -64,7 +64,7 @@ describe('a hook of another machine', () => {
       file,
       HEADLESS,
     );
-    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.find(FAR));
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.resolve(FAR));
     const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
     const stopping = runRemoteHook(served, stop, file, { ...HEADLESS, HIVE_STOP_WAIT_S: '120' });
     // Past the usual two seconds of a hook.
@@ -84,8 +84,8 @@ describe('a hook of another machine', () => {
     const local = await hive.sessions.introduce(introduction({ session_id: 'local-1', machine: 'here' }));
     const ran = await runRemoteHook(served, { ...FAR_START, session_id: 'local-1' }, file);
     expect(ran).toMatchObject({ code: 0, out: '' });
-    expect(await hive.sessions.get('local-1')).toEqual(local);
-    expect((await hive.sessions.get('token:default:local-1'))?.machine).toBe('token:default');
+    expect(await hive.sessions.find('local-1')).toEqual(local);
+    expect((await hive.sessions.find('token:default:local-1'))?.machine).toBe('token:default');
   });
 
   test('cannot lend its name to a call of this machine', async () => {

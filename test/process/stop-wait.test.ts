@@ -19,7 +19,7 @@ import {
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
-import { clockPasses, eventually, sleep } from '../support/wait.ts';
+import { clockPasses, eventually, moment } from '../support/wait.ts';
 
 type Raw = Record<string, unknown>;
 
@@ -46,7 +46,7 @@ async function asking(
   await fire(store, { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', prompt: 'go' }, env);
   const { prompt } = await hive.prompts.ask(
     { question: 'Which port?' },
-    await hive.sessions.find('session-1'),
+    await hive.sessions.resolve('session-1'),
   );
   return { store, hive, ask_id: prompt.ask_id };
 }
@@ -62,7 +62,7 @@ describe('HIVE_STOP_WAIT_S', () => {
     const { decision, reason } = JSON.parse(await stop);
     expect(decision).toBe('block');
     expect(reason).toContain('8080. By ada via emacs');
-    expect(await hive.sessions.find('session-1')).toMatchObject({ state: 'active' });
+    expect(await hive.sessions.resolve('session-1')).toMatchObject({ state: 'active' });
     expect((await hive.store.read((tx) => tx.turns.current('session-1')))?.state).toBe('in_progress');
     expect(await fire(store, { ...STOP, stop_hook_active: true }, waiting(20))).toBe('');
     expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
@@ -72,7 +72,7 @@ describe('HIVE_STOP_WAIT_S', () => {
     const { store, hive, ask_id } = await asking();
     expect(await fire(store, STOP, waiting(1))).toBe('');
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
-    expect(await hive.sessions.find('session-1')).toMatchObject({ state: 'idle' });
+    expect(await hive.sessions.resolve('session-1')).toMatchObject({ state: 'idle' });
   });
 
   test.each<[string, Environment, string]>([
@@ -87,7 +87,7 @@ describe('HIVE_STOP_WAIT_S', () => {
     const hive = await openTestHive(store);
     const raw = { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', turn_id: 'p1', prompt: 'go' };
     await fire(store, raw, env, client);
-    await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.find('session-1'));
+    await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.resolve('session-1'));
     expect(await fire(store, { ...STOP, turn_id: 'p1' }, waiting(3_600, env), client)).toBe('');
   });
 
@@ -144,14 +144,14 @@ describe('hooks that are killed at any moment', () => {
         hook.process.stdout.setEncoding('utf8').on('data', (text: string) => {
           read += text;
         });
-        await sleep(ms);
+        await moment(ms);
         await hook.kill('SIGKILL');
       }
       await clockPasses(2_600);
       read += await fire(store, prompt(1_000), main);
       expect(read).toContain(`Round ${round}.`);
       await fire(store, { hook_event_name: 'Stop', prompt_id: 'p1000' }, main);
-      expect((await hive.outreach.get(item.outreach_id))?.status).toBe('delivered');
+      expect((await hive.outreach.find(item.outreach_id))?.status).toBe('delivered');
     }
   });
 });

@@ -16,7 +16,7 @@ import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectHttp, INITIALIZE, rawRequest, serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually, moment } from '../support/wait.ts';
 
 test('connections without a token are bounded and shed first; an agent with one keeps its own', async () => {
   const served = await serve(tempStore());
@@ -59,7 +59,7 @@ test('a token may not take the sessions of the others, and is told when to try a
     if (status === 200) begun += 1;
     // Faster than its rate is another limit: that one is over in a second.
     else if (body.includes('open sessions')) refused = body;
-    else await sleep(50);
+    else await moment(50);
   }
   expect(begun).toBe(100);
   expect(refused).toMatch(/The token \\"default\\" has 100 open sessions.*try again in \d+ s/);

@@ -7,6 +7,10 @@
  * @module-tag emacs
  * @module-tag cli
  */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { screensOf } from '../../src/cli/output.ts';
@@ -14,13 +18,20 @@ import { permissionDigest } from '../../src/domain/permissions.ts';
 import { promptPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { EDIT_TOOLS_ELSEWHERE, editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import {
+  answerDialog,
+  type FiredDialog,
+  fireDialog,
+  openDesk,
+  permissionDecision,
+} from '../support/dialogs.ts';
+import { ask, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 
@@ -130,7 +141,7 @@ describe('an answer that allows says what was displayed', () => {
           hive.prompts.respond({ ask_id, decision, actor, displayed_digest }),
         ).rejects.toMatchObject({
           code: 'not_allowed',
-          message: expect.stringMatching(/is not granted: .*displayed/),
+          message: expect.stringMatching(/is not allowed: .*displayed/),
         });
       }
     }
@@ -187,6 +198,75 @@ describe('the hook that prints allow', () => {
       });
     },
   );
+});
+
+describe('an edit', () => {
+  const editing = { machine: hostname(), editTools: async (cwd: string) => editToolsAt(cwd) };
+
+  async function asked(text: string): Promise<FiredDialog & { file: string }> {
+    const file = join(tempFolder(), 'a.txt');
+    writeFileSync(file, text);
+    const { permission_suggestions: _, ...raw } = BASH;
+    const tool_input = { file_path: file, old_string: 'b\n', new_string: 'B\n' };
+    const fired = await fireDialog(hive, { ...raw, tool_name: 'Edit', tool_input }, { settings: editing });
+    return { ...fired, file };
+  }
+
+  test('is shown as a diff of the file, and allowed while that is what it does', async () => {
+    const { prompts, printed, file } = await asked('a\nb\nc\n');
+    expect(prompts[0]?.context).toBe(
+      [
+        ...[`--- ${file}`, `+++ ${file}`, '@@ -1,3 +1,3 @@', ' a', '-b', '+B', ' c', ''],
+        ...['Tool: Edit', `Directory: ${BASH['cwd']}`],
+      ].join('\n'),
+    );
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+    expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+  });
+
+  test('is denied when the file has changed since, and the human is told', async () => {
+    const { prompts, printed, file } = await asked('a\nb\nc\n');
+    const shown = prompts[0] as Prompt;
+    expect(await hive.edits.changedSince(shown)).toEqual([]);
+    writeFileSync(file, 'a\nb\nd\n');
+    utimesSync(file, new Date(), new Date(Date.parse(shown.created_at) + 1_000));
+    expect(await hive.edits.changedSince(shown)).toEqual([file]);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny', message: expect.stringContaining('the file has changed') },
+    });
+    expect(await noticesOf(hive)).toEqual([expect.stringContaining('a file has changed since')]);
+  });
+
+  test('on another machine is shown as it was given', async () => {
+    const { permission_suggestions: _, ...raw } = BASH;
+    const tool_input = { file_path: '/etc/hostname', old_string: 'a', new_string: 'b' };
+    const settings = { editTools: async () => EDIT_TOOLS_ELSEWHERE };
+    const { prompts, printed } = await fireDialog(
+      hive,
+      { ...raw, tool_name: 'Edit', tool_input },
+      { settings },
+    );
+    expect(prompts[0]?.context).toMatch(/^The file is on another machine, so this is no diff of the file\./);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+    expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+  });
+
+  test('waits for nothing to read a file that is none', () => {
+    const pipe = join(tempFolder(), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const { read } = editToolsAt('/');
+    expect(read(pipe)).toMatchObject({ kind: 'unread', why: 'is not a plain file' });
+    expect(read('/dev/zero')).toMatchObject({ kind: 'unread' });
+    expect(read('/')).toMatchObject({ kind: 'unread' });
+    writeFileSync(`${pipe}.bin`, Buffer.from([1, 0, 2]));
+    expect(read(`${pipe}.bin`)).toEqual({ kind: 'unread', why: 'is binary (3 bytes)' });
+    symlinkSync(`${pipe}.gone`, `${pipe}.link`);
+    expect(read(`${pipe}.link`)).toMatchObject({ kind: 'missing' });
+    mkdirSync(`${pipe}.real`);
+    symlinkSync(`${pipe}.real`, `${pipe}.dir`);
+    expect(read(`${pipe}.dir/new`)).toMatchObject({ kind: 'missing', link: `${pipe}.real/new` });
+  });
 });
 
 describe('a popup', () => {

@@ -300,9 +300,9 @@ test('rules are matched outside any transaction, so that a long command holds no
   const hive = await openTestHive();
   let inside = 0;
   const seen: number[] = [];
-  const { writeReceipt } = hive.store;
-  hive.store.writeReceipt = (work, announces) =>
-    writeReceipt(async (tx) => {
+  const { writeUnflushed } = hive.store;
+  hive.store.writeUnflushed = (work, announces) =>
+    writeUnflushed(async (tx) => {
       inside += 1;
       try {
         return await work(tx);

@@ -42,7 +42,10 @@ async function twoAgents() {
   const [a, b] = await Promise.all([startClient(store), startClient(store)]);
   await a.hook(start(A));
   await b.hook(start(B));
-  const { prompt: asked } = await hive.prompts.ask({ question: 'Which key?' }, await hive.sessions.find(A));
+  const { prompt: asked } = await hive.prompts.ask(
+    { question: 'Which key?' },
+    await hive.sessions.resolve(A),
+  );
   const answer = (): Promise<unknown> =>
     hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the secret key', actor: HUMAN });
   const handed = async (): Promise<string | null> => (await hive.prompts.get(asked.ask_id)).handed_at;
@@ -91,7 +94,7 @@ describe('a hook is believed only below the client process of its session', () =
     expect(ran.err).toContain('this one belongs to Claude-eeeee');
     expect(ran.out).not.toContain('the secret key');
     expect(await handed()).toBeNull();
-    expect((await hive.sessions.get(inside))?.parent_session_id).toBe(A);
+    expect((await hive.sessions.find(inside))?.parent_session_id).toBe(A);
   });
 
   test('a false /clear takes no question of another agent over', async () => {
@@ -121,7 +124,7 @@ describe('a hook is believed only below the client process of its session', () =
     await a.end();
     await b.hook({ hook_event_name: 'SessionEnd', session_id: B, reason: 'resume' });
     expect((await b.hook(start(A, 'resume'))).out).toContain('the secret key');
-    expect((await hive.sessions.get(A))?.pid).toBe(b.pid);
+    expect((await hive.sessions.find(A))?.pid).toBe(b.pid);
   });
 });
 
@@ -172,7 +175,7 @@ describe('a hook of Codex, which names no process, is believed below what may be
       ancestors: (pid) => lines[pid] ?? [],
       nameOf: (pid) => names[pid] ?? 'node',
     };
-    const session = await hive.sessions.find(CODEX);
+    const session = await hive.sessions.resolve(CODEX);
     const refusal = (pid: number, ...above: number[]): Promise<string | null> =>
       hive.store.read((tx) =>
         refusalToSpeak(tx, { ...session, pid }, { machine: session.machine, pid: 300, above }, fake),
@@ -191,7 +194,7 @@ describe('a process that is nobody’s client', () => {
     const hive = await openTestHive(store);
     const agent = await startClient(store);
     await agent.hook(start(B), { CLAUDE_PID: '1' });
-    expect((await hive.sessions.get(B))?.pid).toBeNull();
+    expect((await hive.sessions.find(B))?.pid).toBeNull();
     const person = shell(store);
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     expect(await person.hive('respond', ask_id, 'yes')).toMatchObject({ code: 0 });
@@ -203,7 +206,7 @@ describe('a process that is nobody’s client', () => {
     const [agent, stranger] = await Promise.all([startClient(store), startClient(store)]);
     const env = { CLAUDE_PID: String(stranger.pid), CLAUDE_CODE_SESSION_ATTENDED: '0' };
     await agent.hook(prompt(B), env);
-    expect((await hive.sessions.get(B))?.pid).toBeNull();
+    expect((await hive.sessions.find(B))?.pid).toBeNull();
     expect((await hive.turns.current(B))?.client_pid).toBeNull();
   });
 });

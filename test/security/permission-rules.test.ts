@@ -16,6 +16,7 @@ import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder } from '../support/temp.ts';
 import { type CorpusCall, honestCalls, hostileCalls } from './rule-corpus.ts';
 
+const NOW = '2026-11-23T12:00:00.000Z';
 const SESSION = { project: 'demo', project_dir: '/demo', source: 'main' as const, machine: 'here' };
 const SEED = 20_260_301;
 
@@ -26,8 +27,8 @@ function fixture(name: string, made: readonly CorpusCall[]): CorpusCall[] {
   return JSON.parse(readFileSync(file, 'utf8')) as CorpusCall[];
 }
 
-const HOSTILE = fixture('hostile-calls.json', hostileCalls(SEED, 1_300));
-const HONEST = fixture('honest-calls.json', honestCalls(SEED, 240));
+const HOSTILE = fixture('hostile-calls.json', hostileCalls(SEED, 1_400));
+const HONEST = fixture('honest-calls.json', honestCalls(SEED, 320));
 
 let place: Place;
 let here = '';
@@ -54,13 +55,13 @@ function decide({ rule, tool, input }: Pick<CorpusCall, 'rule' | 'tool' | 'input
   const { rules, problems } = readRules([written(rule)], 'trust.json');
   expect(problems).toEqual([]);
   const call = { name: tool, input: written(input), use_id: null, response: null, own: null };
-  return decidingRule(rulesForTool(rules, call, place), SESSION)?.decision ?? null;
+  return decidingRule(rulesForTool(rules, call, place), SESSION, NOW)?.decision ?? null;
 }
 
 describe('no hostile variant of an allowed call is allowed by its rule', () => {
   test('there are at least 500, and they are what the generator makes', () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(500);
-    expect(HOSTILE).toEqual(JSON.parse(JSON.stringify(hostileCalls(SEED, 1_300))));
+    expect(HOSTILE).toEqual(JSON.parse(JSON.stringify(hostileCalls(SEED, 1_400))));
   });
 
   test.each([...new Set(HOSTILE.map(({ how }) => how))])('by %s', (how) => {
@@ -76,7 +77,7 @@ describe('no hostile variant of an allowed call is allowed by its rule', () => {
 
 test('an honest call is decided as its rule says', () => {
   expect(HONEST.length).toBeGreaterThanOrEqual(200);
-  expect(HONEST).toEqual(honestCalls(SEED, 240));
+  expect(HONEST).toEqual(honestCalls(SEED, 320));
   expect(HONEST.filter((call) => decide(call) !== call.decision)).toEqual([]);
   expect(new Set(HONEST.map(({ decision }) => decision))).toEqual(new Set(['allow', 'deny', null]));
 });
@@ -109,6 +110,7 @@ test('a star after a change of the directory stays in the directory that the rul
     ['git -C sub add *', 'git -C sub add y', 'git -C sub add r'],
     ['make -C sub *', 'make -C sub y', 'make -C sub r'],
     ['npm --prefix=sub test *', 'npm --prefix=sub test y', 'npm --prefix=sub test r'],
+    ['make -C *', 'make -C sub y', 'make -C sub r'],
   ] as const)
     expect([input, allowed(input, honest), allowed(input, evil)]).toEqual([input, true, false]);
   expect(allowed('A=b GIT_SSH_COMMAND=* git pull', 'A=b GIT_SSH_COMMAND=y git pull')).toBe(false);
@@ -127,7 +129,9 @@ describe('a rule that allows in a project', () => {
     const rules = RULES.map((rule) => ({ ...rule, project }));
     const tool = { name: 'Bash', input: { command: 'npm test' }, use_id: null, response: null, own: null };
     const matching = rulesForTool(rules, tool, placeAt(cwd));
-    return decidingRule(matching, { ...SESSION, project_dir: join(project, '.git') })?.decision === 'allow';
+    return (
+      decidingRule(matching, { ...SESSION, project_dir: join(project, '.git') }, NOW)?.decision === 'allow'
+    );
   }
 
   function repository(): { trusted: string; folder: string } {

@@ -9,6 +9,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
@@ -45,7 +46,7 @@ describe('ids that come over HTTP belong to their token', () => {
     await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
     expect((await runRemoteHook(served, prompt(session_id), file)).out).toBe('');
     expect((await hive.prompts.get(ask_id)).handed_at).toBeNull();
-    expect((await hive.sessions.get(`token:laptop:${session_id}`))?.machine).toBe('token:laptop');
+    expect((await hive.sessions.find(`token:laptop:${session_id}`))?.machine).toBe('token:laptop');
   });
 
   test('nor one that names a local agent, a session of another token, or a subagent of either', async () => {
@@ -54,7 +55,10 @@ describe('ids that come over HTTP belong to their token', () => {
     await hive.sessions.introduce(introduction({ session_id: 'local-1', machine: 'here' }));
     for (const session_id of ['local-1', 'far-1', FAR]) {
       const own = session_id === 'local-1' ? session_id : FAR;
-      const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.find(own));
+      const { prompt: asked } = await hive.prompts.ask(
+        { question: 'Key?' },
+        await hive.sessions.resolve(own),
+      );
       await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the secret key', actor: HUMAN });
       for (const event of [prompt(session_id), { ...prompt(session_id), agent_id: 'sub' }])
         expect((await runRemoteHook(served, event, file)).out).not.toContain('secret key');
@@ -66,7 +70,7 @@ describe('ids that come over HTTP belong to their token', () => {
     const served = await serve(tempStore());
     const hive = await openTestHive(served.store);
     await runRemoteHook(served, FAR_START, tokenFileOf(served));
-    const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.find(FAR));
+    const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
     await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the secret key', actor: HUMAN });
     const child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(served.store));
     child.process.stdin.end(JSON.stringify(prompt(FAR)));
@@ -81,8 +85,8 @@ describe('ids that come over HTTP belong to their token', () => {
     const { ask_id } = await local.call('hivemind_ask_async', { question: 'Key?' });
     const remote = await connectHttp({ url: served.url, token });
     await expect(remote.call('hivemind_cancel', { ask_id })).rejects.toThrow('not_allowed');
-    expect((await hive.sessions.get('reviewer'))?.machine).not.toMatch(/^token:/);
-    expect((await hive.sessions.get('token:laptop:reviewer'))?.handle).toBe('reviewer-2');
+    expect((await hive.sessions.find('reviewer'))?.machine).not.toMatch(/^token:/);
+    expect((await hive.sessions.find('token:laptop:reviewer'))?.handle).toBe('reviewer-2');
   });
 
   test('a call that a remote hook recorded is not taken for one of another token', async () => {
@@ -99,6 +103,29 @@ describe('ids that come over HTTP belong to their token', () => {
       expect((await hive.prompts.get(String(ask_id))).session_id).toBe(session_id);
     }
   });
+});
+
+test('a token reports nothing of what the hook of another one printed', async () => {
+  const { served, token, hive } = await withToken(tempStore(), 'laptop');
+  await runRemoteHook(served, FAR_START, tokenFileOf(served));
+  const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
+  await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the key', actor: HUMAN });
+  const post = async (secret: string, body: object): Promise<{ output_id: string }> => {
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` };
+    const reply = await fetch(new URL(HOOK_PATH, served.url), {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return (await reply.json()) as { output_id: string };
+  };
+  const { output_id: printed } = await post(served.token, { event: prompt('far-1'), client: 'claude-code' });
+  const outputs = () => hive.store.read((tx) => tx.hookOutputs.of(FAR));
+  expect(await outputs()).toMatchObject([{ output_id: printed }]);
+  await post(token, { printed });
+  expect(await outputs()).toMatchObject([{ output_id: printed }]);
+  await post(served.token, { printed });
+  expect(await outputs()).toEqual([]);
 });
 
 describe('a token takes part in the projects that it lists', () => {
@@ -172,11 +199,11 @@ describe('a token that is revoked while something waits', () => {
     const hive = await openTestHive(served.store);
     const turn = { session_id: 'far-1', cwd: '/', prompt_id: 'p1' };
     await runRemoteHook(served, { ...prompt('far-1'), ...turn }, file, HEADLESS);
-    const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.find(FAR));
+    const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
     const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
-    const seen = (await hive.sessions.get(FAR))?.hooks_seen_at;
+    const seen = (await hive.sessions.find(FAR))?.hooks_seen_at;
     const child = runRemoteHook(served, stop, file, { ...HEADLESS, HIVE_STOP_WAIT_S: '120' });
-    await eventually(async () => (await hive.sessions.get(FAR))?.hooks_seen_at !== seen);
+    await eventually(async () => (await hive.sessions.find(FAR))?.hooks_seen_at !== seen);
     await revokeAndAnswer(served, asked.ask_id);
     const ended = await child;
     expect(ended.out).not.toContain('the secret key');
@@ -192,7 +219,7 @@ describe('a remote agent', () => {
     const hive = await openTestHive(served.store);
     const env = { CLAUDE_CODE_SESSION_ATTENDED: '1' };
     await runRemoteHook(served, FAR_START, file, env);
-    const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.find(FAR));
+    const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
     const stop = { hook_event_name: 'Stop', session_id: 'far-1', cwd: '/' };
     const waiter = spawnHive(
       ['hook', '--client', 'claude-code', '--wake', '--url', served.url, '--token-file', file],
@@ -215,7 +242,7 @@ describe('a remote agent', () => {
     const served = await serve(tempStore());
     await runRemoteHook(served, FAR_START, tokenFileOf(served), { HIVE_AGENT: 'far-tests' });
     const hive = await openTestHive(served.store);
-    expect((await hive.sessions.get(FAR))?.handle).toBe('far-tests');
+    expect((await hive.sessions.find(FAR))?.handle).toBe('far-tests');
   });
 
   test.each([

@@ -152,6 +152,37 @@ const BASES: readonly Base[] = [
   },
 ];
 
+/**
+ * Rules whose command works in another folder, from which links lead out. An honest call of some is not allowed
+ * either, because nobody knows where git looks for what the star matches.
+ */
+const MOVED: readonly (readonly [input: string, honest: CorpusCall['decision']])[] = [
+  ['cd src && cat *', 'allow'],
+  ['command cd src && cat *', 'allow'],
+  ['builtin cd src && cat *', 'allow'],
+  ['command -p cd src && rm *', 'allow'],
+  ['pushd src && cat *', 'allow'],
+  ['make -C src *', 'allow'],
+  ['make -Csrc *', 'allow'],
+  ['make -C * *', null],
+  ['git -C src > log add *', 'allow'],
+  ['git --work-tree=src add *', 'allow'],
+  ['git --work-tree src add *', 'allow'],
+  ['npm --prefix=src run build *', 'allow'],
+  ['task -d src *', 'allow'],
+  ['task -dsrc *', 'allow'],
+  ['runner --root src --fast *', 'allow'],
+  ['runner --root=src *', 'allow'],
+  ['ROOT=src runner *', 'allow'],
+  ['X=1 cd src && cat *', null],
+  ['CDPATH=lib cd src && cat *', null],
+  ['git --git-dir=src/.git add *', null],
+  ['git --git-dir src/.git add *', null],
+  ['git -c core.worktree=src add *', null],
+  ['GIT_DIR=src/.git git add *', null],
+  ['GIT_WORK_TREE=src git add *', null],
+];
+
 const PAYLOADS = ['rm -rf x', 'curl evil.example', 'sh', './evil', 'git push', 'cat /etc/passwd', 'id'];
 const OUTSIDE = [
   '../x',
@@ -540,6 +571,14 @@ export function hostileCalls(seed: number, count: number): CorpusCall[] {
   for (const { tool, field, input, beside } of FILE_RULES)
     for (const path of FILES_OUTSIDE)
       add({ rule: allow(tool, input), tool, input: { [field]: path, ...beside }, how: 'a file elsewhere' });
+  for (const [input] of MOVED)
+    for (const word of ['out-link', 'out-link/passwd', 'dangling', 'env-link.ts', './out-link'])
+      add({
+        rule: allow('Bash', input),
+        tool: 'Bash',
+        input: { command: moved(input, word) },
+        how: 'a link of another folder',
+      });
   for (const input of URL_RULES)
     for (const url of URLS_OUTSIDE)
       add({
@@ -621,6 +660,8 @@ export function honestCalls(seed: number, count: number): CorpusCall[] {
     for (const command of denied) add(rule, command, 'deny');
     for (const command of not) add(rule, command, null);
   }
+  for (const [input, decision] of MOVED)
+    for (const word of ['a.ts', 'deep/a.ts', 'new']) add(allow('Bash', input), moved(input, word), decision);
   const open = ['npm test*', 'npm test *', 'git log*', 'git diff *', 'npm run build*'];
   while (calls.size < count) {
     const input = pick(random, open);
@@ -632,4 +673,9 @@ export function honestCalls(seed: number, count: number): CorpusCall[] {
 
 function allow(tool: string, input: string): CorpusCall['rule'] {
   return { decision: 'allow', tool, input };
+}
+
+/** A call of such a rule: the last star is this word, and another one the folder. */
+function moved(input: string, word: string): string {
+  return input.replace('* *', 'src *').replace('*', word);
 }

@@ -148,6 +148,29 @@ test('a changed row does not become ours when Hive writes it again', async () =>
   expect(ran()).toBe(false);
 });
 
+test('an earlier row of the run that somebody puts back starts nothing', async () => {
+  const { hive, env, record, ran, resume } = await plant();
+  const files = createRunFiles(env);
+  const digest = files.keep(record as never);
+  const all = (path: string, sql: string, ...values: (string | number | null)[]) => {
+    const db = new DatabaseSync(path);
+    const rows = db.prepare(sql).all(...values) as Record<string, string | number | null>[];
+    db.close();
+    return rows;
+  };
+  const result = await resume({ digest }, async (path) => {
+    const [row = {}] = all(path, 'SELECT * FROM runs');
+    // Its second start begins, and its row says so.
+    files.count('run-1', 2);
+    await hive.store.write((tx) => tx.runs.put(asleep({ digest, start: 2, status: 'working' })));
+    // The row of before, with its mark.
+    const set = Object.keys(row).map((column) => `${column} = ?`);
+    all(path, `UPDATE runs SET ${set.join(', ')}`, ...Object.values(row));
+  });
+  expect(result).toMatchObject({ problem: expect.stringContaining('put an earlier row of it back') });
+  expect(ran()).toBe(false);
+});
+
 describe('an answer', () => {
   const ASKS = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
   const CALL = { ...ASKS, hook_event_name: 'PreToolUse' };
@@ -229,6 +252,26 @@ describe('an answer', () => {
     await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
     const asked = await fire(hive, call('', ASKS), as(1));
     expect(said(asked)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+  });
+
+  test('to one of two identical calls of a step is not given to both, though a row says that it was given to none', async () => {
+    const { hive, put, as, write } = await working();
+    const ids = ['toolu_1', 'toolu_2'];
+    for (const id of ids) write({ type: 'tool_use', id, name: 'Bash', input: { command: 'make clean' } });
+    const asked = [
+      await fireDialog(hive, call('toolu_1'), as(1)),
+      await fireDialog(hive, call('toolu_2'), as(1)),
+    ];
+    const [first = '', second = ''] = asked.map(({ prompts }) => prompts.at(-1)?.ask_id ?? '');
+    expect(first).not.toBe(second);
+    await answerDialog(hive, first, 'Allow');
+    await put({ calls: (await callsOf(hive)).map((one) => ({ ...one, given: false })) });
+    for (const _ of ids) {
+      const { prompts, printed } = await fireDialog(hive, call('', ASKS), as(1));
+      const again = prompts.filter(({ ask_id }) => ask_id !== first && ask_id !== second).at(-1);
+      await answerDialog(hive, again?.ask_id ?? '', 'Deny');
+      expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'deny' } });
+    }
   });
 
   test('that an agent did not live to get is asked for again, and the human reads why', async () => {

@@ -6,8 +6,8 @@
  * @module-tag no-authority
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { promptView } from '../../src/adapters/mcp/prompts.ts';
@@ -35,6 +35,7 @@ import {
 } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
+import { whenFinished } from '../support/lifetime.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -445,9 +446,30 @@ describe('a hook and a sidecar of their own', () => {
     expect((await hive.prompts.list({ status: 'pending', limit: 9 })).items).toHaveLength(1);
   });
 
+  test('the agent of GnuPG signs in its place as well', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'g-'));
+    const person = { PATH: process.env['PATH'] ?? '', HOME: home, GNUPGHOME: home };
+    const run = (program: string, ...args: string[]) => outputOf(spawnChild(program, args, person));
+    whenFinished(async () => {
+      await run('gpgconf', '--kill', 'gpg-agent');
+      rmSync(home, { recursive: true });
+    });
+    writeFileSync(join(home, 'gpg-agent.conf'), 'enable-ssh-support\n');
+    const made = ['--quick-generate-key', 'ada', 'ed25519', 'auth', 'never'];
+    await run('gpg', '--batch', '--quiet', '--passphrase', '', ...made);
+    const listed = await run('gpg', '--batch', '--with-colons', '--with-keygrip', '--list-keys');
+    writeFileSync(join(home, 'sshcontrol'), `${/^grp:+([0-9A-F]+):/m.exec(listed)?.[1]}\n`);
+    const SSH_AUTH_SOCK = (await run('gpgconf', '--list-dirs', 'agent-ssh-socket')).trim();
+    const ssh_agent_key = await run('gpg', '--batch', '--export-ssh-key', 'ada');
+    const env = { ...trusting({ ssh_agent_key }), SSH_AUTH_SOCK } as unknown as { XDG_CONFIG_HOME: string };
+    const { store, sidecar } = await start(env);
+    expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject(allowed);
+  });
+
   test('only a line of a key that can sign is understood', () => {
     const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ== ada';
-    for (const ssh_agent_key of [rsa, '', 7, 'ssh-ed25519', 'ssh-ed25519 AAAA', { key: 'x' }]) {
+    const hardware = 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t ada';
+    for (const ssh_agent_key of [rsa, hardware, '', 7, 'ssh-ed25519', 'ssh-ed25519 AAAA', { key: 'x' }]) {
       const { problems, seats } = humanTrust(trusting({ ssh_agent_key, seats: [SEAT] }));
       expect(problems).toEqual([expect.stringContaining('ssh_agent_key')]);
       expect(seats).toEqual([]);

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import { whenFinished } from './lifetime.ts';
 import { bundleOf, lendCode, returnCode } from './run-folder.ts';
 import { lettingScriptsAnswer } from './scripts-answer.ts';
@@ -20,11 +19,14 @@ export type Environment = Record<string, string>;
 
 /** The children's home; one per test file. */
 let home: string | null = null;
-afterAll(() => {
-  if (home !== null) returnCode(home);
-  if (home !== null) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+
+/** Removes the home of the children; nothing-left.ts calls it after each test file. */
+export function removeHome(): void {
+  if (home === null) return;
+  returnCode(home);
+  rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   home = null;
-});
+}
 
 function newHome(): string {
   const folder = lettingScriptsAnswer(mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`)));

@@ -46,11 +46,12 @@ export function shell(store: string, env: Environment = {}): Shell {
       const folder = tempFolder();
       const [out, code] = [join(folder, 'out'), join(folder, 'code')];
       // tmux shows Hive that somebody types here; script keeps what is printed exactly.
-      const line = `(script -qec "${command}" /dev/null; echo $? >'${code}') | cat >'${out}'`;
+      const line = `tmux wait-for watched; (script -qec "${command}" /dev/null; echo $? >'${code}') | cat >'${out}'`;
       const terminal = await openTerminal(folder, childEnvironment(store, { TERM: 'dumb', ...env }), [
         ...['sh', '-c', `export TERM=dumb; ${line}`],
       ]);
       whenFinished(() => terminal.close());
+      await terminal.watch();
       const said = (): string => (existsSync(out) ? readFileSync(out, 'utf8') : '');
       const isOver = (): boolean => existsSync(code) && readFileSync(code, 'utf8').endsWith('\n');
       await eventually(() => isOver() || said().includes(prompt), 30_000, prompt);

@@ -10,7 +10,7 @@ import { openTestHive, withoutQuotas } from './hive.ts';
 import { connectMcp, type McpCaller } from './mcp-client.ts';
 import { type Sidecar, startSidecar } from './sidecar.ts';
 import { tempStore } from './temp.ts';
-import { eventually, sleep } from './wait.ts';
+import { eventually, moment } from './wait.ts';
 
 interface Answer {
   ask_id: string;
@@ -61,11 +61,11 @@ async function oneRound(store: string, round: number, random: Random, books: Boo
   const isBusy = (): boolean =>
     books.asked.size > before.asked + 1 && books.answered.size > before.answered + 1;
   await eventually(isBusy, 20_000, `two questions and two answers in round ${round}`);
-  await sleep(random.between(0, 100));
+  await moment(random.between(0, 100));
   const killers = [() => asker.crash(), () => coordinator.crash(), () => desk.child.kill('SIGKILL')];
   for (const kill of killers.sort(() => random.next() - 0.5)) {
     void kill();
-    await sleep(random.between(0, 10));
+    await moment(random.between(0, 10));
   }
   await Promise.all([...working, asker.crash(), coordinator.crash(), desk.child.exited]);
 }
@@ -109,10 +109,10 @@ async function answerFromDesk(desk: Sidecar, { answered, unsureAnswers }: Books)
         const { ask_id } = params as { ask_id: string };
         sending.push(send({ ask_id, decision: `desk to ${ask_id}`, response_id: `desk-${ask_id}` }));
       }
-      await Promise.race([sleep(1), ended]);
+      await Promise.race([moment(1), ended]);
     }
   } catch {
-    await Promise.race([Promise.allSettled(sending), sleep(0)]);
+    await Promise.race([Promise.allSettled(sending), moment(0)]);
   }
 }
 

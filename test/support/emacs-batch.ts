@@ -1,17 +1,17 @@
 /** An Emacs in batch mode with every library of Hive, which returns the value of a form as JSON. */
 import { join } from 'node:path';
 import { childEnvironment, outputOf, ROOT, spawnChild } from './children.ts';
+import { lispFolder } from './lisp.ts';
 import { tempStore } from './temp.ts';
 
-const ELISP = join(ROOT, 'elisp');
-const LOAD = `(dolist (file (directory-files ${JSON.stringify(ELISP)} nil "\\\\.el\\\\'"))
+const LOAD = `(dolist (file (directory-files ${JSON.stringify(join(ROOT, 'elisp'))} nil "\\\\.el\\\\'"))
   (require (intern (file-name-sans-extension file))))`;
 
 /** The value of a Lisp form, as `json-encode` writes it; `library`: a file to load first. */
 export async function askEmacs(form: string, library?: string): Promise<unknown> {
   const program = `(progn (require 'json) ${LOAD} (princ (json-encode ${form})))`;
   const load = library === undefined ? [] : ['-l', library];
-  const args = ['-Q', '--batch', '-L', ELISP, ...load, '--eval', program];
+  const args = ['-Q', '--batch', '-L', lispFolder(), ...load, '--eval', program];
   return JSON.parse(await outputOf(spawnChild('emacs', args, childEnvironment(tempStore()))));
 }
 

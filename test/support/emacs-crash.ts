@@ -12,7 +12,7 @@ import { type Random, randomOf } from '../chaos/random.ts';
 import { type Child, ROOT, spawnChild } from './children.ts';
 import { type EmptyHome, lisp, openEmptyHome, sidecarOf } from './emacs.ts';
 import { ask, openTestHive } from './hive.ts';
-import { eventually, sleep } from './wait.ts';
+import { eventually, moment } from './wait.ts';
 
 /** The number of questions pending at any time: more than Emacs answers while its sidecar is dead. */
 const WAITING = 40;
@@ -67,14 +67,14 @@ async function oneRound(home: EmptyHome, round: number, random: Random, books: B
   };
   const working = (): boolean => heard(emacs).stored.length > 0 && queued() >= ANSWERS;
   await eventually(working, 20_000, `${ANSWERS} answers in round ${round}`);
-  await sleep(random.between(0, 250));
+  await moment(random.between(0, 250));
   const sidecar = sidecarOf(emacs.pid);
   const kills = [() => process.kill(sidecar, 'SIGKILL'), () => process.kill(emacs.pid, 'SIGKILL')];
   // In turn: the sidecar first, while answers are only in the file; Emacs first; both in quick succession.
   if (round % 3 === 1 || (round % 3 === 2 && random.chance(0.5))) kills.reverse();
   kills[0]?.();
   if (round % 3 === 0) await more();
-  if (round % 3 < 2) await sleep(random.between(0, 40));
+  if (round % 3 < 2) await moment(random.between(0, 40));
   try {
     kills[1]?.();
   } catch {} // A sidecar ends by itself when its Emacs has died.
@@ -107,11 +107,11 @@ function outbox({ outbox: folder }: EmptyHome): { pending: string[]; rejected: s
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : [];
   for (const line of files.flatMap((name) => read(join(folder, name)).split('\n'))) {
     const record = parse(line);
-    if (record?.entry === 'answer')
+    if (record?.entry === 'added')
       answers.set(record.response_id, { decision: record.params.decision, rejected: false });
     const known = answers.get(record?.response_id ?? '');
     if (record?.entry === 'rejected' && known !== undefined) known.rejected = true;
-    if (record?.entry === 'acked') answers.delete(record.response_id);
+    if (record?.entry === 'closed') answers.delete(record.response_id);
   }
   const texts = (rejected: boolean): string[] =>
     [...answers.values()].filter((one) => one.rejected === rejected).map(({ decision }) => decision);
@@ -154,7 +154,7 @@ function askOn(hive: OpenedHive): { stop(): Promise<void> } {
         const strict = asked % STRICT === 0 ? { options: [`Yes to ${asked}`], allow_free_text: false } : {};
         await ask(hive, { question: `Question ${asked}?`, ...strict });
       }
-      await sleep(20);
+      await moment(20);
     }
   })();
   return {

@@ -1,6 +1,6 @@
 /** A graphical Emacs on the screen of a test's desktop, moved and clicked by xdotool. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from './children.ts';
@@ -19,8 +19,13 @@ export function graphicalEmacs(): string[] {
   const unpacked = join(CACHE, 'usr/bin/emacs-gtk');
   if (existsSync(unpacked)) {
     // It would look for its dump in the place of the installed Emacs, which has another.
-    const dump = join(CACHE, 'usr/libexec/emacs/28.2/x86_64-linux-gnu/emacs.pdmp');
-    return [unpacked, `--dump-file=${dump}`];
+    const place = join(CACHE, 'usr/libexec/emacs');
+    const dump = readdirSync(place, { recursive: true, encoding: 'utf8' }).find((name) =>
+      name.endsWith('.pdmp'),
+    );
+    if (dump === undefined)
+      throw new Error(`The graphical Emacs in ${CACHE} has no dump: run "npm run setup".`);
+    return [unpacked, `--dump-file=${join(place, dump)}`];
   }
   if (existsSync('/usr/bin/emacs-gtk')) return ['/usr/bin/emacs-gtk'];
   const reason = join(CACHE, 'why-not');

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type HiveLibrary, openHive } from '../../src/index.ts';
-import { childEnvironment, HIVE, ROOT, remainingProcesses } from './children.ts';
+import { childEnvironment, HIVE, remainingProcesses } from './children.ts';
+import { lispFolder } from './lisp.ts';
 import { lendCode } from './run-folder.ts';
 import { openTerminal, type Terminal } from './tmux.ts';
 import { eventually, within } from './wait.ts';
@@ -74,6 +75,8 @@ export async function openEmptyHome(): Promise<EmptyHome> {
       const lines = [
         '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
         `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-outbox-key-file ${lisp(`${outbox}.key`)} hive-user-name "Ada")`,
+        // A test that is about taking an answer back sets this itself, in `setup`.
+        '(setq hive-undo-seconds 0)',
         // While Emacs 28 looks for a shorter name of an M-x command, it drops what is typed.
         '(setq extended-command-suggest-shorter nil)',
         // Native compilation would start another process, and is slow.
@@ -83,7 +86,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
         "(require 'hive-mode)",
         '(hive-mode 1)',
       ];
-      const args = ['-L', join(ROOT, 'elisp'), ...lines.flatMap((line) => ['--eval', line])];
+      const args = ['-L', lispFolder(), ...lines.flatMap((line) => ['--eval', line])];
       return { args, env, connected };
     },
     outboxFiles: () =>

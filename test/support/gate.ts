@@ -38,7 +38,7 @@ export async function gatedWorld(store?: string): Promise<{
     pid: process.pid,
     parent_pid: 4242,
   });
-  const handle = (await hive.sessions.get(GATED_SESSION))?.handle ?? '';
+  const handle = (await hive.sessions.find(GATED_SESSION))?.handle ?? '';
   const author = await otherAgent(hive);
   return {
     hive,

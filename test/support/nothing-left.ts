@@ -1,6 +1,9 @@
-/** Loaded before each test file (vitest.config.ts): checks that the file leaves no process, watcher or file behind. */
+/**
+ * Runs before each test file (vitest.config.ts), also where files share a process: checks that the file leaves no process,
+ * watcher or file behind.
+ */
 import { afterAll, expect } from 'vitest';
-import { remainingProcesses } from './children.ts';
+import { remainingProcesses, removeHome } from './children.ts';
 import { remainingFolders, removeAgain } from './temp.ts';
 import { within } from './wait.ts';
 
@@ -13,11 +16,23 @@ afterAll(async () => {
   // A killed process stays in /proc until it has been reaped.
   const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;
   await within(gone, 10_000);
+  const left = remainingProcesses();
+  // They fail this file, and disturb no other: a detached agent of a test that failed would run for hours.
+  for (const line of left) end(Number.parseInt(line, 10));
+  removeHome();
   await removeAgain();
-  expect(remainingProcesses(), 'processes left behind').toEqual([]);
+  expect(left, 'processes left behind').toEqual([]);
   expect(held().slice(before), 'watchers and child handles left behind').toEqual([]);
   expect(remainingFolders(), 'folders left behind').toEqual([]);
 });
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 function held(): string[] {
   return process.getActiveResourcesInfo().filter((name) => HELD.has(name));

@@ -65,7 +65,7 @@ export async function withSettings(hive: OpenedHive, changes: OutreachChanges): 
 
 export async function ping(hive: OpenedHive, session_id: string, message = 'Look'): Promise<void> {
   await attended(hive);
-  const session = await hive.sessions.find(session_id);
+  const session = await hive.sessions.resolve(session_id);
   await hive.outreach.ping({ message }, session);
 }
 
@@ -80,5 +80,5 @@ export async function mention(
 }
 
 export async function report(hive: OpenedHive, session_id: string): Promise<void> {
-  await hive.outreach.report({ message: 'All done.' }, await hive.sessions.find(session_id));
+  await hive.outreach.report({ message: 'All done.' }, await hive.sessions.resolve(session_id));
 }

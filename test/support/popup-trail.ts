@@ -25,3 +25,20 @@ export async function recorded(hive: OpenedHive, ask_id: string): Promise<Trail>
   expect(more).toEqual([]);
   return line as Trail;
 }
+
+/** Until a process of the seat has begun to show this. */
+export async function leased(hive: OpenedHive, subject: string, seat: string): Promise<void> {
+  const outcome = () => hive.store.read((tx) => tx.popups.outcome(subject, seat));
+  await eventually(async () => (await outcome()) !== undefined, 12_000, `the lease of ${subject}`);
+}
+
+/** Until what became of the popup of this is known. */
+export async function outcomeIs(
+  wanted: string,
+  hive: OpenedHive,
+  subject: string,
+  seat: string,
+): Promise<void> {
+  const outcome = () => hive.store.read((tx) => tx.popups.outcome(subject, seat));
+  await eventually(async () => (await outcome()) === wanted, 12_000, `${subject} to be ${wanted}`);
+}

@@ -6,8 +6,8 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import pg from 'pg';
 import { openHive } from '../../src/open-hive.ts';
-import { whenFinished } from './lifetime.ts';
 import { startPostgres } from './postgres.ts';
+import { createCopies, SCHEMA } from './postgres-copies.ts';
 import { runFolder } from './run-folder.ts';
 import { eventually } from './wait.ts';
 
@@ -17,7 +17,7 @@ export interface SharedPostgres {
   readonly database: string;
   /** The address of a hive that is not there yet, in a schema of that database. */
   address(schema: string): string;
-  /** The address of a new, empty store in a database of its own, which lasts as long as the test. It is a copy: much faster. */
+  /** The address of a new, empty store in a database of its own, which lasts as long as the test. */
   freshStore(): Promise<string>;
   /** Drops its database. */
   stop(): Promise<void>;
@@ -42,21 +42,20 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
   const admin = new pg.Client(`postgres://hive@127.0.0.1:${port}/postgres`);
   await admin.connect();
   await admin.query(`CREATE DATABASE ${database} TEMPLATE template0 STRATEGY FILE_COPY`);
-  let copies = 0;
   const at = (name: string, schema: string): string =>
     `postgres://hive@127.0.0.1:${port}/${name}?schema=${schema}`;
+  const copies = createCopies(admin, {
+    template: TEMPLATE,
+    prefix: database,
+    connect: (name) => new pg.Client(`postgres://hive@127.0.0.1:${port}/${name}`),
+  });
   return {
     port,
     database,
     address: (schema) => at(database, schema),
-    async freshStore() {
-      copies += 1;
-      const name = `${database}_${copies}`;
-      await admin.query(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY FILE_COPY`);
-      whenFinished(() => admin.query(`DROP DATABASE ${name} WITH (FORCE)`));
-      return at(name, 'hive');
-    },
+    freshStore: async () => at(await copies.fresh(), SCHEMA),
     async stop() {
+      await copies.drop();
       await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
       await admin.end();
     },
@@ -79,7 +78,7 @@ async function startedPostgres(): Promise<Started> {
   await admin.connect();
   await admin.query(`CREATE DATABASE ${TEMPLATE}`);
   await admin.end();
-  const address = `postgres://hive@127.0.0.1:${server.port}/${TEMPLATE}?schema=hive`;
+  const address = `postgres://hive@127.0.0.1:${server.port}/${TEMPLATE}?schema=${SCHEMA}`;
   await (await openHive({ store: address, env: {} })).close();
   const started: Started = { port: server.port, pid: server.pid, folder: server.folder };
   writeFileSync(`${file}.new`, JSON.stringify(started));

@@ -1,10 +1,9 @@
 /** A real terminal for tests: a program under tmux that gets real keys and whose screen is read. */
-import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { PATIENCE_MS } from './wait.ts';
+import { eventually, moment, PATIENCE_MS } from './wait.ts';
 
 const run = promisify(execFile);
 
@@ -26,6 +25,8 @@ export interface Terminal {
    * the moment in which it comes up, so that nobody's typing answers it.
    */
   answer(dialog: RegExp, key: string): Promise<void>;
+  /** Attaches a terminal of a person's, so that somebody looks at this one; then `tmux wait-for watched` returns in it. */
+  watch(): Promise<void>;
   /** The process in the terminal. */
   pid(): Promise<number>;
   close(): Promise<void>;
@@ -46,6 +47,7 @@ export async function openTerminal(
   await tmux('set-option', '-g', 'remain-on-exit', 'on');
   await tmux('set-option', '-s', 'escape-time', '0');
 
+  let closeWatcher = async (): Promise<void> => undefined;
   const terminal: Terminal = {
     async keys(...keys) {
       await tmux('send-keys', ...keys);
@@ -68,7 +70,7 @@ export async function openTerminal(
         const screen = await terminal.screen();
         if (pattern.test(screen.join('\n'))) return screen;
         if (Date.now() > deadline) throw new Error(`${pattern} did not appear:\n${screen.join('\n')}`);
-        await sleep(30);
+        await moment(30);
       }
     },
     async answer(dialog, key) {
@@ -76,17 +78,35 @@ export async function openTerminal(
       for (let presses = 0; presses < 20; presses++) {
         await terminal.keys(key);
         for (let looks = 0; looks < 20; looks++) {
-          await sleep(50);
+          await moment(50);
           if (!dialog.test((await terminal.screen()).join('\n'))) return;
         }
       }
       throw new Error(`${key} did not answer ${dialog}:\n${(await terminal.screen()).join('\n')}`);
+    },
+    async watch() {
+      // A person types in a program that opens terminals, and nobody can type in this one.
+      const program = join(folder, 'xterm');
+      copyFileSync('/usr/bin/script', program);
+      const attach = `exec tmux -S '${socket}' attach -f ignore-size`;
+      const watcher = spawn(program, ['-qec', attach, '/dev/null'], {
+        env: { ...env, TERM: 'xterm' },
+        stdio: ['pipe', 'ignore', 'ignore'],
+      });
+      const ended = new Promise<void>((resolve) => watcher.once('close', () => resolve()));
+      closeWatcher = () => {
+        watcher.kill();
+        return ended;
+      };
+      await eventually(async () => (await tmux('list-clients')) !== '', PATIENCE_MS, 'the attached terminal');
+      await tmux('wait-for', '-S', 'watched');
     },
     async pid() {
       return Number(await tmux('display-message', '-p', '#{pane_pid}'));
     },
     async close() {
       await tmux('kill-server').catch(() => {});
+      await closeWatcher();
       rmSync(socket, { force: true });
     },
   };

@@ -1,7 +1,13 @@
 /** Waiting in tests: for a condition, never for a time that "should be enough". */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export { sleep };
+/**
+ * A moment within a race or a crash, which its test draws from a seed or counts through. It is no way to wait for something:
+ * any moment must do.
+ */
+export async function moment(ms: number): Promise<void> {
+  await sleep(ms);
+}
 
 /**
  * The least time that a test waits for what must come, in ms. It matters only to a test that fails: a busy machine may stall a
@@ -35,8 +41,13 @@ export async function within(
 
 /** Until the clock has gone on: for what the product dates by it, such as a receipt that is due again after some seconds. */
 export async function clockPasses(ms: number): Promise<void> {
-  const until = Date.now() + ms;
-  await eventually(() => Date.now() >= until);
+  await clockReaches(Date.now() + ms);
+}
+
+/** Until the clock shows more than this time, in ISO-8601 or ms: what is due then is due. */
+export async function clockReaches(time: string | null | number): Promise<void> {
+  const at = typeof time === 'number' ? time : Date.parse(time ?? '');
+  await eventually(() => Date.now() > at);
 }
 
 /** Whether a time lies in an interval; all are ISO-8601 UTC with milliseconds, which compare as text. */

@@ -4,7 +4,7 @@ import { createFeed } from '../../src/application/feed.ts';
 import type { Store } from '../../src/application/ports.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { recordingLog } from '../support/hive.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, moment } from '../support/wait.ts';
 
 /** A store of events; `duringRead` runs between a read and its result. */
 function fakeStore(duringRead: (seen: number) => void): { store: Store; append(): void } {
@@ -111,7 +111,7 @@ test('who waits for a following that is stopped waits no longer', async () => {
   const fake = fakeStore(() => undefined);
   const stop = createFeed(fake.store, recordingLog()).follow({
     cursor: 0,
-    onEvents: () => new Promise((resolve) => setTimeout(resolve, 20)),
+    onEvents: () => moment(20),
     onResync: async () => undefined,
   });
   fake.append();

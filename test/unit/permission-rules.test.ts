@@ -9,7 +9,9 @@ import {
   readRules,
   rulesForTool,
 } from '../../src/domain/permission-rules.ts';
+import { everyCharacter } from '../support/unicode.ts';
 
+const NOW = '2026-11-23T12:00:00.000Z';
 const SESSION = { project: 'demo', project_dir: '/demo/.git', source: 'main' as const, machine: 'here' };
 /** A directory without links. */
 const PLACE: Place = { cwd: '/demo', resolve: (path) => posix.resolve('/demo', path) };
@@ -23,7 +25,7 @@ const bash = (command: string): HookTool => tool('Bash', { command });
 function decision(given: HookTool, ...rules: object[]): string | null {
   const { rules: read, problems } = readRules(rules, 'test');
   expect(problems).toEqual([]);
-  return decidingRule(rulesForTool(read, given, PLACE), SESSION)?.decision ?? null;
+  return decidingRule(rulesForTool(read, given, PLACE), SESSION, NOW)?.decision ?? null;
 }
 
 const allows = (input: string, given: HookTool, name = 'Bash'): boolean =>
@@ -137,12 +139,8 @@ test('a star in an open word matches letters, digits and what is in names and pa
   const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input: 'npm test *' }], 'test');
   const taken = (text: string): boolean =>
     rulesForTool(rules, bash(`npm test 'a${text}b'`), PLACE).length > 0;
-  const all: string[] = [];
-  for (let code = 0; code <= 0x10ffff; code += 1) {
-    const character = String.fromCodePoint(code);
-    // A quote would end the word.
-    if (character !== "'" && taken(character)) all.push(character);
-  }
+  // A quote would end the word.
+  const all = everyCharacter().filter((one) => one !== "'" && taken(one));
   expect(all.filter((one) => !/^[\p{L}\p{M}\p{N}_.+/-]$/u.test(one))).toEqual([]);
   // Nothing that is another way to write an ASCII character.
   expect(all.filter((one) => one > '\u007f' && /^[\x00-\x7f]+$/.test(one.normalize('NFKC')))).toEqual([]);
@@ -284,6 +282,7 @@ describe('an agent of another machine', () => {
     decidingRule(
       rulesForTool(readRules([{ tool: 'Bash', ...rule }], 'test').rules, bash('ls'), PLACE),
       session,
+      NOW,
     )?.decision ?? null;
 
   test('is allowed only what names its machine, and denied what is denied anywhere', () => {
@@ -296,6 +295,27 @@ describe('an agent of another machine', () => {
 
   test('has rules that say nothing to an agent of this one, even one that is called so', () => {
     expect(decide({ decision: 'allow', machine: '*' }, SESSION)).toBeNull();
+  });
+});
+
+describe('a rule with an end', () => {
+  const ends = { decision: 'allow', tool: 'Bash', expires: '2026-11-24' };
+  const at = (now: string): string | null =>
+    decidingRule(rulesForTool(readRules([ends], 'test').rules, bash('ls'), PLACE), SESSION, now)?.decision ??
+    null;
+
+  test('decides until that day begins, and nothing from then on', () => {
+    expect(at('2026-11-23T23:59:59.999Z')).toBe('allow');
+    expect(at('2026-11-24T00:00:00.000Z')).toBeNull();
+    expect(at('2027-01-01T00:00:00.000Z')).toBeNull();
+  });
+
+  test('is not used where the end is no day', () => {
+    for (const expires of ['tomorrow', '2026-13-01', '2026-11-24T00:00:00Z', '24.11.2026'])
+      expect(readRules([{ ...ends, expires }], 'test')).toEqual({
+        rules: [],
+        problems: ['Rule 1 of test has an "expires" that is not a day such as 2027-03-31 and is not used.'],
+      });
   });
 });
 

@@ -10,11 +10,12 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import { type EmacsOptions, serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive } from '../support/hive.ts';
-import { startSidecar } from '../support/sidecar.ts';
+import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually, FOR_EVER_MS, moment } from '../support/wait.ts';
 
 const ENDINGS: [string, (sidecar: Awaited<ReturnType<typeof startSidecar>>) => void][] = [
   ['the end of its input', (sidecar) => void sidecar.end()],
@@ -52,21 +53,43 @@ describe.each(ENDINGS)('%s', (_how, end) => {
     const sidecar = await startSidecar(store);
     sidecar.child.process.stdout.pause();
     for (let n = 0; n < 40; n += 1) await ask(hive, { question: 'x'.repeat(8_000), urgency: 'low' });
-    await sleep(100);
+    await moment(100);
     const exited = new Promise<void>((resolve) => sidecar.child.process.once('exit', () => resolve()));
     end(sidecar);
     await exited;
   });
 });
 
+const HELLO = { id: 1, method: 'initialize', params: INITIALIZE };
+
+function frameOf(message: object): string {
+  const content = JSON.stringify({ jsonrpc: '2.0', ...message });
+  return `Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`;
+}
+
+/** A sidecar without a process of its own; what it writes never goes out, unless there is another `output`. */
+function serve(hive: OpenedHive, differing: Partial<EmacsOptions> = {}) {
+  const [input, stop] = [new PassThrough(), new AbortController()];
+  const output = new Writable({ write: () => undefined });
+  const place = { seat: 'ada@test', human: 'ada', pid: 1, check: async () => undefined };
+  const options = { ...place, input, output, stop: stop.signal, ending: () => undefined, ...differing };
+  return { input, stop, served: serveEmacs(hive, options) };
+}
+
 test('what was sent before the end of input is still taken', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const hive = await openTestHive();
   const asked = await Promise.all(Array.from({ length: 5 }, () => ask(hive, { urgency: 'low' })));
-  const sidecar = await startSidecar(store);
+  const { input, served } = serve(hive, {
+    output: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    last_messages_ms: FOR_EVER_MS,
+  });
+  const notify = (method: string, params?: object): void => void input.write(frameOf({ method, params }));
+  input.write(frameOf(HELLO));
+  notify('initialized');
   for (const { ask_id } of asked)
-    sidecar.notify('hivemind-response', { ask_id, decision: 'yes', by: 'ada', response_id: `to ${ask_id}` });
-  await sidecar.end();
+    notify('hivemind-response', { ask_id, decision: 'yes', by: 'ada', response_id: `to ${ask_id}` });
+  input.end();
+  await served;
   const settled = await Promise.all(asked.map(({ ask_id }) => hive.prompts.get(ask_id)));
   expect(settled.map(({ status }) => status)).toEqual(asked.map(() => 'responded'));
 });
@@ -92,19 +115,12 @@ test('initialize sent twice at once opens one desk', async () => {
 
 test('serving ends although nothing that is written goes out any more', async () => {
   const hive = await openTestHive();
-  const [input, stop] = [new PassThrough(), new AbortController()];
-  const output = new Writable({ write: () => undefined });
-  const place = { seat: 'ada@test', human: 'ada', pid: 1, check: async () => undefined };
-  const options = { ...place, input, output, stop: stop.signal, ending: () => undefined };
-  const served = serveEmacs(hive, options);
-  const hello =
-    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol_version":1,"client":{"name":"a","version":"1"}}}';
-  input.write(`Content-Length: ${hello.length}\r\n\r\n${hello}`);
-  const initialized = '{"jsonrpc":"2.0","method":"initialized"}';
-  input.write(`Content-Length: ${initialized.length}\r\n\r\n${initialized}`);
+  const { input, stop, served } = serve(hive);
+  input.write(frameOf(HELLO));
+  input.write(frameOf({ method: 'initialized' }));
   await eventually(async () => (await hive.desks.online()).length === 1);
   await ask(hive);
-  await sleep(50);
+  await moment(50);
   stop.abort();
   await served;
   expect(await hive.desks.online()).toEqual([]);

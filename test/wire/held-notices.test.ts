@@ -56,7 +56,7 @@ async function ageHold(hive: OpenedHive, ms: number): Promise<void> {
 }
 
 async function clear(hive: OpenedHive): Promise<void> {
-  const session = await hive.sessions.find(GATED_SESSION);
+  const session = await hive.sessions.resolve(GATED_SESSION);
   await hive.mentions.process({ session_id: GATED_SESSION, all: true, actor: actorOf(session) });
 }
 
@@ -69,7 +69,7 @@ test('at once: the desk is told of whom, by whom and since when, and the notice 
     /^Claude-5e551 \(demo\) has been held since \d\d:\d\d by a mention from Claude-def34\. Its tools wait until it processes the mention\.$/,
   );
   const gate = await hive.store.read((tx) => tx.gates.get(GATED_SESSION));
-  const [mentioned] = await hive.mentions.get(GATED_SESSION, null);
+  const [mentioned] = await hive.mentions.unprocessed(GATED_SESSION, null);
   expect(params).toMatchObject({
     severity: 'info',
     session_id: GATED_SESSION,

@@ -200,7 +200,7 @@ test('a Stop that waits for the human is let go at once when somebody wants the 
   };
   const client = claude(hive, { env });
   await client.prompt('p1');
-  await hive.prompts.ask({ question: 'Which branch?' }, await hive.sessions.find(SESSION));
+  await hive.prompts.ask({ question: 'Which branch?' }, await hive.sessions.resolve(SESSION));
   const stopping = client.stop('p1');
   await whenWaiting(hive);
   const reply = hive.interrupts.interrupt({ session: SESSION, actor: HUMAN });

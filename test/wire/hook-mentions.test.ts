@@ -89,7 +89,7 @@ test('a broadcast reaches every session of the project but its author', async ()
   const author = await otherAgent(hive);
   await hive.messages.post({ body: '@All found a vulnerability', author });
   expect(await fire(hive, gatedBash())).toContain('found a vulnerability');
-  expect(await hive.mentions.get(author.session_id ?? '', null)).toEqual([]);
+  expect(await hive.mentions.unprocessed(author.session_id ?? '', null)).toEqual([]);
 });
 
 describe('a prompt typed to the agent', () => {
@@ -219,8 +219,8 @@ describe('with HIVE_GATE_PROMPT=block', () => {
     await mention('hello @me');
     expect((await send(hive, 'go on')).refused).toBe(true);
     expect(await hive.store.read((tx) => tx.turns.current(GATED_SESSION))).toBeUndefined();
-    expect(await hive.sessions.get(GATED_SESSION)).toMatchObject({ state: 'idle' });
-    expect(await hive.mentions.get(GATED_SESSION, null)).toMatchObject([{ delivered_at: null }]);
+    expect(await hive.sessions.find(GATED_SESSION)).toMatchObject({ state: 'idle' });
+    expect(await hive.mentions.unprocessed(GATED_SESSION, null)).toMatchObject([{ delivered_at: null }]);
   });
 });
 
@@ -228,7 +228,7 @@ test('two agents collaborating: the reply processes the mention it answers, and 
   const { hive, handle, mention } = await gatedWorld();
   await mention('Review the security of my login function @me', { expects_reply: true });
   expect(await fire(hive, gatedBash())).toContain('Review the security');
-  const [asked] = await hive.mentions.get(GATED_SESSION, null);
+  const [asked] = await hive.mentions.unprocessed(GATED_SESSION, null);
   const me: Author = {
     kind: 'agent',
     session_id: GATED_SESSION,
@@ -244,7 +244,9 @@ test('two agents collaborating: the reply processes the mention it answers, and 
     author: me,
   });
   expect(await fire(hive, gatedBash())).not.toContain('"deny"');
-  expect(await hive.mentions.get(author.session_id ?? '', null)).toMatchObject([{ from_handle: handle }]);
+  expect(await hive.mentions.unprocessed(author.session_id ?? '', null)).toMatchObject([
+    { from_handle: handle },
+  ]);
 });
 
 test('a mention of the session before /clear holds the one that continues it', async () => {

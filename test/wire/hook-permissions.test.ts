@@ -154,16 +154,54 @@ describe('a permission prompt of Claude Code', () => {
     await printed;
   });
 
-  test('that is left alone falls through when its time is up, untouched and undecided', async () => {
+  test('blocks its agent from the beginning, and has no time limit', async () => {
+    const { prompts, printed } = await fireDialog(hive, BASH);
+    const [{ ask_id = '', created_at = '' } = {}] = prompts;
+    expect(prompts).toMatchObject([{ blocked_since: created_at, expires_at: null, terminal_since: null }]);
+    await answerDialog(hive, ask_id, 'Deny');
+    await printed;
+  });
+
+  test('waits in its terminal, undecided, when its hook has ended; an answer from elsewhere is refused', async () => {
+    const { ask_id } = await leftAlone();
+    expect(await hive.prompts.get(ask_id)).toMatchObject({
+      status: 'pending',
+      terminal_since: expect.any(String),
+      blocked_since: expect.any(String),
+    });
+    await expect(answerDialog(hive, ask_id, 'Allow')).rejects.toMatchObject({
+      code: 'not_allowed',
+      message: expect.stringContaining('waits in the terminal of Claude-5e551'),
+    });
+  });
+
+  test.each(['PostToolBatch', 'Stop', 'SessionEnd'])(
+    'that waits in its terminal is over at the next %s, and its agent is told nothing',
+    async (hook_event_name) => {
+      const { ask_id } = await leftAlone();
+      await fire(hive, { ...BASH, hook_event_name });
+      expect(await hive.prompts.get(ask_id)).toMatchObject({
+        status: 'cancelled',
+        cancel_reason: 'answered_elsewhere',
+      });
+      expect((await hive.prompts.waitForOpen(SESSION, { wait_ms: 0 })).prompts).toEqual([]);
+    },
+  );
+
+  test('that waits in its terminal is over when the process of its agent is gone', async () => {
+    const { ask_id } = await leftAlone();
+    const session = await hive.sessions.resolve(SESSION);
+    await hive.sessions.introduce({ ...session, pid: 2 ** 22 + 1 });
+    await hive.sessions.sweep(session.machine);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'unknown' });
+  });
+
+  /** A permission whose hook has ended after its time. */
+  async function leftAlone(): Promise<{ ask_id: string }> {
     const { prompts, printed } = await fireDialog(hive, BASH, { env: { HIVE_PERMISSIONS: '1' } });
     expect(await printed).toBe('');
-    expect(await hive.prompts.get(prompts[0]?.ask_id ?? '')).toMatchObject({
-      status: 'expired',
-      decision: null,
-    });
-    // The agent, which asked nothing, is not notified either.
-    expect((await hive.prompts.waitForOpen(SESSION, { wait_ms: 0 })).prompts).toEqual([]);
-  });
+    return { ask_id: prompts[0]?.ask_id ?? '' };
+  }
 
   test('is withdrawn when the terminal was first', async () => {
     const events = recordedSequence('claude-code/permission-terminal-yes-first.jsonl');

@@ -92,7 +92,7 @@ test('a mention expires after the mention_ttl of the store', async () => {
   await mention('hello @me');
   await prefer(hive, 'mention_ttl', 'never');
   await mention('hello again @me');
-  const { session_id = '' } = (await hive.sessions.find(handle)) ?? {};
+  const { session_id = '' } = (await hive.sessions.resolve(handle)) ?? {};
   const { items } = await hive.mentions.history({ session_id, limit: 10 });
   const waits = items.map(({ at: from, expires_at }) =>
     expires_at === null ? null : Date.parse(expires_at) - Date.parse(from),
@@ -107,8 +107,8 @@ describe('what it costs', () => {
     const { store, prompts, feed, log } = hive;
     const watched: Store = {
       ...store,
-      writeReceipt: (work, announces) =>
-        store.writeReceipt((tx) => {
+      writeUnflushed: (work, announces) =>
+        store.writeUnflushed((tx) => {
           const { preferences } = tx.desks;
           tx.desks.preferences = (seat) => {
             seats.push(seat);

@@ -17,7 +17,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     const states: (string | undefined)[] = [];
     for (const event of [start, prompt, stop, end]) {
       await fire(hive, event ?? {});
-      states.push((await hive.sessions.get(FIRST))?.state);
+      states.push((await hive.sessions.find(FIRST))?.state);
     }
     expect(states).toEqual(['active', 'active', 'idle', 'ended']);
   });
@@ -31,7 +31,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     await fire(hive, end ?? {});
     expect((await hive.prompts.get(open.ask_id)).orphaned).toBe(true);
     await fire(hive, cleared ?? {});
-    const session = await hive.sessions.get(SECOND);
+    const session = await hive.sessions.find(SECOND);
     expect(session).toMatchObject({ continues: FIRST, state: 'active' });
     expect(await hive.prompts.get(open.ask_id)).toMatchObject({
       session_id: SECOND,
@@ -49,10 +49,10 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     ]) {
       const hive = await openTestHive();
       for (const event of events) await fire(hive, event ?? {}, { env });
-      expect((await hive.sessions.get(FIRST))?.handle).toBe('frontend-tests');
+      expect((await hive.sessions.find(FIRST))?.handle).toBe('frontend-tests');
       await fire(hive, cleared ?? {}, { env });
-      expect((await hive.sessions.get(SECOND))?.handle).toBe('frontend-tests');
-      expect((await hive.sessions.get(FIRST))?.handle).toBe('Claude-5e551');
+      expect((await hive.sessions.find(SECOND))?.handle).toBe('frontend-tests');
+      expect((await hive.sessions.find(FIRST))?.handle).toBe('Claude-5e551');
     }
   });
 
@@ -77,7 +77,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     await hive.sessions.configure(FIRST, { gate: 'remind', roles: ['reviewer'] }, HUMAN);
     await fire(hive, end ?? {});
     await fire(hive, cleared ?? {});
-    expect(await hive.sessions.get(SECOND)).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
+    expect(await hive.sessions.find(SECOND)).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
   });
 
   test('a resume inside the terminal reopens the first session and moves nothing', async () => {
@@ -85,7 +85,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     for (const event of [start, prompt, stop, end, cleared]) await fire(hive, event ?? {});
     const asked = await ask(hive, {}, SECOND);
     for (const event of rest.slice(0, 4)) await fire(hive, event);
-    expect(await hive.sessions.get(FIRST)).toMatchObject({ state: 'active', ended_at: null });
+    expect(await hive.sessions.find(FIRST)).toMatchObject({ state: 'active', ended_at: null });
     expect(await hive.prompts.get(asked.ask_id)).toMatchObject({ session_id: SECOND, orphaned: true });
   });
 });
@@ -100,7 +100,7 @@ describe('subagents of Claude Code', () => {
     expect(child).toMatchObject({ parent_session_id: FIRST, state: 'active', source: 'main' });
     expect(child?.session_id).toMatch(new RegExp(`^${FIRST}:a`));
     for (const event of events.slice(last)) await fire(hive, event);
-    expect((await hive.sessions.get(child?.session_id ?? ''))?.state).toBe('ended');
+    expect((await hive.sessions.find(child?.session_id ?? ''))?.state).toBe('ended');
   });
 
   test('a call of the MCP child that they share is known by its tool_use_id', async () => {

@@ -9,7 +9,7 @@
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { type Frame, type RpcClient, serveInProcess } from '../support/sidecar.ts';
-import { sleep } from '../support/wait.ts';
+import { moment } from '../support/wait.ts';
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
@@ -71,7 +71,7 @@ test('a frame that comes byte by byte, with other headers beside the length, is 
   const frame = `Content-Type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-length:${content.length}\r\n\r\n${content}`;
   for (const byte of frame) {
     sidecar.raw(byte);
-    if (byte === '\n') await sleep(2);
+    if (byte === '\n') await moment(2);
   }
   await sidecar.seen((reply) => reply.id === 'good');
   expect(errorsOf(sidecar)).toEqual([]);

@@ -7,7 +7,7 @@ import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 let hive: OpenedHive;
 let client: Client;
@@ -75,15 +75,19 @@ test('who has subscribed is told of each change, and nobody else', async () => {
   await client.unsubscribeResource({ uri });
   const before = updated.length;
   await hive.prompts.mark(ask_id, 'seen');
-  await sleep(100);
-  expect(updated).toHaveLength(before);
+  // Of what happens later to what it has subscribed to, it is told.
+  const later = `hive://prompts/${other.ask_id}`;
+  await client.subscribeResource({ uri: later });
+  await hive.prompts.mark(other.ask_id, 'seen');
+  await eventually(() => updated.includes(later));
+  expect(updated.slice(before)).toEqual([later]);
 });
 
 test('an inbox holds what waits for its own session, and changes with it', async () => {
   const uri = 'hive://sessions/session-1/inbox';
   await client.subscribeResource({ uri });
   const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
-  const session = await hive.sessions.find('session-1');
+  const session = await hive.sessions.resolve('session-1');
   await hive.messages.post({ body: `Look @${session.handle}`, author });
   await ask(hive, { question: 'Red or blue?' });
   await eventually(() => updated.length >= 1);
@@ -100,7 +104,7 @@ test('an inbox holds what waits for its own session, and changes with it', async
   const much = await read(uri);
   expect(much['prompts'], 'no more than a client passes on').toHaveLength(1);
   expect(much['prompt_count']).toBe(4);
-  const [mention] = await hive.mentions.get('session-1', null, 1);
+  const [mention] = await hive.mentions.unprocessed('session-1', null, 1);
   expect(mention?.delivered_at).toBeNull();
   await expect(read('hive://sessions/other-1/inbox')).rejects.toThrow(/own/);
 });

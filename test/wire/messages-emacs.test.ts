@@ -98,7 +98,7 @@ describe('Emacs', () => {
     const { desk, hive, ada, bob } = await world();
     const { mentions } = await post(hive, ada, '@Claude-def34');
     await desk.seen(isTold('message/posted', (message) => message.from_handle === 'Claude-abc12'));
-    await hive.mentions.get(bob.session_id, 'mcp:1');
+    await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
     await desk.seen(isTold('mention/changed', (mention) => mention.delivered_at !== null));
     const ids = mentions.map((mention) => mention.mention_id);
     expect(

@@ -64,7 +64,7 @@ describe('an agent', () => {
     expect(first).toMatchObject({ count: 3, next: expect.stringContaining('1 more come') });
     const shown = first['mentions'] as { mention_id: string }[];
     expect(shown).toHaveLength(2);
-    const open = await hive.mentions.get('abc12-session', null);
+    const open = await hive.mentions.unprocessed('abc12-session', null);
     expect(open.map((mention) => mention.delivered_at !== null)).toEqual([true, true, false]);
     const mention_ids = shown.map((mention) => mention.mention_id);
     await caller.call('hivemind_process_mentions', { mention_ids });

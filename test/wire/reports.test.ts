@@ -14,7 +14,7 @@ import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { said } from '../support/hooks.ts';
 import { agent, HEADLESS } from '../support/outreach.ts';
 import { claude } from '../support/turns.ts';
-import { sleep } from '../support/wait.ts';
+import { clockPasses } from '../support/wait.ts';
 
 /** The main session, as its hooks drive it. */
 async function mainOf(hive: OpenedHive, session_id = 'main-1') {
@@ -35,7 +35,7 @@ async function send(
 
 const context = (printed: string): string => said(printed)?.hookSpecificOutput?.['additionalContext'] ?? '';
 const statusOf = async (hive: OpenedHive, id: string): Promise<string | undefined> =>
-  (await hive.outreach.get(id))?.status;
+  (await hive.outreach.find(id))?.status;
 
 /** An event whose hook is killed after it has committed, and never prints. */
 async function killedHook(hive: OpenedHive, raw: Record<string, unknown>): Promise<string> {
@@ -184,7 +184,7 @@ describe('whatever is killed', () => {
     expect(context(await main.post('p1', 't1'))).toBe('');
     expect(await main.stop('p1')).toBe('');
     expect(await statusOf(hive, id)).toBe('sent');
-    await sleep(2_600);
+    await clockPasses(2_600);
     const again = context(await main.prompt('p2'));
     expect(again).toContain('Hello.');
     expect(again).toContain('(repeated: this may have reached you before)');

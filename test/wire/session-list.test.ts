@@ -19,7 +19,7 @@ test('that more are there than fit into a frame', async () => {
   const hive = await openTestHive();
   const desk = await serveInProcess(hive);
   await introduce(hive, 'known');
-  const known = await hive.sessions.get('known');
+  const known = await hive.sessions.find('known');
   if (known === undefined) throw new Error('It was just introduced.');
   await hive.store.write(async (tx) => {
     for (let n = 0; n < 400; n += 1)

@@ -20,7 +20,7 @@ describe('without a Stop', () => {
     await ping(hive, CLAUDE);
     await fire(hive, recorded('claude-code', 'SessionEnd-other-headless'), as);
     await fire(hive, recorded('claude-code', 'SessionEnd-other-headless'), as);
-    const { handle } = await hive.sessions.find(CLAUDE);
+    const { handle } = await hive.sessions.resolve(CLAUDE);
     expect(await noticesOf(hive)).toEqual([
       `[bg] ${handle} (demo) ended with unreported output: ping "Look".`,
     ]);
@@ -88,7 +88,7 @@ describe('a turn', () => {
     await agent.prompt('p1');
     await hive.outreach.setSettings({ outputs_per_turn: 1 });
     await ping(hive, 'session-1');
-    const session = await hive.sessions.find('session-1');
+    const session = await hive.sessions.resolve('session-1');
     const refusal = await refusalOf(hive.outreach.ping({ message: 'again' }, session));
     expect(refusal.message).toContain('You can send it in your next turn.');
     await report(hive, 'session-1');

@@ -85,7 +85,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     for (let n = 1; n < 50; n += 1) printed.push(await stops(hive, again));
     expect(printed.filter((text) => text !== '')).toHaveLength(3);
     expect(printed.slice(3).every((text) => text === '')).toBe(true);
-    const { handle } = await hive.sessions.find(session);
+    const { handle } = await hive.sessions.resolve(session);
     expect(await noticesOf(hive)).toEqual([
       `[bg] ${handle} (demo) stopped with unreported output although it was held 3 times: ping "Look".`,
     ]);
@@ -129,7 +129,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     const hive = await start();
     for (const source of ['main', 'fork'] as const) {
       await hive.sessions.configure(session, { source, report_policy: 'always' }, HUMAN);
-      await hive.outreach.card({ title: 'Build' }, await hive.sessions.find(session));
+      await hive.outreach.card({ title: 'Build' }, await hive.sessions.resolve(session));
       expect(await stops(hive)).toBe('');
     }
   });
@@ -143,7 +143,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
 
   test('an answer that was not collected holds it and comes with the reason; the next event proves it read', async () => {
     const hive = await start();
-    const asker = await hive.sessions.find(session);
+    const asker = await hive.sessions.resolve(session);
     const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
     const printed = said(await stops(hive));
@@ -157,7 +157,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
 
   test('each hold has its own switch', async () => {
     const hive = await start();
-    const asker = await hive.sessions.find(session);
+    const asker = await hive.sessions.resolve(session);
     const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
     await mention(hive, `@${asker.handle} stop that`, 'urgent');
@@ -169,7 +169,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
 
   test('an urgent mention holds it and names the call; a normal one does not', async () => {
     const hive = await start();
-    const { handle } = await hive.sessions.find(session);
+    const { handle } = await hive.sessions.resolve(session);
     await mention(hive, `@${handle} by the way`, 'normal');
     expect(await stops(hive)).toBe('');
     const mention_id = await mention(hive, `@${handle} wrong branch!`, 'urgent');
@@ -180,7 +180,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
 
   test('everything that is owed is said at once', async () => {
     const hive = await start();
-    const asker = await hive.sessions.find(session);
+    const asker = await hive.sessions.resolve(session);
     const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
     await mention(hive, `@${asker.handle} wrong branch!`, 'urgent');

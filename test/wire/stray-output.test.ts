@@ -85,3 +85,21 @@ test('hive sidecar', async () => {
   await eventually(() => wire().includes('"id":2'));
   expect(framesOf(wire())).toMatchObject([{ id: 1 }, { id: 2, result: { prompts: [] } }]);
 });
+
+test('a sidecar whose messages nobody reads any more goes on', async () => {
+  const child = spawnHive(['sidecar'], childEnvironment(tempStore()));
+  let written = '';
+  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+    written += text;
+  });
+  child.process.stderr.destroy();
+  const send = (body: string): void => {
+    child.process.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  };
+  // What it does not know is worth a warning.
+  send(request(1, 'initialize', { ...INITIALIZE, unknown: 1 }));
+  send(request(2, 'prompt/list', { unknown: 1 }));
+  await eventually(() => written.includes('"id":2'));
+  send(request(3, 'prompt/list'));
+  await eventually(() => written.includes('"id":3'));
+});

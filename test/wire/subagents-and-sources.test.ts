@@ -13,15 +13,15 @@ describe('subagents', () => {
     const agent = `${CLAUDE}:a0000000000000001`;
     await fire(hive, recorded('claude-code', 'SessionStart-startup-tui'));
     await fire(hive, recorded('claude-code', 'PostToolUse-Agent-async_launched'));
-    expect(await hive.sessions.find(agent)).toMatchObject({ source: 'bg', parent_session_id: CLAUDE });
-    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'main' });
+    expect(await hive.sessions.resolve(agent)).toMatchObject({ source: 'bg', parent_session_id: CLAUDE });
+    expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source: 'main' });
     await ping(hive, agent);
     const held = await fire(hive, recorded('claude-code', 'SubagentStop-background'));
     expect(held).toMatch(HELD);
-    expect(await hive.sessions.find(agent)).toMatchObject({ state: 'active' });
+    expect(await hive.sessions.resolve(agent)).toMatchObject({ state: 'active' });
     await report(hive, agent);
     expect(await fire(hive, recorded('claude-code', 'SubagentStop-background'))).toBe('');
-    expect(await hive.sessions.find(agent)).toMatchObject({ state: 'ended' });
+    expect(await hive.sessions.resolve(agent)).toMatchObject({ state: 'ended' });
   });
 
   test('of Codex in the background', async () => {
@@ -43,7 +43,7 @@ describe('subagents', () => {
     const agent = `${CLAUDE}:a0000000000000001`;
     for (const event of recordedSequence('claude-code/subagent-foreground.jsonl').slice(0, 4))
       await fire(hive, event);
-    const session = await hive.sessions.find(agent);
+    const session = await hive.sessions.resolve(agent);
     expect(session.source).toBe('main');
     expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).code).toBe('outreach_refused');
     expect(await fire(hive, recorded('claude-code', 'SubagentStop-foreground'))).toBe('');
@@ -68,7 +68,7 @@ describe('sources, as the recorded environments tell them', () => {
     const hive = await openTestHive();
     const env = recorded('claude-code', file) as Record<string, string>;
     await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), { env });
-    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source });
+    expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source });
   });
 
   test.each(['claude-code', 'codex'] as const)('a fork of %s is fork, and stays it', async (client) => {
@@ -76,21 +76,21 @@ describe('sources, as the recorded environments tell them', () => {
     const fork = recorded(client, client === 'codex' ? 'SessionStart-fork' : 'SessionStart-fork-headless');
     await fire(hive, fork, { client });
     const session_id = String(fork['session_id']);
-    expect(await hive.sessions.find(session_id)).toMatchObject({ source: 'fork' });
+    expect(await hive.sessions.resolve(session_id)).toMatchObject({ source: 'fork' });
     await fire(
       hive,
       { ...fork, hook_event_name: 'UserPromptSubmit', prompt: 'go', prompt_id: 'p' },
       { client },
     );
     await fire(hive, { ...fork, source: 'compact' }, { client });
-    expect(await hive.sessions.find(session_id)).toMatchObject({ source: 'fork' });
+    expect(await hive.sessions.resolve(session_id)).toMatchObject({ source: 'fork' });
   });
 
   test('a fork that nobody watches is bg', async () => {
     const hive = await openTestHive();
     const fork = recorded('claude-code', 'SessionStart-fork-headless');
     await fire(hive, fork, { env: HEADLESS });
-    expect(await hive.sessions.find(String(fork['session_id']))).toMatchObject({ source: 'bg' });
+    expect(await hive.sessions.resolve(String(fork['session_id']))).toMatchObject({ source: 'bg' });
   });
 
   test('a headless session resumed in the terminal is main again; what the human has set stays', async () => {
@@ -99,12 +99,12 @@ describe('sources, as the recorded environments tell them', () => {
     await fire(hive, start, { env: HEADLESS });
     const attended = { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };
     await fire(hive, { ...start, source: 'resume' }, { env: attended });
-    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'main' });
+    expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source: 'main' });
     await hive.sessions.configure(CLAUDE, { source: 'fork' }, HUMAN);
     await fire(hive, { ...start, source: 'resume' }, { env: HEADLESS });
-    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'fork', source_fixed: true });
+    expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source: 'fork', source_fixed: true });
     await hive.sessions.configure(CLAUDE, { source: null }, HUMAN);
     await fire(hive, { ...start, source: 'resume' }, { env: HEADLESS });
-    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'bg', source_fixed: false });
+    expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source: 'bg', source_fixed: false });
   });
 });

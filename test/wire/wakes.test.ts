@@ -7,7 +7,7 @@
  * @module-tag hook
  */
 import { setImmediate as immediate } from 'node:timers/promises';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCodexWaker, createWakes, type WakeWait } from '../../src/application/wakes.ts';
 import { MOST_WAKES, wakeLifeMs, wakeSentence } from '../../src/domain/hooks.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -16,11 +16,11 @@ import { fromEnvironment, settingNamed } from '../../src/domain/settings.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
+import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog, whenWaiting } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { actorOf, join, post } from '../support/messages.ts';
 import { claude, SESSION } from '../support/turns.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 const SEAT = 'ada@test';
 const LIFE = { session_id: SESSION, seat: SEAT, env: {}, wait_ms: 10_000 };
@@ -32,7 +32,7 @@ beforeEach(async () => {
   hive = await openTestHive();
   await claude(hive).start();
   await claude(hive).prompt('p1');
-  const session = await hive.sessions.find(SESSION);
+  const session = await hive.sessions.resolve(SESSION);
   asked = (await hive.prompts.ask({ question: 'Red or blue?' }, session)).prompt;
 });
 
@@ -45,9 +45,24 @@ function wait(changes: Partial<WakeWait> = {}): Promise<string | null> {
   return hive.wakes.untilWanted({ ...LIFE, ...changes, signal: over.signal });
 }
 
-/** What a waiter has come to by now. */
+/** What a waiter comes to once it has looked again, which it does after any event. */
 async function stateOf(waiter: Promise<string | null>): Promise<string | null> {
-  return Promise.race([waiter, sleep(150).then(() => RUNS)]);
+  const read = vi.spyOn(hive.store, 'read');
+  let isOver = false;
+  void waiter.finally(() => {
+    isOver = true;
+  });
+  for (let looks = 0; looks < 3; looks += 1) {
+    const before = read.mock.calls.length;
+    await hive.store.write((tx) =>
+      tx.events.append({ type: 'turn/changed', session_id: null, subject: null, data: {} }),
+    );
+    const hasLooked = (): boolean =>
+      read.mock.settledResults.some(({ type }, n) => n >= before && type === 'fulfilled');
+    await eventually(() => isOver || hasLooked());
+  }
+  read.mockRestore();
+  return Promise.race([waiter, new Promise<string>((resolve) => setImmediate(resolve, RUNS))]);
 }
 
 describe('a waiter', () => {
@@ -94,9 +109,9 @@ describe('a waiter', () => {
   test('gives way to a later one, and both together wake once', async () => {
     await claude(hive).stop('p1');
     const first = wait();
-    await sleep(20);
+    await whenWaiting(hive);
     const second = wait();
-    await sleep(20);
+    await whenWaiting(hive);
     await answer();
     expect(await first).toBeNull();
     expect(await second).toContain('is answered');
@@ -105,7 +120,7 @@ describe('a waiter', () => {
   test('of a session that has ended goes without a word; the one that goes on is woken', async () => {
     await claude(hive).stop('p1');
     const waiter = wait();
-    await sleep(20);
+    await whenWaiting(hive);
     await claude(hive).say('SessionEnd', { reason: 'clear' });
     const next = claude(hive, { session_id: 'session-2' });
     await next.start('clear');
@@ -196,14 +211,14 @@ describe('a mention', () => {
   });
 
   test.each<[string, () => Promise<unknown>]>([
-    ['was read', () => hive.mentions.get(SESSION, 'mcp:1')],
+    ['was read', () => hive.mentions.unprocessed(SESSION, 'mcp:1')],
     [
       'was processed',
       async () =>
         hive.mentions.process({
           session_id: SESSION,
           all: true,
-          actor: actorOf(await hive.sessions.find(SESSION)),
+          actor: actorOf(await hive.sessions.resolve(SESSION)),
         }),
     ],
   ])('that %s wakes nobody', async (_what, deal) => {
@@ -237,7 +252,7 @@ describe('a mention', () => {
   });
 
   test('two idle agents that answer each other are woken a few times, then no more', async () => {
-    const [me, you] = [await hive.sessions.find(SESSION), other];
+    const [me, you] = [await hive.sessions.resolve(SESSION), other];
     let turns = 0;
     /** Idles until it is woken, answers, and idles again; false when nothing wakes it. */
     async function liveOn(self: Session, peer: Session): Promise<boolean> {
@@ -254,8 +269,8 @@ describe('a mention', () => {
     await post(hive, you, `@${me.handle} how are you?`);
     while (turns < 50 && ((await liveOn(me, you)) || (await liveOn(you, me))));
     expect(turns).toBe(6);
-    const last = (await hive.mentions.get(me.session_id, null)).concat(
-      await hive.mentions.get(you.session_id, null),
+    const last = (await hive.mentions.unprocessed(me.session_id, null)).concat(
+      await hive.mentions.unprocessed(you.session_id, null),
     );
     expect(last).toMatchObject([{ gates: false, delivered_at: null }]);
     expect(await noticesOf(hive)).toEqual([
@@ -291,7 +306,7 @@ test('a wake-up carries no answer beside it: its client says that no human spoke
   const woken = recordedEvent('claude-code/UserPromptSubmit-wake-asyncRewake-idle.json');
   const [start] = recordedSequence('claude-code/rewake-idle.jsonl');
   await fire(hive, start ?? {});
-  const session = await hive.sessions.find(String(woken['session_id']));
+  const session = await hive.sessions.resolve(String(woken['session_id']));
   const { prompt } = await hive.prompts.ask({ question: 'Red?' }, session);
   await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'blue', actor: HUMAN });
   expect(await fire(hive, woken)).toBe('');
@@ -334,13 +349,14 @@ describe('an idle Codex', () => {
     const raw = { session_id, cwd: '/demo', transcript_path: null, turn_id: 't1' };
     await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, { client: 'codex' });
     await fire(hive, { ...raw, hook_event_name: 'Stop' }, { client: 'codex' });
-    const { handle } = await hive.sessions.find(session_id);
+    const { handle } = await hive.sessions.resolve(session_id);
     const { mentions } = await post(hive, await join(hive, 'other-session'), `@${handle} please look`);
     await eventually(() => queued.length > 0);
     await post(hive, 'human', `@${handle} now you`);
     await eventually(() => queued.length > 1);
-    await sleep(150);
-    expect(queued.map(({ thread_id }) => thread_id)).toEqual([session_id, session_id]);
+    await post(hive, 'human', `@${handle} and once more`);
+    await eventually(() => queued.length > 2);
+    expect(queued.map(({ thread_id }) => thread_id)).toEqual([session_id, session_id, session_id]);
     expect(queued[0]?.message).toMatch(/^<task-notification>Hive: Claude-other mentioned you \[mention-/);
     expect(queued[0]?.message).toContain(mentions[0]?.mention_id);
     expect(queued[1]?.message).toContain('Human mentioned you');
@@ -354,14 +370,17 @@ describe('an idle Codex', () => {
     waker.onClient('codex-mcp-client');
     const session = await join(hive, '019c-codex-session', changes);
     await post(hive, await join(hive, 'other-session'), `@${session.handle} please look`);
-    await sleep(150);
-    expect(queued).toEqual([]);
+    // A session that comes after it is taken.
+    const own = await join(hive, '019c-own-session', { machine: 'test', client: 'codex' });
+    await post(hive, 'human', `@${own.handle} please look`);
+    await eventually(() => queued.length > 0);
+    expect(queued.map(({ thread_id }) => thread_id)).toEqual(['019c-own-session']);
     expect(await hive.store.read((tx) => tx.wakers.get(session.session_id))).toBeUndefined();
   });
 
   test('gets a message that our hooks know to be none of the human’s', async () => {
     const { waker, queued } = codexWaker();
-    const session = { ...(await hive.sessions.find(SESSION)), client: 'codex-mcp-client' };
+    const session = { ...(await hive.sessions.resolve(SESSION)), client: 'codex-mcp-client' };
     waker.onSession(session);
     waker.onSession(session);
     await claude(hive).stop('p1');

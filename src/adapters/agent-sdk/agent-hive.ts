@@ -9,6 +9,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { HookSettings } from '../../application/hook-context.ts';
 import type { StopOrder } from '../../application/turns.ts';
 import type { HookEvent } from '../../domain/hooks.ts';
+import { editToolsAt } from '../../infrastructure/platform/edits.ts';
 import { files } from '../../infrastructure/platform/files.ts';
 import { humanTrust } from '../../infrastructure/platform/human-file.ts';
 import { thisSeat } from '../../infrastructure/platform/paths.ts';
@@ -86,6 +87,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       readTail: files.readTail,
       seat: thisSeat(),
       human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
+      editTools: async (cwd) => editToolsAt(cwd),
       withoutTimeLimit: (work) => work(signal),
     }),
     callerOf: (tool_use_id) => callers.get(tool_use_id ?? '') ?? last,

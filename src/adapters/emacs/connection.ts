@@ -46,7 +46,9 @@ import { mentionMethods, notifyMentions } from './mentions.ts';
 import { messageMethods, notifyMessages } from './messages.ts';
 import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
 import { hearAnswer, keepMalformed, notifyPrompts, promptMethods, sentenceOf } from './prompts.ts';
+import { ruleMethods } from './rules.ts';
 import { notifySessions, sessionMethods } from './sessions.ts';
+import { statsMethods } from './stats.ts';
 import { notifyTurns, turnMethods } from './turns.ts';
 
 /** Every method that Emacs may call. */
@@ -60,6 +62,8 @@ export const METHODS: Methods = {
   ...noticeMethods,
   ...deskMethods,
   ...historyMethods,
+  ...ruleMethods,
+  ...statsMethods,
   ...doctorMethods,
 };
 
@@ -89,6 +93,8 @@ export interface EmacsOptions {
   opened?: () => void;
   /** Called once when the end has come; messages from before it are still handled, then everything is closed. */
   ending: () => void;
+  /** How many ms those may take; LAST_MESSAGES_MS if not given. */
+  last_messages_ms?: number;
 }
 
 /** How many ms the messages from before the end of input may take, and how many ms the closing. */
@@ -135,7 +141,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     // Emacs may have sent an answer and died: messages from before the end are still handled.
     const atEnd = (): void => {
       options.ending();
-      void within(LAST_MESSAGES_MS, traffic.settled()).then(resolve);
+      void within(options.last_messages_ms ?? LAST_MESSAGES_MS, traffic.settled()).then(resolve);
     };
     input.once('end', atEnd).once('close', atEnd);
     // Emacs is gone and its pipe with it; nobody is left to notify.

@@ -6,8 +6,10 @@
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
 import type { Page } from '../../application/ports.ts';
+import { likenessOf } from '../../domain/batches.ts';
 import { permissionDigest } from '../../domain/permissions.ts';
 import type { Prompt } from '../../domain/prompts.ts';
+import { orderKey } from '../../domain/waits.ts';
 
 export const FRAME_BYTES: number = 240 * 1024;
 /** How many characters of a context a notification carries; prompt/get returns the whole. */
@@ -15,9 +17,13 @@ const LISTED_CONTEXT = 2_000;
 
 /** A prompt without the fields that only the store needs. */
 type WirePrompt = Omit<Prompt, 'fingerprint' | 'carrier'> & {
+  /** Its place among the pending ones: compare as text (domain/waits.ts). */
+  order_key: string;
   context_truncated?: true;
   /** Of a permission: comes back with an answer once all of it was displayed. */
   digest?: string;
+  /** Of a pending prompt: equal for those that one decision may answer together. */
+  alike?: string;
 };
 
 /** A prompt as lists and notifications carry it. */
@@ -34,7 +40,12 @@ function toWire(prompt: Prompt, longestContext: number, budget: number): WirePro
   const { fingerprint: _, carrier: __, ...wire } = prompt;
   const context = wire.context === null ? null : cut(wire.context, longestContext);
   const digest = wire.kind === 'permission' && { digest: permissionDigest(prompt) };
-  const fitting = fitted({ ...wire, context, ...digest }, budget);
+  const alike = likenessOf(prompt);
+  const order_key = orderKey(prompt);
+  const fitting = fitted(
+    { ...wire, order_key, context, ...digest, ...(alike !== null && { alike }) },
+    budget,
+  );
   return fitting.context === prompt.context ? fitting : { ...fitting, context_truncated: true };
 }
 

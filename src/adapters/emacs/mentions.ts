@@ -26,7 +26,7 @@ async function addresseeOf(
   if (session === null || session === undefined || session === HUMAN_HANDLE || session === HUMAN_ADDRESSEE) {
     return { session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE };
   }
-  const { session_id, handle } = await hive.sessions.find(session);
+  const { session_id, handle } = await hive.sessions.resolve(session);
   return { session_id, handle };
 }
 

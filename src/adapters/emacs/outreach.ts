@@ -39,7 +39,7 @@ export const outreachMethods = {
 export const notifyOutreach: EventNotifier = async (events, { hive, desk }, notify) => {
   const sent = new Set(subjectsOf(events, (type) => type === 'outreach/sent' || type === 'outreach/unseen'));
   for (const outreach_id of subjectsOf(events, (type) => type.startsWith('outreach/'))) {
-    const item = await hive.outreach.get(outreach_id);
+    const item = await hive.outreach.find(outreach_id);
     if (item === undefined) continue;
     notify(sent.has(outreach_id) ? 'outreach/received' : 'outreach/changed', item);
     if (desk !== null && item.kind !== 'report' && (item.status === 'sent' || item.status === 'unseen'))

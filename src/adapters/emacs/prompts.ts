@@ -123,7 +123,8 @@ export const promptMethods = {
       TRAIL_BYTES,
     );
     const shown = { ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), ...at(connection, prompt) };
-    return { prompt: shown, events: trail };
+    const changed_files = await hive.edits.changedSince(prompt);
+    return { prompt: shown, events: trail, changed_files };
   }),
 
   'prompt/cancel': acting(

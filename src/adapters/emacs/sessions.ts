@@ -46,7 +46,7 @@ export const sessionMethods = {
 
 export const notifySessions: EventNotifier = async (events, { hive }, notify) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
-    const session = await hive.sessions.get(session_id);
+    const session = await hive.sessions.find(session_id);
     if (session !== undefined) notify('session/changed', session);
   }
 };

@@ -3,7 +3,7 @@
  * before the JSON, or a wrong hookEventName, and it runs the tool.
  */
 import type { DialogAnswer, HookEvent, Verdict } from '../../domain/hooks.ts';
-import { decideSource, sourceEvidence } from '../../domain/sources.ts';
+import { attendedIn, decideSource, sourceEvidence } from '../../domain/sources.ts';
 import {
   commonFields,
   type Environment,
@@ -19,7 +19,7 @@ import {
 export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   const common = commonFields(raw);
   const pid = Number(env['CLAUDE_PID']);
-  const attended = env['CLAUDE_CODE_SESSION_ATTENDED'];
+  const attended = attendedIn(env);
   return {
     ...common,
     client: 'claude-code',

@@ -111,7 +111,7 @@ async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
   if (event.client !== 'claude-code' || event.attended !== null) return event;
   const { session_id, agent_id } = event;
   const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
-  const session = (await hive.sessions.get(own)) ?? (await hive.sessions.get(session_id));
+  const session = (await hive.sessions.find(own)) ?? (await hive.sessions.find(session_id));
   return session === undefined
     ? event
     : { ...event, source: session.source, attended: session.source !== 'bg' };

@@ -7,7 +7,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
 import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { NO_OPINION } from '../../domain/hooks.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
 import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
@@ -24,6 +23,7 @@ export const REMOTE_VARIABLES: readonly string[] = [
   'CLAUDE_CODE_ENTRYPOINT',
   'CLAUDE_CODE_SESSION_ATTENDED',
   'HIVE_AGENT',
+  'HIVE_EDITOR',
   'HIVE_SOURCE',
   'HIVE_GATE',
   'HIVE_GATE_PROMPT',
@@ -51,7 +51,7 @@ interface RemoteCall {
 }
 
 /** Which permission rules apply: those of the human who serves. */
-export type RemoteRules = Pick<HookSettings, 'human'> & { seat: string };
+export type RemoteRules = Pick<HookSettings, 'human' | 'editTools'> & { seat: string };
 
 /** The handler of remote hooks. */
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
@@ -60,7 +60,7 @@ export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
     const gone = goneSignal(call);
     try {
       if (typeof body['printed'] === 'string') {
-        await hive.hooks.printed({ ...NO_OPINION, output_id: body['printed'] });
+        await hive.hooks.printed({ output_id: body['printed'] }, remoteId(machineOf(call.token), ''));
         return reply(response, { stdout: '', output_id: null });
       }
       reply(response, await handle(hive, rules, body, call.token, response, gone));

@@ -3,7 +3,6 @@
  * server restarts or is away, the session begins again with the client's own handshake, and messages that certainly did
  * not arrive are sent again. A message that may have arrived gets an error as its answer and is never sent twice.
  */
-import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import {
   StreamableHTTPClientTransport,
@@ -18,6 +17,8 @@ import { LineTransport } from './stdio.ts';
 export interface BridgeOptions {
   url: URL;
   token_file: string;
+  /** The text of that file. @throws an error that says why it cannot be read. */
+  readFile: (path: string) => string;
   input: Readable;
   output: Writable;
   stop: AbortSignal;
@@ -51,6 +52,7 @@ const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
 export async function runBridge({
   url,
   token_file,
+  readFile,
   input,
   output,
   stop,
@@ -76,7 +78,7 @@ export async function runBridge({
       // Read with each request, so that a rotated token continues the session.
       fetch: (target, init = {}) => {
         const headers = new Headers(init.headers);
-        headers.set('Authorization', `Bearer ${readToken(token_file)}`);
+        headers.set('Authorization', `Bearer ${tokenIn(token_file, readFile)}`);
         headers.set(PARENT_PID, String(process.ppid));
         return fetch(target, { ...init, headers });
       },
@@ -207,10 +209,10 @@ function requestId(message: JSONRPCMessage): RequestId | null {
 }
 
 /** @throws HiveError `invalid_input` when there is no such file. */
-function readToken(path: string): string {
+function tokenIn(path: string, readFile: BridgeOptions['readFile']): string {
   let token: string;
   try {
-    token = readFileSync(path, 'utf8').trim();
+    token = readFile(path).trim();
   } catch (error) {
     throw new HiveError('invalid_input', `The token file ${path} cannot be read (${String(error)}).`);
   }

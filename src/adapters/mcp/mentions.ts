@@ -37,8 +37,8 @@ const get = tool({
     const { session_id, handle } = session;
     const { count } = await hive.mentions.has(session_id);
     // Only what is shown gets a receipt, so what fits is determined first.
-    const waiting = await hive.mentions.get(session_id, null, MOST_SHOWN);
-    const shown = await hive.mentions.get(
+    const waiting = await hive.mentions.unprocessed(session_id, null, MOST_SHOWN);
+    const shown = await hive.mentions.unprocessed(
       session_id,
       carrier,
       fittingCount(waiting.map(mentionView), RESULT_BYTES),

@@ -50,6 +50,11 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   // An answer that Hive saw a person give needs no remark.
   attested: [(prompt) => responded(prompt) && !prompt.attested, never],
   expires_at: [pending, never],
+  // Both are for people: who can still answer it where, and when they are reminded.
+  terminal_since: [never, never],
+  warns_at: [never, never],
+  // A coordinator answers first what holds an agent up.
+  blocked_since: [never, ({ blocked_since }) => blocked_since !== null],
   by: [settled, never],
   via: [settled, never],
   cancel_reason: [({ status }) => status === 'cancelled', never],
@@ -184,15 +189,22 @@ const poll = tool({
   },
 });
 
+/** The calling agent does nothing else until the call returns. */
+const waiting = (wait_ms: number, { session, signal }: ToolCall) => ({
+  wait_ms,
+  signal,
+  waiter: session.session_id,
+});
+
 async function pollOne(ask_id: string, wait_ms: number, call: ToolCall): Promise<View> {
-  const prompts = await call.hive.prompts.wait([ask_id], { wait_ms, signal: call.signal });
+  const prompts = await call.hive.prompts.wait([ask_id], waiting(wait_ms, call));
   const [view] = await handedViews(prompts, call);
   return { ...view };
 }
 
 async function pollNamed(ask_ids: readonly string[], wait_ms: number, call: ToolCall): Promise<View> {
   const ids = [...new Set(ask_ids)];
-  const found = await call.hive.prompts.wait(ids, { wait_ms, signal: call.signal });
+  const found = await call.hive.prompts.wait(ids, waiting(wait_ms, call));
   const fitting = thatFit(found);
   const prompts = await handedViews(fitting, call);
   const left_out = found.slice(fitting.length).map(({ ask_id }) => ask_id);
@@ -208,8 +220,8 @@ async function pollNamed(ask_ids: readonly string[], wait_ms: number, call: Tool
 }
 
 async function pollOpen(wait_ms: number, call: ToolCall): Promise<View> {
-  const { session, signal } = call;
-  const open = await call.hive.prompts.waitForOpen(session.session_id, { wait_ms, signal });
+  const { session_id } = call.session;
+  const open = await call.hive.prompts.waitForOpen(session_id, waiting(wait_ms, call));
   const fitting = thatFit(open.prompts);
   const shown = countOf(fitting);
   const more = { settled: open.settled - shown.settled, pending: open.pending - shown.pending };
@@ -317,7 +329,7 @@ const END_YOUR_TURN =
 async function answered(ask_id: string, wait_ms: number, call: ToolCall, without?: string): Promise<View> {
   const { hive, signal } = call;
   const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
-    hive.prompts.wait([ask_id], { wait_ms, signal }),
+    hive.prompts.wait([ask_id], waiting(wait_ms, call)),
   );
   if (waited === undefined || waited.status === 'pending') {
     const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${wait_ms} ms`;

@@ -62,7 +62,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
       refuseOthers(session_id, await resolve(_meta ?? {}));
       const open = await hive.prompts.waitForOpen(session_id, { wait_ms: 0 });
       const prompts = open.prompts.map((prompt) => promptView({ prompt, repeated: false }));
-      const mentions = (await hive.mentions.get(session_id, null, MOST_SHOWN)).map(mentionView);
+      const mentions = (await hive.mentions.unprocessed(session_id, null, MOST_SHOWN)).map(mentionView);
       return contents(uri, {
         prompts: prompts.slice(0, fittingCount(prompts, RESULT_BYTES)),
         prompt_count: open.settled + open.pending,

@@ -1,5 +1,6 @@
 /** The tool that lists sessions with the handles by which they are mentioned. */
 import { z } from 'zod';
+import type { Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { sentences, type Tool, tool } from './tool.ts';
 
@@ -18,6 +19,7 @@ const sessions = tool({
   async handle({ ended = false }, { hive, session, advice }) {
     const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: SHOWN });
     const waiting = await hive.mentions.unprocessedBySession();
+    const blocking = await hive.prompts.blocking();
     const own = (one: Session): number => (one.project_dir === session.project_dir ? 0 : 1);
     const listed = known.toSorted((a, b) => own(a) - own(b));
     return {
@@ -34,6 +36,8 @@ const sessions = tool({
         takes_mentions: one.shared && one.state !== 'ended',
         unprocessed_mentions: waiting.get(one.session_id) ?? 0,
         last_seen_at: one.last_seen_at,
+        // Who is asked to do something should know that it cannot begin.
+        ...waitOf(blocking.get(one.session_id)),
       })),
       next: sentences(
         'Reach one with hivemind_post and @HANDLE in the body, all of your project with @All, your human with @Human.',
@@ -42,5 +46,10 @@ const sessions = tool({
     };
   },
 });
+
+/** Since when a session does nothing until its human answers. What it asks is between them. */
+function waitOf(prompt: Prompt | undefined): { blocked_since?: string | null } {
+  return prompt === undefined ? {} : { blocked_since: prompt.blocked_since };
+}
 
 export const sessionTools: readonly Tool[] = [sessions];

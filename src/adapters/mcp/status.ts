@@ -33,13 +33,14 @@ const status = tool({
       pending_total: total,
       // Without the ask_id, which is the capability to poll.
       pending: pending.items.map(
-        ({ agent, project, kind, urgency, question, created_at, to, claimed_by }) => ({
+        ({ agent, project, kind, urgency, question, created_at, blocked_since, to, claimed_by }) => ({
           agent,
           project,
           kind,
           urgency,
           question: excerpt(question, 120),
           created_at,
+          ...(blocked_since === null ? {} : { blocked_since }),
           ...(to === null ? {} : { to }),
           ...(claimed_by === null ? {} : { claimed_by }),
         }),

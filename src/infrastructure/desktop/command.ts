@@ -22,15 +22,14 @@ export async function runNotifyCommand(
   // A group of its own, so that whatever the shell started ends with it.
   const child = spawn(command, {
     shell: true,
-    detached: process.platform !== 'win32',
+    detached: true,
     env: { ...env },
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   const kill = (): void => {
     try {
       if (child.pid === undefined) return;
-      if (process.platform === 'win32') child.kill('SIGKILL');
-      else process.kill(-child.pid, 'SIGKILL');
+      process.kill(-child.pid, 'SIGKILL');
     } catch {
       // It has ended already.
     }

@@ -1,5 +1,5 @@
 /**
- * node-notifier: shows a popup where no answer can come back: on other platforms, on servers without buttons, and with an
+ * node-notifier: shows a popup where no answer can come back: on servers without buttons, and with an
  * old notify-send. It can neither report what became of a popup nor take it down (measured: `actions` are dropped, and
  * no event ever fires).
  */

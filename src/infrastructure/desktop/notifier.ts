@@ -1,12 +1,14 @@
 /**
  * The notifier: how a popup is shown. Where the notification server supports actions, notify-send waits for one;
- * elsewhere, and when that fails, node-notifier shows it. The user's own program gets it as well. A popup has failed only
+ * elsewhere, and when that fails, node-notifier shows it. On macOS the notification centre shows it. The user's own program gets it as well. A popup has failed only
  * when all of these failed.
  */
 import type { Logger, Notifier, ShownPopup } from '../../application/world.ts';
 import type { Popup } from '../../domain/popups.ts';
+import { platform } from '../platform/platform.ts';
 import { type Environment, runNotifyCommand } from './command.ts';
 import { showByNodeNotifier } from './node-notifier.ts';
+import { type NotifyMac, showInCentre } from './notification-centre.ts';
 import {
   answersOnBus,
   serverCapabilities,
@@ -32,7 +34,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
   /** The environment with the bus address. @throws Error when there is no bus. */
   function withBus(): Environment {
     // Other platforms need no bus. Without an address D-Bus' own tools would start one and leave it running.
-    if (process.platform === 'darwin' || process.platform === 'win32') return env;
+    if (platform.popups !== 'session-bus') return env;
     const address = sessionBus(env);
     if (address === null)
       throw new Error(
@@ -41,7 +43,22 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     return { ...env, DBUS_SESSION_BUS_ADDRESS: address };
   }
 
+  /** Keeps a popup until it is gone, so that `close` can take it down. */
+  function keep(shown: WaitingPopup): ShownPopup {
+    waiting.add(shown);
+    shown.gone.then(
+      () => waiting.delete(shown),
+      () => undefined,
+    );
+    if (closed) shown.close();
+    return shown;
+  }
+
   async function showOnDesktop(popup: Popup): Promise<ShownPopup> {
+    if (platform.popups === 'notification-centre') {
+      const { default: notifier } = await import('node-notifier');
+      return keep(await showInCentre(popup, notifier.notify.bind(notifier) as NotifyMac));
+    }
     const desktop = withBus();
     capabilities ??= await serverCapabilities(desktop);
     const markup = capabilities === null || capabilities.has('body-markup');
@@ -49,14 +66,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     if (closed) throw new Error('The process that was to show it has ended.');
     if (capabilities?.has('actions') === true) {
       try {
-        const shown = await showWaiting(popup, markup, desktop);
-        waiting.add(shown);
-        shown.gone.then(
-          () => waiting.delete(shown),
-          () => undefined,
-        );
-        if (closed) shown.close();
-        return shown;
+        return keep(await showWaiting(popup, markup, desktop));
       } catch {
         // Another server may have taken over, or this notify-send is too old: show it without buttons.
         capabilities = null;

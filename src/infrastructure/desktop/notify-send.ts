@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import type { PopupEnd, ShownPopup } from '../../application/world.ts';
 import type { Popup } from '../../domain/popups.ts';
 import { revealed } from '../../domain/text.ts';
+import { platform } from '../platform/platform.ts';
 import { complaint, type Environment, type Finished, finished, onPath, runProgram } from './command.ts';
 
 /** It fails quickly (measured: under 50 ms) and succeeds silently, so after this many ms it counts as shown. */
@@ -151,6 +152,6 @@ export async function serverCapabilities(env: Environment): Promise<ReadonlySet<
 
 /** Whether a notification server answers. When that cannot be determined it is assumed. */
 export async function answersOnBus(env: Environment): Promise<boolean> {
-  if (process.platform === 'darwin' || process.platform === 'win32' || !onPath('dbus-send', env)) return true;
+  if (platform.popups !== 'session-bus' || !onPath('dbus-send', env)) return true;
   return (await serverCapabilities(env)) !== null;
 }

@@ -5,6 +5,7 @@ import type { Check, Examination } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
 import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
+import { platform } from './platform.ts';
 import { withoutProject } from './project-path.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -77,8 +78,8 @@ function octal(mode: number): string {
 
 async function desktop(env: Environment): Promise<Check> {
   const name = 'Notifications';
-  if (process.platform !== 'linux')
-    return { name, ok: true, text: `shown by ${process.platform} itself`, advice: null };
+  if (platform.popups !== 'session-bus')
+    return { name, ok: true, text: "shown by the system's notification centre", advice: null };
   const bus = sessionBus(env);
   if (bus === null) {
     const shows = env['DISPLAY'] ?? env['WAYLAND_DISPLAY'] ?? '';

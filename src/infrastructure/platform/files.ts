@@ -1,4 +1,4 @@
-/** Files: reading those of other programs, writing ours so that a power cut loses none, recognizing network file systems. */
+/** Files: reading those of other programs, writing ours so that a power cut loses none. */
 import {
   chmodSync,
   closeSync,
@@ -12,12 +12,23 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Files } from '../../application/world.ts';
+import { HiveError } from '../../domain/errors.ts';
 
 export const files: Files = {
+  modifiedMs(path) {
+    try {
+      return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+    } catch {
+      // It is there, and may not be looked at.
+      return 0;
+    }
+  },
+
   flushFolders(folders) {
     const flushed = new Set<string>();
     for (const given of folders)
@@ -33,9 +44,11 @@ export const files: Files = {
 
   readTail(path, bytes) {
     try {
-      const file = openSync(path, 'r');
+      const file = openSync(path, READ_ONLY);
       try {
-        const { size } = fstatSync(file);
+        const found = fstatSync(file);
+        if (!found.isFile()) return null;
+        const { size } = found;
         const tail = Buffer.alloc(Math.min(bytes, size));
         readSync(file, tail, 0, tail.length, size - tail.length);
         return tail.toString('utf8');
@@ -47,6 +60,23 @@ export const files: Files = {
     }
   },
 };
+
+/** The flags to open a file with that may be something else: a named pipe is not waited for, a terminal not taken. */
+export const READ_ONLY: number = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/**
+ * The text of a file that somebody else may have put there. @throws the system's error, or one that says that it is no file:
+ * reading a named pipe or a device could wait for ever.
+ */
+export function readFileOnly(path: string): string {
+  const file = openSync(path, READ_ONLY);
+  try {
+    if (!fstatSync(file).isFile()) throw new HiveError('invalid_input', `${path} is not a file.`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
 
 /** Flushes a file, or the names in a folder. */
 export function syncPath(path: string, flags = 0): void {
@@ -101,56 +131,4 @@ export function replaceDurably(path: string, text: string, mode = 0o600): void {
     throw error;
   }
   syncPath(dirname(path));
-}
-
-// ---- Network file systems ----
-// Recognized by the type number of statfs(2).
-
-const NETWORK_TYPES: Readonly<Record<number, string>> = {
-  0x6969: 'NFS',
-  0x517b: 'SMB',
-  0xff534d42: 'CIFS',
-  0xfe534d42: 'SMB2',
-  0x01021997: '9P',
-  0x5346414f: 'AFS',
-  0x00c36400: 'Ceph',
-  0x0bd00bd0: 'Lustre',
-  0x01161970: 'GFS2',
-  0x7461636f: 'OCFS2',
-};
-const FUSE = 0x65735546;
-const NETWORK_FUSE = /^fuse\.(sshfs|s3fs|rclone|glusterfs|gcsfuse|goofys|davfs|curlftpfs|cephfs|juicefs)/;
-
-/** The name of the network file system, or null for a local one. FUSE can be either, so its mount entry decides. */
-export function networkFileSystem(
-  type: number,
-  folder: string,
-  mountinfo: () => string = readMountinfo,
-): string | null {
-  const unsigned = type >>> 0;
-  if (unsigned !== FUSE) return NETWORK_TYPES[unsigned] ?? null;
-  const kind = mountOf(folder, mountinfo());
-  return kind !== null && NETWORK_FUSE.test(kind) ? kind : null;
-}
-
-function readMountinfo(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** The file system type of the longest mount point that `folder` lies under (proc(5), mountinfo). */
-function mountOf(folder: string, mountinfo: string): string | null {
-  let best: { point: string; kind: string } | null = null;
-  for (const line of mountinfo.split('\n')) {
-    const [left, right] = line.split(' - ');
-    const point = left?.split(' ')[4]?.replace(/\\040/g, ' ');
-    const kind = right?.split(' ')[0];
-    if (point === undefined || kind === undefined) continue;
-    const under = folder === point || point === '/' || folder.startsWith(`${point}/`);
-    if (under && (best === null || point.length >= best.point.length)) best = { point, kind };
-  }
-  return best?.kind ?? null;
 }

@@ -2,18 +2,10 @@
  * The one file that says what the human lets happen without being asked (domain/trust.ts). It has to be as safe as a
  * private key: the human owns it, and nobody else can read, write or replace it.
  */
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readTrust, type Trust } from '../../domain/trust.ts';
+import { READ_ONLY } from './files.ts';
 import { trustFile } from './paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,8 +28,7 @@ export function humanTrust(env: Environment): Trust {
 /** A file that only its owner could have written, and what is wrong with it. */
 export function readPrivately(path: string): { text: string | null; problems: string[] } {
   try {
-    // Opening must not wait, as it would for a named pipe.
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const file = openSync(path, READ_ONLY);
     try {
       const found = fstatSync(file);
       if (!found.isFile()) return { text: null, problems: [`${path} is not a file.`] };

@@ -1,38 +1,28 @@
 /** Paths and names on this platform: the state directory, the store, the human's file, the seat, Codex' socket. */
-import { homedir, hostname, userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { platform } from './platform.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The platform's directory for state that should outlive a reboot but is not a document of the user's. */
-export function stateDirectory(env: Environment, platform: NodeJS.Platform = process.platform): string {
-  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
-  if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'hive');
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'hive');
-  // XDG Base Directory Specification: a relative path must be ignored.
-  const xdg = env['XDG_STATE_HOME'];
-  return join(xdg?.startsWith('/') === true ? xdg : join(home, '.local', 'state'), 'hive');
+export function stateDirectory(env: Environment): string {
+  return platform.stateDirectory(env);
 }
 
 /** The file in which a person writes what may happen without asking them (human-file.ts). */
-export function trustFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
-  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
-  const xdg = env['XDG_CONFIG_HOME'];
-  const folder =
-    platform === 'win32' || platform === 'darwin'
-      ? stateDirectory(env, platform)
-      : join(xdg?.startsWith('/') === true ? xdg : join(home, '.config'), 'hive');
-  return join(folder, 'trust.json');
+export function trustFile(env: Environment): string {
+  return join(platform.configDirectory(env), 'trust.json');
 }
 
 /** The secret key of the person's seat (seat-file.ts, hive-seat.el). */
-export function seatKeyFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
-  return join(dirname(trustFile(env, platform)), 'seat.key');
+export function seatKeyFile(env: Environment): string {
+  return join(dirname(trustFile(env)), 'seat.key');
 }
 
 /** The key that marks what `hive run` may start (runs.ts). */
-export function runsKeyFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
-  return join(dirname(trustFile(env, platform)), 'runs.key');
+export function runsKeyFile(env: Environment): string {
+  return join(dirname(trustFile(env)), 'runs.key');
 }
 
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */

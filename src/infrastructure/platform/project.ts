@@ -2,9 +2,10 @@
  * The project of a directory: the git common directory, read from `.git` and `commondir` without starting git, so that
  * several worktrees are one project; else the directory itself.
  */
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { projectName } from '../../domain/preferences.ts';
+import { readFileOnly } from './files.ts';
 
 /** The project that something happens in. */
 export interface ProjectContext {
@@ -26,7 +27,7 @@ export function findProject(directory: string): ProjectContext {
           ? dotGit
           : resolve(
               folder,
-              readFileSync(dotGit, 'utf8')
+              readFileOnly(dotGit)
                 .replace(/^gitdir:/, '')
                 .trim(),
             );
@@ -66,10 +67,10 @@ function provenAt(start: string): string {
 /** The common directory of a worktree's repository; null if that repository does not keep this worktree. */
 function repositoryOfWorktree(folder: string, dotGit: string): string | null {
   try {
-    const text = readFileSync(dotGit, 'utf8');
+    const text = readFileOnly(dotGit);
     const gitDir = resolve(folder, text.replace(/^gitdir:/, '').trim());
-    const back = resolve(gitDir, readFileSync(join(gitDir, 'gitdir'), 'utf8').trim());
-    const common = resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim());
+    const back = resolve(gitDir, readFileOnly(join(gitDir, 'gitdir')).trim());
+    const common = resolve(gitDir, readFileOnly(join(gitDir, 'commondir')).trim());
     const isKept = dirname(realpathSync(gitDir)) === join(realpathSync(common), 'worktrees');
     return isKept && realpathSync(back) === realpathSync(dotGit) ? common : null;
   } catch {
@@ -87,8 +88,8 @@ function realOr(path: string): string {
 
 function describe(gitDir: string): ProjectContext {
   const commonFile = join(gitDir, 'commondir');
-  const common = existsSync(commonFile) ? resolve(gitDir, readFileSync(commonFile, 'utf8').trim()) : gitDir;
-  const head = readFileSync(join(gitDir, 'HEAD'), 'utf8').trim();
+  const common = existsSync(commonFile) ? resolve(gitDir, readFileOnly(commonFile).trim()) : gitDir;
+  const head = readFileOnly(join(gitDir, 'HEAD')).trim();
   const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1] ?? null;
   return { project: projectName(common), project_dir: common, branch };
 }

@@ -1,7 +1,8 @@
 /**
  * What runs start, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
  * holds only the digest of a file: whoever can write the store can start nothing by it. Nor can somebody who can write
- * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (store/runs.ts).
+ * those files as well, because each is marked with a key that is kept beside trust.json. So is each row of a run (store/runs.ts);
+ * the starts are counted here, so that an earlier row cannot be put back.
  */
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -52,6 +53,18 @@ export function createRunFiles(env: Environment): RunFiles {
       return kept;
     },
 
+    count(run_id, start) {
+      const path = file(run_id, 'starts');
+      const { text } = readPrivately(path);
+      if (Number(text ?? 0) >= start)
+        throw new HiveError(
+          'store_unsafe',
+          `Start ${start} of ${run_id} has begun before. Somebody has put an earlier row of it back into the store: it is not started again.`,
+        );
+      makeFolders(folder);
+      replaceDurably(path, `${start}\n`);
+    },
+
     async start(record, args, extra) {
       const { spawn } = process.getBuiltinModule('node:child_process');
       const out = openSync(file(record.run_id, 'out'), 'a', 0o600);
@@ -81,7 +94,9 @@ export function createRunFiles(env: Environment): RunFiles {
       }
     },
 
-    forget: (run_id) => rmSync(file(run_id, 'json'), { force: true }),
+    forget(run_id) {
+      for (const kind of ['json', 'starts']) rmSync(file(run_id, kind), { force: true });
+    },
 
     output: (run_id) => file(run_id, 'out'),
   };

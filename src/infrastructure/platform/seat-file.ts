@@ -2,11 +2,11 @@
  * The person's secret keys, and the entry of their seat in their file of trust (domain/seats.ts). All are beside that file,
  * and readable to them alone.
  */
-import { existsSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { SECRET_KEY, type Seat } from '../../domain/seats.ts';
-import { makeFolders, syncPath, writeDurably } from './files.ts';
+import { makeFolders, readFileOnly, syncPath, writeDurably } from './files.ts';
 import { readPrivately } from './human-file.ts';
 import { runsKeyFile, seatKeyFile, trustFile } from './paths.ts';
 
@@ -50,13 +50,28 @@ function secretIn(path: string, what: string): string {
  * wrote stays as it is.
  */
 export function addSeat(env: Environment, seat: Seat): void {
+  rewriteTrust(env, (text) => withSeat(text, seat));
+}
+
+/**
+ * Replaces the person's file, or makes it, with what `change` makes of its text. Nobody ever reads half of it, and what
+ * somebody else has written meanwhile is not overwritten.
+ * @throws HiveError `store_busy` in that case.
+ */
+export function rewriteTrust(env: Environment, change: (text: string) => string): void {
   const given = trustFile(env);
   const path = existsSync(given) ? realpathSync.native(given) : given;
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : '{}';
+  const read = (): string => (existsSync(path) ? readFileOnly(path) : '{}');
+  const before = read();
   makeFolders(dirname(path));
   const beside = join(dirname(path), `.trust-${process.getBuiltinModule('node:crypto').randomUUID()}`);
   try {
-    writeDurably(beside, withSeat(before, seat));
+    writeDurably(beside, change(before));
+    if (read() !== before)
+      throw new HiveError(
+        'store_busy',
+        `${path} was changed at the same time: nothing was written. Try again.`,
+      );
     renameSync(beside, path);
     syncPath(dirname(path));
   } finally {

@@ -57,7 +57,9 @@ const outputs = table<HookOutput>('hook_outputs', { output_id: 'plain', session_
 
 const OF = statement(() => `SELECT ${outputs.list} FROM hook_outputs WHERE session_id = $1`);
 const INSERT = statement(() => outputs.insert());
-const REMOVE = statement('DELETE FROM hook_outputs WHERE output_id = $1');
+const REMOVE = statement(
+  'DELETE FROM hook_outputs WHERE output_id = $1 AND substr(session_id, 1, length($2)) = $2',
+);
 
 export function hookOutputStatements(sql: Sql): HookOutputRecords {
   return {
@@ -65,8 +67,8 @@ export function hookOutputStatements(sql: Sql): HookOutputRecords {
     async insert(output) {
       await sql.run(INSERT, outputs.encode(output));
     },
-    async remove(output_id) {
-      await sql.run(REMOVE, [output_id]);
+    async remove(output_id, ids = '') {
+      await sql.run(REMOVE, [output_id, ids]);
     },
   };
 }

@@ -20,6 +20,8 @@ import attested from '../../../sql/migrations/24_attested.sql';
 import runsTable from '../../../sql/migrations/25_runs.sql';
 import signatures from '../../../sql/migrations/26_signatures.sql';
 import runMarks from '../../../sql/migrations/27_run_marks.sql';
+import waitsTable from '../../../sql/migrations/28_waits.sql';
+import terminal from '../../../sql/migrations/29_terminal.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -29,6 +31,7 @@ import stopGuard from '../../../sql/stop-guard.sql';
 import store from '../../../sql/store.sql';
 import tokens from '../../../sql/tokens.sql';
 import turns from '../../../sql/turns.sql';
+import waits from '../../../sql/waits.sql';
 import { renewMessageChecksums } from './messages.ts';
 import { renewPromptChecksums } from './prompts.ts';
 import { MIGRATION_NAMES, OLDEST_SCHEMA, SCHEMA_VERSION } from './schema.ts';
@@ -52,6 +55,7 @@ export const SCHEMA: readonly string[] = [
   tokens,
   humans,
   runs,
+  waits,
 ];
 
 /** The text of each migration; the compiler requires one for each name. */
@@ -66,6 +70,8 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   runs: runsTable,
   signatures,
   run_marks: runMarks,
+  waits: waitsTable,
+  terminal,
 };
 
 const CREATE_LEDGER = statement(

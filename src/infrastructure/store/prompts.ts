@@ -13,8 +13,9 @@ import type {
 import type { Via } from '../../domain/actors.ts';
 import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
-import { type Prompt, URGENCY_RANK, type Urgency } from '../../domain/prompts.ts';
+import type { Prompt, Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
+import { orderKey } from '../../domain/waits.ts';
 import { checksumOf, coveredColumns, isIntact, verifyChecksum } from './checksums.ts';
 import { openOf } from './deliveries.ts';
 import { prunePrompts } from './prune.ts';
@@ -86,6 +87,9 @@ const prompts = table<Stored>('prompts', {
   fingerprint: 'plain',
   created_at: 'plain',
   expires_at: 'plain',
+  blocked_since: 'plain',
+  terminal_since: 'plain',
+  warns_at: 'plain',
   to: 'plain',
   recipients: 'json',
   escalates_at: 'plain',
@@ -112,14 +116,18 @@ export const UNCOVERED_OF_PROMPT = {
   session_id: 'One statement moves all prompts of a session to the one that continues it.',
   agent: 'It is changed along with session_id.',
   orphaned: 'One statement sets it for all prompts of a session.',
+  blocked_since: 'It says who waits, which decides nothing; waits set it without the rest of the row.',
+  terminal_since: 'It only refuses answers; waits set it without the rest of the row.',
+  warns_at: 'It decides nothing; the warning clears it without the rest of the row.',
+  order_key: 'It repeats other columns, for the order of lists.',
   search_text: 'No prompt is read from it: it repeats other columns, and only a search looks at it.',
 } as const;
 
-const COLUMNS = [...prompts.columns, 'urgency_rank', 'search_text'] as const;
+const COLUMNS = [...prompts.columns, 'order_key', 'search_text'] as const;
 const COVERED = coveredColumns(COLUMNS, UNCOVERED_OF_PROMPT);
 const COVERED_AT: readonly number[] = COVERED.map((column) => COLUMNS.indexOf(column));
 
-/** The checksum of a prompt, from its encoded columns and its `urgency_rank`. */
+/** The checksum of a prompt, from its encoded columns. */
 function checksumOfEncoded(encoded: readonly SqlValue[]): number {
   return checksumOf(COVERED_AT.map((index) => encoded[index] ?? null));
 }
@@ -160,13 +168,13 @@ export async function renewPromptChecksums(sql: Sql): Promise<void> {
 }
 
 /** What `readPrompt` needs. */
-const LIST: string = `${prompts.list}, urgency_rank, checksum, ${receipts.list}`;
+const LIST: string = `${prompts.list}, order_key, checksum, ${receipts.list}`;
 const FROM = 'FROM prompts LEFT JOIN deliveries ON deliveries.subject = prompts.ask_id';
 /** A SELECT of prompts, as far as its WHERE. */
 const SELECT: string = `SELECT ${LIST} ${FROM}`;
 
 const width = mutable.columns.length;
-const INSERT = statement(() => prompts.insert(['urgency_rank', 'search_text', 'checksum']));
+const INSERT = statement(() => prompts.insert(['order_key', 'search_text', 'checksum']));
 const CHANGED = `${mutable.assignments}, search_text = $${width + 1}, checksum = $${width + 2}`;
 const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
 const SETTLE = statement(
@@ -174,6 +182,20 @@ const SETTLE = statement(
    WHERE ask_id = $1 AND prompts.status = 'pending'
    AND (CAST($${width + 3} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 5})`,
 );
+const SET_BLOCKED = statement(
+  `UPDATE prompts SET blocked_since = $2, order_key = $3 WHERE ask_id = $1 AND status = 'pending'`,
+);
+const SET_TERMINAL = statement(
+  `UPDATE prompts SET terminal_since = $2 WHERE ask_id = $1 AND status = 'pending'`,
+);
+const TO_WARN = statement(
+  () =>
+    `${SELECT} WHERE status = 'pending' AND warns_at IS NOT NULL AND warns_at <= $1 ORDER BY warns_at LIMIT $2`,
+);
+const NEXT_WARNING = statement(
+  `SELECT MIN(warns_at) AS at FROM prompts WHERE status = 'pending' AND warns_at IS NOT NULL`,
+);
+const WARNED = statement('UPDATE prompts SET warns_at = NULL WHERE ask_id = $1 AND warns_at IS NOT NULL');
 const GET = statement(() => `${SELECT} WHERE ask_id = $1`);
 const BY_KEY = statement(() => `${SELECT} WHERE session_id = $1 AND idempotency_key = $2`);
 const OWED = openOf('prompt');
@@ -306,6 +328,24 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       await sql.run(UPDATE, changes(prompt));
     },
 
+    async setTerminal({ ask_id, terminal_since }) {
+      await sql.run(SET_TERMINAL, [ask_id, terminal_since]);
+    },
+
+    toWarn: async (until, limit) =>
+      readIntact(await sql.all(TO_WARN, [until, limit + SPARE])).slice(0, limit),
+
+    async nextWarning() {
+      const [row] = await sql.all(NEXT_WARNING, []);
+      return row === undefined || row['at'] === null ? null : String(row['at']);
+    },
+
+    warned: async (ask_id) => (await sql.run(WARNED, [ask_id])) === 1,
+
+    async setBlocked(prompt) {
+      await sql.run(SET_BLOCKED, [prompt.ask_id, prompt.blocked_since, orderKey(prompt)]);
+    },
+
     async addResponse(given) {
       const { response_id, ask_id, decision, selected, comment, by, via, attested } = given;
       const { responded_at, outcome, signature } = given;
@@ -351,9 +391,9 @@ function changes(prompt: Prompt): SqlValue[] {
   return [...mutable.encode(prompt), searchable(prompt), checksumOfEncoded(encode(prompt))];
 }
 
-/** Its columns, then its `urgency_rank`. */
+/** Its columns, then its `order_key`. */
 function encode(prompt: Prompt): SqlValue[] {
-  return [...prompts.encode(prompt), URGENCY_RANK[prompt.urgency]];
+  return [...prompts.encode(prompt), orderKey(prompt)];
 }
 
 function searchable(prompt: Prompt): string {
@@ -394,19 +434,19 @@ const COUNT_BY_URGENCY = statement(
   `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
 );
 
-/** What each view shows, and in which order: pending ones by urgency and age, settled ones newest first. */
+/** What each view shows, and in which order: pending ones as in waits.ts, settled ones newest first. */
 interface View {
   readonly where: string;
-  readonly order: readonly (keyof Prompt | 'urgency_rank')[];
+  readonly order: readonly (keyof Prompt | 'order_key')[];
   readonly direction: 'ASC' | 'DESC';
 }
-const BY_URGENCY = { order: ['urgency_rank', 'created_at', 'ask_id'], direction: 'ASC' } as const;
+const IN_ORDER = { order: ['order_key'], direction: 'ASC' } as const;
 const NEWEST_FIRST = { order: ['settled_at', 'ask_id'], direction: 'DESC' } as const;
 /** The condition of the index prompts_settled; neither engine uses the index unless the query contains it. */
 const SETTLED = 'settled_at IS NOT NULL';
 const VIEWS: Readonly<Record<NonNullable<PromptFilter['status']> | 'all', View>> = {
-  waiting: { where: `status = 'pending'`, ...BY_URGENCY },
-  pending: { where: `status = 'pending'`, ...BY_URGENCY },
+  waiting: { where: `status = 'pending'`, ...IN_ORDER },
+  pending: { where: `status = 'pending'`, ...IN_ORDER },
   responded: { where: `status = 'responded' AND ${SETTLED}`, ...NEWEST_FIRST },
   expired: { where: `status = 'expired' AND ${SETTLED}`, ...NEWEST_FIRST },
   cancelled: { where: `status = 'cancelled' AND ${SETTLED}`, ...NEWEST_FIRST },

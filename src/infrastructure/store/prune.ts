@@ -33,6 +33,7 @@ const PROMPTS: Kind = {
     ['deliveries', 'subject'],
     ['popups', 'subject'],
     ['claims', 'ask_id'],
+    ['waits', 'ask_id'],
     ['events', 'subject'],
   ],
 };

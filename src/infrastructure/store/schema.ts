@@ -19,6 +19,8 @@ export const MIGRATION_NAMES = [
   'runs',
   'signatures',
   'run_marks',
+  'waits',
+  'terminal',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */

@@ -51,7 +51,7 @@ export interface WriteOptions<T> {
   /** Called after the commit: whether to ring the doorbell for every process. Default: no. */
   rings?: () => boolean;
   /**
-   * Called after the commit: whether to wait for the disk before the result is returned (`Store.writeReceipt`). Without it
+   * Called after the commit: whether to wait for the disk before the result is returned (`Store.writeUnflushed`). Without it
    * the commit itself waits, and nobody sees what is not on disk. A driver may always wait.
    */
   waits?: ((result: T) => boolean) | undefined;

@@ -16,8 +16,9 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
-import { makeFolders, networkFileSystem, syncPath } from '../platform/files.ts';
+import { makeFolders, syncPath } from '../platform/files.ts';
 import { randomIds } from '../platform/ids.ts';
+import { platform } from '../platform/platform.ts';
 
 /** "HIVE" in the header of every store of ours. */
 const APPLICATION_ID = 0x48495645;
@@ -80,7 +81,7 @@ function existingAbove(folder: string): string {
 }
 
 function refuseNetwork(folder: string, fileSystemType: (folder: string) => number): void {
-  const network = networkFileSystem(fileSystemType(folder), folder);
+  const network = platform.networkFileSystem(realpathSync(folder), fileSystemType(folder));
   if (network !== null) {
     throw new HiveError(
       'store_unsafe',

@@ -18,7 +18,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { syncPath } from '../platform/files.ts';
-import { bootOf } from '../platform/processes.ts';
+import { platform } from '../platform/platform.ts';
 import { createQueue } from './queue.ts';
 import {
   checkArity,
@@ -47,7 +47,7 @@ export function openSqlite(
   path: string,
   {
     busy_ms = BUSY_LIMIT_MS,
-    boot = bootOf(),
+    boot = platform.boot(),
   }: {
     busy_ms?: number | undefined /** For tests: which start of the machine this is. */;
     boot?: string;

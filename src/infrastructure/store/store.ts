@@ -15,12 +15,15 @@ import { messageStatements } from './messages.ts';
 import { outreachStatements } from './outreach.ts';
 import { popupStatements } from './popups.ts';
 import { claimStatements, promptStatements } from './prompts.ts';
+import { ruleStatements } from './rules.ts';
 import { type MarkRun, runStatements } from './runs.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
 import { sessionStatements, wakerStatements } from './sessions.ts';
 import { type Driver, isTableMissing, type Sql, statement } from './sql.ts';
+import { statsStatements } from './stats.ts';
 import { tokenStatements } from './tokens.ts';
 import { turnStatements } from './turns.ts';
+import { waitStatements } from './waits.ts';
 
 const IDENTITY = statement(
   `SELECT (SELECT MAX(number) FROM migrations) AS version, (SELECT value FROM meta WHERE name = 'store_id') AS store_id`,
@@ -64,7 +67,7 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
 
   async function write<T>(
     work: (tx: WriteTx) => Promise<T>,
-    tells: ((result: T, announced: boolean) => boolean) | null,
+    acknowledges: ((result: T, announced: boolean) => boolean) | null,
   ): Promise<T> {
     if (closed) throw closedError(where);
     if (driver.boot !== null) await continueOnce(driver.boot);
@@ -75,7 +78,7 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
     return driver.write((sql, now) => work(new Transaction(sql, now, { onAppend, reserved, markRun })), {
       rings: () => appended,
       mayLag: lagging,
-      waits: tells === null ? undefined : (result) => tells(result, appended),
+      waits: acknowledges === null ? undefined : (result) => acknowledges(result, appended),
     });
   }
 
@@ -83,7 +86,7 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
     store_id,
     name: storeName(where),
     write: (work) => write(work, null),
-    writeReceipt: (work, tells = () => false) => write(work, tells),
+    writeUnflushed: (work, acknowledges = () => false) => write(work, acknowledges),
     async read(work) {
       if (closed) throw closedError(where);
       return driver.read((sql, now) =>
@@ -179,6 +182,11 @@ class Transaction implements WriteTx {
     return this.#made.claims;
   }
 
+  get waits(): WriteTx['waits'] {
+    this.#made.waits ??= waitStatements(this.#sql);
+    return this.#made.waits;
+  }
+
   get popups(): WriteTx['popups'] {
     this.#made.popups ??= popupStatements(this.#sql);
     return this.#made.popups;
@@ -192,6 +200,16 @@ class Transaction implements WriteTx {
   get history(): WriteTx['history'] {
     this.#made.history ??= historyStatements(this.#sql);
     return this.#made.history;
+  }
+
+  get rules(): WriteTx['rules'] {
+    this.#made.rules ??= ruleStatements(this.#sql);
+    return this.#made.rules;
+  }
+
+  get stats(): WriteTx['stats'] {
+    this.#made.stats ??= statsStatements(this.#sql);
+    return this.#made.stats;
   }
 
   get tokens(): WriteTx['tokens'] {

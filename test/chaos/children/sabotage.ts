@@ -29,7 +29,7 @@ function altering(change: (tx: WriteTx) => Partial<WriteTx>): Bug {
     store: (store) =>
       altered(store, {
         write: (work) => store.write((tx) => work(altered(tx, change(tx)))),
-        writeReceipt: (work, tells) => store.writeReceipt((tx) => work(altered(tx, change(tx))), tells),
+        writeUnflushed: (work, tells) => store.writeUnflushed((tx) => work(altered(tx, change(tx))), tells),
       }),
   };
 }

@@ -8,6 +8,7 @@ import { HiveError } from '../../../src/domain/errors.ts';
 import { WHEN_TURN_ABORTED } from '../../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
+import { moment } from '../../support/wait.ts';
 
 const [role = '', seed = '1', steps = '40'] = process.argv.slice(2);
 const SESSIONS = ['one', 'two'];
@@ -25,7 +26,6 @@ function generator(start: number): () => number {
 
 const random = generator(Number(seed));
 const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function fire(
   hive: OpenedHive,
@@ -65,13 +65,13 @@ async function playAgent(hive: OpenedHive): Promise<void> {
       await fire(hive, session_id, 'PreToolUse', tool);
       await fire(hive, session_id, 'PostToolUse', tool);
     } else if (step === 'ask') {
-      const session = await hive.sessions.find(session_id);
+      const session = await hive.sessions.resolve(session_id);
       const when_turn_aborted = pick(WHEN_TURN_ABORTED);
       await hive.prompts.ask({ question: 'Go on?', when_turn_aborted }, session);
     } else if (step === 'stop') await fire(hive, session_id, 'Stop', { prompt_id });
     else if (step === 'replace') await hive.turns.start({ session_id });
     else if (random() < 0.3) await fire(hive, session_id, 'SessionEnd', { prompt_id, reason: 'other' });
-    await sleep(random() * 8);
+    await moment(random() * 8);
   }
 }
 
@@ -92,7 +92,7 @@ async function playAsker(hive: OpenedHive): Promise<void> {
         process.stdout.write(`${JSON.stringify({ n, asked: turn_id ?? null, timeout_ms, ...answer })}\n`);
       }),
     );
-    await sleep(random() * 12);
+    await moment(random() * 12);
   }
   process.stderr.write('asked\n');
   await Promise.all(replies);

@@ -1,9 +1,9 @@
 /** Pings as one background session, once the file GO is there; says whether it was sent. */
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { HiveError } from '../../../src/domain/errors.ts';
 import { openHive } from '../../../src/open-hive.ts';
+import { eventually } from '../../support/wait.ts';
 
 const [session_id = '', go = ''] = process.argv.slice(2);
 // Many processes on a busy machine wait for each other longer than a person would: speed is not tested here.
@@ -20,7 +20,7 @@ const session = await hive.sessions.introduce({
   pid: null,
 });
 process.stdout.write('ready\n');
-while (!existsSync(go)) await sleep(2);
+await eventually(() => existsSync(go));
 try {
   await hive.outreach.ping({ message: 'Me!' }, session);
   process.stdout.write('sent\n');

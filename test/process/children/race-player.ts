@@ -4,6 +4,7 @@
  */
 import { openHive } from '../../../src/open-hive.ts';
 import { randomOf } from '../../chaos/random.ts';
+import { moment } from '../../support/wait.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
 
 export interface Played {
@@ -68,7 +69,7 @@ async function answer(): Promise<void> {
     if (prompt === undefined) {
       const done = await hive.store.read((tx) => tx.prompts.count({ status: 'responded' }));
       if (asked && done >= Number(all)) return;
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await moment(20);
       continue;
     }
     const actor = { kind: 'human', by: name, via: 'cli', confirmed: true } as const;

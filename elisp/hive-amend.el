@@ -1,0 +1,264 @@
+;;; hive-amend.el --- Taking back and correcting answers  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; An answer that was wrong can be put right in three ways, whichever is still
+;; possible:
+;;
+;;   while it is held       `hive-undo' takes it back; nobody saw it
+;;   until it is delivered  `hive-amend' corrects it; the event log has both
+;;   after that             `hive-amend' sends the agent a message that quotes
+;;                          the question and the answer
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-human)
+(require 'hive-messages)
+(require 'hive-model)
+(require 'hive-notify)
+(require 'hive-outbox)
+(require 'hive-read)
+(require 'hive-respond)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'seq)
+(require 'subr-x)
+
+(declare-function hive-mention "hive-shared-compose")
+
+;;;; Taking back what is held
+
+;; The outbox holds an answer for `hive-undo-seconds' before it is sent.  What
+;; was given with one key, such as the answers to a batch, is taken back
+;; together.
+
+(defun hive-amend-held ()
+  "Return the entries that `hive-undo' would take back now, oldest first."
+  (let* ((held (hive-outbox-held))
+         (last (car (last held)))
+         (report (and last (hive-outbox-entry-report last))))
+    (if report
+        (cl-remove-if-not (lambda (entry) (eq report (hive-outbox-entry-report entry))) held)
+      (and last (list last)))))
+
+(defun hive-amend--named (held)
+  "Return for whom the entries HELD are, in words."
+  (hive-text-line
+   (string-join (delete-dups
+                 (mapcar (lambda (entry)
+                           (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
+                             (if prompt (hive-text-agent prompt 30)
+                               (hive-text-line (hive-outbox-entry-ask-id entry) 30))))
+                         held))
+                ", ")
+   60))
+
+(defun hive-amend--decision (entry)
+  "Return the decision in ENTRY, in one line."
+  (hive-text-line (plist-get (hive-outbox-entry-params entry) :decision) 40))
+
+(defun hive-amend-held-text (key)
+  "Return what is held and for how long, and that KEY takes it back; or nil."
+  (let ((held (hive-amend-held)))
+    (when held
+      (hive-words 'held (hive-amend--decision (car held)) (hive-amend--named held)
+                  (ceiling (- (hive-outbox-entry-held-until (car held)) (float-time))) key))))
+
+(defun hive-amend-take-back (held)
+  "Take back the entries HELD; return the questions that are pending again."
+  (let ((decision (hive-amend--decision (car held)))
+        (names (hive-amend--named held))
+        (taken nil))
+    (dolist (entry held)
+      (condition-case oops
+          (when (hive-outbox-take-back entry)
+            (push (hive-outbox-entry-ask-id entry) taken))
+        (error (hive-fail 'undo-unsaved decision names (error-message-string oops)))))
+    (unless taken (hive-fail 'undo-too-late))
+    (let ((prompts (delq nil (mapcar #'hive-model-prompt (nreverse taken)))))
+      (mapc #'hive-respond-release prompts)
+      (hive-say 'undone decision names)
+      prompts)))
+
+;; The countdown replaces only its own line in the echo area.
+
+(defvar hive-amend--timer nil "The timer of the countdown, or nil.")
+(defvar hive-amend--said nil "The line of the countdown as it was shown last.")
+
+(defun hive-amend--count-down (&optional again)
+  "Show what is held and for how long; AGAIN if it was shown before."
+  (when hive-amend--timer (cancel-timer hive-amend--timer))
+  (setq hive-amend--timer nil)
+  (let ((text (hive-amend-held-text (substitute-command-keys "\\[hive-undo]"))))
+    (when (and text (or (not again) (equal (current-message) hive-amend--said)))
+      (setq hive-amend--said text)
+      (let ((message-log-max (and (not again) message-log-max)))
+        (message "%s" text))
+      (setq hive-amend--timer (run-at-time 1 nil #'hive-amend--count-down t)))))
+
+(add-hook 'hive-respond-held-hook #'hive-amend--count-down)
+
+;;;###autoload
+(defun hive-undo (&optional comment)
+  "Take back your last answer, or correct it.
+While an answer is held (see `hive-undo-seconds'), it is taken back and
+its question is pending again; its agent notices nothing.  Later this
+is `hive-amend', with COMMENT."
+  (interactive "P")
+  (let ((held (hive-amend-held)))
+    (if held (hive-amend-take-back held) (hive-amend comment))))
+
+;;;; Correcting an answer
+
+;; Your own answer, including a late one, can be corrected until it has been
+;; delivered to its agent.  Like an answer, a correction goes through the
+;; outbox: it is on disk before Emacs reports anything, and one that is
+;; rejected is kept.
+
+(defconst hive-amend--shown 30 "How many recent answers are offered.")
+
+(defun hive-amend--standing (prompt)
+  "Return the current answer to PROMPT, or nil.
+It is a plist with :decision, :comment and :by; it may be late."
+  (if (equal (plist-get prompt :status) "responded") prompt
+    (plist-get prompt :late_response)))
+
+(defun hive-amend--mine-p (prompt)
+  "Return non-nil if the human gave the current answer to PROMPT."
+  (let ((standing (hive-amend--standing prompt)))
+    (and standing (equal (plist-get standing :by) (hive-human-name)))))
+
+(defun hive-amend--line (prompt)
+  "Return the completion candidate for PROMPT."
+  (format "%s: %s → %s%s"
+          (hive-text-agent prompt 24)
+          (hive-text-line (plist-get prompt :question) 60)
+          (hive-text-line (plist-get (hive-amend--standing prompt) :decision) 40)
+          (cond ((plist-get prompt :handed_at) (hive-words 'amend-handed))
+                ((plist-get prompt :late_response) (hive-words 'amend-late))
+                (t ""))))
+
+(defun hive-amend--choose (answered)
+  "Let the human choose one of the questions ANSWERED, by default the first."
+  (let* ((alist (hive-read-candidates answered #'hive-amend--line))
+         (line (completing-read
+                (hive-words 'which-correct (hive-text-line (caar alist) 60))
+                (hive-read-table (mapcar #'car alist) 'hive-prompt
+                                 (lambda (lines) (mapcar (lambda (line) (list line "" "")) lines)))
+                nil t nil nil (caar alist))))
+    (cdr (assoc line alist))))
+
+(defun hive-amend--former-comment (prompt)
+  "Return the comment of the last answer to PROMPT, or nil.
+A correction that is not stored yet is newer than the stored answer."
+  (let ((unsent (cl-find-if (lambda (entry)
+                              (and (equal (hive-outbox-entry-method entry) "prompt/amend")
+                                   (equal (hive-outbox-entry-ask-id entry)
+                                          (plist-get prompt :ask_id))))
+                            (hive-outbox-entries 'pending) :from-end t)))
+    (plist-get (if unsent (hive-outbox-entry-params unsent) (hive-amend--standing prompt))
+               :comment)))
+
+(defun hive-amend--read (prompt ask)
+  "Read a new answer to PROMPT, and a comment if there was one or if ASK.
+The former comment can be kept, edited or deleted; what was typed
+in addition to an option is appended to it."
+  (let* ((lead (hive-words 'correct-answer-to (hive-text-line (plist-get prompt :agent) 30)))
+         (answer (hive-read-answer (append (list :lead lead) prompt)))
+         (former (hive-amend--former-comment prompt)))
+    (when (hive-respond-empty-p answer)
+      (hive-fail 'amend-nothing))
+    (when (or former ask)
+      (let ((comment (read-string (hive-words 'amend-comment)
+                                  (string-join (delq nil (list former (plist-get answer :comment)))
+                                               "\n"))))
+        (setq answer (plist-put answer :comment
+                                (unless (string-blank-p comment) comment)))))
+    answer))
+
+(defun hive-amend--correct (prompt ask)
+  "Read a new answer to PROMPT and send it; with ASK, ask for a comment too.
+If its agent has the first answer already, tell the agent instead."
+  (if (plist-get prompt :handed_at)
+      (hive-amend--tell prompt)
+    (let ((answer (hive-amend--read prompt ask)))
+      (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
+                       (hive-respond-params prompt answer) (hive-respond-text answer))
+      (hive-say 'amend-queued))))
+
+;;;; Too late to correct
+
+(defun hive-amend--tell (prompt)
+  "Send the agent of PROMPT a message that corrects the answer it has."
+  (let* ((session (hive-model-session (plist-get prompt :session_id)))
+         (agent (hive-text-line (or (plist-get session :handle) (plist-get prompt :agent)) 40))
+         (age (hive-text-age (plist-get prompt :handed_at))))
+    (unless session (hive-fail 'amend-ended agent age))
+    (let ((words (read-string (hive-words 'amend-tell age agent))))
+      (when (string-blank-p words) (hive-fail 'amend-nothing))
+      (hive-mention (plist-get session :handle) (hive-amend--quoted prompt words)))))
+
+(defun hive-amend--quoted (prompt words)
+  "Return the message with WORDS, which correct the answer to PROMPT."
+  (let ((quote-lines (lambda (text)
+                       (replace-regexp-in-string "^" "> " (hive-text-inert text)))))
+    (concat (hive-words 'amend-message) "\n"
+            (funcall quote-lines (truncate-string-to-width (plist-get prompt :question) 500 nil nil "…"))
+            "\n" (funcall quote-lines (hive-words 'amend-message-answer
+                                                  (hive-respond-text (hive-amend--standing prompt))))
+            "\n\n" words)))
+
+;;;; What became of a correction
+
+(defun hive-amend--stored (entry result)
+  "Report that the correction in ENTRY was stored, with RESULT."
+  (when (equal (hive-outbox-entry-method entry) "prompt/amend")
+    (hive-announce 'amended
+                   (hive-text-line (plist-get (hive-amend--standing (plist-get result :prompt))
+                                              :decision)
+                                   60))))
+
+(defun hive-amend--rejected (entry)
+  "Report why the correction in ENTRY was rejected; put it into the kill ring."
+  (when (equal (hive-outbox-entry-method entry) "prompt/amend")
+    (kill-new (hive-respond-text (hive-outbox-entry-params entry)))
+    (hive-announce 'amend-rejected (hive-text-line (hive-outbox-entry-text entry) 200))))
+
+(add-hook 'hive-outbox-stored-functions #'hive-amend--stored)
+(add-hook 'hive-outbox-rejected-functions #'hive-amend--rejected)
+
+;;;; The command
+
+(defun hive-amend--known ()
+  "Return the questions that the human has answered, newest first."
+  (cl-remove-if-not #'hive-amend--mine-p (hive-prompts-settled)))
+
+;;;###autoload
+(defun hive-amend (&optional comment)
+  "Correct one of your answers.
+In the list and in the buffer of a question, that is the answer to the
+question at point, if it is yours; elsewhere choose among your recent
+answers, the newest first, including late ones.  You can edit a
+comment; with a prefix argument COMMENT, you can also add one.  The
+event log keeps both answers.  The correction is on disk before Emacs
+says so; one that comes too late is kept, with the reason.  If the
+agent already has your answer, you write it a message instead, which
+quotes the question and your answer.  An answer that is still held is
+taken back (see `hive-undo')."
+  (interactive "P")
+  (let* ((here (hive-prompt-at-point))
+         (held (and here (cl-find (plist-get here :ask_id) (hive-outbox-held)
+                                  :key #'hive-outbox-entry-ask-id :test #'equal)))
+         (mine (hive-amend--known)))
+    (cond (held (hive-amend-take-back (list held)))
+          ((and here (hive-amend--mine-p here)) (hive-amend--correct here comment))
+          (mine (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--shown)) comment))
+          (t (hive-fail 'amend-none)))))
+
+(provide 'hive-amend)
+;;; hive-amend.el ends here

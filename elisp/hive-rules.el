@@ -1,0 +1,482 @@
+;;; hive-rules.el --- Rules that answer permissions  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; `hive-rules' lists the rules that answer permissions in your place, with
+;; their use, and what the history suggests.  `hive-rule-for' makes a rule
+;; from a permission.  A rule is shown together with what it would have
+;; answered, and RET writes what is shown into your own file.  The sidecar
+;; makes, tries and writes rules; this file displays them.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-display)
+(require 'hive-messages)
+(require 'hive-model)
+(require 'hive-notify)
+(require 'hive-read)
+(require 'hive-respond)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'subr-x)
+
+;;;; Faces and rows
+
+(defface hive-rule-allow '((t :inherit hive-success))
+  "A rule that allows."
+  :group 'hive)
+
+(defface hive-rule-deny '((t :inherit hive-critical))
+  "A rule that denies."
+  :group 'hive)
+
+(defface hive-rule-against '((t :inherit hive-warning))
+  "What the human decided otherwise than a rule would have."
+  :group 'hive)
+
+(defun hive-rules--decision (rule)
+  "Return the decision of RULE, coloured."
+  (let ((decision (hive-text-line (plist-get rule :decision) 6)))
+    (propertize decision 'face (if (equal decision "allow") 'hive-rule-allow 'hive-rule-deny))))
+
+(defun hive-rules--what (rule)
+  "Return what RULE is about, on one line."
+  (let ((input (plist-get rule :input)))
+    (concat (hive-text-line (plist-get rule :tool) 40)
+            (if input (concat " " (hive-text-line input)) ""))))
+
+(defun hive-rules--project (rule)
+  "Return the project of RULE in short."
+  (let ((project (plist-get rule :project)))
+    (if project (hive-text-line (file-name-nondirectory (directory-file-name project)) 20)
+      (hive-words 'rule-everywhere))))
+
+(defun hive-rules--failed (err)
+  "Show ERR, of a request about rules."
+  (hive-announce 'rule-failed (hive-text-line (plist-get err :text) 300)))
+
+;;;; One rule and what it would have done
+
+(defconst hive-rule--name "*hive rule*" "The name of the buffer of one rule.")
+
+(defvar-local hive-rule--rule nil "The rule shown here, as the sidecar takes it.")
+(defvar-local hive-rule--inputs nil "Other patterns for its input.")
+(defvar-local hive-rule--trial nil "What it would have answered, or nil while that is computed.")
+(defvar-local hive-rule--prompt nil "The permission from which it was made, or nil.")
+(defvar-local hive-rule--written nil "Non-nil if the rule is in the file already.")
+
+(defvar hive-rule-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "e") #'hive-rule-edit)
+    (define-key map (kbd "x") #'hive-rule-set-end)
+    (define-key map (kbd "p") #'hive-rule-toggle-project)
+    (define-key map (kbd "RET") #'hive-rule-write)
+    map)
+  "Keymap of `hive-rule-mode'.")
+
+(define-derived-mode hive-rule-mode special-mode "Hive-Rule"
+  "Major mode of the buffer that shows one rule before it is written.
+\\<hive-rule-mode-map>\\[hive-rule-edit] edits its pattern, \\[hive-rule-set-end] the day on which it ends,
+\\[hive-rule-toggle-project] lets it hold in every project or in its own.
+\\[hive-rule-write] writes it.
+\\{hive-rule-mode-map}"
+  (hive-wrap-words)
+  (setq bidi-paragraph-direction 'left-to-right)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-rule--try))))
+
+(defun hive-rule--field (name value)
+  "Insert the field NAME of a rule with its VALUE, unless that is nil."
+  (when value
+    (insert (propertize (format "  %-9s" (hive-words name)) 'face 'hive-shadow) value "\n")))
+
+(defun hive-rule--insert-calls (heading entries face)
+  "Insert HEADING, then each of ENTRIES on a line, in FACE."
+  (when (append entries nil)
+    (insert "\n" (propertize heading 'face 'bold) "\n")
+    (dolist (call (append entries nil))
+      (insert (propertize (format "  %s  %s  " (hive-rule--day (plist-get call :at))
+                                  (hive-text-line (plist-get call :agent) 20))
+                          'face 'hive-shadow)
+              (propertize (hive-text-line (plist-get call :text) 200) 'face face)
+              "\n"))))
+
+(defun hive-rule--day (time)
+  "Return the local day of TIME."
+  (let ((seconds (hive-text-seconds time)))
+    (if seconds (format-time-string "%Y-%m-%d" seconds) "")))
+
+(defun hive-rule--insert-trial (trial)
+  "Insert TRIAL: what the rule would have answered."
+  (let ((problem (plist-get trial :problem)))
+    (when problem
+      (insert "\n" (propertize (hive-text-line problem 400) 'face 'hive-critical) "\n")))
+  (insert "\n" (hive-words 'rule-would-have (plist-get trial :days)) "\n  ")
+  (let ((denied (plist-get trial :denied)))
+    (insert (hive-words 'rule-counts
+                        (plist-get trial :allowed)
+                        (propertize (number-to-string denied)
+                                    'face (if (> denied 0) 'hive-rule-against 'default))
+                        (plist-get trial :elsewhere) (plist-get trial :unanswered)
+                        (plist-get trial :by_rules))
+            "\n"))
+  (hive-rule--insert-calls (hive-words 'rule-against) (plist-get trial :counter_examples)
+                           'hive-rule-against)
+  (hive-rule--insert-calls (hive-words 'rule-examples) (plist-get trial :examples) 'default))
+
+(defun hive-rule--print ()
+  "Print the rule of this buffer."
+  (let ((inhibit-read-only t) (rule hive-rule--rule))
+    (erase-buffer)
+    (if (not rule)
+        (insert (hive-words 'rule-loading))
+      (insert (propertize (if hive-rule--written (hive-words 'rule-written)
+                            (hive-words 'rule-not-written))
+                          'face 'hive-shadow)
+              "\n\n  " (hive-rules--decision rule)
+              (make-string (max 1 (- 9 (length (plist-get rule :decision)))) ?\s)
+              (hive-text-inert (plist-get rule :tool)) "\n")
+      (hive-rule--field 'rule-input
+                        (if (plist-get rule :input) (hive-text-inert (plist-get rule :input))
+                          (hive-words 'rule-any-input)))
+      (hive-rule--field 'rule-project
+                        (if (plist-get rule :project) (hive-text-inert (plist-get rule :project))
+                          (hive-words 'rule-everywhere)))
+      (dolist (more '((:source . rule-source) (:machine . rule-machine) (:note . rule-note)))
+        (when (plist-get rule (car more))
+          (hive-rule--field (cdr more) (hive-text-inert (plist-get rule (car more))))))
+      (hive-rule--field 'rule-ends (or (plist-get rule :expires) (hive-words 'rule-never)))
+      (hive-rule--field 'rule-name (and (plist-get rule :name)
+                                        (hive-text-inert (plist-get rule :name))))
+      (if hive-rule--trial (hive-rule--insert-trial hive-rule--trial)
+        (insert "\n" (hive-words 'rule-loading) "\n")))
+    (setq header-line-format
+          (unless hive-rule--written (substitute-command-keys (hive-words 'rule-keys))))
+    (hive-wrap-like-lines (point-min) (point-max))
+    (goto-char (point-min))))
+
+(defun hive-rule--show (rule prompt &optional written)
+  "Go to a buffer of RULE, made from PROMPT or nil; WRITTEN if it is in the file."
+  ;; It needs a whole window: what is written must have been seen.
+  (pop-to-buffer-same-window (get-buffer-create hive-rule--name))
+  (hive-rule-mode)
+  (setq hive-rule--rule rule hive-rule--prompt prompt hive-rule--written written
+        hive-rule--inputs nil hive-rule--trial nil)
+  (hive-rule--print))
+
+(defun hive-rule--sent (rule)
+  "Return RULE with the fields that the sidecar takes."
+  (cl-loop for key in '(:decision :tool :input :project :source :machine :note :expires :name)
+           when (plist-get rule key) append (list key (plist-get rule key))))
+
+(defun hive-rule--try ()
+  "Ask the sidecar what the rule of this buffer would have answered."
+  (let ((buffer (current-buffer)) (rule hive-rule--rule))
+    (setq hive-rule--trial nil)
+    (hive-rule--print)
+    (hive-rpc-request
+     'rule/try (list :rule (hive-rule--sent rule)) :timeout 60
+     :success (lambda (result)
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    ;; It may have been edited again.
+                    (when (eq rule hive-rule--rule)
+                      (setq hive-rule--trial (plist-get result :trial))
+                      (hive-rule--print)))))
+     :error #'hive-rules--failed)))
+
+(defun hive-rule--change (field value)
+  "Set FIELD of the rule of this buffer to VALUE, and try it again."
+  (setq hive-rule--rule (plist-put (copy-sequence hive-rule--rule) field value))
+  (hive-rule--try))
+
+(defun hive-rule--demand ()
+  "Signal an error unless the rule of this buffer can be changed."
+  (unless hive-rule--rule (hive-fail 'rule-loading))
+  (when hive-rule--written (hive-fail 'rule-in-file)))
+
+(defun hive-rule-edit ()
+  "Edit the pattern of the rule in the minibuffer.
+\\<minibuffer-local-map>\\[next-history-element] inserts what else the permission suggests."
+  (interactive nil hive-rule-mode)
+  (hive-rule--demand)
+  (let* ((now (plist-get hive-rule--rule :input))
+         (typed (string-trim (read-from-minibuffer
+                              (hive-words 'rule-edit) now nil nil nil
+                              (cl-remove now (append hive-rule--inputs nil) :test #'equal)))))
+    ;; Its name said what it was about.
+    (setq hive-rule--rule (plist-put (copy-sequence hive-rule--rule) :name nil))
+    (hive-rule--change :input (unless (string-empty-p typed) typed))))
+
+(defun hive-rule-set-end ()
+  "Set the day on which the rule ends."
+  (interactive nil hive-rule-mode)
+  (hive-rule--demand)
+  (let ((typed (string-trim (read-string (hive-words 'rule-edit-end)
+                                         (plist-get hive-rule--rule :expires)))))
+    (hive-rule--change :expires (unless (string-empty-p typed) typed))))
+
+(defvar-local hive-rule--own-project nil "The project that the rule had first.")
+
+(defun hive-rule-toggle-project ()
+  "Let the rule hold in every project, or in its own again."
+  (interactive nil hive-rule-mode)
+  (hive-rule--demand)
+  (let ((now (plist-get hive-rule--rule :project)))
+    (when now (setq hive-rule--own-project now))
+    (hive-rule--change :project (unless now hive-rule--own-project))))
+
+(defun hive-rule-write ()
+  "Write the rule of this buffer into the human's own file.
+If it was made from a permission that was displayed in full, allow that
+one, too."
+  (interactive nil hive-rule-mode)
+  (hive-rule--demand)
+  (unless hive-rule--trial (hive-fail 'rule-loading))
+  (when (plist-get hive-rule--trial :problem)
+    (hive-fail 'rule-problem (hive-text-line (plist-get hive-rule--trial :problem) 300)))
+  (let* ((prompt (and hive-rule--prompt (hive-prompt-unanswered-p hive-rule--prompt)
+                      (hive-display-digest hive-rule--prompt)
+                      hive-rule--prompt))
+         (what (hive-rules--what hive-rule--rule))
+         (buffer (current-buffer)))
+    (unless (y-or-n-p (if prompt (hive-words 'rule-write-and-allow? what)
+                        (hive-words 'rule-write? what)))
+      (hive-fail 'rule-nothing-written))
+    (hive-rpc-request
+     'rule/add (list :rule (hive-rule--sent hive-rule--rule))
+     :success (lambda (result) (hive-rule--added buffer (plist-get result :rule) prompt))
+     :error #'hive-rules--failed)))
+
+(defun hive-rule--added (buffer rule prompt)
+  "Report RULE, now in the file, and close BUFFER, where it was displayed.
+Unless PROMPT is nil, allow it."
+  (hive-announce 'rule-added (hive-text-line (plist-get rule :name) 60)
+                 (or (plist-get rule :expires) (hive-words 'rule-never)))
+  (when (and prompt (hive-prompt-unanswered-p prompt))
+    (hive-respond-send prompt (list :decision "Allow" :selected ["Allow"])))
+  (when (buffer-live-p buffer)
+    (let ((window (get-buffer-window buffer)))
+      (if window (quit-window t window) (kill-buffer buffer))))
+  (hive-rules--refresh-shown))
+
+(defun hive-rule-for (prompt)
+  "Show the rule that the permission PROMPT suggests.
+It says what the rule would have answered in the past.  Nothing is
+written before you say so."
+  (unless (hive-permission-p prompt) (hive-fail 'rule-only-permissions))
+  (hive-rule--show nil prompt)
+  (let ((buffer (get-buffer hive-rule--name)))
+    (hive-rpc-request
+     'rule/propose (list :ask_id (plist-get prompt :ask_id)) :timeout 60
+     :success (lambda (result)
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    (when (eq prompt hive-rule--prompt)
+                      (setq hive-rule--rule (plist-get result :rule)
+                            hive-rule--inputs (plist-get result :inputs)
+                            hive-rule--trial (plist-get result :trial))
+                      (hive-rule--print)))))
+     :error (lambda (err)
+              (hive-rules--failed err)
+              (when (buffer-live-p buffer)
+                (let ((window (get-buffer-window buffer)))
+                  (when window (quit-window t window))))))))
+
+;;;; All rules
+
+(defconst hive-rules--name "*hive rules*" "The name of the list's buffer.")
+
+(defvar-local hive-rules--list nil "What the sidecar said about the rules.")
+
+(defvar hive-rules-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "RET") #'hive-rules-visit)
+    (define-key map (kbd "n") #'hive-rules-next)
+    (define-key map (kbd "p") #'hive-rules-previous)
+    (define-key map (kbd "t") #'hive-rules-try)
+    (define-key map (kbd "k") #'hive-rules-revoke)
+    (define-key map (kbd "d") #'hive-rules-dismiss)
+    map)
+  "Keymap of `hive-rules-mode'.")
+
+(define-derived-mode hive-rules-mode special-mode "Hive-Rules"
+  "Major mode of the list of rules.
+\\<hive-rules-mode-map>\\[hive-rules-visit] visits a rule in its file, or opens a proposal; \\[hive-rules-try] shows what a
+rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismiss] dismisses a proposal.
+\\{hive-rules-mode-map}"
+  (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-rules-refresh))))
+
+(defun hive-rules--insert-row (thing &rest cells)
+  "Insert CELLS as the row of THING, a rule or a proposal."
+  (let ((start (point)))
+    (insert (apply #'format "  %-5s  %-38s  %-12s  %5s  %5s  %s" cells) "\n")
+    (put-text-property start (point) 'hive-rule thing)))
+
+(defun hive-rules--insert-rule (rule)
+  "Insert the row of RULE."
+  (hive-rules--insert-row
+   rule
+   (hive-rules--decision rule)
+   (truncate-string-to-width (hive-rules--what rule) 38 nil nil "…")
+   (truncate-string-to-width (hive-rules--project rule) 12 nil nil "…")
+   (plist-get rule :uses)
+   (hive-text-age (plist-get rule :last_used_at))
+   (concat (if (hive-rpc-true-p rule :expired) (propertize (hive-words 'rule-ended) 'face 'hive-warning)
+             (or (plist-get rule :expires) (hive-words 'rule-never)))
+           (if (plist-get rule :line) (format "  :%d" (plist-get rule :line)) ""))))
+
+(defun hive-rules--insert-proposal (proposal)
+  "Insert the row of PROPOSAL."
+  (let ((rule (plist-get proposal :draft)))
+    (hive-rules--insert-row
+     proposal
+     (hive-rules--decision rule)
+     (truncate-string-to-width (hive-rules--what rule) 38 nil nil "…")
+     (truncate-string-to-width (hive-rules--project rule) 12 nil nil "…")
+     (plist-get proposal :allowed) "" (hive-words 'rule-proposed))))
+
+(defun hive-rules--heading (text)
+  "Insert TEXT as a heading."
+  (insert (propertize text 'face 'bold) "\n"))
+
+(defun hive-rules--print ()
+  "Print the list; point stays on its line."
+  (let* ((inhibit-read-only t) (line (line-number-at-pos))
+         (list hive-rules--list)
+         (rules (append (plist-get list :rules) nil))
+         (proposals (append (plist-get list :proposals) nil)))
+    (erase-buffer)
+    (setq header-line-format (substitute-command-keys (hive-words 'rules-keys)))
+    (if (not list) (insert (hive-words 'rule-loading))
+      (dolist (problem (append (plist-get list :problems) nil))
+        (insert (propertize (hive-text-inert problem) 'face 'hive-critical) "\n"))
+      (when proposals
+        (hive-rules--heading (hive-words 'rules-proposals))
+        (mapc #'hive-rules--insert-proposal proposals)
+        (insert "\n"))
+      (hive-rules--heading
+       (hive-words 'rules-in (abbreviate-file-name (or (plist-get list :path) ""))))
+      (if (not rules) (insert (hive-words 'rules-none) "\n")
+        (insert (propertize
+                 (format "  %-5s  %-38s  %-12s  %5s  %5s  %s\n" "" (hive-words 'rule-rule)
+                         (hive-words 'column-project) (hive-words 'rule-used)
+                         (hive-words 'rule-last) (hive-words 'rule-ends))
+                 'face 'hive-shadow))
+        (mapc #'hive-rules--insert-rule rules)))
+    (goto-char (point-min))
+    (forward-line (1- line))
+    (unless (get-text-property (point) 'hive-rule) (hive-rules--go 1))))
+
+(defun hive-rules--go (step)
+  "Go to the next row in the direction STEP; stay if there is none."
+  (let ((start (point)) (left t))
+    (beginning-of-line)
+    (while (and left
+                (setq left (zerop (forward-line step)))
+                (not (eobp))
+                (not (get-text-property (point) 'hive-rule))))
+    (unless (get-text-property (point) 'hive-rule) (goto-char start))))
+
+(defun hive-rules-next ()
+  "Go to the next rule."
+  (interactive nil hive-rules-mode)
+  (hive-rules--go 1))
+
+(defun hive-rules-previous ()
+  "Go to the previous rule."
+  (interactive nil hive-rules-mode)
+  (hive-rules--go -1))
+
+(defun hive-rules--at-point ()
+  "Return the rule or the proposal on this line."
+  (or (get-text-property (line-beginning-position) 'hive-rule) (hive-fail 'rule-none-here)))
+
+(defun hive-rules-refresh ()
+  "Fetch the rules and print them."
+  (interactive)
+  (hive-rpc-request
+   'rule/list nil
+   :success (lambda (result)
+              (let ((buffer (get-buffer hive-rules--name)))
+                (when buffer
+                  (with-current-buffer buffer
+                    (setq hive-rules--list result)
+                    (hive-rules--print)))))
+   :error #'hive-rules--failed))
+
+(defun hive-rules--refresh-shown ()
+  "Refresh the list if it exists."
+  (when (get-buffer hive-rules--name) (hive-rules-refresh)))
+
+(defun hive-rules-visit ()
+  "Visit the rule on this line in its file; open a proposal."
+  (interactive nil hive-rules-mode)
+  (let* ((thing (hive-rules--at-point)) (draft (plist-get thing :draft)))
+    (if draft
+        (progn (hive-rule--show draft nil)
+               (hive-rule--try))
+      (find-file-other-window (plist-get hive-rules--list :path))
+      (goto-char (point-min))
+      (forward-line (1- (or (plist-get thing :line) 1))))))
+
+(defun hive-rules-try ()
+  "Show what the rule or the proposal on this line would have answered."
+  (interactive nil hive-rules-mode)
+  (let* ((thing (hive-rules--at-point)) (draft (plist-get thing :draft)))
+    (if draft (hive-rules-visit)
+      (hive-rule--show thing nil t)
+      (hive-rule--try))))
+
+(defun hive-rules-revoke ()
+  "Revoke the rule on this line: it is removed from your file.
+What it said is in the kill ring afterwards.  A rule that denies is
+revoked only after you have confirmed it."
+  (interactive nil hive-rules-mode)
+  (let ((rule (hive-rules--at-point)))
+    (unless (plist-get rule :rule_id) (hive-fail 'rule-not-yet))
+    (when (and (equal "deny" (plist-get rule :decision))
+               (not (y-or-n-p (hive-words 'rule-revoke? (hive-rules--what rule)))))
+      (hive-fail 'rule-nothing-written))
+    (hive-rpc-request
+     'rule/revoke (list :rule_id (plist-get rule :rule_id))
+     :success (lambda (_)
+                (kill-new (json-encode (hive-rule--sent rule)))
+                (hive-announce 'rule-revoked (hive-text-line (plist-get rule :name) 60))
+                (hive-rules--refresh-shown))
+     :error #'hive-rules--failed)))
+
+(defun hive-rules-dismiss ()
+  "Dismiss the proposal on this line; it is not made again."
+  (interactive nil hive-rules-mode)
+  (let ((proposal (hive-rules--at-point)))
+    (unless (plist-get proposal :draft) (hive-fail 'rule-no-proposal))
+    (hive-rpc-request
+     'rule/dismiss (list :key (plist-get proposal :key))
+     :success (lambda (_)
+                (hive-announce 'rule-dismissed)
+                (hive-rules--refresh-shown))
+     :error #'hive-rules--failed)))
+
+;;;###autoload
+(defun hive-rules ()
+  "List the rules that answer permissions in your place.
+Each is listed with how often it has answered, when last, and when it
+ends.  Above them is what the history suggests."
+  (interactive)
+  (hive-sidecar-demand)
+  (with-current-buffer (get-buffer-create hive-rules--name)
+    (unless (derived-mode-p 'hive-rules-mode) (hive-rules-mode))
+    (hive-rules--print)
+    (hive-rules-refresh)
+    (pop-to-buffer (current-buffer))))
+
+(provide 'hive-rules)
+;;; hive-rules.el ends here

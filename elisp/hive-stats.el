@@ -1,0 +1,255 @@
+;;; hive-stats.el --- How long agents waited, and for what  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; `hive-stats' shows the ledger of a period: how long agents waited for their
+;; humans, by kind, project and agent; the questions of each day; where they
+;; were answered; what was asked most, and what rules saved.  The sidecar
+;; counts; this file displays.  Where Emacs shows images, the days are a
+;; picture; elsewhere they are bars of text.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-messages)
+(require 'hive-notify)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'subr-x)
+(require 'svg)
+
+;;;; State
+
+(defconst hive-stats--name "*hive stats*" "The name of the buffer.")
+(defconst hive-stats--rows 6 "How many projects, agents and kinds are shown.")
+
+(defvar-local hive-stats--stats nil "The ledger shown here, or nil while it is fetched.")
+(defvar-local hive-stats--days 7 "How many days the period has.")
+
+(defface hive-stats-bar
+  '((((class color) (min-colors 88) (background light)) :foreground "#1f5fbf")
+    (((class color) (min-colors 88) (background dark)) :foreground "#8ab8ff")
+    (t :inherit default))
+  "The questions of a day in the plot of `hive-stats'."
+  :group 'hive)
+
+(defface hive-stats-rules '((t :inherit hive-success))
+  "What rules answered on a day in the plot of `hive-stats'."
+  :group 'hive)
+
+;;;; The plot
+
+(defconst hive-stats--height 120 "The height of the picture, in pixels.")
+(defconst hive-stats--bar 40 "The longest bar of text, in columns.")
+
+(defun hive-stats--most (days)
+  "Return the largest number of questions that one of DAYS has."
+  (apply #'max 1 (mapcar (lambda (day) (+ (plist-get day :asked)
+                                          (plist-get day :answered_by_rules)))
+                         days)))
+
+(defun hive-stats--colour (face)
+  "Return the foreground of FACE, for a picture."
+  (let ((colour (face-foreground face nil t)))
+    (if (and colour (color-defined-p colour))
+        (apply #'format "#%02x%02x%02x"
+               (mapcar (lambda (part) (/ part 256)) (color-values colour)))
+      "#808080")))
+
+(defun hive-stats--picture (days)
+  "Return a picture of DAYS: a column for each, what rules answered on top."
+  (let* ((count (length days)) (most (hive-stats--most days))
+         (wide (max 6 (min 60 (/ 600 (max 1 count)))))
+         (room (- hive-stats--height 32))
+         (text (hive-stats--colour 'default))
+         (svg (svg-create (* wide count) hive-stats--height))
+         (each (max 1 (ceiling (* 6.0 count) (* (/ 600.0 60) 6))))
+         (number 0))
+    (dolist (day days svg)
+      (let* ((asked (/ (* room (plist-get day :asked)) most))
+             (ruled (/ (* room (plist-get day :answered_by_rules)) most))
+             (x (* wide number)) (base (- hive-stats--height 16)))
+        (svg-rectangle svg (+ x 1) (- base asked) (- wide 2) asked
+                       :fill (hive-stats--colour 'hive-stats-bar))
+        (svg-rectangle svg (+ x 1) (- base asked ruled) (- wide 2) ruled
+                       :fill (hive-stats--colour 'hive-stats-rules))
+        (when (zerop (% number each))
+          (svg-text svg (substring (plist-get day :day) 5)
+                    :x (+ x 2) :y (- hive-stats--height 4) :font-size 11 :fill text))
+        (when (and (>= wide 18) (> (+ asked ruled) 0))
+          (svg-text svg (number-to-string (+ (plist-get day :asked)
+                                             (plist-get day :answered_by_rules)))
+                    :x (+ x 2) :y (- base asked ruled 3) :font-size 11 :fill text)))
+      (setq number (1+ number)))))
+
+(defun hive-stats--insert-bars (days)
+  "Insert DAYS as bars of text."
+  (let ((most (hive-stats--most days)))
+    (dolist (day days)
+      (cl-flet ((bar (key) (make-string (ceiling (* hive-stats--bar (plist-get day key)) most) ?█)))
+        (let ((ruled (plist-get day :answered_by_rules)))
+          (insert "  " (plist-get day :day) "  "
+                  (propertize (bar :asked) 'face 'hive-stats-bar)
+                  (propertize (bar :answered_by_rules) 'face 'hive-stats-rules)
+                  (format " %d" (plist-get day :asked))
+                  (if (> ruled 0) (hive-words 'stats-by-rules ruled) "")
+                  "\n"))))))
+
+(defun hive-stats--insert-plot (days)
+  "Insert a plot of DAYS."
+  (if (and (display-images-p) (image-type-available-p 'svg))
+      (progn (insert "  ")
+             (insert-image (svg-image (hive-stats--picture days))
+                           (hive-words 'stats-picture))
+             (insert "\n"))
+    (hive-stats--insert-bars (last days 31))))
+
+;;;; The page
+
+(defun hive-stats--duration (ms)
+  "Return MS in two units at most, or the empty string for nil and 0."
+  (let ((seconds (and (numberp ms) (round ms 1000))))
+    (cond ((or (null seconds) (zerop ms)) "")
+          ((< seconds 60) (format "%ds" seconds))
+          ((< seconds 3600) (format "%dm" (/ seconds 60)))
+          ((< seconds 86400) (format "%dh %02dm" (/ seconds 3600) (/ (% seconds 3600) 60)))
+          (t (format "%dd %02dh" (/ seconds 86400) (/ (% seconds 86400) 3600))))))
+
+(defun hive-stats--heading (key)
+  "Insert the sentence KEY as a heading."
+  (insert "\n" (propertize (hive-words key) 'face 'bold) "\n"))
+
+(defun hive-stats--insert-waits (title groups)
+  "Insert GROUPS of waits below each other, TITLE beside the first."
+  (dolist (group (seq-take (append groups nil) hive-stats--rows))
+    (insert (format "  %-10s %6d %8s %8s %8s  %s\n" title
+                    (plist-get group :asked)
+                    (hive-stats--duration (plist-get group :median_ms))
+                    (hive-stats--duration (plist-get group :worst_ms))
+                    (hive-stats--duration (plist-get group :blocked_ms))
+                    (hive-text-line (plist-get group :name) 30)))
+    (setq title "")))
+
+(defun hive-stats--insert-counts (heading counts name)
+  "Insert HEADING and COUNTS below it, unless there are none.
+NAME returns what to show for the name of one."
+  (when (append counts nil)
+    (hive-stats--heading heading)
+    (dolist (one (append counts nil))
+      (insert (format "  %6d  %s\n" (plist-get one :count)
+                      (funcall name (plist-get one :name)))))))
+
+(defun hive-stats--via (via)
+  "Return VIA, through what something was answered, in words."
+  (pcase via
+    ("emacs" (hive-words 'stats-emacs))
+    ("notification" (hive-words 'stats-popup))
+    ("terminal" (hive-words 'stats-terminal))
+    ("cli" (hive-words 'stats-shell))
+    ("rule" (hive-words 'stats-rule))
+    ("mcp" (hive-words 'stats-agent))
+    ("library" (hive-words 'stats-program))
+    ;; One of a newer sidecar.
+    (_ (hive-text-line via 20))))
+
+(defun hive-stats--summary (stats)
+  "Return the first lines for STATS."
+  (let ((total (plist-get stats :total)))
+    (concat
+     (hive-words 'stats-summary hive-stats--days
+                 (hive-count (plist-get total :asked) "question") (plist-get total :answered))
+     (mapconcat (lambda (part)
+                  (let ((count (plist-get stats (car part))))
+                    (if (> count 0) (hive-words (cdr part) count) "")))
+                '((:late . stats-late) (:expired . stats-expired)
+                  (:cancelled . stats-cancelled) (:pending . stats-pending))
+                "")
+     (if (plist-get stats :pending_since)
+         (hive-words 'stats-longest (hive-text-age (plist-get stats :pending_since)))
+       "")
+     ".\n")))
+
+(defun hive-stats--print ()
+  "Print the ledger; point stays on its line."
+  (let ((inhibit-read-only t) (stats hive-stats--stats) (line (line-number-at-pos)))
+    (erase-buffer)
+    (setq header-line-format (substitute-command-keys (hive-words 'stats-keys)))
+    (if (not stats) (insert (hive-words 'stats-loading))
+      (insert (hive-stats--summary stats))
+      (hive-stats--heading 'stats-days)
+      (hive-stats--insert-plot (append (plist-get stats :days) nil))
+      (hive-stats--heading 'stats-waited)
+      (insert (propertize (format "  %-10s %6s %8s %8s %8s\n" ""
+                                  (hive-words 'stats-asked) (hive-words 'stats-median)
+                                  (hive-words 'stats-worst) (hive-words 'stats-blocked))
+                          'face 'hive-shadow))
+      (hive-stats--insert-waits (hive-words 'stats-all) (list (plist-get stats :total)))
+      (hive-stats--insert-waits (hive-words 'stats-kind) (plist-get stats :kinds))
+      (hive-stats--insert-waits (hive-words 'stats-project) (plist-get stats :projects))
+      (hive-stats--insert-waits (hive-words 'stats-agents) (plist-get stats :agents))
+      (hive-stats--insert-counts 'stats-where (plist-get stats :answered_via) #'hive-stats--via)
+      (hive-stats--insert-counts 'stats-most (plist-get stats :most_asked)
+                                 (lambda (text) (hive-text-line text 66)))
+      (hive-stats--insert-counts 'stats-rules (plist-get stats :rules)
+                                 (lambda (text) (hive-text-line text 66)))
+      (when (and (plist-get stats :saved_ms) (append (plist-get stats :rules) nil))
+        (insert (hive-words 'stats-saved (hive-stats--duration (plist-get stats :saved_ms))) "\n")))
+    (goto-char (point-min))
+    (forward-line (1- line))))
+
+;;;; Commands
+
+(defvar hive-stats-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "d") #'hive-stats-set-days)
+    map)
+  "Keymap of `hive-stats-mode'.")
+
+(define-derived-mode hive-stats-mode special-mode "Hive-Stats"
+  "Major mode of the ledger.
+\\<hive-stats-mode-map>\\[hive-stats-set-days] changes the period.
+\\{hive-stats-mode-map}"
+  (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-stats--fetch))))
+
+(defun hive-stats--fetch ()
+  "Fetch the ledger for this buffer and print it."
+  (let ((buffer (current-buffer)) (days hive-stats--days))
+    (hive-rpc-request
+     'stats/read
+     (list :since (format-time-string "%FT%T.000Z" (time-subtract nil (* days 24 60 60)) t))
+     :timeout 60
+     :success (lambda (result)
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    (setq hive-stats--stats (plist-get result :stats))
+                    (hive-stats--print))))
+     :error (lambda (err)
+              (hive-announce 'stats-failed (hive-text-line (plist-get err :text) 200))))))
+
+(defun hive-stats-set-days (days)
+  "Show the ledger of the last DAYS days."
+  (interactive (list (read-number (hive-words 'stats-how-many) hive-stats--days)) hive-stats-mode)
+  (setq hive-stats--days (max 1 (round days)))
+  (hive-stats--fetch))
+
+;;;###autoload
+(defun hive-stats (&optional days)
+  "Show how long agents waited for you in the last DAYS days, and for what.
+The default is seven days; a prefix argument says how many."
+  (interactive "P")
+  (hive-sidecar-demand)
+  (with-current-buffer (get-buffer-create hive-stats--name)
+    (unless (derived-mode-p 'hive-stats-mode) (hive-stats-mode))
+    (when days (setq hive-stats--days (max 1 (prefix-numeric-value days))))
+    (hive-stats--print)
+    (hive-stats--fetch)
+    (pop-to-buffer (current-buffer))))
+
+(provide 'hive-stats)
+;;; hive-stats.el ends here

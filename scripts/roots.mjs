@@ -1,0 +1,105 @@
+// Installations of Debian below a folder, for suites that need another Debian than this machine's: made with debootstrap,
+// entered in namespaces of their own. Nothing is mounted outside of these. Needs root, debootstrap and Debian's archive.
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** @throws Error that says what is missing: nobody but root can make a root or enter one. */
+export function refuseWithoutMeans() {
+  if (process.getuid() !== 0) throw new Error('This makes a root of Debian and enters it: run it as root.');
+  if (hasDebootstrap()) return;
+  spawnSync('apt-get', ['update', '-qq']);
+  spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'debootstrap']);
+  if (!hasDebootstrap())
+    throw new Error(
+      'This makes a root of Debian, but debootstrap is missing and apt-get did not bring it: install debootstrap.',
+    );
+}
+
+const hasDebootstrap = () => spawnSync('debootstrap', ['--version']).error === undefined;
+
+/**
+ * Makes a root with a suite of Debian (`trixie`), its essential packages and these. It trusts the certificates that this
+ * machine was given. @throws Error with what debootstrap says, for example that the archive is out of reach.
+ */
+export function makeRoot(suite, folder, packages = []) {
+  mkdirSync(folder, { recursive: true });
+  const include = ['ca-certificates', ...packages].join(',');
+  run('debootstrap', '--variant=minbase', `--include=${include}`, suite, folder);
+  for (const file of certificates()) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    copyFileSync(file, join(folder, file));
+  }
+}
+
+function certificates() {
+  const given = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].map((name) => process.env[name]);
+  return [...new Set(given.filter((file) => file !== undefined && existsSync(file)))];
+}
+
+/**
+ * Runs a line of shell in a root as a user of it, with processes and a /dev/shm of its own; what is mounted and what still
+ * runs there ends with it. `layers`: folders `{ of, at }` of this machine that the root shows at a place. With layers, what is
+ * written there and in the root goes into memory, so that both stay as they are. Returns what `spawnSync` returns.
+ */
+export function enter(folder, { line, cwd = '/', user = 'root', env = {}, layers, stdio = 'pipe' }) {
+  const mounts = layers === undefined ? ['root="$1"'] : layered(folder, layers);
+  const script = [
+    'set -e',
+    ...mounts,
+    'mount -t proc proc "$root/proc"',
+    'mount --rbind /dev "$root/dev"',
+    'mount -t tmpfs tmpfs "$root/dev/shm"',
+    'exec chroot "$root" setpriv --reuid="$2" --regid="$2" --init-groups /bin/sh -c "cd $3 && $4"',
+  ].join('\n');
+  const kept = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter((name) => process.env[name] !== undefined);
+  // With control groups of its own it is a container that only root starts: in any other, nobody counts as a person.
+  const args = ['--mount', '--pid', '--cgroup', '--fork', '--kill-child', '/bin/sh', '-c', script];
+  return spawnSync('unshare', [...args, 'sh', folder, user, cwd, line], {
+    env: {
+      LANG: 'C.UTF-8',
+      TERM: 'xterm-256color',
+      HOME: user === 'root' ? '/root' : `/home/${user}`,
+      USER: user,
+      PATH: '/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin',
+      ...Object.fromEntries(kept.map((name) => [name, process.env[name]])),
+      ...env,
+    },
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    stdio,
+  });
+}
+
+// The folder itself is the place of the memory: whoever is outside of the namespace sees it as it was.
+function layered(folder, layers) {
+  const over = (of, name, at) => [
+    `mkdir -p "$memory/${name}" "$memory/${name}-work" "${at}"`,
+    `mount -t overlay overlay -o "lowerdir=${of},upperdir=$memory/${name},workdir=$memory/${name}-work" "${at}"`,
+  ];
+  return [
+    'memory="$1/mnt"',
+    'mount -t tmpfs tmpfs "$memory"',
+    'root="$memory/root"',
+    ...over(folder, 'own', '$root'),
+    ...layers.flatMap(({ of, at }, n) => over(of, `layer-${n}`, `$root${at}`)),
+  ];
+}
+
+/** Installs packages of the root's own Debian. */
+export function apt(folder, ...packages) {
+  const line = `apt-get update -qq && apt-get install -y -qq --no-install-recommends ${packages.join(' ')}`;
+  const { status, stdout, stderr } = enter(folder, { line, env: { DEBIAN_FRONTEND: 'noninteractive' } });
+  if (status !== 0) throw new Error(`apt-get brought no ${packages.join(' ')}:\n${stdout}${stderr}`);
+}
+
+/** Runs a program of this machine and returns what it prints. @throws Error with what it complains about. */
+export function run(program, ...args) {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0)
+    throw new Error(`"${program} ${args.join(' ')}" failed: ${error?.message ?? `${stdout}${stderr}`}`);
+  return stdout;
+}

@@ -1,0 +1,156 @@
+/**
+ * What an ACP agent asks its client, as dialogs of the hive, and their answers as ACP wants them. Of a request nothing is
+ * believed but its shape, and all of it is shown. Protocol versions 1 and 2 differ in where they put the call.
+ */
+import type { RequestPermissionResponse } from '@agentclientprotocol/sdk';
+import type { EditorAnswer, EditorDialog, EditorOption, ShownChange } from '../../domain/editors.ts';
+import { formFrom, formHeader } from '../../domain/forms.ts';
+import type { Raw } from '../../domain/hooks.ts';
+import { objectIn, objectsIn, textIn } from '../../domain/json.ts';
+
+/** What has been reported of each call that has not ended, by its id: a request may name no more than the id. */
+export class ToolCalls {
+  readonly #calls = new Map<string, Raw>();
+
+  /** Takes in a `session/update`. */
+  update(update: Raw): void {
+    const kind = update['sessionUpdate'];
+    if (kind !== 'tool_call' && kind !== 'tool_call_update') return;
+    const id = textIn(update, 'toolCallId');
+    if (id === null) return;
+    if (update['status'] === 'completed' || update['status'] === 'failed') this.#calls.delete(id);
+    else this.#calls.set(id, merged(this.#calls.get(id), update));
+  }
+
+  /** A call as the request describes it, with what was reported before. */
+  describe(given: Raw): Raw {
+    const id = textIn(given, 'toolCallId');
+    return merged(id === null ? undefined : this.#calls.get(id), given);
+  }
+
+  /** The turn has ended, and with it every call. */
+  clear(): void {
+    this.#calls.clear();
+  }
+}
+
+/** A later report replaces the fields that it has. */
+function merged(before: Raw | undefined, now: Raw): Raw {
+  const given = Object.entries(now).filter(([, value]) => value !== undefined && value !== null);
+  return { ...before, ...Object.fromEntries(given) };
+}
+
+/** What an option means, and whether it refuses, by its kind. An unknown kind may allow anything. */
+const OPTION_KINDS: Readonly<Record<string, Pick<EditorOption, 'description' | 'refuses' | 'once'>>> = {
+  allow_once: { description: 'This once', refuses: false, once: true },
+  allow_always: {
+    description: 'From now on; the agent decides what this covers',
+    refuses: false,
+    once: false,
+  },
+  reject_once: { description: 'Refuse this once', refuses: true, once: true },
+  reject_always: { description: 'Refuse from now on', refuses: true, once: false },
+};
+const UNKNOWN_KIND = { description: 'The agent does not say what this means', refuses: false, once: false };
+
+/** Fields of a call that are shown as such, or that say nothing about what it does. */
+const SHOWN: ReadonlySet<string> = new Set([
+  '_meta',
+  'content',
+  'kind',
+  'name',
+  'rawInput',
+  'sessionUpdate',
+  'status',
+  'title',
+  'toolCallId',
+  'type',
+]);
+
+/** The dialog of `session/request_permission`; null when its request has no such form. */
+export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): EditorDialog | null {
+  const options = objectsIn(params['options']).flatMap((raw): EditorOption[] => {
+    const [id, label] = [textIn(raw, 'optionId'), textIn(raw, 'name')];
+    if (id === null || label === null) return [];
+    return [{ id, label, ...(OPTION_KINDS[String(raw['kind'])] ?? UNKNOWN_KIND) }];
+  });
+  // Version 2 has a subject, which contains the call or is a command itself.
+  const subject = objectIn(params['subject']) ?? {};
+  const given = objectIn(params['toolCall']) ?? objectIn(subject['toolCall']) ?? subject;
+  if (options.length !== objectsIn(params['options']).length) return null;
+  const call = calls.describe(given);
+  const input = objectIn(call['rawInput']) ?? commandOf(call);
+  const content = objectsIn(call['content']);
+  const said = [
+    textIn(params, 'title'),
+    textIn(params, 'description'),
+    textIn(call, 'title'),
+    ...content.map((part) => textIn(objectIn(part['content']) ?? {}, 'text')),
+  ].filter((text) => text !== null);
+  const others = content.filter((part) => !isChange(part) && !isText(part));
+  const rest = Object.entries(call).filter(
+    ([name]) => !SHOWN.has(name) && !(call['rawInput'] === undefined && name in input),
+  );
+  return {
+    kind: 'permission',
+    tool: { name: textIn(call, 'name') ?? textIn(call, 'kind') ?? 'other', input },
+    said: [...new Set(said)],
+    changes: content.flatMap((part) => changeOf(part) ?? []),
+    rest: Object.fromEntries([...rest, ...(others.length === 0 ? [] : [['content', others] as const])]),
+    options,
+    cwd,
+  };
+}
+
+/** The call of a request that carries a command and no input; otherwise there is no input. */
+function commandOf(call: Raw): Raw {
+  const { command, args, cwd } = call;
+  return typeof command === 'string'
+    ? { command, ...(args === undefined ? {} : { args }), ...(cwd === undefined ? {} : { cwd }) }
+    : {};
+}
+
+function isText(part: Raw): boolean {
+  return part['type'] === 'content' && objectIn(part['content'])?.['type'] === 'text';
+}
+
+function isChange(part: Raw): boolean {
+  return changeOf(part) !== null;
+}
+
+function changeOf(part: Raw): ShownChange | null {
+  const path = textIn(part, 'path');
+  const after = part['newText'];
+  if (part['type'] !== 'diff' || path === null || typeof after !== 'string') return null;
+  const before = part['oldText'];
+  return { path, before: typeof before === 'string' ? before : null, after };
+}
+
+/** The dialog of `elicitation/create`; null where nothing can be shown of it. */
+export function elicitationOf(params: Raw, agent: string): EditorDialog | null {
+  const { mode, url, message, requestedSchema: schema } = params;
+  return formFrom({ mode, url, schema, message }, { asker: `The agent ${agent}`, header: formHeader(agent) });
+}
+
+/** The result of `session/request_permission` or `elicitation/create`. */
+export function resultOf(answer: EditorAnswer): RequestPermissionResponse | Raw {
+  switch (answer.kind) {
+    case 'chosen':
+      return { outcome: { outcome: 'selected', optionId: answer.option_id } };
+    case 'form':
+      return answer.action === 'accept'
+        ? { action: 'accept', content: answer.content }
+        : { action: 'decline' };
+    case 'refused':
+      return { outcome: { outcome: 'cancelled' } };
+  }
+}
+
+/** The result of a request that nobody answers any more. */
+export function withdrawnResult(method: string): RequestPermissionResponse | Raw {
+  return method === ELICITATION ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } };
+}
+
+/** The methods that an agent calls when it asks its person. */
+export const PERMISSION = 'session/request_permission';
+export const ELICITATION = 'elicitation/create';

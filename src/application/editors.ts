@@ -1,0 +1,207 @@
+/**
+ * Dialogs of agents in an editor, offered at the desks as well. Whoever speaks for the editor (`hive acp`) opens a dialog,
+ * waits for its answer, and withdraws it when the editor's own dialog was answered first. The store decides who was first.
+ */
+import {
+  allows,
+  decideEditorDialog,
+  type EditorAnswer,
+  type EditorDialog,
+  editorFingerprint,
+  editorPrompts,
+  optionOfRule,
+  refusalIn,
+} from '../domain/editors.ts';
+import { decidingRule, type Place, rulesForTool } from '../domain/permission-rules.ts';
+import { permissionDigest } from '../domain/permissions.ts';
+import { createPrompt, type Prompt } from '../domain/prompts.ts';
+import type { Session } from '../domain/sessions.ts';
+import type { Trust } from '../domain/trust.ts';
+import { handPrompt } from './delivery.ts';
+import type { Feed } from './feed.ts';
+import { giveNotice } from './notices.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { insertPrompt, recordAnswer, recordCancel } from './prompts.ts';
+import { chargeQuotas, demandOf } from './quotas.ts';
+import { seatThatAnswered, unsignedText } from './signatures.ts';
+import type { Ids } from './world.ts';
+
+/** A dialog that is open in an editor. */
+export interface EditorRequest {
+  session: Session;
+  dialog: EditorDialog;
+  /** Where the agent works, for the human's rules. */
+  place: Place;
+}
+
+/** A dialog as it is offered at the desks. */
+export interface OfferedDialog extends EditorRequest {
+  /** Its prompts; none where only the editor shows it. */
+  ask_ids: readonly string[];
+}
+
+export interface EditorService {
+  /**
+   * Offers a dialog at the desks. A rule of the human's may answer it at once. Without prompts, and beyond a quota, only
+   * the editor asks.
+   */
+  open(request: EditorRequest): Promise<{ offered: OfferedDialog; answer: EditorAnswer | null }>;
+  /** The answer of a desk, once it is complete; null if the dialog was withdrawn, or `signal` ended the wait. */
+  untilAnswered(offered: OfferedDialog, signal: AbortSignal): Promise<EditorAnswer | null>;
+  /**
+   * Withdraws a dialog that its editor has answered, or whose agent no longer asks. `accepted` is false if a desk has
+   * answered first: then that answer counts.
+   */
+  withdraw(
+    offered: OfferedDialog,
+    reason: 'answered_elsewhere' | 'withdrawn' | 'interrupted',
+  ): Promise<{ accepted: boolean }>;
+  /** Whether somebody sits at a desk now. */
+  isAttended(): Promise<boolean>;
+}
+
+interface EditorParts {
+  store: Store;
+  feed: Feed;
+  ids: Ids;
+  trust: () => Trust;
+}
+
+/** Node's timers last at most 24 days, so longer waits are split. */
+const STRETCH_MS = 24 * 60 * 60 * 1000;
+
+export function createEditors({ store, feed, ids, trust }: EditorParts): EditorService {
+  async function promptsNow(tx: ReadTx, { ask_ids }: OfferedDialog): Promise<Prompt[]> {
+    const found = await Promise.all(ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
+    return found.filter((prompt) => prompt !== undefined);
+  }
+
+  return {
+    async open(request) {
+      const { session, dialog, place } = request;
+      // Matching may take a while, so it is done before the transaction.
+      const matching =
+        dialog.kind === 'permission' ? rulesForTool(trust().permission_rules, asTool(dialog), place) : [];
+      return store.write(async (tx) => {
+        const rule = decidingRule(matching, session, tx.now);
+        const option =
+          rule === null || dialog.kind === 'form' ? undefined : optionOfRule(dialog, rule.decision);
+        const prompts = await promptsFor(tx, ids, request);
+        const offered = { ...request, ask_ids: prompts.map(({ ask_id }) => ask_id) };
+        const [first] = prompts;
+        if (rule !== null && option !== undefined && first !== undefined) {
+          await insertPrompt(tx, first);
+          const label = option.label.trim();
+          const { prompt } = await recordAnswer(tx, first, {
+            decision: label,
+            selected: [label],
+            comment: rule.decision === 'deny' ? rule.note : null,
+            by: rule.name,
+            via: 'rule',
+            attested: true,
+            response_id: ids.make('response'),
+            responded_at: tx.now,
+          });
+          await handPrompt(tx, prompt, carrierOf(session));
+          return { offered, answer: { kind: 'chosen', option_id: option.id } as const };
+        }
+        if ((await chargeQuotas(tx, session, demandOf(prompts))) !== null)
+          return { offered: { ...request, ask_ids: [] }, answer: null };
+        for (const prompt of prompts) await insertPrompt(tx, prompt);
+        return { offered, answer: null };
+      });
+    },
+
+    async untilAnswered(offered, signal) {
+      const check = (): Promise<true | undefined> =>
+        store.read(async (tx) => {
+          const prompts = await promptsNow(tx, offered);
+          const isOver = prompts.some(({ status }) => status !== 'pending' && status !== 'responded');
+          return isOver || prompts.every(({ status }) => status === 'responded') ? true : undefined;
+        });
+      for (;;) {
+        const done = await feed.until(check, { wait_ms: STRETCH_MS, signal, subjects: offered.ask_ids });
+        if (done !== undefined) break;
+        if (signal.aborted) return null;
+      }
+      return store.write(async (tx) => conclude(tx, offered, await promptsNow(tx, offered)));
+    },
+
+    withdraw: (offered, reason) =>
+      store.write(async (tx) => {
+        const prompts = await promptsNow(tx, offered);
+        const isAnswered = prompts.length > 0 && prompts.every(({ status }) => status === 'responded');
+        if (isAnswered) return { accepted: false };
+        for (const prompt of prompts)
+          await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason });
+        return { accepted: true };
+      }),
+
+    isAttended: () => store.read(async (tx) => (await tx.desks.online(tx.now)).length > 0),
+  };
+
+  /** What leaves for the agent. An answer that allows something must be one to exactly this, signed by a seat. */
+  async function conclude(
+    tx: WriteTx,
+    { session, dialog }: OfferedDialog,
+    prompts: readonly Prompt[],
+  ): Promise<EditorAnswer | null> {
+    if (!prompts.every(({ status }) => status === 'responded')) return null;
+    const decided = decideEditorDialog(dialog, prompts);
+    if (decided === null) return null;
+    const [answered] = prompts;
+    const isDue = dialog.kind === 'permission' && answered !== undefined && allows(dialog, decided);
+    if (isDue && !(await isSigned(tx, dialog, answered))) {
+      const text = unsignedText(answered);
+      await giveNotice(tx, { severity: 'warning', session_id: session.session_id, text });
+      return refusalIn(dialog);
+    }
+    for (const prompt of prompts) {
+      // The agent's dialog has no room for a comment: that comes with its next poll.
+      if (prompt.comment === null) await handPrompt(tx, prompt, carrierOf(session));
+    }
+    return decided;
+  }
+
+  async function isSigned(tx: ReadTx, dialog: EditorDialog, answered: Prompt): Promise<boolean> {
+    const [asked] = editorPrompts(dialog);
+    if (asked === undefined) return false;
+    const own = { ...createPrompt(asked, answered, answered.ask_id, answered.created_at) };
+    const displayed_digest = permissionDigest({
+      ...own,
+      fingerprint: editorFingerprint(dialog),
+      notes: answered.notes,
+    });
+    if (displayed_digest !== permissionDigest(answered)) return false;
+    const { seats } = trust();
+    return (await seatThatAnswered(tx, answered, { store, displayed_digest, seats })) !== null;
+  }
+}
+
+/** What carries the answers of an editor's dialogs to its agent. */
+export function carrierOf({ session_id }: Pick<Session, 'session_id'>): string {
+  return `editor:${session_id}`;
+}
+
+/** The call as the human's rules see it. */
+function asTool({ tool }: Extract<EditorDialog, { kind: 'permission' }>) {
+  return { ...tool, use_id: null, response: null, own: null };
+}
+
+/** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
+async function promptsFor(tx: ReadTx, ids: Ids, { session, dialog }: EditorRequest): Promise<Prompt[]> {
+  const { session_id, handle: agent, source, project, project_dir } = session;
+  const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
+  const asker = { session_id, agent, source, project, project_dir, turn_id };
+  const requests = editorPrompts(dialog);
+  const ask_ids = requests.map(() => ids.make('ask')).sort();
+  const group_id = requests.length > 1 ? ids.make('group') : null;
+  return requests.map((request, n) => ({
+    ...createPrompt(request, asker, ask_ids[n] ?? '', tx.now),
+    dialog: true,
+    // Until somebody answers, the agent does nothing else.
+    blocked_since: tx.now,
+    group_id,
+    fingerprint: editorFingerprint(dialog),
+  }));
+}

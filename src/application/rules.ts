@@ -1,0 +1,429 @@
+/**
+ * The human's rules: listed with their use, proposed from a permission or from the history, tried on the history, written
+ * into the human's own file and removed from it. The store only contains what happened (invariant 14). A rule permits
+ * something, so only a process whose seat is registered changes the file, as with an answer that permits something.
+ */
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { hasExpired, NOWHERE, type PermissionRule, type Place } from '../domain/permission-rules.ts';
+import {
+  defaultExpiry,
+  draftsFor,
+  nameFor,
+  type PastCall,
+  type PlaceOf,
+  type Proposal,
+  pastCall,
+  proposalKey,
+  proposeRules,
+  RULE_DAYS,
+  type RuleDraft,
+  readDraft,
+  ruleId,
+  type Trial,
+  textOfCall,
+  tryRule,
+  writtenRule,
+} from '../domain/rules.ts';
+import { isRemote } from '../domain/sessions.ts';
+import type { Trust } from '../domain/trust.ts';
+import { giveNotice } from './notices.ts';
+import type { Store, WriteTx } from './ports.ts';
+import type { SeatService } from './seats.ts';
+import type { Setter } from './settings.ts';
+import { noteTrust } from './trust.ts';
+import type { Logger, RuleFile } from './world.ts';
+
+/** A rule as the human sees it. */
+export interface ListedRule extends Omit<PermissionRule, 'index'> {
+  rule_id: string;
+  /** Its line in the file, from 1; null if that cannot be known. */
+  line: number | null;
+  expired: boolean;
+  /** How often it has answered, as far as the store remembers, and when last. */
+  uses: number;
+  last_used_at: string | null;
+}
+
+export interface RuleList {
+  /** The file that they are in. */
+  path: string;
+  /** Why nothing in that file permits anything; empty if everything counts. */
+  problems: readonly string[];
+  rules: ListedRule[];
+  /** What the history suggests, and the human has neither written nor dismissed. */
+  proposals: MadeProposal[];
+}
+
+/** A proposal that was made to the human, and when. */
+export interface MadeProposal extends Proposal {
+  at: string;
+}
+
+/** A call of the past in few words. */
+export interface ShownExample {
+  ask_id: string;
+  at: string;
+  agent: string;
+  text: string;
+}
+
+/** What a rule would have answered in the last `days`, or why it is no rule. */
+export interface RuleTrial extends Omit<Trial, 'examples' | 'counter_examples'> {
+  /** What is wrong with the rule, as a sentence; null if nothing is. */
+  problem: string | null;
+  days: number;
+  examples: ShownExample[];
+  counter_examples: ShownExample[];
+}
+
+/** What a permission suggests. */
+export interface SuggestedRule {
+  /** The one that is shown first, complete, with a name and the day on which it ends. */
+  rule: RuleDraft;
+  /** Other patterns for its `input`, the narrowest first. */
+  inputs: (string | null)[];
+  trial: RuleTrial;
+}
+
+export interface RuleService {
+  list(): Promise<RuleList>;
+  /** The rule for a permission. @throws HiveError `invalid_input` where no rule could allow it. */
+  suggest(ask_id: string): Promise<SuggestedRule>;
+  /** What a rule would have answered. */
+  try(draft: RuleDraft): Promise<RuleTrial>;
+  /** Writes a rule into the human's file. @throws HiveError `not_allowed` without a registered seat, `invalid_input`. */
+  add(draft: RuleDraft, setter: Setter): Promise<ListedRule>;
+  /** Removes a rule from it. @throws as `add` does. */
+  revoke(rule_id: string, setter: Setter): Promise<ListedRule>;
+  /** Looks for a proposal, at most once a day for each seat, and notifies the human of it. Null if there is none today. */
+  propose(): Promise<MadeProposal | null>;
+  /** Never proposes this again. */
+  dismiss(key: string, setter: Setter): Promise<void>;
+}
+
+export interface RuleParts {
+  store: Store;
+  seat: string;
+  seats: Pick<SeatService, 'isRegistered'>;
+  trust: () => Trust;
+  file: RuleFile;
+  /** Finds out where a directory of this machine leads now. */
+  placeAt: () => Promise<(directory: string) => Place>;
+}
+
+const PAGE = 500;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const EXAMPLE = 400;
+
+export function createRules(parts: RuleParts): RuleService {
+  const { store, seat, seats, trust, file } = parts;
+
+  /** The calls of the last days that can be read, oldest first. */
+  async function past(): Promise<{ calls: PastCall[]; now: string }> {
+    const now = await store.read(async (tx) => tx.now);
+    const calls: PastCall[] = [];
+    let after = { at: new Date(Date.parse(now) - RULE_DAYS * DAY_MS).toISOString(), ask_id: '' };
+    for (;;) {
+      const page = await store.read((tx) => tx.rules.past(after, PAGE));
+      for (const permission of page) {
+        const call = pastCall(permission);
+        if (call !== null) calls.push(call);
+      }
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return { calls, now };
+      after = { at: last.created_at, ask_id: last.ask_id };
+      // Lets other requests of Emacs run between two pages.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Links are followed as they are now; each directory is looked at once. */
+  async function places(): Promise<PlaceOf> {
+    const placeAt = await parts.placeAt();
+    const known = new Map<string, Place>();
+    return ({ cwd, machine }) => {
+      if (isRemote(machine)) return NOWHERE;
+      const place = known.get(cwd) ?? placeAt(cwd);
+      known.set(cwd, place);
+      return place;
+    };
+  }
+
+  async function tried(draft: RuleDraft): Promise<RuleTrial> {
+    const { calls, now } = await past();
+    return trial(draft, { calls, placeOf: await places(), now });
+  }
+
+  async function listed(rules: readonly PermissionRule[]): Promise<ListedRule[]> {
+    const { uses, now } = await store.read(async (tx) => ({ uses: await tx.rules.uses(), now: tx.now }));
+    const lines = await file.lines();
+    return rules.map(({ index, ...rule }) => {
+      const used = uses.find(({ name }) => name === rule.name);
+      return {
+        ...rule,
+        rule_id: ruleId({ ...rule, index }),
+        line: lines[index] ?? null,
+        expired: hasExpired(rule, now),
+        uses: used?.uses ?? 0,
+        last_used_at: used?.last_used_at ?? null,
+      };
+    });
+  }
+
+  /** @throws HiveError `not_allowed`, `invalid_input`. */
+  function refuseChange(): void {
+    const [problem] = trust().problems;
+    if (problem !== undefined) throw invalidInput(`${problem} Until then no rule can be written.`);
+    if (!seats.isRegistered())
+      throw new HiveError(
+        'not_allowed',
+        `Rules are changed only where what you allow counts, and the seat of this process is not registered in ${trust().path}. Edit the file yourself, or see M-x hive-doctor.`,
+      );
+  }
+
+  /** The event of a change that is on disk already. */
+  async function record(
+    type: 'rule/added' | 'rule/revoked',
+    rule: ListedRule,
+    setter: Setter,
+  ): Promise<void> {
+    const { line: _, uses: __, last_used_at: ___, expired: ____, ...said } = rule;
+    const now = trust();
+    await store.write(async (tx) => {
+      await tx.events.append({
+        type,
+        session_id: null,
+        subject: rule.rule_id,
+        data: { ...said, seat, path: now.path, ...setter },
+      });
+      await noteTrust(tx, { seat, via: 'sidecar' }, now);
+      await changeMade(tx, seat, (made) => ({
+        ...made,
+        open: made.open.filter(({ key }) => key !== proposalKey(rule)),
+      }));
+    });
+  }
+
+  return {
+    async list() {
+      const { path, problems, permission_rules } = trust();
+      const { open, now } = await store.read(async (tx) => ({
+        ...madeIn(await tx.desks.preferences(seat)),
+        now: tx.now,
+      }));
+      const expires = defaultExpiry(now);
+      const proposals = open.map((one) => ({ ...one, draft: { ...one.draft, expires } }));
+      return { path, problems, rules: await listed(permission_rules), proposals };
+    },
+
+    async suggest(ask_id) {
+      const { prompt, machine, now } = await store.read(async (tx) => {
+        const found = await tx.prompts.get(ask_id);
+        if (found === undefined)
+          throw new HiveError('prompt_not_found', `There is no question ${ask_id} in this store.`);
+        return { prompt: found, machine: (await tx.sessions.get(found.session_id))?.machine, now: tx.now };
+      });
+      const call = machine === undefined ? null : pastCall({ ...prompt, machine });
+      if (call === null)
+        throw invalidInput(
+          "No rule can be made from this: rules answer the permissions that an agent's client asks for, and only those whose text is plain.",
+        );
+      const { calls } = await past();
+      const placeOf = await places();
+      const drafts = draftsFor(call, placeOf(call), now);
+      const taken = trust().permission_rules.map(({ name }) => name);
+      const [exact, open = exact] = drafts;
+      if (exact === undefined || open === undefined)
+        throw invalidInput(
+          'No rule can allow this: it has arguments, or a command, that Hive does not understand well enough to allow it unseen.',
+        );
+      // What leaves something open, unless the human has ever denied what it would allow.
+      const draft = trial(open, { calls, placeOf, now }).denied === 0 ? open : exact;
+      const rule = { ...draft, name: nameFor(draft, taken), expires: defaultExpiry(now) };
+      return { rule, inputs: drafts.map(({ input }) => input), trial: trial(rule, { calls, placeOf, now }) };
+    },
+
+    try: tried,
+
+    async add(draft, setter) {
+      refuseChange();
+      const taken = trust().permission_rules.map(({ name }) => name);
+      const given = draft.name ?? null;
+      const name = given !== null && !taken.includes(given) ? given : nameFor(draft, taken);
+      const complete = { ...draft, name };
+      const { problems } = readDraft(complete);
+      if (problems.length > 0) throw invalidInput(problems.join(' '));
+      await file.add(writtenRule(complete));
+      const rule = (await listed(trust().permission_rules)).find((one) => one.name === name);
+      if (rule === undefined) throw invalidInput(`${trust().path} does not count: see M-x hive-doctor.`);
+      await record('rule/added', rule, setter);
+      return rule;
+    },
+
+    async revoke(rule_id, setter) {
+      refuseChange();
+      const rules = trust().permission_rules;
+      const found = rules.find((rule) => ruleId(rule) === rule_id);
+      const [rule] = found === undefined ? [] : await listed([found]);
+      if (found === undefined || rule === undefined)
+        throw invalidInput('This rule is no longer in the file: list the rules again.');
+      await file.remove(found.index, (raw) => {
+        const [there] = readDraft(raw as RuleDraft).rules;
+        // A rule without a name is named after its place.
+        return there !== undefined && ruleId({ ...there, name: found.name }) === rule_id;
+      });
+      await record('rule/revoked', rule, setter);
+      return rule;
+    },
+
+    async propose() {
+      const isDue = ({ looked_at }: Made, now: string): boolean =>
+        looked_at === null || Date.parse(now) - Date.parse(looked_at) >= DAY_MS;
+      const first = await store.read(async (tx) => ({
+        made: madeIn(await tx.desks.preferences(seat)),
+        now: tx.now,
+      }));
+      if (!isDue(first.made, first.now)) return null;
+      const { calls, now } = await past();
+      const { permission_rules: rules } = trust();
+      const { made, open } = first.made;
+      const placeOf = await places();
+      const [best] = proposeRules({
+        calls,
+        rules,
+        placeOf,
+        now,
+        made: new Set([...made, ...open.map(({ key }) => key)]),
+      });
+      return store.write(async (tx) => {
+        const current = madeIn(await tx.desks.preferences(seat));
+        // Another process of this seat was faster.
+        if (!isDue(current, tx.now)) return null;
+        const proposal = best === undefined ? null : { ...best, at: tx.now };
+        await changeMade(tx, seat, (before) => ({
+          looked_at: tx.now,
+          made: best === undefined ? before.made : remembered(before.made, best.key),
+          open: proposal === null ? before.open : [...before.open, proposal].slice(-MOST_OPEN),
+        }));
+        if (proposal === null) return null;
+        const { key, draft, allowed } = proposal;
+        await tx.events.append({
+          type: 'rule/proposed',
+          session_id: null,
+          subject: key,
+          data: { seat, ...draft, allowed },
+        });
+        const text = `You allowed ${draft.tool} ${draft.input} ${allowed} times in ${RULE_DAYS} days and never denied it. M-x hive-rules makes this a rule, or dismisses it.`;
+        await giveNotice(tx, {
+          severity: 'info',
+          session_id: null,
+          text,
+          data: { seat, notice: 'rule_proposed', key, rule: draft },
+        });
+        return proposal;
+      });
+    },
+
+    async dismiss(key, setter) {
+      await store.write(async (tx) => {
+        const { open } = madeIn(await tx.desks.preferences(seat));
+        if (!open.some((one) => one.key === key)) throw invalidInput('There is no such proposal any more.');
+        await changeMade(tx, seat, (made) => ({
+          ...made,
+          made: remembered(made.made, key),
+          open: made.open.filter((one) => one.key !== key),
+        }));
+        await tx.events.append({
+          type: 'rule/dismissed',
+          session_id: null,
+          subject: key,
+          data: { seat, ...setter },
+        });
+      });
+    },
+  };
+}
+
+function trial(
+  draft: RuleDraft,
+  { calls, placeOf, now }: { calls: readonly PastCall[]; placeOf: PlaceOf; now: string },
+): RuleTrial {
+  const { rules, problems } = readDraft(draft);
+  const [rule] = rules;
+  if (rule === undefined) return { ...NOTHING_TRIED, problem: problems[0] ?? 'This is no rule.' };
+  const { examples, counter_examples, ...counts } = tryRule(rule, calls, placeOf, now);
+  return {
+    ...counts,
+    problem: hasExpired(rule, now) ? `The rule ends on ${rule.expires}, which has passed.` : null,
+    days: RULE_DAYS,
+    examples: examples.map(shown),
+    counter_examples: counter_examples.map(shown),
+  };
+}
+
+const NOTHING_TRIED = {
+  allowed: 0,
+  denied: 0,
+  elsewhere: 0,
+  unanswered: 0,
+  by_rules: 0,
+  days: RULE_DAYS,
+  examples: [],
+  counter_examples: [],
+};
+
+function shown(call: PastCall): ShownExample {
+  const { ask_id, at, agent } = call;
+  return { ask_id, at, agent, text: textOfCall(call).slice(0, EXAMPLE) };
+}
+
+// ---- Which proposals were made ----
+// They are kept with the preferences of the seat, under a key that no setting has. They permit nothing.
+
+interface Made {
+  /** When the history was last looked at. */
+  looked_at: string | null;
+  /** The keys of all proposals: none is made twice. */
+  made: readonly string[];
+  /** Those that wait for the human. */
+  open: readonly MadeProposal[];
+}
+
+const MADE = 'rule_proposals';
+const MOST_REMEMBERED = 1_000;
+const MOST_OPEN = 20;
+
+function madeIn(stored: Readonly<Record<string, unknown>>): Made & { open: MadeProposal[] } {
+  const { looked_at = null, made = [], open = [] } = (stored[MADE] ?? {}) as Partial<Made>;
+  return { looked_at, made, open: [...open] };
+}
+
+function remembered(made: readonly string[], key: string): string[] {
+  return [...made.filter((one) => one !== key), key].slice(-MOST_REMEMBERED);
+}
+
+async function changeMade(
+  tx: Pick<WriteTx, 'desks'>,
+  seat: string,
+  change: (made: Made) => Made,
+): Promise<void> {
+  const stored = await tx.desks.preferences(seat);
+  await tx.desks.setPreferences(seat, { ...stored, [MADE]: change(madeIn(stored)) });
+}
+
+// ---- Proposing while a process lives ----
+
+const LOOK_EVERY_MS = 60 * 60 * 1000;
+
+/** Looks for proposals now and every hour until the returned function is called; a failure is logged. */
+export function startProposals(rules: Pick<RuleService, 'propose'>, log: Logger): () => void {
+  const look = (): void =>
+    void rules
+      .propose()
+      .catch((error: unknown) =>
+        log.warn('Rules could not be proposed; this is tried again in an hour.', { error: String(error) }),
+      );
+  look();
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,38 @@
+/** The ledger of a period (domain/stats.ts), read from the prompts that are stored. */
+import { invalidInput } from '../domain/errors.ts';
+import { type CountedPrompt, type Stats, statsOf } from '../domain/stats.ts';
+import type { Store } from './ports.ts';
+
+export interface StatsService {
+  /** The ledger from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a time to come. */
+  read(since: string): Promise<Stats>;
+}
+
+/** One page fits into memory several times, whatever the questions are. */
+const PAGE = 2_000;
+
+export function createStats(store: Store, dayOf: (time: string) => string): StatsService {
+  return {
+    async read(since) {
+      const until = await store.read(async (tx) => tx.now);
+      if (since >= until) throw invalidInput('The period begins in the future: give a time that has passed.');
+      const prompts: CountedPrompt[] = [];
+      for (let after = { at: since, ask_id: '' }; ; ) {
+        const page = await store.read((tx) => tx.stats.counted(after, until, PAGE));
+        prompts.push(...page);
+        const last = page.at(-1);
+        if (last === undefined || page.length < PAGE) return statsOf(prompts, { since, until, dayOf });
+        after = { at: last.created_at, ask_id: last.ask_id };
+        // Lets other requests of Emacs run between two pages.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  };
+}
+
+/** The day of a time in the time zone of this process. */
+export function localDay(time: string): string {
+  const date = new Date(time);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+}

@@ -1,0 +1,171 @@
+/**
+ * Waits: while a process waits for the answer in an agent's place, the question counts as blocking the agent. A wait is a lease,
+ * so that a process that dies does not leave its agent blocked. Renewing a lease appends no event; an event says only
+ * that a question begins to block its agent, or no longer does.
+ */
+import { isReceiver, leavePrompt, type Prompt } from '../domain/prompts.ts';
+import { leaseOfWait, STANDING_LEASE, WAIT_HEARTBEAT_MS } from '../domain/waits.ts';
+import type { Store, WriteTx } from './ports.ts';
+import type { Ids } from './world.ts';
+
+/** Who waits for what. */
+export interface Waiter {
+  /** The session that waits. Only its own questions, and those of its subagents, block it. */
+  session_id: string;
+  ask_ids: readonly string[];
+  /** How long at most, in ms. */
+  wait_ms: number;
+  /** Ends the wait early: the agent goes on. */
+  signal?: AbortSignal | undefined;
+  /** A terminal shows the dialog that this is about, so it stands even if the process that waits is killed. */
+  in_terminal?: boolean | undefined;
+}
+
+/** The wait of a hook whose dialog is in a terminal, too. */
+const HOOK_WAIT = 'hook';
+
+export interface WaitService {
+  /** Runs `wait`; until it ends, and a short time longer, the questions count as blocking their agent. */
+  during<T>(waiter: Waiter, wait: () => Promise<T>): Promise<T>;
+  /** Ends the waits whose lease has passed, of processes that died among them. Returns how many questions had one. */
+  lapseDue(): Promise<number>;
+}
+
+export function createWaits(store: Store, ids: Ids): WaitService {
+  return {
+    during: (waiter, wait) => whileWaiting({ store, ids }, waiter, wait),
+    lapseDue: () => lapseWaits(store),
+  };
+}
+
+/** As `WaitService.during`, for a service that waits itself. */
+export async function whileWaiting<T>(
+  { store, ids }: { store: Store; ids: Ids },
+  { session_id, ask_ids, wait_ms, signal, in_terminal = false }: Waiter,
+  wait: () => Promise<T>,
+): Promise<T> {
+  const wait_id = ids.make(in_terminal ? HOOK_WAIT : 'wait');
+  const end = Date.now() + wait_ms;
+  const beat = (): Promise<void> =>
+    unlessItFails(() =>
+      store.writeUnflushed((tx) => {
+        const lease_until = leaseOfWait(end - Date.now(), tx.now);
+        return renew(tx, { wait_id, session_id, ask_ids, lease_until });
+      }),
+    );
+  await beat();
+  const heartbeat = setInterval(() => void beat(), WAIT_HEARTBEAT_MS);
+  try {
+    return await wait();
+  } finally {
+    clearInterval(heartbeat);
+    if (signal?.aborted === true)
+      await unlessItFails(() => store.writeUnflushed((tx) => endWait(tx, wait_id)));
+  }
+}
+
+/** No poll and no hook fails because nobody could be shown that it waits. */
+async function unlessItFails(note: () => Promise<void>): Promise<void> {
+  await note().catch(() => undefined);
+}
+
+interface Renewal extends Pick<Waiter, 'session_id' | 'ask_ids'> {
+  wait_id: string;
+  lease_until: string;
+}
+
+async function renew(tx: WriteTx, { wait_id, session_id, ask_ids, lease_until }: Renewal): Promise<void> {
+  for (const ask_id of ask_ids) {
+    const prompt = await tx.prompts.get(ask_id);
+    if (prompt?.status !== 'pending' || !isReceiver(prompt, session_id)) continue;
+    await tx.waits.put({ ask_id, wait_id, lease_until });
+    if (prompt.blocked_since === null) await recordBlocked(tx, prompt, tx.now);
+    // The machine slept for longer than the lease.
+    if (prompt.terminal_since !== null) await recordTerminal(tx, { ...prompt, terminal_since: null });
+  }
+}
+
+/** Ends one wait; its agent goes on. */
+export async function endWait(tx: WriteTx, wait_id: string): Promise<void> {
+  for (const ask_id of await tx.waits.end(wait_id)) await unblockUnlessWaited(tx, ask_id);
+}
+
+async function unblockUnlessWaited(tx: WriteTx, ask_id: string): Promise<void> {
+  if (await tx.waits.isWaited(ask_id, tx.now)) return;
+  const prompt = await tx.prompts.get(ask_id);
+  if (prompt?.status === 'pending' && prompt.blocked_since !== null) await recordBlocked(tx, prompt, null);
+}
+
+const BATCH = 100;
+
+async function lapseWaits(store: Store): Promise<number> {
+  let lapsed = 0;
+  while ((await store.read((tx) => tx.waits.lapsed(tx.now, 1))).length > 0) {
+    const count = await store.write(async (tx) => {
+      const ask_ids = await tx.waits.lapsed(tx.now, BATCH);
+      for (const ask_id of ask_ids) {
+        const lapsed = await tx.waits.removeLapsed(ask_id, tx.now);
+        await unblockUnlessWaited(tx, ask_id);
+        if (!lapsed.some((wait_id) => wait_id.startsWith(`${HOOK_WAIT}-`))) continue;
+        // The hook that waited for this dialog was killed, and its client may still show the dialog.
+        const prompt = await tx.prompts.get(ask_id);
+        if (prompt !== undefined) await leaveToTerminal(tx, prompt);
+      }
+      return ask_ids.length;
+    });
+    // Another process was first.
+    if (count === 0) break;
+    lapsed += count;
+  }
+  return lapsed;
+}
+
+/** No hook waits for this dialog any more. It blocks its agent until something shows that its terminal has closed it. */
+export async function leaveToTerminal(tx: WriteTx, prompt: Prompt): Promise<void> {
+  const left = leavePrompt(prompt, tx.now);
+  if (left !== prompt) await recordTerminal(tx, left);
+}
+
+async function recordTerminal(tx: WriteTx, prompt: Prompt): Promise<void> {
+  const { session_id, ask_id: subject, status, terminal_since } = prompt;
+  await tx.prompts.setTerminal(prompt);
+  await tx.events.append({
+    type: 'prompt/left_to_terminal',
+    session_id,
+    subject,
+    data: { status, terminal_since },
+  });
+}
+
+/** The wait of a client's dialog, which needs no process. */
+export const DIALOG_WAIT = 'dialog';
+
+/** From `since` on the question blocks its agent until it is settled, whether or not a process waits. */
+export async function blockUntilSettled(
+  tx: WriteTx,
+  prompt: Prompt,
+  { wait_id, since }: { wait_id: string; since: string },
+): Promise<void> {
+  if (prompt.status !== 'pending') return;
+  await tx.waits.put({ ask_id: prompt.ask_id, wait_id, lease_until: STANDING_LEASE });
+  if (prompt.blocked_since === null) await recordBlocked(tx, prompt, since);
+}
+
+/** The session of these questions is gone, and so is whoever waited in its place. Only a sleeping run still waits. */
+export async function sessionIsGone(tx: WriteTx, ask_ids: readonly string[]): Promise<void> {
+  for (const ask_id of ask_ids) {
+    await tx.waits.endOfSession(ask_id);
+    await unblockUnlessWaited(tx, ask_id);
+  }
+}
+
+async function recordBlocked(tx: WriteTx, prompt: Prompt, blocked_since: string | null): Promise<void> {
+  const { session_id, ask_id: subject, status } = prompt;
+  await tx.prompts.setBlocked({ ...prompt, blocked_since });
+  await tx.events.append({
+    type: blocked_since === null ? 'prompt/unblocked' : 'prompt/blocked',
+    session_id,
+    subject,
+    data: { status, blocked_since },
+  });
+}

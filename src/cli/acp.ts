@@ -1,0 +1,112 @@
+/** `hive acp`: a proxy between an editor and its ACP agent. What the agent asks is asked at the human's desk as well. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { runProxy } from '../adapters/acp/proxy.ts';
+import type { Hive } from '../application/hive.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { randomIds } from '../infrastructure/platform/ids.ts';
+import { placeAt } from '../infrastructure/platform/place.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
+import { openHive } from '../open-hive.ts';
+import { parseDuration } from './output.ts';
+import { thisFile } from './program.ts';
+import { ACP } from './sentences.ts';
+
+interface AcpOptions {
+  patience: string;
+  mcp: boolean;
+}
+
+export function defineAcp(command: Command): void {
+  command
+    .argument('[command...]', 'the ACP agent and its arguments, after --')
+    .option('--patience <duration>', 'how long a form waits while nobody is at a desk', '60s')
+    .option('--no-mcp', 'do not add the MCP server of Hive to the sessions')
+    .action((words: string[], options: AcpOptions) => runAcp(words, options));
+}
+
+async function runAcp(words: string[], options: AcpOptions): Promise<void> {
+  const [program, ...args] = words;
+  if (program === undefined) throw invalidInput(ACP.needsCommand);
+  const patience_ms = parseDuration(options.patience);
+  const hive = await openHive().catch((error: unknown) => {
+    if (!(error instanceof HiveError)) throw error;
+    process.stderr.write(`hive acp: ${ACP.withoutHive(error.message)}\n`);
+    return null;
+  });
+  const agent = spawn(program, args, {
+    stdio: hive === null ? 'inherit' : ['pipe', 'pipe', 'inherit'],
+    // So that hooks of ours in this agent know that an editor shows its dialogs.
+    env: { HIVE_EDITOR: 'acp', ...process.env },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => agent.kill(signal));
+  const ended = untilEnded(agent, program);
+  try {
+    if (hive !== null && agent.pid !== undefined)
+      await proxy(hive, agent, { program, patience_ms, mcp: options.mcp });
+    process.exitCode = await ended;
+  } finally {
+    await hive?.close();
+  }
+  // The editor may keep our input open.
+  process.exit();
+}
+
+interface Proxied {
+  program: string;
+  patience_ms: number;
+  mcp: boolean;
+}
+
+async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mcp }: Proxied): Promise<void> {
+  const { stdin, stdout } = agent;
+  if (stdin === null || stdout === null) return;
+  // An agent that is gone leaves a broken pipe; its end is noticed below. The same holds for the editor.
+  stdin.on('error', () => undefined);
+  process.stdout.on('error', () => agent.kill());
+  hive.startExpiry();
+  const store = process.env['HIVE_STORE'];
+  await runProxy({
+    hive,
+    client: { input: process.stdin, output: process.stdout },
+    agent: { input: stdout, output: stdin, pid: agent.pid ?? null, command: basename(program) },
+    machine: hostname(),
+    name: process.env['HIVE_AGENT'] ?? null,
+    makeId: () => randomIds.make('editor'),
+    findProject,
+    placeAt,
+    mcp: mcp
+      ? {
+          command: process.execPath,
+          args: [thisFile(), 'mcp'],
+          env: store === undefined ? {} : { HIVE_STORE: store },
+        }
+      : null,
+    patience_ms,
+    onClientGone: () => endSoon(agent),
+    remark: (text) => process.stderr.write(`hive acp: ${text}\n`),
+  });
+}
+
+/** An agent ends when its input does. One that does not is asked to, and then killed. */
+const GRACE_MS = 2_000;
+
+function endSoon(agent: ChildProcess): void {
+  setTimeout(() => agent.kill('SIGTERM'), GRACE_MS).unref();
+  setTimeout(() => agent.kill('SIGKILL'), 2 * GRACE_MS).unref();
+}
+
+/** The exit code of the agent, as a shell would give it. @throws HiveError `invalid_input` if it cannot be started. */
+async function untilEnded(agent: ChildProcess, program: string): Promise<number> {
+  const failed = new Promise<never>((_, reject) => {
+    agent.once('error', (error) => reject(invalidInput(ACP.notStarted(program, error.message))));
+  });
+  const [code, signal] = (await Promise.race([once(agent, 'close'), failed])) as [
+    number | null,
+    NodeJS.Signals | null,
+  ];
+  return code ?? (signal === 'SIGKILL' ? 137 : 143);
+}

@@ -1,0 +1,38 @@
+/** `hive rules`: the rules that answer permissions in the human's place. They are written in Emacs, or in the human's file. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { ListedRule } from '../application/rules.ts';
+import { age, type Format, printJson, printRows, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
+import { RULES } from './sentences.ts';
+
+export function defineRules(command: Command): void {
+  command
+    .option('--json', 'print JSON')
+    .action((options: Format) => withHive(options, (hive) => rules(hive, options)));
+}
+
+async function rules(hive: Hive, { json = false }: Format): Promise<ExitCode> {
+  const list = await hive.rules.list();
+  if (json) printJson(list);
+  else {
+    for (const problem of list.problems) remark(problem);
+    if (list.rules.length === 0) remark(RULES.none(list.path));
+    else printRows([RULES.columns, ...list.rules.map((rule) => rowOf(rule, list.path))]);
+    if (list.proposals.length > 0) remark(RULES.proposals(list.proposals.length));
+  }
+  return list.problems.length === 0 ? EXIT.done : EXIT.error;
+}
+
+function rowOf(rule: ListedRule, path: string): string[] {
+  const { decision, tool, input, project, uses, last_used_at, expires, expired, line } = rule;
+  return [
+    decision,
+    input === null ? tool : `${tool} ${input}`,
+    project ?? '',
+    String(uses),
+    last_used_at === null ? '' : age(last_used_at),
+    expired ? RULES.ended : (expires ?? RULES.never),
+    line === null ? path : `${path}:${line}`,
+  ];
+}

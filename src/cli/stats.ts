@@ -1,0 +1,106 @@
+/** `hive stats`: how long agents waited for you, what they asked, where you answered, and what rules saved. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import { STATS_DAYS, type Stats, type Waits } from '../domain/stats.ts';
+import { type Format, parseDuration, print, printJson, printRows } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
+import { STATS } from './sentences.ts';
+
+interface StatsOptions extends Format {
+  since: string;
+}
+
+export function defineStats(command: Command): void {
+  command
+    .option('--since <duration>', 'the period until now: 24h, 7d, 30d', `${STATS_DAYS}d`)
+    .option('--json', 'print JSON')
+    .action((options: StatsOptions) => withHive(options, (hive) => stats(hive, options)));
+}
+
+async function stats(hive: Hive, { since, json }: StatsOptions): Promise<ExitCode> {
+  const found = await hive.stats.read(new Date(Date.now() - parseDuration(since)).toISOString());
+  if (json === true) printJson({ stats: found });
+  else show(found);
+  return EXIT.done;
+}
+
+function show(stats: Stats): void {
+  const { total, days, answered_via, most_asked, rules, saved_ms } = stats;
+  print(STATS.summary(days[0]?.day ?? '', total.asked, total.answered));
+  const closed = STATS.rest(stats);
+  if (closed !== '') print(closed);
+  const shown = days.slice(-MOST_DAYS);
+  section(
+    STATS.perDay(shown.length < days.length ? MOST_DAYS : null),
+    shown.map(({ day, asked, answered_by_rules }) => [
+      day,
+      bar(asked, shown),
+      STATS.onDay(asked, answered_by_rules),
+    ]),
+  );
+  const groups = [
+    ...waits(STATS.all, [total]),
+    ...waits(STATS.byKind, stats.kinds),
+    ...waits(STATS.byProject, stats.projects),
+    ...waits(STATS.byAgent, stats.agents),
+  ];
+  section(STATS.waited, [STATS.columns, ...groups]);
+  section(
+    STATS.where,
+    answered_via.map(({ name, count }) => [STATS.via[name] ?? name, String(count)]),
+  );
+  section(
+    STATS.mostAsked,
+    most_asked.map(({ name, count }) => [String(count), name]),
+  );
+  section(
+    STATS.rules,
+    rules.map(({ name, count }) => [String(count), name]),
+  );
+  if (saved_ms !== null && rules.length > 0) print(STATS.saved(inShort(saved_ms)));
+}
+
+/** A heading and rows below it, unless there are none. */
+function section(heading: string, rows: readonly (readonly string[])[]): void {
+  if (rows.length === 0) return;
+  print(`\n${heading}`);
+  printRows(rows, '  ');
+}
+
+const SHOWN = 6;
+const MOST_DAYS = 31;
+
+function waits(title: string, groups: readonly Waits[]): string[][] {
+  return groups
+    .slice(0, SHOWN)
+    .map(({ name, asked, median_ms, worst_ms, blocked_ms }, index) => [
+      index === 0 ? title : '',
+      String(asked),
+      median_ms === null ? '' : inShort(median_ms),
+      worst_ms === null ? '' : inShort(worst_ms),
+      blocked_ms === 0 ? '' : inShort(blocked_ms),
+      name,
+    ]);
+}
+
+const BAR = 40;
+
+/** A bar as long as the day had questions, compared with the busiest day. */
+function bar(asked: number, days: Stats['days']): string {
+  const most = Math.max(1, ...days.map((day) => day.asked));
+  return '█'.repeat(Math.ceil((asked / most) * BAR));
+}
+
+/** A duration in two units at most: `12 s`, `5 min`, `3 h 20 min`, `2 d 4 h`. */
+function inShort(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  if (seconds < 60) return `${seconds} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const both = (large: number, unit: string, small: number, other: string): string =>
+    `${large} ${unit}${small === 0 ? '' : ` ${small} ${other}`}`;
+  return hours < 24
+    ? both(hours, 'h', minutes % 60, 'min')
+    : both(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}

@@ -1,0 +1,39 @@
+/**
+ * Batches: pending prompts that are alike, so that a human may answer all of them with one decision. Each still gets an
+ * answer of its own, in a transaction of its own, and a permission is still allowed only once all of it was displayed
+ * (permissions.ts). This is the one definition of what is alike; Emacs only groups by its result. Pure.
+ */
+import { callOf } from './dialogs.ts';
+import { digestOf } from './permissions.ts';
+import type { Prompt } from './prompts.ts';
+
+/** What the likeness of a prompt depends on. */
+type Compared = Pick<
+  Prompt,
+  | 'kind'
+  | 'dialog'
+  | 'header'
+  | 'question'
+  | 'context'
+  | 'options'
+  | 'multi_select'
+  | 'allow_free_text'
+  | 'status'
+>;
+
+/** Enough of a digest to tell the prompts of one store apart. */
+const LENGTH = 32;
+
+/**
+ * A key that pending prompts share if they ask for the same: the same kind, the same options with the same descriptions,
+ * and the same text. The permissions of two agents' tools ask for the same if the tool and each of its arguments are
+ * equal, so that one rule that names this call would answer them; the directory, and what the agent itself says of the
+ * call, may differ. Null for a settled prompt.
+ */
+export function likenessOf(prompt: Compared): string | null {
+  const { kind, dialog, header, question, context, options, multi_select, allow_free_text, status } = prompt;
+  if (status !== 'pending') return null;
+  const asked = dialog && kind === 'permission' && context !== null ? callOf(context) : context;
+  const compared = [kind, dialog, header, question, asked, options, multi_select, allow_free_text];
+  return digestOf(compared).slice(0, LENGTH);
+}

@@ -1,0 +1,157 @@
+/**
+ * Editors: agents whose dialogs an editor shows (ACP, an Emacs package). Here such a dialog becomes prompts, and their
+ * answers become what the agent gets. Unlike the dialogs of a client with hooks (dialogs.ts), the options are the agent's
+ * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
+ */
+import { fits, indented, marked, summarizeTool } from './dialogs.ts';
+import { decideForm, type FormDialog, formPrompts } from './forms.ts';
+import type { HookTool, Raw } from './hooks.ts';
+import { digestOf } from './permissions.ts';
+import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
+import { excerpt, lookOf, revealedSource, spelledOut } from './text.ts';
+
+/** One of the agent's own options. */
+export interface EditorOption {
+  /** What the agent gets back. */
+  id: string;
+  label: string;
+  /** What choosing it means, in Hive's words. */
+  description: string | null;
+  /** Choosing it permits nothing. */
+  refuses: boolean;
+  /** It permits this one call only; a rule may choose no other one. */
+  once: boolean;
+}
+
+/** What a call would change in a file, as the agent shows it. */
+export interface ShownChange {
+  path: string;
+  /** Null: a new file. */
+  before: string | null;
+  after: string;
+}
+
+/** A permission that an editor's agent asks for. */
+export interface EditorPermission {
+  kind: 'permission';
+  /** The tool's name, or the kind of the call where the agent names no tool. Never its title: no rule matches that. */
+  tool: Pick<HookTool, 'name' | 'input'>;
+  /** The agent's own words about the call, first its title. */
+  said: readonly string[];
+  changes: readonly ShownChange[];
+  /** Everything else that came with the call, by name. */
+  rest: Raw;
+  options: readonly EditorOption[];
+  /** Where the agent works. */
+  cwd: string;
+}
+
+const TOO_LONG =
+  'This is too long to be shown here in full, so it can only be denied here. To allow it, answer in your editor.';
+
+/** What an editor's agent asks its person. */
+export type EditorDialog = EditorPermission | FormDialog;
+
+/** What the agent gets. */
+export type EditorAnswer =
+  | { kind: 'chosen'; option_id: string }
+  | { kind: 'form'; action: 'accept' | 'decline'; content: Raw }
+  /** The call is not allowed, and no option of the agent's says so. */
+  | { kind: 'refused' };
+
+/** The prompts of a dialog; none when a desk could not show it, so that only the editor does. */
+export function editorPrompts(dialog: EditorDialog): AskRequest[] {
+  return dialog.kind === 'form' ? formPrompts(dialog) : permissionPrompts(dialog);
+}
+
+/** What a permission is about, with everything that came with it; a digest of what it shows covers this, too. */
+export function editorFingerprint(dialog: EditorDialog): string {
+  if (dialog.kind === 'form') return '';
+  return `${dialog.tool.name} ${digestOf(dialog)}`;
+}
+
+function permissionPrompts(dialog: EditorPermission): AskRequest[] {
+  if (!areUsable(dialog.options)) return [];
+  const { question, context } = textOf(dialog);
+  const isShown = fits(context);
+  return [
+    {
+      kind: 'permission',
+      header: excerpt(spelledOut(dialog.tool.name), PROMPT_LIMITS.header),
+      question,
+      context: isShown ? context : TOO_LONG,
+      options: dialog.options
+        .filter(({ refuses }) => refuses || isShown)
+        .map(({ label, description, refuses }) => ({ label, description, refuses })),
+      // The agent's dialog has no room for words.
+      allow_free_text: false,
+      when_turn_aborted: 'cancelled',
+    },
+  ];
+}
+
+/** Two options that look alike would be refused; without any there is nothing to choose. */
+function areUsable(options: readonly EditorOption[]): boolean {
+  const looks = new Set(options.map(({ label }) => lookOf(label.trim())));
+  return (
+    options.length > 0 &&
+    options.length <= PROMPT_LIMITS.options &&
+    looks.size === options.length &&
+    options.every(({ label }) => label.trim() !== '' && label.length <= PROMPT_LIMITS.optionLabel)
+  );
+}
+
+/** Everything that a yes permits: the call first, then what it would change, and the agent's own words last. */
+function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { question: string; context: string } {
+  const summary = summarizeTool(tool);
+  const shown = changes.map(
+    ({ path, before, after }) =>
+      `The agent shows this change of ${spelledOut(path)}${before === null ? ' (a new file)' : ''}:\n${[
+        ...(before === null ? [] : [marked('- ', revealedSource(before))]),
+        marked('+ ', revealedSource(after)),
+      ].join('\n')}`,
+  );
+  const others = Object.entries(rest).map(
+    ([name, value]) => `${spelledOut(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
+  );
+  const facts = `Tool: ${spelledOut(tool.name)}\nDirectory: ${spelledOut(cwd)}`;
+  const words = [...said, ...(summary.said === null ? [] : [summary.said])];
+  const own =
+    words.length === 0
+      ? ''
+      : `The agent's own description of it:\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
+  const parts = [summary.details, ...shown, others.join('\n'), facts, own];
+  return { question: summary.question, context: parts.filter((part) => part !== '').join('\n\n') };
+}
+
+/** What the agent gets once every prompt of the dialog is answered; null when an answer does not fit. */
+export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Prompt[]): EditorAnswer | null {
+  if (dialog.kind === 'form') {
+    const decided = decideForm(dialog, prompts);
+    return decided?.kind === 'form' ? decided : null;
+  }
+  const [prompt] = prompts;
+  if (prompt === undefined) return null;
+  const chosen = dialog.options.find(({ label }) => label.trim() === prompt.selected[0]);
+  // An answer that nobody was seen to give allows nothing.
+  if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog);
+  return { kind: 'chosen', option_id: chosen.id };
+}
+
+/** The agent's own "no, this once"; without one the call is refused as withdrawn. */
+export function refusalIn(dialog: EditorPermission): EditorAnswer {
+  const refusals = dialog.options.filter(({ refuses }) => refuses);
+  const refusal = refusals.find(({ once }) => once) ?? refusals[0];
+  return refusal === undefined ? { kind: 'refused' } : { kind: 'chosen', option_id: refusal.id };
+}
+
+/** Whether this answer allows something. */
+export function allows(dialog: EditorDialog, answer: EditorAnswer): boolean {
+  if (dialog.kind === 'form' || answer.kind !== 'chosen') return false;
+  return dialog.options.some(({ id, refuses }) => id === answer.option_id && !refuses);
+}
+
+/** The option with which a rule of the human's answers; undefined where the agent offers none for this one call. */
+export function optionOfRule(dialog: EditorPermission, decision: 'allow' | 'deny'): EditorOption | undefined {
+  return dialog.options.find(({ refuses, once }) => once && refuses === (decision === 'deny'));
+}

@@ -1,0 +1,195 @@
+/**
+ * Forms: fields that an MCP server or an agent wants filled in (elicitation). A form becomes prompts, one per field, and
+ * their answers become its content. The schema is the restricted JSON Schema of MCP and ACP: a flat object of texts,
+ * numbers, booleans and choices. Pure.
+ */
+import type { DialogAnswer, Raw } from './hooks.ts';
+import { objectIn, objectsIn, textIn } from './json.ts';
+import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import { lookOf } from './text.ts';
+
+/** A form as it was sent. */
+export interface FormDialog {
+  kind: 'form';
+  /** Who sent it, for people: the name of an MCP server, or of an agent. */
+  asker: string;
+  /** The header of its prompts, which identifies them. */
+  header: string;
+  message: string;
+  schema: Raw;
+  /** A page to open instead of fields to fill in. */
+  url: string | null;
+}
+
+const YES = 'yes';
+const NO = 'no';
+const ACCEPT = 'Accept';
+const DECLINE = 'Decline';
+const EMPTY = 'leave empty';
+
+/** The header of the prompts of a form. */
+export function formHeader(asker: string): string {
+  return `${asker} asks`;
+}
+
+/** The form that a client's hook reports for one of its MCP servers; null where nothing can be shown of it. */
+export function mcpForm(raw: Raw): FormDialog | null {
+  const server = typeof raw['mcp_server_name'] === 'string' ? raw['mcp_server_name'] : 'an MCP server';
+  const given = {
+    mode: raw['mode'],
+    url: raw['url'],
+    schema: raw['requested_schema'],
+    message: raw['message'],
+  };
+  return formFrom(given, { asker: `The MCP server ${server}`, header: formHeader(server) });
+}
+
+/** A form in either of its modes; null where nothing can be shown of it. With `url` the human opens that page. */
+export function formFrom(
+  { mode, url, schema, message }: Readonly<Record<'mode' | 'url' | 'schema' | 'message', unknown>>,
+  asker: Pick<FormDialog, 'asker' | 'header'>,
+): FormDialog | null {
+  const page = mode === 'url' ? textIn({ url }, 'url') : null;
+  const fields = mode === 'url' ? {} : objectIn(schema);
+  if (fields === null || (mode === 'url' && page === null)) return null;
+  return { kind: 'form', ...asker, message: String(message ?? ''), schema: fields, url: page };
+}
+
+// ---- Fields ----
+
+interface Field {
+  name: string;
+  schema: Raw;
+  required: boolean;
+  /** The field beside it that takes words of one's own instead of a choice; null where it has none. */
+  own_words: string | null;
+}
+
+/** A field `X_custom` of text belongs to the choice `X`: Claude Code offers "Other" in that way. */
+const OWN_WORDS = '_custom';
+
+function fieldsOf({ schema }: FormDialog): Field[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  const properties = objectIn(schema['properties']) ?? {};
+  const named = new Map(Object.entries(properties).map(([name, field]) => [name, objectIn(field) ?? {}]));
+  const isCompanion = (name: string): boolean => {
+    const choice = name.endsWith(OWN_WORDS) ? named.get(name.slice(0, -OWN_WORDS.length)) : undefined;
+    return choice !== undefined && choicesOf(choice).length > 0 && named.get(name)?.['type'] === 'string';
+  };
+  return [...named]
+    .filter(([name]) => !isCompanion(name))
+    .map(([name, field]) => ({
+      name,
+      schema: field,
+      required: required.includes(name),
+      own_words: isCompanion(`${name}${OWN_WORDS}`) ? `${name}${OWN_WORDS}` : null,
+    }));
+}
+
+/** One of the values of a field that has choices. */
+interface Choice extends PromptOption {
+  value: string | boolean;
+}
+
+/** The choices of a field, also of a list of them; none where anything may be written. */
+function choicesOf(schema: Raw): Choice[] {
+  if (schema['type'] === 'boolean')
+    return [
+      { label: YES, description: null, value: true },
+      { label: NO, description: null, value: false },
+    ];
+  const of = schema['type'] === 'array' ? (objectIn(schema['items']) ?? {}) : schema;
+  const titled = [...objectsIn(of['oneOf']), ...objectsIn(of['anyOf'])].flatMap((one): Choice[] => {
+    const value = one['const'];
+    if (typeof value !== 'string') return [];
+    return [{ label: textIn(one, 'title') ?? value, description: textIn(one, 'description'), value }];
+  });
+  const plain = Array.isArray(of['enum']) ? of['enum'].filter((value) => typeof value === 'string') : [];
+  return [...titled, ...plain.map((value) => ({ label: value, description: null, value }))];
+}
+
+// ---- As prompts ----
+
+/** One prompt per field; none when a desk could not show them. A form without fields asks for a yes or a no. */
+export function formPrompts(dialog: FormDialog): AskRequest[] {
+  const { asker, header, message, url } = dialog;
+  const page =
+    url === null ? '' : ` It wants you to open this page; Hive does not open it for you:\n\n${url}`;
+  const shared = {
+    kind: 'question',
+    header,
+    context: `${asker} asks.${page}`,
+    when_turn_aborted: 'cancelled',
+  } as const;
+  const fields = fieldsOf(dialog);
+  if (fields.length === 0) {
+    return [{ ...shared, question: message, options: [ACCEPT, DECLINE], allow_free_text: false }];
+  }
+  const prompts = fields.map((field) => {
+    const { schema, required, name, own_words } = field;
+    const label = textIn(schema, 'title') ?? name;
+    const about = textIn(schema, 'description');
+    const choices = choicesOf(schema);
+    return {
+      ...shared,
+      question: `${message} · ${label}${about === null ? '' : ` (${about})`}`,
+      options: [
+        ...choices.map(({ value: _, ...option }) => option),
+        ...[...(required ? [] : [EMPTY]), DECLINE].map((word) => ({ label: word, description: null })),
+      ],
+      multi_select: schema['type'] === 'array' && choices.length > 0,
+      allow_free_text: choices.length === 0 || own_words !== null,
+    };
+  });
+  return prompts.every(isUsable) ? prompts : [];
+}
+
+/** What the prompts of such a form would be refused for: then only the client shows it. */
+function isUsable({ question, options }: { question: string; options: readonly PromptOption[] }): boolean {
+  const looks = new Set(options.map(({ label }) => lookOf(label)));
+  return (
+    question.length <= PROMPT_LIMITS.question &&
+    options.length <= PROMPT_LIMITS.options &&
+    looks.size === options.length
+  );
+}
+
+// ---- And back ----
+
+/** What whoever sent the form gets; null when an answer is not of the type that its field wants. */
+export function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): DialogAnswer | null {
+  if (prompts.some(({ selected }) => selected.includes(DECLINE)))
+    return { kind: 'form', action: 'decline', content: {} };
+  const content: Record<string, unknown> = {};
+  for (const [n, field] of fieldsOf(dialog).entries()) {
+    const answered = contentOf(field, prompts[n]);
+    if (answered === null) return null;
+    Object.assign(content, answered);
+  }
+  return { kind: 'form', action: 'accept', content };
+}
+
+/** What one field contributes; null when the answer does not fit it. */
+function contentOf({ name, schema, own_words }: Field, prompt: Prompt | undefined): Raw | null {
+  const { decision = null, selected = [] } = prompt ?? {};
+  if (decision === null) return null;
+  if (selected.length === 1 && selected[0] === EMPTY) return {};
+  const choices = choicesOf(schema);
+  if (selected.length > 0 && choices.length > 0) {
+    const chosen = choices.filter(({ label }) => selected.includes(label)).map(({ value }) => value);
+    if (chosen.length === 0) return null;
+    return { [name]: schema['type'] === 'array' ? chosen : chosen[0] };
+  }
+  if (own_words !== null) return { [own_words]: decision };
+  const value = writtenValue(schema['type'], decision);
+  return value === null ? null : { [name]: value };
+}
+
+/** A value that the human wrote; null when it is not of this type. */
+function writtenValue(type: unknown, text: string): string | number | null {
+  if (type !== 'number' && type !== 'integer') return type === 'boolean' ? null : text;
+  const number = Number(text);
+  const fits =
+    text.trim() !== '' && Number.isFinite(number) && (type === 'number' || Number.isInteger(number));
+  return fits ? number : null;
+}

@@ -1,0 +1,80 @@
+/**
+ * Which call of a tool a stored permission was about, read back from the text that displayed it (dialogs.ts). The text
+ * is unambiguous: what Hive writes is at the beginning of a line, and what the agent wrote is indented, marked as a diff
+ * or quoted as JSON. So rules can be tried on the history without a second copy of each call. It permits nothing: a rule
+ * decides over the call that is about to run, never over this. Pure.
+ */
+import type { HookTool } from './hooks.ts';
+import type { Prompt } from './prompts.ts';
+
+/** A call as far as its permission displayed it. */
+export interface ShownCall {
+  tool: HookTool;
+  /** The directory in which the agent worked. */
+  cwd: string;
+}
+
+/** The line that names the tool is the last one of this form, because the agent's own words after it are indented. */
+const FACTS = /(?:^|\n)Tool: [^\n]*\nDirectory: ([^\n]*)(?=\n|$)/g;
+const FINGERPRINT = /^(.+) [0-9a-f]{64}(?: for .*)?$/s;
+const INDENT = '    ';
+const ARGUMENT = /^([A-Za-z_][\w-]*|"(?:[^"\\]|\\.)*"): (.*)$/;
+/** Text in which a character was spelled out is not the text that ran. */
+const SPELLED_OUT = /<U\+[0-9A-F]{4,6}>/;
+
+/** The call of a permission; null for a plan, for what was too long to be displayed, and for text that was spelled out. */
+export function shownCall({
+  kind,
+  dialog,
+  fingerprint,
+  context,
+}: Pick<Prompt, 'kind' | 'dialog' | 'fingerprint' | 'context'>): ShownCall | null {
+  const name = FINGERPRINT.exec(fingerprint)?.[1];
+  const facts = [...(context ?? '').matchAll(FACTS)].at(-1);
+  if (kind !== 'permission' || !dialog || name === undefined || facts === undefined) return null;
+  const cwd = facts[1] ?? '';
+  const details = (context ?? '').slice(0, facts.index);
+  const input = argumentsIn(details);
+  if (input === null || SPELLED_OUT.test(`${name}${cwd}${details}`)) return null;
+  return { tool: { name, input, use_id: null, response: null, own: null }, cwd };
+}
+
+/** The arguments in the details of a permission; null if they cannot be read. */
+function argumentsIn(details: string): Record<string, unknown> | null {
+  const lines = details.split('\n');
+  const found: Record<string, unknown> = {};
+  for (let at = 0; at < lines.length; ) {
+    const line = lines[at] ?? '';
+    const block = following(lines, at, INDENT);
+    // Only a command is an indented paragraph of its own; any other indented line belongs to the argument above it.
+    if (block > at && (lines[at - 1] ?? '') === '') {
+      if ('command' in found) return null;
+      found['command'] = textOf(lines.slice(at, block), INDENT);
+      at = block;
+      continue;
+    }
+    const [, name, first = ''] = ARGUMENT.exec(line) ?? [];
+    at += 1;
+    if (name === undefined) continue;
+    const end = following(lines, at, INDENT);
+    try {
+      const key = name.startsWith('"') ? String(JSON.parse(name)) : name;
+      found[key] = JSON.parse([first, textOf(lines.slice(at, end), INDENT)].join('\n'));
+    } catch {
+      return null;
+    }
+    at = end;
+  }
+  return Object.keys(found).length === 0 ? null : found;
+}
+
+/** Where the lines with this mark end. */
+function following(lines: readonly string[], from: number, mark: string): number {
+  let end = from;
+  while (lines[end]?.startsWith(mark) === true) end += 1;
+  return end;
+}
+
+function textOf(lines: readonly string[], mark: string): string {
+  return lines.map((line) => line.slice(mark.length)).join('\n');
+}

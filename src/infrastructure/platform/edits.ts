@@ -1,0 +1,118 @@
+/** Files that a tool is about to edit: reading them as they are now, and comparing two texts. */
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { createPatch, OMIT_HEADERS } from 'diff';
+import type { EditTools, FileState } from '../../domain/edits.ts';
+
+/** A file of 5,000 lines has a tenth of this. */
+const MOST_BYTES = 2 * 1024 * 1024;
+
+/** The time to compare grows with the square of this. Texts that differ in more lines have little in common. */
+const MOST_EDITS = 500;
+
+/** For a tool that works in `cwd` on this machine. */
+export function editToolsAt(cwd: string): EditTools {
+  return { read: (path) => readText(resolve(cwd, path)), compare: unifiedDiff };
+}
+
+/** For a tool of another machine, whose files this one does not have. */
+export const EDIT_TOOLS_ELSEWHERE: EditTools = {
+  read: () => ({ kind: 'unread', why: 'is on another machine' }),
+  compare: unifiedDiff,
+};
+
+function readText(path: string): FileState {
+  let file: number;
+  try {
+    // A named pipe must not hold the agent until somebody writes to it.
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { kind: 'missing', link: linkOf(path) };
+    return { kind: 'unread', why: `cannot be read (${code})` };
+  }
+  try {
+    const about = fstatSync(file);
+    if (!about.isFile()) return { kind: 'unread', why: 'is not a plain file' };
+    if (about.size > MOST_BYTES) return { kind: 'unread', why: `is large (${about.size} bytes)` };
+    const text = textOf(readFileSync(file));
+    return text === null
+      ? { kind: 'unread', why: `is binary (${about.size} bytes)` }
+      : { kind: 'text', text, link: linkOf(path) };
+  } catch (error) {
+    return {
+      kind: 'unread',
+      why: `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no reason'})`,
+    };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The text of a file; null if it is not UTF-8 text. */
+function textOf(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function linkOf(path: string): string | null {
+  const real = realPath(path);
+  return real === path ? null : real;
+}
+
+/** The path without links, also of a file that does not exist yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(realPath(folder), basename(path));
+  }
+}
+
+/** A unified diff without the two lines that name the files; empty when nothing changes. */
+export function unifiedDiff(before: string, after: string, context: number): string {
+  const limits = { context, maxEditLength: MOST_EDITS, headerOptions: OMIT_HEADERS };
+  return (createPatch('', before, after, '', '', limits) ?? replacing(before, after, context)).replace(
+    /\n$/,
+    '',
+  );
+}
+
+/** One hunk with everything between the lines that both texts have at their beginning and at their end. */
+function replacing(before: string, after: string, context: number): string {
+  const [old, made] = [linesOf(before), linesOf(after)];
+  const most = Math.min(old.length, made.length);
+  let start = 0;
+  while (start < most && old[start] === made[start]) start += 1;
+  let end = 0;
+  while (end < most - start && old.at(-1 - end) === made.at(-1 - end)) end += 1;
+  const [above, below] = [Math.min(start, context), Math.min(end, context)];
+  const place = (lines: readonly string[]): string => {
+    const count = lines.length - start - end + above + below;
+    return `${count === 0 ? 0 : start - above + 1},${count}`;
+  };
+  const between = (lines: readonly string[]): readonly string[] => lines.slice(start, lines.length - end);
+  return [
+    `@@ -${place(old)} +${place(made)} @@`,
+    ...marked(' ', old.slice(start - above, start)),
+    ...marked('-', between(old)),
+    ...marked('+', between(made)),
+    ...marked(' ', old.slice(old.length - end, old.length - end + below)),
+  ].join('\n');
+}
+
+/** The lines of a text. A last one without an end says so, because that is a difference. */
+function linesOf(text: string): string[] {
+  const lines = text.split('\n');
+  const last = lines.pop() ?? '';
+  return last === '' ? lines : [...lines, `${last}\n\\ No newline at end of file`];
+}
+
+function marked(mark: string, lines: readonly string[]): string[] {
+  return lines.map((line) => mark + line);
+}

@@ -1,0 +1,323 @@
+/**
+ * What differs between systems: how to look at other processes, at the boot and at the mounted file systems, where the files of
+ * a user are, and what shows popups. Three systems: Linux, by /proc; Darwin (macOS), by `ps`, `sysctl` and `mount`; any other
+ * Unix, by the part of these that POSIX and the BSDs share. What is read as a sign that a person is at work is in person.ts.
+ */
+import { readFileSync } from 'node:fs';
+import { homedir, uptime } from 'node:os';
+import { join } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How a platform looks at its machine; tests give recorded answers. */
+export interface Machine {
+  /** The bytes of a file as Latin-1; null where it cannot be read. */
+  read(path: string): string | null;
+  /** What a program prints, in the C locale and in UTC; null where it fails or is missing. */
+  run(program: string, args: readonly string[]): string | null;
+  /** This moment, and the time since the boot, in ms. */
+  now(): number;
+  uptime_ms(): number;
+}
+
+/** The answers of one system. */
+export interface Platform {
+  readonly name: 'linux' | 'darwin' | 'generic';
+  /** The process that started another one, or has adopted it; null for process 1, and where that cannot be known. */
+  parentOf(pid: number): number | null;
+  /** The name of the program that a process runs; empty if that cannot be known. */
+  nameOf(pid: number): string;
+  /** When a process began, as a text that no later process with this id has; null if it is gone. */
+  startedAt(pid: number): string | null;
+  /** The same in ms since 1970 by this machine's clock; null if it is gone, or if that cannot be known. */
+  startedMs(pid: number): number | null;
+  /** The variables that a process was started with; none where they cannot be read. */
+  environment(pid: number): Readonly<Record<string, string>>;
+  /** Identifies the current boot of the machine; it changes with each restart. */
+  boot(): string;
+  /** The name of the network file system in which a folder is; null for a local one. `type` is the number of statfs(2). */
+  networkFileSystem(folder: string, type: number): string | null;
+  /** The user's directory for state that should outlive a reboot but is not a document of theirs. */
+  stateDirectory(env: Environment): string;
+  /** The user's directory for what they configure. */
+  configDirectory(env: Environment): string;
+  /** What shows popups: the notification server on the session bus, or the notification centre of the system. */
+  readonly popups: 'session-bus' | 'notification-centre';
+}
+
+/** The platform with this name, as `process.platform` has it. */
+export function platformOf(system: string, machine: Machine = thisMachine): Platform {
+  if (system === 'linux') return linux(machine);
+  return system === 'darwin' ? darwin(machine) : generic(machine);
+}
+
+const thisMachine: Machine = {
+  read(path) {
+    try {
+      return readFileSync(path, 'latin1');
+    } catch {
+      return null;
+    }
+  },
+  run(program, args) {
+    // Loading node:child_process takes 3 ms, which `hive hook` would pay at each event.
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
+    try {
+      const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC0' };
+      return execFileSync(program, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] });
+    } catch {
+      return null;
+    }
+  },
+  now: () => Date.now(),
+  uptime_ms: () => uptime() * 1_000,
+};
+
+// ---- Linux ----
+
+/** The number of a field of proc(5), counted from the one after the command. */
+const PARENT = 1;
+const START_TIME = 19;
+/** The kernel counts in hundredths of a second on every platform that Node supports (`USER_HZ`). */
+const TICK_MS = 10;
+
+function linux(machine: Machine): Platform {
+  const statOf = (pid: number): string[] | null => statFields(machine.read(`/proc/${pid}/stat`));
+  const boot = (): string =>
+    machine.read('/proc/sys/kernel/random/boot_id')?.trim() ?? bootFromUptime(machine);
+  return {
+    name: 'linux',
+    parentOf: (pid) => processId(statOf(pid)?.[PARENT]),
+    nameOf: (pid) => machine.read(`/proc/${pid}/comm`)?.trim() ?? '',
+    startedAt(pid) {
+      const ticks = statOf(pid)?.[START_TIME];
+      return ticks === undefined ? null : `${boot()}:${ticks}`;
+    },
+    // Both readings are from /proc, so no clock of another machine matters.
+    startedMs(pid) {
+      const ticks = Number(statOf(pid)?.[START_TIME]);
+      if (!Number.isFinite(ticks)) return null;
+      const up_ms = Number(machine.read('/proc/uptime')?.split(' ')[0]) * 1_000;
+      return Number.isNaN(up_ms) ? null : machine.now() - up_ms + ticks * TICK_MS;
+    },
+    environment: (pid) => variablesOf(machine.read(`/proc/${pid}/environ`) ?? ''),
+    boot,
+    networkFileSystem: (folder, type) =>
+      networkFileSystemOfLinux(type, folder, () => utf8(machine.read('/proc/self/mountinfo') ?? '')),
+    stateDirectory: (env) => below(env, 'XDG_STATE_HOME', '.local/state'),
+    configDirectory: (env) => below(env, 'XDG_CONFIG_HOME', '.config'),
+    popups: 'session-bus',
+  };
+}
+
+/**
+ * The fields of /proc/PID/stat that follow the command's last parenthesis, because a command may contain anything; null for
+ * no text.
+ */
+export function statFields(stat: string | null): string[] | null {
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function utf8(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString('utf8');
+}
+
+function variablesOf(environ: string): Record<string, string> {
+  const entries = utf8(environ)
+    .split('\0')
+    .filter((entry) => entry.includes('='));
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const at = entry.indexOf('=');
+      return [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
+}
+
+/** XDG Base Directory Specification: a relative path must be ignored. */
+function below(env: Environment, variable: string, usual: string): string {
+  const given = env[variable];
+  return join(given?.startsWith('/') === true ? given : join(homeOf(env), usual), 'hive');
+}
+
+function homeOf(env: Environment): string {
+  return env['HOME'] ?? homedir();
+}
+
+/** The types of network file systems, by their numbers of statfs(2). */
+const NETWORK_TYPES: Readonly<Record<number, string>> = {
+  0x6969: 'NFS',
+  0x517b: 'SMB',
+  0xff534d42: 'CIFS',
+  0xfe534d42: 'SMB2',
+  0x01021997: '9P',
+  0x5346414f: 'AFS',
+  0x00c36400: 'Ceph',
+  0x0bd00bd0: 'Lustre',
+  0x01161970: 'GFS2',
+  0x7461636f: 'OCFS2',
+};
+const FUSE = 0x65735546;
+const NETWORK_FUSE = /^fuse\.(sshfs|s3fs|rclone|glusterfs|gcsfuse|goofys|davfs|curlftpfs|cephfs|juicefs)/;
+
+/** By the type of statfs(2). FUSE can be either, so its mount entry decides. */
+function networkFileSystemOfLinux(type: number, folder: string, mountinfo: () => string): string | null {
+  const unsigned = type >>> 0;
+  if (unsigned !== FUSE) return NETWORK_TYPES[unsigned] ?? null;
+  const kind = mountAbove(folder, mountsOfLinux(mountinfo()))?.kind ?? '';
+  return NETWORK_FUSE.test(kind) ? kind : null;
+}
+
+interface Mount {
+  point: string;
+  kind: string;
+  options: readonly string[];
+}
+
+/** The lines of proc(5), mountinfo. */
+function mountsOfLinux(text: string): Mount[] {
+  return text.split('\n').flatMap((line) => {
+    const [left, right] = line.split(' - ');
+    const point = left?.split(' ')[4]?.replace(/\\040/g, ' ');
+    const kind = right?.split(' ')[0];
+    return point === undefined || kind === undefined ? [] : [{ point, kind, options: [] }];
+  });
+}
+
+/** The longest mount point that a folder lies under. */
+function mountAbove(folder: string, mounts: readonly Mount[]): Mount | null {
+  let best: Mount | null = null;
+  for (const mount of mounts) {
+    const { point } = mount;
+    const under = folder === point || point === '/' || folder.startsWith(`${point}/`);
+    if (under && (best === null || point.length >= best.point.length)) best = mount;
+  }
+  return best;
+}
+
+// ---- Darwin ----
+
+function darwin(machine: Machine): Platform {
+  return {
+    ...generic(machine),
+    name: 'darwin',
+    // Both as Apple's File System Programming Guide has it.
+    stateDirectory: (env) => join(homeOf(env), 'Library', 'Application Support', 'hive'),
+    configDirectory: (env) => join(homeOf(env), 'Library', 'Application Support', 'hive'),
+    popups: 'notification-centre',
+  };
+}
+
+// ---- Any other Unix ----
+
+/** What `ps` cannot say here: one process is not told from a later one with its id. */
+const UNKNOWN_START = 'unknown';
+
+function generic(machine: Machine): Platform {
+  const look = (pid: number): SeenProcess | null => {
+    const known = machine.run('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)]);
+    if (known !== null) return processFromPs(known);
+    // POSIX has no lstart, so neither have illumos, AIX and busybox.
+    const seen = machine.run('ps', ['-o', 'ppid=,etime=,comm=', '-p', String(pid)]);
+    return seen === null ? null : processFromPosixPs(seen, machine.now());
+  };
+  return {
+    name: 'generic',
+    parentOf: (pid) => look(pid)?.parent ?? null,
+    nameOf: (pid) => look(pid)?.name ?? '',
+    startedAt: (pid) => look(pid)?.started_at ?? null,
+    startedMs: (pid) => look(pid)?.started_ms ?? null,
+    environment: () => ({}),
+    // Setting the clock may change it, which only skips some event numbers (events.ts).
+    boot: () =>
+      bootFromSysctl(machine.run('sysctl', ['-n', 'kern.boottime']) ?? '') ?? bootFromUptime(machine),
+    networkFileSystem: (folder) => networkFileSystemOfMount(folder, machine.run('mount', []) ?? ''),
+    stateDirectory: (env) => below(env, 'XDG_STATE_HOME', '.local/state'),
+    configDirectory: (env) => below(env, 'XDG_CONFIG_HOME', '.config'),
+    popups: 'session-bus',
+  };
+}
+
+/** A process as `ps` prints it. */
+export interface SeenProcess {
+  parent: number | null;
+  started_at: string;
+  started_ms: number | null;
+  name: string;
+}
+
+/** `ps -o ppid=,lstart=,comm=`: `lstart` is 24 characters in the C locale, `comm` may be a path with blanks. */
+export function processFromPs(line: string): SeenProcess | null {
+  const found = /^\s*(\d+)\s+(\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+(.*\S)\s*$/.exec(line);
+  if (found === null) return null;
+  const [, parent, started_at = '', path = ''] = found;
+  const at = Date.parse(`${started_at} UTC`);
+  return {
+    parent: processId(parent),
+    started_at,
+    started_ms: Number.isNaN(at) ? null : at,
+    name: baseName(path),
+  };
+}
+
+/** `ps -o ppid=,etime=,comm=` of POSIX: `etime` is `[[dd-]hh:]mm:ss`, to the second. */
+export function processFromPosixPs(line: string, now: number): SeenProcess | null {
+  const found = /^\s*(\d+)\s+(?:(?:(\d+)-)?(\d+):)?(\d+):(\d\d)\s+(.*\S)\s*$/.exec(line);
+  if (found === null) return null;
+  const [, parent, days = 0, hours = 0, minutes, seconds, path = ''] = found;
+  const elapsed_s = ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
+  return {
+    parent: processId(parent),
+    started_at: UNKNOWN_START,
+    started_ms: now - elapsed_s * 1_000,
+    name: baseName(path),
+  };
+}
+
+function processId(text: string | undefined): number | null {
+  const pid = Number(text);
+  return Number.isInteger(pid) && pid > 0 ? pid : null;
+}
+
+/** A login shell has a dash before its name. */
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/^-/, '');
+}
+
+/**
+ * `sysctl -n kern.boottime`: `{ sec = 1700000000, usec = 0 } Tue …` on Darwin and FreeBSD, a date or a number of seconds on the
+ * other BSDs. Null where it prints nothing.
+ */
+export function bootFromSysctl(said: string): string | null {
+  const seconds = /\bsec = (\d+)/.exec(said)?.[1] ?? said.trim();
+  return seconds === '' ? null : `at-${seconds}`;
+}
+
+const BOOT_ROUNDED_MS = 10_000;
+
+function bootFromUptime(machine: Machine): string {
+  return `at-${Math.round((machine.now() - machine.uptime_ms()) / BOOT_ROUNDED_MS)}`;
+}
+
+/**
+ * By what `mount` prints: `DEVICE on POINT (KIND, OPTION…)` on Darwin and FreeBSD, `DEVICE on POINT type KIND (OPTION…)` on the
+ * other BSDs. They mark each local file system as `local` (MNT_LOCAL). Null also where no line can be read.
+ */
+export function networkFileSystemOfMount(folder: string, said: string): string | null {
+  const mount = mountAbove(folder, mountsOfBsd(said));
+  return mount === null || mount.options.includes('local') ? null : mount.kind;
+}
+
+function mountsOfBsd(said: string): Mount[] {
+  return said.split('\n').flatMap((line) => {
+    const found = /^.*? on (\/.*?)(?: type (\S+))? \(([^()]*)\)$/.exec(line);
+    if (found === null) return [];
+    const [, point = '', type, inside = ''] = found;
+    const words = inside.split(',').map((word) => word.trim());
+    const [kind = '', ...options] = type === undefined ? words : [type, ...words];
+    return [{ point, kind, options }];
+  });
+}
+
+/** This system. */
+export const platform: Platform = platformOf(process.platform);

@@ -1,0 +1,52 @@
+/** The statements of rules: the permissions that clients asked for, and how often each rule answered. */
+import type { RuleReads } from '../../application/ports.ts';
+import type { PastPermission } from '../../domain/rules.ts';
+import { type Sql, statement, table } from './sql.ts';
+
+const permissions = table<PastPermission>('permissions', {
+  ask_id: 'plain',
+  created_at: 'plain',
+  agent: 'plain',
+  source: 'plain',
+  project: 'plain',
+  project_dir: 'plain',
+  kind: 'plain',
+  dialog: 'boolean',
+  fingerprint: 'plain',
+  context: 'plain',
+  status: 'plain',
+  options: 'json',
+  selected: 'json',
+  cancel_reason: 'plain',
+  by: 'plain',
+  via: 'plain',
+  machine: 'plain',
+});
+
+/** Oldest first, by the index of time. A permission whose session was removed cannot be placed on a machine. */
+const PAST = statement(
+  () => `SELECT ${permissions.list} FROM (SELECT prompts.*, sessions.machine FROM prompts
+     JOIN sessions ON sessions.session_id = prompts.session_id) AS permissions
+   WHERE kind = 'permission' AND dialog = 1 AND (created_at, ask_id) > ($1, $2)
+   ORDER BY created_at, ask_id LIMIT $3`,
+);
+const USES = statement(
+  `SELECT "by" AS name, COUNT(*) AS uses, MAX(created_at) AS last_used_at FROM prompts
+   WHERE kind = 'permission' AND via = 'rule' GROUP BY "by"`,
+);
+
+export function ruleStatements(sql: Sql): RuleReads {
+  return {
+    async past({ at, ask_id }, limit) {
+      return (await sql.all(PAST, [at, ask_id, limit])).map((row) => permissions.decode(row));
+    },
+    async uses() {
+      const rows = await sql.all(USES, []);
+      return rows.map((row) => ({
+        name: String(row['name']),
+        uses: Number(row['uses']),
+        last_used_at: String(row['last_used_at']),
+      }));
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** The statement of the ledger: every prompt of a period, with no more of it than is counted. */
+import type { StatsReads } from '../../application/ports.ts';
+import type { CountedPrompt } from '../../domain/stats.ts';
+import { type Sql, statement, table } from './sql.ts';
+
+const prompts = table<CountedPrompt>('prompts', {
+  ask_id: 'plain',
+  created_at: 'plain',
+  agent: 'plain',
+  project: 'plain',
+  kind: 'plain',
+  question: 'plain',
+  status: 'plain',
+  settled_at: 'plain',
+  by: 'plain',
+  via: 'plain',
+  cancel_reason: 'plain',
+  late_response: 'json',
+  blocked_since: 'plain',
+});
+
+const COUNTED = statement(
+  () => `SELECT ${prompts.list} FROM prompts
+   WHERE (created_at, ask_id) > ($1, $2) AND created_at <= $3 ORDER BY created_at, ask_id LIMIT $4`,
+);
+
+export function statsStatements(sql: Sql): StatsReads {
+  return {
+    async counted({ at, ask_id }, until, limit) {
+      return (await sql.all(COUNTED, [at, ask_id, until, limit])).map((row) => prompts.decode(row));
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** What the ledger and the rules read of the past: the same on both engines. */
+import { expect, test } from 'vitest';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { fire, recordedEvent, withRules } from '../support/hooks.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+const FROM_THE_BEGINNING = { at: '', ask_id: '' };
+
+async function filled(engine: StoreEngine): Promise<OpenedHive> {
+  const hive = await openTestHive(await engine.freshAddress());
+  await openDesk(hive);
+  const { ask_id } = await ask(hive, { question: 'Which colour?' });
+  await hive.prompts.respond({ ask_id, decision: 'red', actor: HUMAN });
+  const { prompts, printed } = await fireDialog(hive, BASH);
+  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+  await printed;
+  await fire(hive, BASH, withRules({ decision: 'allow', tool: 'Bash', input: 'npm test', name: 'tests' }));
+  return hive;
+}
+
+export function statsContract(engine: StoreEngine): void {
+  test('a ledger counts what was asked, answered and answered by rules', async () => {
+    const hive = await filled(engine);
+    const stats = await hive.stats.read('2026-01-01T00:00:00.000Z');
+    expect(stats.total).toMatchObject({ asked: 2, answered: 2 });
+    expect(stats.kinds.map(({ name }) => name).sort()).toEqual(['permission', 'question']);
+    expect(stats.answered_via).toEqual([
+      { name: 'emacs', count: 2 },
+      { name: 'rule', count: 1 },
+    ]);
+    expect(stats.rules).toEqual([{ name: 'tests', count: 1 }]);
+    expect(stats.days.at(-1)).toMatchObject({ asked: 2, answered_by_rules: 1 });
+  });
+
+  test('it is read page by page, and no further than the time that is asked for', async () => {
+    const hive = await filled(engine);
+    const all = await hive.store.read((tx) => tx.stats.counted(FROM_THE_BEGINNING, '9999', 10));
+    const [first] = all;
+    if (first === undefined) throw new Error('Nothing was asked.');
+    const after = { at: first.created_at, ask_id: first.ask_id };
+    expect(await hive.store.read((tx) => tx.stats.counted(FROM_THE_BEGINNING, '9999', 1))).toEqual([first]);
+    expect(await hive.store.read((tx) => tx.stats.counted(after, '9999', 10))).toEqual(all.slice(1));
+    expect(await hive.store.read((tx) => tx.stats.counted(FROM_THE_BEGINNING, '2000', 10))).toEqual([]);
+  });
+
+  test('the past of rules has only the permissions of clients, with the machine of each', async () => {
+    const hive = await filled(engine);
+    const past = await hive.store.read((tx) => tx.rules.past(FROM_THE_BEGINNING, 10));
+    expect(past.map(({ kind, via, machine }) => [kind, via, machine])).toEqual([
+      ['permission', 'emacs', 'test'],
+      ['permission', 'rule', 'test'],
+    ]);
+    const [first] = past;
+    const after = { at: first?.created_at ?? '', ask_id: first?.ask_id ?? '' };
+    expect(await hive.store.read((tx) => tx.rules.past(after, 10))).toEqual(past.slice(1));
+    expect(await hive.store.read((tx) => tx.rules.uses())).toMatchObject([{ name: 'tests', uses: 1 }]);
+  });
+}

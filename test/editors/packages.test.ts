@@ -1,0 +1,107 @@
+/**
+ * Hive beside the packages that many people use: Evil, Vertico, Embark, Marginalia and which-key, with real keys in a
+ * real terminal. One Emacs is typed at from the first test to the last.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AskRequest } from '../../src/index.ts';
+import { type Home, openHome } from '../support/emacs.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+const PACKAGES = `(progn
+  (dolist (folder (file-expand-wildcards "/usr/share/emacs/site-lisp/elpa/*")) (add-to-list 'load-path folder))
+  (dolist (package '(evil vertico marginalia embark which-key hive-mode)) (require package))
+  (dolist (mode '(evil-mode vertico-mode marginalia-mode which-key-mode)) (funcall mode 1))
+  (setq which-key-idle-delay 0.2)
+  (global-set-key (kbd "C-c .") 'embark-act)
+  (global-set-key (kbd "C-c h") 'hive-prefix-map))`;
+
+let home: Home;
+let emacs: Terminal;
+
+beforeAll(async () => {
+  home = await openHome();
+  emacs = await home.emacs(PACKAGES);
+});
+afterAll(() => home.close());
+
+const YES_NO = { options: ['yes', 'no'] };
+let pending = 0;
+
+async function ask(request: AskRequest): Promise<string> {
+  const { prompt } = await home.agent.prompts.ask(request);
+  pending += 1;
+  await emacs.until(new RegExp(`hive ${pending}!`));
+  return prompt.ask_id;
+}
+
+async function settled(ask_id: string) {
+  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
+  pending -= 1;
+  return answer?.prompt;
+}
+
+/** Whether the line of the list that has `text` has the cursor. */
+async function at(text: string): Promise<void> {
+  await emacs.until(new RegExp(text));
+  const row = (await emacs.screen()).findIndex((line) => line.includes(text));
+  await expect.poll(async () => Number((await emacs.cursor()).split(',')[1]), { timeout: 10_000 }).toBe(row);
+}
+
+describe('Evil', () => {
+  test('the list is in motion state with the keys of Hive, and j and k move', async () => {
+    const first = await ask({ question: 'Motion one?', ...YES_NO });
+    const second = await ask({ question: 'Motion two?', ...YES_NO });
+    await emacs.keys('C-c', 'h', 'l');
+    await emacs.until(/Motion one\?\n.*Motion two\?[\s\S]*\*hive\*.*<M>/);
+    await at('Motion one?');
+    await emacs.keys('j');
+    await at('Motion two?');
+    await emacs.keys('k', 'm');
+    await emacs.until(/>.*Motion one\?\n .*Motion two\?/);
+    await emacs.keys('U', 'Tab');
+    await emacs.until(/▸ \S+ {2}2 questions/);
+    await emacs.keys('Tab', 'M-<', 'j', 'c');
+    await emacs.until(/Cancel Deployer.s question\?/);
+    await emacs.keys('y');
+    expect(await settled(first)).toMatchObject({ status: 'cancelled' });
+    await emacs.keys('M-<', 'j', 'Enter');
+    await emacs.until(/Motion two\?\n\nOptions[\s\S]*<M> .*Hive-Question/);
+    await emacs.keys('1');
+    expect(await settled(second)).toMatchObject({ selected: ['yes'] });
+    await emacs.keys('q', 'q');
+  });
+});
+
+describe('Embark, Vertico and Marginalia', () => {
+  test('questions are in groups of projects, with annotations, and have actions', async () => {
+    const first = await ask({ question: 'Group one?', urgency: 'critical', ...YES_NO });
+    const second = await ask({ question: 'Group two?', kind: 'permission', ...YES_NO });
+    await emacs.keys('C-c', 'h', 'r');
+    await emacs.until(
+      /1\/2 +Answer[\s\S]*\n +\S+ *\$?\n! Deployer: Group one\?[\s\S]*Deployer: Group two\? .*permission/,
+    );
+    await emacs.keys('C-n', 'C-c', '.');
+    await emacs.until(/Act on hive-question 'Deployer: Group two\?'/);
+    await emacs.keys('c');
+    await emacs.until(/Cancel Deployer.s question\?/);
+    await emacs.keys('y');
+    expect(await settled(second)).toMatchObject({ status: 'cancelled' });
+    await emacs.keys('C-c', 'h', 'l');
+    await emacs.until(/Group one\?/);
+    await at('Group one?');
+    await emacs.keys('C-c', '.');
+    await emacs.until(/Act on hive-question 'Deployer: Group one\?'/);
+    await emacs.keys('a');
+    await emacs.until(/asks: Group one\?/);
+    await emacs.type('yes');
+    await emacs.keys('Enter');
+    expect(await settled(first)).toMatchObject({ selected: ['yes'] });
+    await emacs.keys('q');
+  });
+});
+
+test('which-key names the commands behind the prefix in plain words', async () => {
+  await emacs.keys('C-c', 'h');
+  await emacs.until(/n → answer one by one/);
+  await emacs.keys('C-g');
+});

@@ -1,0 +1,35 @@
+/** Real keys in a real terminal: what blocks an agent is counted apart, listed first, and asked first. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Home, openHome } from '../support/emacs.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+let home: Home;
+beforeAll(async () => {
+  home = await openHome();
+});
+afterAll(async () => home.close());
+
+async function command(emacs: Terminal, name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.until(/M-x *$/m);
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+test('an agent that waits comes before an urgent one that works', async () => {
+  const emacs = await home.emacs('(setq hive-undo-seconds nil)');
+  const { prompts } = home.agent;
+  await prompts.ask({ question: 'Urgent, but I go on?', urgency: 'critical' });
+  await prompts.ask({ question: 'No hurry?' });
+  const { prompt } = await prompts.ask({ question: 'Shall I go on?', options: ['yes', 'no'] });
+  await emacs.until(/hive 3!/);
+  const answer = prompts.poll([prompt.ask_id], { wait_ms: 60_000 });
+  await emacs.until(/hive 1‖2/);
+  await command(emacs, 'hive-list');
+  await emacs.until(/blocked for \d+s +Shall I go on\?[\s\S]*Urgent, but[\s\S]*No hurry\?/);
+  await command(emacs, 'hive-next');
+  await emacs.answer(/Shall I go on\?[\s\S]*1 {2}yes[\s\S]*TAB skip/, '1');
+  expect((await answer)[0]?.prompt).toMatchObject({ status: 'responded', decision: 'yes' });
+  await emacs.keys('q');
+  await emacs.until(/hive 2!/);
+});

@@ -1,0 +1,96 @@
+/**
+ * A permission to edit a file, read with real keys in a real terminal: its diff, hunk by hunk, the file, and Ediff.
+ *
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag emacs
+ * @module-tag hook
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { answerDialog, type FiredDialog, fireDialog } from '../support/dialogs.ts';
+import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { recordedEvent } from '../support/hooks.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+const LINES = Array.from({ length: 60 }, (_, n) => `const value${n + 1} = ${n + 1};`);
+
+let home: EmptyHome;
+let hive: OpenedHive;
+let emacs: Terminal;
+let file: string;
+let asked: FiredDialog;
+
+beforeAll(async () => {
+  home = await openEmptyHome();
+  emacs = await home.emacs();
+  hive = await openHive({ store: home.store, env: {} });
+  mkdirSync(join(home.folder, 'src'));
+  file = join(home.folder, 'src', 'values.ts');
+  writeFileSync(file, `${LINES.join('\n')}\n`);
+  const edits = [
+    { old_string: 'value5 = 5', new_string: 'value5 = five' },
+    { old_string: 'value40 = 40;\n', new_string: 'value40 = 40;\nexport const forty = value40;\n' },
+  ];
+  const { permission_suggestions: _, ...raw } = recordedEvent(
+    'claude-code/PermissionRequest-Bash-addRules.json',
+  );
+  asked = await fireDialog(
+    hive,
+    { ...raw, tool_name: 'MultiEdit', tool_input: { file_path: file, edits } },
+    {
+      env: { CLAUDE_PID: String(process.pid) },
+      settings: { machine: hostname(), editTools: async (cwd) => editToolsAt(cwd) },
+    },
+  );
+  await emacs.until(/hive 1[!‖]/);
+});
+afterAll(async () => {
+  await answerDialog(hive, asked.prompts[0]?.ask_id ?? '', 'Deny');
+  await asked.printed;
+  await hive.close();
+  await home.close();
+});
+
+test('the diff is read hunk by hunk, visited, compared, and said to be old when the file changes', async () => {
+  await emacs.keys('M-x');
+  await emacs.until(/^M-x/m);
+  await emacs.type('hive-next');
+  await emacs.keys('Enter');
+  await emacs.answer(/TAB skip/, '?');
+  await emacs.until(/^@@ -2,7 /m);
+  await emacs.keys('C-x', '1');
+  await emacs.until(/^ +5 +-const value5 = 5;\n +5 \+const value5 = five;$/m);
+
+  await emacs.keys('n');
+  await emacs.keys('n');
+  await emacs.until(/^ +41 \+export const forty/m);
+  await emacs.keys('C-n');
+  await emacs.keys('C-n');
+  await emacs.keys('C-n');
+  await emacs.keys('C-n');
+  await emacs.keys('Enter');
+  await emacs.until(/values\.ts .*\(41,0\)|values\.ts +.*L41/);
+  await emacs.keys('C-x', '1');
+  await emacs.until(/values\.ts/);
+  await emacs.keys('C-x', 'k', 'Enter');
+  await emacs.until(/From the same agent|What happened|Options/);
+
+  await emacs.keys('p');
+  await emacs.keys('E');
+  await emacs.until(/\*hive before: values\.ts\*[\s\S]*\*hive after: values\.ts\*/);
+  await emacs.keys('q');
+  await emacs.until(/Quit this Ediff session/);
+  await emacs.keys('y');
+  await emacs.until(/^(?![\s\S]*hive after)[\s\S]*export const forty/);
+
+  writeFileSync(file, 'all new\n');
+  await emacs.keys('g');
+  await emacs.keys('M-<');
+  await emacs.until(/values\.ts was written after the\s+agent asked/);
+  expect(await hive.prompts.get(asked.prompts[0]?.ask_id ?? '')).toMatchObject({ status: 'pending' });
+});

@@ -1,0 +1,110 @@
+/**
+ * Making, listing and revoking rules with real keys in a real Emacs.
+ *
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { answerDialog, fireDialog } from '../support/dialogs.ts';
+import { type Home, openHome } from '../support/emacs.ts';
+import { openTestHive } from '../support/hive.ts';
+import { recordedEvent, said } from '../support/hooks.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+/** The directory of the recorded client, which is no repository. */
+const findProject = () => ({ project: 'project', project_dir: '/home/user/project', branch: null });
+
+let home: Home;
+let hive: OpenedHive;
+let emacs: Terminal;
+
+beforeEach(async () => {
+  home = await openHome();
+  hive = await openTestHive(home.store);
+  emacs = await home.emacs();
+  await emacs.until(/Registered this seat/);
+});
+afterEach(() => home.close());
+
+const ask = (command: string) => {
+  // The seat of this Emacs, which it has registered, signs what is allowed here.
+  const seats = () => humanTrust({ HOME: home.folder }).seats;
+  const asked = { ...BASH, tool_input: { command } };
+  return fireDialog(hive, asked, { settings: { findProject, seats } });
+};
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  // An announcement may hide it for a moment.
+  await emacs.until(/^M-x/m);
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+const written = (): string => readFileSync(join(home.folder, '.config/hive/trust.json'), 'utf8');
+
+test('A shows the rule with what it would have answered; RET writes it and allows the permission, too', async () => {
+  for (const [text, decision] of [
+    ['npm test src/a.ts', 'Allow'],
+    ['npm test evil', 'Deny'],
+  ] as const) {
+    const { prompts, printed } = await ask(text);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', decision);
+    await printed;
+  }
+  const { printed } = await ask('npm test src/b.ts');
+  await emacs.until(/asks: Run npm test src\/b\.ts/);
+  await command('hive-next');
+  await emacs.answer(/Run npm test src\/b\.ts\?[\s\S]*A always allow/, 'A');
+  await emacs.until(/input +npm test src\/b\.ts\n[\s\S]*0 that you allowed, 0 that you denied/);
+  await emacs.keys('e');
+  await emacs.until(/Input of the rule/);
+  await emacs.keys('C-a', 'C-k');
+  await emacs.type('npm test*');
+  await emacs.keys('Enter');
+  await emacs.until(/1 that you allowed, 1 that you denied[\s\S]*You decided otherwise\n.*npm test evil/);
+  expect(written()).not.toContain('npm test');
+  await emacs.keys('Enter');
+  await emacs.until(
+    /Allow this, and let the rule "Bash npm test\*" answer in your place from now on\? \(y or n\)/,
+  );
+  await emacs.keys('y');
+  const output = said(await printed)?.hookSpecificOutput;
+  expect(output).toMatchObject({ decision: { behavior: 'allow' } });
+  expect(JSON.parse(written())).toMatchObject({
+    permission_rules: [{ tool: 'Bash', input: 'npm test*', project: '/home/user/project' }],
+  });
+  await command('hive-rules');
+  await emacs.until(/allow +Bash npm test\* +project +0 /);
+  await emacs.keys('t');
+  await emacs.until(/This rule answers in your place:[\s\S]*2 that you allowed, 1 that you denied/);
+  await emacs.keys('q');
+  await emacs.until(/k revoke/);
+  await emacs.keys('k');
+  await emacs.until(/None yet\. {2}A at a permission makes one/);
+  expect(JSON.parse(written()).permission_rules).toBeUndefined();
+});
+
+test('the ledger shows in 80 columns how long agents waited and where they were answered', async () => {
+  const { prompts, printed } = await ask('npm test');
+  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+  await printed;
+  await command('hive-stats');
+  await emacs.until(/The last 7 days: 1 question, 1 answered in time\./);
+  await emacs.keys('d');
+  await emacs.until(/How many days \(default 7\):/);
+  await emacs.type('2');
+  await emacs.keys('Enter');
+  await emacs.until(/The last 2 days: 1 question/);
+  await emacs.keys('C-x', '1');
+  await emacs.until(/█+ 1$/m);
+  const screen = await emacs.until(/by kind +1 [\s\S]*permission\n[\s\S]*Answered in\n +1 {2}Emacs/);
+  const page = screen.filter((line) => !line.startsWith('-UUU'));
+  expect(Math.max(...page.map((line) => line.length))).toBeLessThanOrEqual(80);
+});

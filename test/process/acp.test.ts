@@ -1,0 +1,169 @@
+/**
+ * `hive acp` as an editor starts it: the real program between a client and an agent on the official SDK.
+ *
+ * @module-tag one-winner
+ * @module-tag sqlite
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+import { expect, test } from 'vitest';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { childEnvironment, spawnHive } from '../support/children.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { openTestHive, SEAT } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+const AGENT = join(import.meta.dirname, 'children/acp-agent.ts');
+
+interface Editor {
+  /** Sends a prompt; resolves when its turn has ended. */
+  prompt(text: string): Promise<{ stopReason: string }>;
+  /** Answers the dialog that the editor shows. */
+  answer(optionId: string): Promise<void>;
+  folder: string;
+  /** The exit code of `hive acp`, once it has ended. */
+  ended: Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+  close(): void;
+  err(): string;
+}
+
+/** An editor that starts the scripted agent through the proxy. */
+async function openEditor(store: string, command: string[] = [process.execPath, AGENT]): Promise<Editor> {
+  const folder = tempFolder();
+  const env = { ...trusting({ seats: [SEAT] }), ACP_SEEN: join(folder, 'seen') };
+  const child = spawnHive(['acp', '--', ...command], childEnvironment(store, env));
+  let err = '';
+  child.process.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => child.process.once('close', resolve));
+  const dialogs: ((optionId: string) => void)[] = [];
+  const client = acp.client({ name: 'test-editor' }).onRequest(
+    'session/request_permission',
+    () =>
+      new Promise<acp.RequestPermissionResponse>((resolve) => {
+        dialogs.push((optionId) => resolve({ outcome: { outcome: 'selected', optionId } }));
+      }),
+  );
+  const connection = client.connect(
+    acp.ndJsonStream(
+      Writable.toWeb(child.process.stdin),
+      Readable.toWeb(child.process.stdout) as unknown as ReadableStream<Uint8Array>,
+    ),
+  );
+  let sessionId = '';
+  return {
+    async prompt(text) {
+      if (sessionId === '') {
+        await connection.agent.request('initialize', {
+          protocolVersion: acp.PROTOCOL_VERSION,
+          clientCapabilities: {},
+        });
+        ({ sessionId } = await connection.agent.request('session/new', { cwd: folder, mcpServers: [] }));
+      }
+      return connection.agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] });
+    },
+    async answer(optionId) {
+      await eventually(() => dialogs.length > 0);
+      dialogs.shift()?.(optionId);
+    },
+    folder,
+    ended,
+    kill: (signal) => void child.process.kill(signal),
+    close: () => child.process.stdin.end(),
+    err: () => err,
+  };
+}
+
+async function onlyPending(hive: OpenedHive): Promise<string> {
+  let found: string[] = [];
+  await eventually(async () => {
+    found = (await hive.prompts.list({ status: 'pending', limit: 5 })).items.map(({ ask_id }) => ask_id);
+    return found.length === 1;
+  });
+  return found[0] ?? '';
+}
+
+test('an allow at the desk lets the agent act once, and the editor’s answer afterwards changes nothing', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const editor = await openEditor(store);
+  const file = join(editor.folder, 'made');
+  const turn = editor.prompt(`write ${file}`);
+  await answerDialog(hive, await onlyPending(hive), 'Allow');
+  expect(await turn).toMatchObject({ stopReason: 'end_turn' });
+  expect(readFileSync(file, 'utf8')).toBe('written\n');
+  await editor.answer('no');
+  const [seen] = readFileSync(join(editor.folder, 'seen'), 'utf8').split('\n');
+  const { mcpServers } = JSON.parse(seen ?? '');
+  expect(mcpServers).toMatchObject([{ name: 'hive', args: [expect.stringMatching(/bin\/hive$/), 'mcp'] }]);
+  editor.close();
+  expect(await editor.ended).toBe(0);
+});
+
+test('the editor’s answer counts where it is first, and the question falls', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const editor = await openEditor(store);
+  const file = join(editor.folder, 'made');
+  const turn = editor.prompt(`write ${file}`);
+  const ask_id = await onlyPending(hive);
+  await editor.answer('no');
+  await turn;
+  expect(existsSync(file)).toBe(false);
+  expect(await hive.prompts.get(ask_id)).toMatchObject({
+    status: 'cancelled',
+    cancel_reason: 'answered_elsewhere',
+  });
+  editor.close();
+  await editor.ended;
+});
+
+test('a proxy that is killed allows nothing: its agent ends, and the question falls with its session', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const editor = await openEditor(store);
+  const file = join(editor.folder, 'made');
+  editor.prompt(`write ${file}`).catch(() => undefined);
+  const ask_id = await onlyPending(hive);
+  const [session] = await hive.sessions.list();
+  editor.kill('SIGKILL');
+  await editor.ended;
+  // The agent has lost its input, and ends.
+  await eventually(() => !isAlive(session?.pid ?? 0));
+  await hive.sessions.sweep(session?.machine ?? '');
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled' });
+  expect(existsSync(file)).toBe(false);
+});
+
+test('an agent that ends takes the proxy with it, with its exit code', async () => {
+  const editor = await openEditor(tempStore(), ['sh', '-c', 'exit 7']);
+  expect(await editor.ended).toBe(7);
+});
+
+test('an agent that cannot be started is named', async () => {
+  const editor = await openEditor(tempStore(), ['/no/such/agent']);
+  expect(await editor.ended).toBe(2);
+  expect(editor.err()).toContain('The agent /no/such/agent could not be started');
+});
+
+test('without a store the agent runs all the same, and its person is told', async () => {
+  const editor = await openEditor('/dev/null/hive.db', ['cat']);
+  editor.close();
+  expect(await editor.ended).toBe(0);
+  expect(editor.err()).toContain('The agent runs without Hive');
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * An ACP agent on the official SDK. At each prompt it asks for one permission, does what it is about if it may, and calls
+ * no model: `write FILE` in the prompt appends a line to that file.
+ */
+import { appendFileSync } from 'node:fs';
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+
+const agent = acp
+  .agent({ name: 'scripted-agent' })
+  .onRequest('initialize', () => ({
+    protocolVersion: acp.PROTOCOL_VERSION,
+    agentInfo: { name: 'scripted-agent', version: '1' },
+    agentCapabilities: {},
+  }))
+  .onRequest('session/new', ({ params }) => {
+    appendFileSync(process.env['ACP_SEEN'] ?? '/dev/null', `${JSON.stringify(params)}\n`);
+    return { sessionId: `s-${process.pid}` };
+  })
+  .onRequest('session/prompt', async ({ params, client }) => {
+    const [first] = params.prompt;
+    const path = first?.type === 'text' ? first.text.replace('write ', '') : '';
+    const { outcome } = await client.request('session/request_permission', {
+      sessionId: params.sessionId,
+      toolCall: { toolCallId: 'call-1', title: `write ${path}`, kind: 'edit', rawInput: { file_path: path } },
+      options: [
+        { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+        { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+      ],
+    });
+    if (outcome.outcome === 'selected' && outcome.optionId === 'yes') appendFileSync(path, 'written\n');
+    return { stopReason: outcome.outcome === 'cancelled' ? 'cancelled' : 'end_turn' };
+  });
+
+agent.connect(
+  acp.ndJsonStream(
+    Writable.toWeb(process.stdout),
+    Readable.toWeb(process.stdin) as unknown as ReadableStream<Uint8Array>,
+  ),
+);

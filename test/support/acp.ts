@@ -1,0 +1,143 @@
+/** An editor and an agent of the test's own, with the ACP proxy between them. */
+import { PassThrough } from 'node:stream';
+import { runProxy } from '../../src/adapters/acp/proxy.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { whenFinished } from './lifetime.ts';
+import { eventually } from './wait.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: messages as they come over the wire
+type Message = any;
+
+/** One end of the proxy: what it sends, and everything that it has got. */
+export interface Peer {
+  send(message: object): void;
+  sendLine(line: string): void;
+  readonly got: Message[];
+  readonly lines: string[];
+  /** The first message that fits, once it is there. */
+  until(fits: (message: Message) => boolean): Promise<Message>;
+  end(): void;
+}
+
+export interface Proxied {
+  client: Peer;
+  agent: Peer;
+  /** Resolves when the proxy has ended. */
+  ended: Promise<void>;
+  remarks: string[];
+}
+
+function peer(input: PassThrough, output: PassThrough): Peer {
+  const lines: string[] = [];
+  const got: Message[] = [];
+  let rest = '';
+  output.on('data', (chunk: Buffer) => {
+    rest += chunk.toString();
+    const complete = rest.split('\n');
+    rest = complete.pop() ?? '';
+    for (const line of complete) {
+      lines.push(line);
+      try {
+        got.push(JSON.parse(line));
+      } catch {
+        got.push(null);
+      }
+    }
+  });
+  return {
+    send: (message) => void input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
+    sendLine: (line) => void input.write(`${line}\n`),
+    got,
+    lines,
+    async until(fits) {
+      await eventually(() => got.some((message) => message !== null && fits(message)));
+      return got.find((message) => message !== null && fits(message));
+    },
+    end: () => void input.end(),
+  };
+}
+
+/** Starts the proxy. `patience_ms`: how long a form waits that only a desk can show. */
+export function openProxy(hive: OpenedHive, { patience_ms = 60_000 } = {}): Proxied {
+  const [fromClient, toClient, fromAgent, toAgent] = [0, 0, 0, 0].map(() => new PassThrough()) as [
+    PassThrough,
+    PassThrough,
+    PassThrough,
+    PassThrough,
+  ];
+  const remarks: string[] = [];
+  let sessions = 0;
+  const ended = runProxy({
+    hive,
+    client: { input: fromClient, output: toClient },
+    agent: { input: fromAgent, output: toAgent, pid: null, command: 'fake-agent' },
+    machine: 'test',
+    name: null,
+    makeId() {
+      sessions += 1;
+      return `editor-${sessions}`;
+    },
+    findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
+    placeAt: (cwd) => ({ cwd, project_dir: '/demo/.git', resolve: (path) => path }),
+    mcp: { command: '/bin/node', args: ['/bin/hive', 'mcp'], env: {} },
+    patience_ms,
+    onClientGone: () => fromAgent.end(),
+    remark: (text) => remarks.push(text),
+  });
+  whenFinished(async () => {
+    fromClient.end();
+    fromAgent.end();
+    await ended;
+  });
+  return { client: peer(fromClient, toClient), agent: peer(fromAgent, toAgent), ended, remarks };
+}
+
+export interface BegunOptions {
+  patience_ms?: number;
+  /** What the client says that it can show. */
+  capabilities?: object;
+  version?: number;
+}
+
+/** Starts the proxy with a session `s1` in `/demo`, in which a turn runs; the turn is the request 3. */
+export async function beginAcp(
+  hive: OpenedHive,
+  { patience_ms, capabilities = {}, version = 1 }: BegunOptions = {},
+): Promise<Proxied> {
+  const proxied = openProxy(hive, patience_ms === undefined ? {} : { patience_ms });
+  const { client, agent } = proxied;
+  client.send({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: version, clientCapabilities: capabilities },
+  });
+  await agent.until(({ id }) => id === 1);
+  agent.send({
+    id: 1,
+    result: { protocolVersion: version, agentInfo: { name: 'fake', title: 'Fake Agent' } },
+  });
+  client.send({ id: 2, method: 'session/new', params: { cwd: '/demo', mcpServers: [] } });
+  await agent.until(({ id }) => id === 2);
+  agent.send({ id: 2, result: { sessionId: 's1' } });
+  await client.until(({ id }) => id === 2);
+  client.send({ id: 3, method: 'session/prompt', params: { sessionId: 's1', prompt: [] } });
+  await agent.until(({ id }) => id === 3);
+  return proxied;
+}
+
+/** A permission that the agent asks for under this id. */
+export function permission(id: number, input: object = { command: 'make' }, toolCall: object = {}): object {
+  return {
+    id,
+    method: 'session/request_permission',
+    params: {
+      sessionId: 's1',
+      toolCall: { toolCallId: `call-${id}`, title: '`make`', kind: 'execute', rawInput: input, ...toolCall },
+      options: [
+        { optionId: 'always', name: 'Always Allow', kind: 'allow_always' },
+        { optionId: 'once', name: 'Allow', kind: 'allow_once' },
+        { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+      ],
+    },
+  };
+}

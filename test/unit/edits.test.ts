@@ -1,0 +1,231 @@
+/**
+ * What a tool is about to do to files, as the person sees it who permits it. Nothing of the call may be hidden.
+ *
+ * @module-tag as-displayed
+ * @module-tag untrusted
+ */
+import { expect, test } from 'vitest';
+import { editShown, type FileState } from '../../src/domain/edits.ts';
+import { unifiedDiff } from '../../src/infrastructure/platform/edits.ts';
+
+const TEXT = Array.from({ length: 12 }, (_, n) => `line ${n + 1}\n`).join('');
+
+function shownIn(
+  state: FileState | string | null,
+  name: string,
+  input: Record<string, unknown>,
+  room = 10_000,
+): string[] {
+  const read = (): FileState =>
+    typeof state === 'string'
+      ? { kind: 'text', text: state, link: null }
+      : (state ?? { kind: 'missing', link: null });
+  return editShown(name, input, { read, compare: unifiedDiff }, room)?.shown.split('\n') ?? [];
+}
+
+const edit = (old_string: string, new_string: string, more: object = {}): Record<string, unknown> => ({
+  file_path: '/src/a.ts',
+  old_string,
+  new_string,
+  ...more,
+});
+
+const BECOMES_B = ['--- /src/a.ts\tthis text', '+++ /src/a.ts\tbecomes this', '@@ -1,1 +1,1 @@', '-a', '+b'];
+
+test('an edit is a diff of the file with three lines around it', () => {
+  expect(shownIn(TEXT, 'Edit', edit('line 6\n', 'line six\nand a half\n'))).toEqual([
+    '--- /src/a.ts',
+    '+++ /src/a.ts',
+    '@@ -3,7 +3,8 @@',
+    ...[
+      ' line 3',
+      ' line 4',
+      ' line 5',
+      '-line 6',
+      '+line six',
+      '+and a half',
+      ' line 7',
+      ' line 8',
+      ' line 9',
+    ],
+  ]);
+});
+
+test('a text that is part of a line changes that line', () => {
+  expect(shownIn('const a = 1;\n', 'Edit', edit('1', '2'))).toEqual(
+    expect.arrayContaining(['-const a = 1;', '+const a = 2;']),
+  );
+});
+
+test('replace_all shows each place, and says how many there are', () => {
+  const shown = shownIn('a\nb\na\n', 'Edit', edit('a', 'c', { replace_all: true }));
+  expect(shown).toContain('All 2 occurrences are replaced.');
+  expect(shown.filter((line) => line === '-a' || line === '+c')).toEqual(['-a', '+c', '-a', '+c']);
+});
+
+test.each<[string, FileState | string | null, object, string]>([
+  ['does not occur', TEXT, {}, 'The text to replace does not occur in the file as it is now.'],
+  [
+    'occurs twice',
+    'x\na\nb a\n',
+    {},
+    'The text to replace occurs 2 times (lines 2, 3), and replace_all is not set.',
+  ],
+  ['is in a file that is not there', null, {}, 'There is no such file.'],
+  [
+    'is in a binary file',
+    { kind: 'unread', why: 'is binary (3 bytes)' },
+    {},
+    'The file is binary (3 bytes), so this is no diff of the file.',
+  ],
+])('where the text %s, both texts are shown, with the reason', (_, state, more, why) => {
+  expect(shownIn(state, 'Edit', edit('a', 'b', more))).toEqual([
+    `${why} This is the change as the tool was given it:`,
+    ...BECOMES_B,
+  ]);
+});
+
+test('both texts are shown in full: nothing between two changes is left out', () => {
+  const old = Array.from({ length: 40 }, (_, n) => `${n}`);
+  const shown = shownIn('', 'Edit', edit(old.join('\n'), old.with(0, 'x').with(39, 'y').join('\n')));
+  for (const line of old) expect(shown.some((one) => one.slice(1) === line)).toBe(true);
+});
+
+test('a diff that is too long is replaced by both texts', () => {
+  const shown = shownIn('a\n'.repeat(500), 'Edit', edit('a', 'b', { replace_all: true }), 1_000);
+  expect(shown[0]).toBe(
+    'The diff of the file is too long to be shown here. This is the change as the tool was given it:',
+  );
+  expect(shown.slice(1)).toEqual(BECOMES_B.with(0, '--- /src/a.ts\tevery occurrence of this text'));
+});
+
+test('several edits are one diff, each made in the result of the one before', () => {
+  const edits = [
+    { old_string: 'line 2', new_string: 'second' },
+    { old_string: 'second', new_string: 'SECOND' },
+    { old_string: 'line 11', new_string: 'eleventh', replace_all: true },
+  ];
+  const shown = shownIn(TEXT, 'MultiEdit', { file_path: '/src/a.ts', edits });
+  expect(shown.filter((line) => /^[-+]\w/.test(line))).toEqual([
+    '-line 2',
+    '+SECOND',
+    '-line 11',
+    '+eleventh',
+  ]);
+  expect(shown.filter((line) => line.startsWith('@@'))).toHaveLength(2);
+});
+
+test('edits that would make a file of a billion characters are not made', () => {
+  const grow = { old_string: 'a', new_string: 'a'.repeat(1_000), replace_all: true };
+  const edits = [grow, grow, grow];
+  const shown = shownIn('a\n', 'MultiEdit', { file_path: '/src/a.ts', edits });
+  expect(shown[0]).toContain('The diff of the file is too long to be shown here.');
+});
+
+test('an edit with a field that Hive does not know is left to the list of arguments', () => {
+  const edits = [{ old_string: 'line 2', new_string: 'x', also: 'this' }];
+  expect(shownIn(TEXT, 'MultiEdit', { file_path: '/src/a.ts', edits })).toEqual([]);
+});
+
+test('a new file is all additions, and a file that is written again a diff', () => {
+  const input = { file_path: '/src/a.ts', content: 'a\nb\n' };
+  expect(shownIn(null, 'Write', input)).toEqual([
+    ...['--- /dev/null', '+++ /src/a.ts', '@@ -0,0 +1,2 @@', '+a', '+b'],
+  ]);
+  expect(shownIn('a\n', 'Write', input)).toEqual([
+    ...['--- /src/a.ts', '+++ /src/a.ts', '@@ -1,1 +1,2 @@', ' a', '+b'],
+  ]);
+  expect(shownIn('a\nb\n', 'Write', input)[0]).toBe('Nothing changes in this file.');
+});
+
+test('a file behind a link is named', () => {
+  const state: FileState = { kind: 'text', text: 'a\n', link: '/home/ada/.bashrc' };
+  expect(shownIn(state, 'Edit', edit('a', 'b'))[0]).toBe(
+    'The path contains a link. The file is /home/ada/.bashrc',
+  );
+});
+
+test('the ends of lines are compared only where the call has them', () => {
+  const shown = shownIn('a\r\nb\r\n', 'Edit', edit('a\nb', 'a\nc'));
+  expect(shown).toEqual(expect.arrayContaining([' a', '-b', '+c']));
+  expect(shown[0]).toContain('CR LF');
+  expect(shownIn('a\r\nb\r\n', 'Edit', edit('a\r\n', 'a\n'))).toEqual(expect.arrayContaining(['-a^M', '+a']));
+});
+
+test('what is invisible or looks like something else is spelled out, in the text and in the path', () => {
+  const shown = shownIn('pay(a);\n', 'Edit', {
+    ...edit('pay(a)', 'p\u0430y(\u202ea\u00a0)'),
+    file_path: '/src/\u202e\nx',
+  });
+  expect(shown).toContain('+p<U+0430>y(<U+202E>a<U+00A0>);');
+  expect(shown[0]).toBe('--- "/src/<U+202E>\\nx"');
+});
+
+test('a cell of a notebook is compared by itself', () => {
+  const text = JSON.stringify({
+    cells: [
+      { id: 'x', cell_type: 'markdown', source: 'text' },
+      { id: 'y', cell_type: 'code', source: ['import os\n', 'print(1)'] },
+    ],
+  });
+  const input = { notebook_path: '/a.ipynb', new_source: 'import os\nprint(2)' };
+  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'y' }).slice(0, 3)).toEqual([
+    'This is cell 2 of 2 (code).',
+    '--- /a.ipynb\tcell 2',
+    '+++ /a.ipynb\tcell 2',
+  ]);
+  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'cell-1' })).toContain('-print(1)');
+  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'y', edit_mode: 'delete' })).toContain(
+    '+++ /dev/null',
+  );
+  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'x', edit_mode: 'insert' }).slice(0, 2)).toEqual([
+    'This is a new cell after cell 1.',
+    '--- /dev/null',
+  ]);
+  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'gone' })[0]).toContain('has no such cell');
+});
+
+const patch = (...lines: string[]): Record<string, unknown> => ({
+  command: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+});
+
+test('a patch of Codex is a diff of the file, its chunks found in their order', () => {
+  const text = 'f:\n  a\n  b\ng:\n  a\n  b\n';
+  const shown = shownIn(
+    text,
+    'apply_patch',
+    patch('*** Update File: x', '@@ g:', '   a', '-  b', '+  c', '@@', '+h:'),
+  );
+  expect(shown).toEqual([
+    ...['--- x', '+++ x', '@@ -3,4 +3,5 @@', '   b', ' g:', '   a', '-  b', '+  c', '+h:'],
+  ]);
+});
+
+test('a patch adds, deletes and moves files', () => {
+  expect(shownIn(null, 'apply_patch', patch('*** Add File: x', '+a'))).toEqual([
+    ...['--- /dev/null', '+++ x', '@@ -0,0 +1,1 @@', '+a'],
+  ]);
+  expect(shownIn('a\n', 'apply_patch', patch('*** Delete File: x'))).toEqual([
+    ...['--- x', '+++ /dev/null', '@@ -1,1 +0,0 @@', '-a'],
+  ]);
+  expect(
+    shownIn('a\n', 'apply_patch', patch('*** Update File: x', '*** Move to: y', '@@', '-a', '+b')).slice(
+      0,
+      2,
+    ),
+  ).toEqual(['--- x', '+++ y']);
+  expect(shownIn('old\n', 'apply_patch', patch('*** Add File: x', '+a'))[0]).toBe(
+    'The file exists. All of it is replaced.',
+  );
+});
+
+test.each([
+  ['lines that do not occur exactly', patch('*** Update File: x', '@@', '-  line 2', '+y')],
+  ['the same file twice', patch('*** Delete File: x', '*** Add File: x', '+a')],
+  ['another format', { command: 'diff --git a/x b/x' }],
+  ['an unknown part', patch('*** Rename File: x', '+a')],
+])('a patch with %s is shown as it is', (_, input) => {
+  const [why, ...shown] = shownIn(TEXT, 'apply_patch', input);
+  expect(why).toContain('cannot be placed exactly');
+  expect(shown.map((line) => line.slice(4)).join('\n')).toBe(input['command']);
+});

@@ -1,0 +1,150 @@
+/** Forms of MCP servers and agents: their fields as prompts, and the answers as their content. */
+import { describe, expect, test } from 'vitest';
+import { decideForm, type FormDialog, formFrom, formPrompts, mcpForm } from '../../src/domain/forms.ts';
+import type { Raw } from '../../src/domain/hooks.ts';
+import { type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+
+const ASKER = {
+  session_id: 's',
+  agent: 'A',
+  source: 'main',
+  project: 'p',
+  project_dir: '/p',
+  turn_id: null,
+} as const;
+
+function form(properties: Raw, required: string[] = []): FormDialog {
+  const schema = { type: 'object', properties, required };
+  const dialog = formFrom(
+    { mode: 'form', url: null, schema, message: 'Which?' },
+    { asker: 'The agent', header: 'x asks' },
+  );
+  if (dialog === null) throw new Error('no form');
+  return dialog;
+}
+
+/** The prompts of a form, each answered with a list of labels or with words. */
+function answered(dialog: FormDialog, answers: readonly (readonly string[] | string)[]): Prompt[] {
+  return formPrompts(dialog).map((request, n): Prompt => {
+    const answer = answers[n] ?? [];
+    const prompt = createPrompt(request, ASKER, `ask-${n}`, '2026-01-01T00:00:00.000Z');
+    return typeof answer === 'string'
+      ? { ...prompt, status: 'responded', decision: answer, selected: [] }
+      : { ...prompt, status: 'responded', decision: answer.join(', '), selected: [...answer] };
+  });
+}
+
+function labels({ options }: AskRequest): string[] {
+  return (options ?? []).map((option) => (typeof option === 'string' ? option : option.label));
+}
+
+describe('a choice with titles', () => {
+  const dialog = form({
+    colour: {
+      type: 'string',
+      oneOf: [
+        { const: 'r', title: 'Red', description: 'warm' },
+        { const: 'b', title: 'Blue' },
+      ],
+    },
+  });
+
+  test('shows titles and descriptions, and gives back the value', () => {
+    const [request] = formPrompts(dialog);
+    expect(request?.options?.[0]).toEqual({ label: 'Red', description: 'warm' });
+    expect(request?.allow_free_text).toBe(false);
+    expect(decideForm(dialog, answered(dialog, [['Blue']]))).toEqual({
+      kind: 'form',
+      action: 'accept',
+      content: { colour: 'b' },
+    });
+  });
+
+  test('an optional field can be left empty, and the whole form declined', () => {
+    expect(decideForm(dialog, answered(dialog, [['leave empty']]))).toMatchObject({ content: {} });
+    expect(decideForm(dialog, answered(dialog, [['Decline']]))).toMatchObject({
+      action: 'decline',
+      content: {},
+    });
+  });
+});
+
+describe('several choices', () => {
+  const dialog = form(
+    {
+      tests: {
+        type: 'array',
+        items: {
+          anyOf: [
+            { const: 'u', title: 'Unit' },
+            { const: 'e', title: 'End' },
+          ],
+        },
+      },
+    },
+    ['tests'],
+  );
+
+  test('are asked as one question, and give back a list', () => {
+    expect(formPrompts(dialog)[0]).toMatchObject({ multi_select: true });
+    expect(decideForm(dialog, answered(dialog, [['Unit', 'End']]))).toMatchObject({
+      content: { tests: ['u', 'e'] },
+    });
+  });
+
+  test('to decline beside a choice declines', () => {
+    expect(decideForm(dialog, answered(dialog, [['Unit', 'Decline']]))).toMatchObject({ action: 'decline' });
+  });
+});
+
+describe('a choice with a field for words of one’s own', () => {
+  const dialog = form({
+    question_0: { type: 'string', oneOf: [{ const: 'Red', title: 'Red' }] },
+    question_0_custom: { type: 'string', title: 'Other' },
+  });
+
+  test('is one question that also takes words, which go into their own field', () => {
+    expect(formPrompts(dialog)).toHaveLength(1);
+    expect(formPrompts(dialog)[0]?.allow_free_text).toBe(true);
+    expect(decideForm(dialog, answered(dialog, ['green, please']))).toMatchObject({
+      content: { question_0_custom: 'green, please' },
+    });
+    expect(decideForm(dialog, answered(dialog, [['Red']]))).toMatchObject({ content: { question_0: 'Red' } });
+  });
+
+  test('a text field with that ending beside no choice stays a field', () => {
+    expect(formPrompts(form({ a: { type: 'string' }, a_custom: { type: 'string' } }))).toHaveLength(2);
+  });
+});
+
+test('booleans, numbers and texts come back in their types; what does not fit gives no content', () => {
+  const dialog = form({ go: { type: 'boolean' }, count: { type: 'integer' }, note: { type: 'string' } }, [
+    'go',
+    'count',
+    'note',
+  ]);
+  expect(formPrompts(dialog).map(labels)).toEqual([['yes', 'no', 'Decline'], ['Decline'], ['Decline']]);
+  expect(decideForm(dialog, answered(dialog, [['no'], '3', 'fine']))).toMatchObject({
+    content: { go: false, count: 3, note: 'fine' },
+  });
+  expect(decideForm(dialog, answered(dialog, [['no'], '3.5', 'fine']))).toBeNull();
+});
+
+test('what a desk could not show is not asked there', () => {
+  const many = Array.from({ length: 25 }, (_, n) => `value ${n}`);
+  expect(formPrompts(form({ a: { type: 'string', enum: many } }))).toEqual([]);
+  expect(formPrompts(form({ a: { type: 'string', enum: ['Allow', 'Аllow'] } }))).toEqual([]);
+});
+
+test('a page to open has no fields: the human says whether they agree', () => {
+  const dialog = mcpForm({
+    mode: 'url',
+    url: 'https://example.org/x',
+    message: 'Sign in',
+    mcp_server_name: 'github',
+  });
+  expect(dialog).toMatchObject({ header: 'github asks', url: 'https://example.org/x' });
+  expect(formPrompts(dialog as FormDialog).map(labels)).toEqual([['Accept', 'Decline']]);
+  expect(mcpForm({ mode: 'url', message: 'Sign in' })).toBeNull();
+  expect(mcpForm({ mode: 'form', requested_schema: 'x' })).toBeNull();
+});

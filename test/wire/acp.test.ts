@@ -1,0 +1,463 @@
+/**
+ * The ACP proxy between an editor and its agent: what the agent asks is asked at the desks as well, the first answer wins,
+ * and everything else is passed on as it is.
+ *
+ * @module-tag one-winner
+ * @module-tag as-displayed
+ * @module-tag silence
+ * @module-tag sqlite
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { beginAcp, openProxy, permission } from '../support/acp.ts';
+import { answerDialog, openDesk } from '../support/dialogs.ts';
+import { HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
+import { whenFinished } from '../support/lifetime.ts';
+import { tempStore } from '../support/temp.ts';
+import { turnsOf } from '../support/turns.ts';
+import { eventually } from '../support/wait.ts';
+
+let hive: OpenedHive;
+beforeEach(async () => {
+  hive = await withoutQuotas(await openTestHive());
+});
+
+async function pending(): Promise<Prompt[]> {
+  return (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
+}
+
+/** The prompts at the desks, once there are so many. */
+async function atTheDesk(count = 1): Promise<Prompt[]> {
+  let prompts: Prompt[] = [];
+  await eventually(async () => {
+    prompts = await pending();
+    return prompts.length === count;
+  });
+  return prompts;
+}
+
+const selected = (optionId: string): object => ({ outcome: { outcome: 'selected', optionId } });
+
+describe('a permission', () => {
+  test('is shown in both places, with everything that came with it', async () => {
+    const { client, agent } = await beginAcp(hive);
+    const content = [
+      { type: 'content', content: { type: 'text', text: 'Build the project' } },
+      { type: 'diff', path: '/demo/a.txt', oldText: 'one', newText: 'two' },
+    ];
+    agent.send(
+      permission(100, { command: 'make', env: { A: '1' } }, { content, locations: [{ path: '/demo/b' }] }),
+    );
+    expect(await client.until(({ id }) => id === 100)).toMatchObject({
+      method: 'session/request_permission',
+    });
+    const [prompt] = await atTheDesk();
+    expect(prompt).toMatchObject({
+      kind: 'permission',
+      dialog: true,
+      agent: 'Agent-1',
+      source: 'main',
+      header: 'execute',
+      question: 'Run make?',
+      allow_free_text: false,
+      blocked_since: expect.any(String),
+      options: [
+        { label: 'Always Allow', description: 'From now on; the agent decides what this covers' },
+        { label: 'Allow', description: 'This once' },
+        { label: 'Reject', description: 'Refuse this once', refuses: true },
+      ],
+    });
+    for (const text of [
+      '    make',
+      'env: {',
+      '- one',
+      '+ two',
+      '/demo/a.txt',
+      '/demo/b',
+      'Directory: /demo',
+      '    Build the project',
+    ])
+      expect(prompt?.context).toContain(text);
+  });
+
+  test('answered at a desk, the agent gets that option, and the editor takes its dialog away', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    const [prompt] = await atTheDesk();
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
+    expect(await client.until(({ method }) => method === '$/cancel_request')).toMatchObject({
+      params: { requestId: 100 },
+    });
+    // The editor answers all the same; the agent hears of it no more.
+    client.send({ id: 100, result: selected('no') });
+    client.send({ id: 4, method: 'x' });
+    await agent.until(({ id }) => id === 4);
+    expect(agent.got.filter(({ id }) => id === 100)).toHaveLength(1);
+  });
+
+  test('answered in the editor, the desk’s question falls', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    const [prompt] = await atTheDesk();
+    client.send({ id: 100, result: selected('no') });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'answered_elsewhere',
+    });
+  });
+
+  test('an answer that no seat signed, or to something else, allows nothing: the agent gets its own no', async () => {
+    const { agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    const [prompt] = await atTheDesk();
+    const other = await openHive({ store: hive.store.name, env: trusting({}) });
+    whenFinished(() => other.close());
+    await answerDialog(other, prompt?.ask_id ?? '', 'Allow');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
+  });
+
+  test('a call that an earlier update described is shown as it was described', async () => {
+    const { client, agent } = await beginAcp(hive);
+    const update = {
+      sessionUpdate: 'tool_call',
+      toolCallId: 'call-100',
+      title: 'Edit',
+      kind: 'edit',
+      rawInput: { file_path: '/demo/x', content: 'new' },
+    };
+    agent.send({ method: 'session/update', params: { sessionId: 's1', update } });
+    await client.until(({ method }) => method === 'session/update');
+    const bare = permission(100) as { params: { toolCall: object } };
+    bare.params.toolCall = { toolCallId: 'call-100' };
+    agent.send(bare);
+    const [prompt] = await atTheDesk();
+    expect(prompt?.question).toBe('Change /demo/x?');
+    expect(prompt?.context).toContain('+ new');
+  });
+
+  test('what the agent withdraws is withdrawn at the desk, too', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    await atTheDesk();
+    agent.send({ method: '$/cancel_request', params: { requestId: 100 } });
+    await client.until(({ method }) => method === '$/cancel_request');
+    await atTheDesk(0);
+  });
+
+  test('options that look alike are left to the editor', async () => {
+    const { client, agent } = await beginAcp(hive);
+    const twins = permission(100) as { params: { options: object[] } };
+    twins.params.options = [
+      { optionId: 'a', name: 'Allow', kind: 'allow_once' },
+      { optionId: 'b', name: 'Аllow', kind: 'reject_once' },
+    ];
+    agent.send(twins);
+    await client.until(({ id }) => id === 100);
+    agent.send(permission(101));
+    expect(await atTheDesk()).toMatchObject([{ question: 'Run make?' }]);
+  });
+});
+
+describe('the human’s rules', () => {
+  async function withRules(...rules: object[]): Promise<void> {
+    hive = await openHive({ store: tempStore(), env: trusting({ permission_rules: rules }) });
+    whenFinished(() => hive.close());
+  }
+
+  test('match the kind of a call where the agent names no tool, and choose the option for this once', async () => {
+    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
+    expect(await client.until(({ method }) => method === '$/cancel_request')).toBeDefined();
+  });
+
+  test('match a tool that the agent names', async () => {
+    await withRules({ decision: 'deny', tool: 'Bash', input: '*rm -rf*' });
+    const { agent } = await beginAcp(hive);
+    agent.send(permission(100, { command: 'rm -rf build' }, { name: 'Bash' }));
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
+  });
+
+  test('never match a title', async () => {
+    await withRules(
+      { decision: 'allow', tool: 'execute', input: 'make' },
+      { decision: 'allow', tool: '`make`' },
+    );
+    const { agent } = await beginAcp(hive);
+    agent.send(permission(100, { command: 'rm -rf /' }));
+    expect(await atTheDesk()).toMatchObject([{ question: 'Run rm -rf /?' }]);
+  });
+
+  test('an option that is more than this once is no answer of a rule', async () => {
+    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    const { agent } = await beginAcp(hive);
+    const always = permission(100) as { params: { options: object[] } };
+    always.params.options = [
+      { optionId: 'always', name: 'Always', kind: 'allow_always' },
+      { optionId: 'no', name: 'No', kind: 'reject_once' },
+    ];
+    agent.send(always);
+    await atTheDesk();
+  });
+});
+
+describe('a form', () => {
+  const FORM = {
+    method: 'elicitation/create',
+    params: {
+      mode: 'form',
+      sessionId: 's1',
+      message: 'How?',
+      requestedSchema: {
+        type: 'object',
+        properties: { how: { type: 'string', oneOf: [{ const: 'x', title: 'Safe' }] } },
+      },
+    },
+  };
+
+  test('where the editor shows none, the desk alone does, and the agent gets its answer', async () => {
+    await openDesk(hive);
+    const { client, agent } = await beginAcp(hive);
+    expect(agent.got[0].params.clientCapabilities).toEqual({ elicitation: { form: {} } });
+    agent.send({ id: 100, ...FORM });
+    const [prompt] = await atTheDesk();
+    expect(prompt).toMatchObject({ header: 'Fake Agent asks', question: 'How? · how' });
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Safe');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({
+      result: { action: 'accept', content: { how: 'x' } },
+    });
+    expect(client.got.filter(({ method }) => method !== undefined)).toEqual([]);
+  });
+
+  test('without a desk it is declined after the patience, and the person is told', async () => {
+    const { agent, remarks } = await beginAcp(hive, { patience_ms: 1 });
+    agent.send({ id: 100, ...FORM });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'decline' } });
+    await eventually(() => remarks.length === 1);
+    expect(remarks).toEqual(['No desk is open, so a form of the agent was declined.']);
+    expect(await pending()).toEqual([]);
+  });
+
+  test('where the editor shows forms, both do', async () => {
+    const { client, agent } = await beginAcp(hive, { capabilities: { elicitation: { form: {} } } });
+    agent.send({ id: 100, ...FORM });
+    await client.until(({ id }) => id === 100);
+    await atTheDesk();
+    client.send({ id: 100, result: { action: 'decline' } });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'decline' } });
+    await atTheDesk(0);
+  });
+
+  test('one that the human cancels at the desk is cancelled for the agent', async () => {
+    await openDesk(hive);
+    const { agent } = await beginAcp(hive);
+    agent.send({ id: 100, ...FORM });
+    const [prompt] = await atTheDesk();
+    await hive.prompts.cancel(prompt?.ask_id ?? '', HUMAN, 'human');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'cancel' } });
+  });
+});
+
+describe('sessions and turns', () => {
+  test('a prompt begins a turn, and its response ends it', async () => {
+    const { client, agent } = await beginAcp(hive);
+    await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'in_progress');
+    agent.send({ id: 3, result: { stopReason: 'end_turn' } });
+    await client.until(({ id }) => id === 3);
+    await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'completed');
+  });
+
+  test('an interrupt cancels the agent’s turn and what it asks', async () => {
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    await atTheDesk();
+    const outcome = hive.interrupts.interrupt({ session: 'editor-1', actor: HUMAN });
+    expect(await agent.until(({ method }) => method === 'session/cancel')).toMatchObject({
+      params: { sessionId: 's1' },
+    });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({
+      result: { outcome: { outcome: 'cancelled' } },
+    });
+    await client.until(({ method }) => method === '$/cancel_request');
+    agent.send({ id: 3, result: { stopReason: 'cancelled' } });
+    expect(await outcome).toMatchObject({ outcome: 'aborted' });
+  });
+
+  test('the end of a turn closes what was asked in it', async () => {
+    const { agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    await atTheDesk();
+    agent.send({ id: 3, result: { stopReason: 'end_turn' } });
+    await atTheDesk(0);
+  });
+
+  test('so does the end of the agent, and of the editor', async () => {
+    for (const side of ['agent', 'client'] as const) {
+      const proxied = await beginAcp(hive);
+      proxied.agent.send(permission(100));
+      await atTheDesk();
+      proxied[side].end();
+      await proxied.ended;
+      expect(await pending()).toEqual([]);
+    }
+  });
+
+  test('each session gets the MCP server of Hive, with its own identity, unless it has one of that name', async () => {
+    const { client, agent } = await beginAcp(hive);
+    expect(agent.got[1].params.mcpServers).toEqual([
+      {
+        name: 'hive',
+        command: '/bin/node',
+        args: ['/bin/hive', 'mcp'],
+        env: [{ name: 'HIVE_SESSION', value: 'editor-1' }],
+      },
+    ]);
+    const own = [{ name: 'hive', command: 'mine', args: [], env: [] }];
+    client.send({
+      id: 5,
+      method: 'session/load',
+      params: { sessionId: 's9', cwd: '/demo', mcpServers: own },
+    });
+    expect((await agent.until(({ id }) => id === 5)).params.mcpServers).toEqual(own);
+  });
+
+  test('where hooks of ours serve the session, its permissions are left to them', async () => {
+    await hive.sessions.introduce({
+      session_id: 's1',
+      client: 'claude-code',
+      source: 'main',
+      project: 'demo',
+      project_dir: '/demo/.git',
+      branch: null,
+      parent_session_id: null,
+      machine: 'test',
+      pid: null,
+    });
+    await hive.store.write((tx) => tx.sessions.touchByHook('s1', tx.now));
+    const { client, agent } = await beginAcp(hive);
+    agent.send(permission(100));
+    await client.until(({ id }) => id === 100);
+    client.send({ id: 100, result: selected('once') });
+    await agent.until(({ id }) => id === 100);
+    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+    expect((await hive.sessions.list()).map(({ session_id }) => session_id)).toEqual(['s1']);
+  });
+
+  test('in version 2 a turn begins and ends by its state, and a permission has a subject', async () => {
+    const { agent } = await beginAcp(hive, { version: 2 });
+    const state = (update: object): void =>
+      agent.send({
+        method: 'session/update',
+        params: { sessionId: 's1', update: { sessionUpdate: 'state_update', ...update } },
+      });
+    state({ state: 'running' });
+    await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'in_progress');
+    const { params } = permission(100) as { params: { options: object[] } };
+    const subject = { type: 'command', command: 'make all', cwd: '/demo/sub' };
+    agent.send({
+      ...permission(100),
+      params: { sessionId: 's1', title: 'Build?', description: 'To test', subject, options: params.options },
+    });
+    const [prompt] = await atTheDesk();
+    expect(prompt?.question).toBe('Run make all?');
+    for (const text of ['cwd: "/demo/sub"', '    Build?', '    To test'])
+      expect(prompt?.context).toContain(text);
+    state({ state: 'idle', stopReason: 'end_turn' });
+    await atTheDesk(0);
+    await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'completed');
+  });
+});
+
+describe('everything else', () => {
+  test('is passed on byte by byte, in order, in both directions', async () => {
+    const { client, agent } = openProxy(hive);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(fc.json(), fc.string()), { minLength: 1, maxLength: 8 }),
+        async (texts) => {
+          const sent = texts
+            .map((text) => text.replace(/[\r\n]/g, ' '))
+            .map((text) => Buffer.from(text).toString());
+          const [toAgent, toClient] = [agent.lines.length, client.lines.length];
+          for (const text of sent) client.sendLine(text);
+          for (const text of sent) agent.sendLine(text);
+          await eventually(
+            () =>
+              agent.lines.length === toAgent + sent.length && client.lines.length === toClient + sent.length,
+          );
+          expect(agent.lines.slice(toAgent)).toEqual(sent);
+          expect(client.lines.slice(toClient)).toEqual(sent);
+        },
+      ),
+      { numRuns: 60, seed: 20 },
+    );
+  });
+
+  test('a message of 10 MB is passed on', async () => {
+    const { client, agent } = openProxy(hive);
+    const text = 'x'.repeat(10 * 1024 * 1024);
+    agent.send({ method: 'session/update', params: { text } });
+    expect((await client.until(({ method }) => method === 'session/update')).params.text).toHaveLength(
+      text.length,
+    );
+  });
+
+  test('without a store that can be written, the two talk as if there were no proxy', async () => {
+    const { client, agent } = await beginAcp(hive);
+    await hive.store.close();
+    agent.send(permission(100));
+    await client.until(({ id }) => id === 100);
+    client.send({ id: 100, result: selected('once') });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
+  });
+});
+
+test('of a desk and an editor that answer at once exactly one wins, and the agent gets one answer', async () => {
+  const { client, agent } = await beginAcp(hive);
+  for (let id = 100; id < 150; id += 1) {
+    agent.send(permission(id));
+    const [prompt] = await atTheDesk();
+    const desk = answerDialog(hive, prompt?.ask_id ?? '', 'Allow').catch(() => null);
+    if (id % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+    client.send({ id, result: selected('no') });
+    await desk;
+    const answer = await agent.until((message) => message.id === id);
+    const { status } = await hive.prompts.get(prompt?.ask_id ?? '');
+    expect(answer.result).toEqual(selected(status === 'responded' ? 'once' : 'no'));
+  }
+  expect(agent.got.filter(({ id }) => id >= 100)).toHaveLength(50);
+});
+
+describe('recorded traffic', () => {
+  const folder = join(import.meta.dirname, 'fixtures/acp');
+
+  /** Replays what each side sent, in its order. What must have been passed on, unchanged, is compared. */
+  test.each(readdirSync(folder).filter((name) => name.startsWith('claude-')))(
+    '%s is passed on unchanged',
+    async (name) => {
+      const { client, agent } = openProxy(hive);
+      const messages = readFileSync(join(folder, name), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { dir: string; method?: string } & Record<string, unknown>);
+      for (const { dir, ...message } of messages) {
+        const [from, to] = dir === 'client>agent' ? [client, agent] : [agent, client];
+        const before = to.got.length;
+        from.send(message);
+        await eventually(() => to.got.length > before);
+        const changed = message.method === 'session/new' || message.method === 'initialize';
+        if (!changed) expect(to.got.at(before)).toEqual(message);
+      }
+      client.end();
+    },
+  );
+});
