@@ -85,11 +85,12 @@ export const EVERYONE = 'All';
 const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
   [/claude/i, 'Claude'],
   [/codex/i, 'Codex'],
+  [/opencode/i, 'OpenCode'],
   // A person's own shell, when it asks (cli/actor.ts).
   [/^cli$/, 'Shell'],
 ];
 
-/** `Claude`, `Codex`, or `Agent` for any other client. */
+/** `Claude`, `Codex`, `OpenCode`, or `Agent` for any other client. */
 function handlePrefix(client: string): string {
   return CLIENT_PREFIX.find(([pattern]) => pattern.test(client))?.[1] ?? 'Agent';
 }
@@ -161,10 +162,10 @@ export function sourceAfter(known: Session, reported: Source): Source {
 // ---- Ids that Hive makes itself ----
 // A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
 
-/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent behind `hive acp`, `token:` a remote agent. */
+/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent behind `hive acp` or `hive attach`, `token:` a remote agent. */
 const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|token:|quota:|agent-[^@]*@)/i;
 
-/** The session of an agent behind `hive acp`, as the MCP server that the proxy adds finds it; null for anything else. */
+/** The session of an agent whose dialogs a process of ours brings to the desks; null for anything else. `hive acp` gives it to its MCP server. */
 export function editorSession(value: string | undefined): string | null {
   return value !== undefined && /^editor-[\w-]{1,64}$/.test(value) ? value : null;
 }
