@@ -186,7 +186,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-prompt-stop . "interrupt")
       (menu-marks . "Marks")
       (menu-list-mark . "mark")
-      (menu-list-unmark . "unmark")
+      (menu-list-unmark . "unmark, or take back")
       (menu-list-unmark-all . "unmark all")
       (menu-list-toggle . "toggle marks")
       (menu-list-regexp . "mark by regexp")
@@ -677,6 +677,8 @@ Its agents ask as token:%s.  To take the token away:
 
       ;; Interrupting
       (interrupt? . "Interrupt %s? ")
+      (interrupt-idle . "%s is idle; nothing to interrupt")
+      (interrupt-idle-several . "These %d agents are idle; nothing to interrupt")
       (interrupt-several? . "Interrupt %d agents? ")
       (interrupt-one? . "Interrupt the one running agent (%s)? ")
       (interrupt-all? . "Interrupt all %d running agents? ")
@@ -745,7 +747,7 @@ Its agents ask as token:%s.  To take the token away:
       (mentions-last . "This is the last mention")
       (mentions-first . "This is the first mention")
       (mention-none-here . "There is no mention here")
-      (mention-already-done . "This mention is already processed")
+      (mention-already-done . "Already marked done")
       (mention-already-expired . "This mention has expired")
       (mentions-none-open . "There are no unprocessed mentions")
       (mentions-all-done? . "%s: mark all %d as processed? ")
