@@ -700,6 +700,8 @@ Its agents ask as token:%s.  To take the token away:
       (asked-to-stop . "  asked to stop")
       (doing . "%s for %s")
       (running . "running for %s")
+      (editor-answer-failed
+       . "The answer could not be given to %s; its buffer shows what became of the dialog")
       (terminal-gone . "%s is no longer running")
       (terminal-elsewhere . "%s is not running in a terminal of this Emacs")
       (terminal-failed . "Hive could not find out where %s runs: %s")
