@@ -254,7 +254,9 @@ test('where the agent’s own hooks speak for it, they ask, and nothing is asked
   expect(reply).toEqual({ prompts: [], hooked: true, answer: null });
   expect(await pending()).toEqual([]);
   // It was introduced before the first hook ran.
-  expect((await hive.sessions.list({ state: 'alive' })).map(({ session_id }) => session_id)).toEqual(['claude-1']);
+  expect((await hive.sessions.list({ state: 'alive' })).map(({ session_id }) => session_id)).toEqual([
+    'claude-1',
+  ]);
   expect(await emacs.request('session/introduce', known)).toMatchObject({
     hooked: true,
     session: { session_id: 'claude-1' },
