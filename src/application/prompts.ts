@@ -406,6 +406,20 @@ function createAnswering(
     refuse(refusalOfUnseen(prompt, answer, displayed_digest ?? null));
   }
 
+  /** The answer that a command gives. @throws HiveError if it allows what its person has not seen. */
+  function answerOf(
+    prompt: Prompt,
+    command: AnswerCommand,
+    response_id: string,
+    responded_at: string,
+  ): PromptAnswer {
+    const { by, via } = command.actor;
+    const stamp = { by, via, attested: isAttested(command.actor), response_id, responded_at };
+    const answer = resolveAnswer(prompt, command, stamp);
+    refuseUnseen(prompt, answer, command);
+    return answer;
+  }
+
   /**
    * Signs what a person has seen and may allow something; nothing else needs a signature, or gets one. An SSH agent may ask
    * the person, so this is done before the transaction, and the time that is signed is that of the answer.
@@ -444,14 +458,7 @@ function createAnswering(
         }
         const prompt = await findCurrent(tx, ask_id);
         refuse(refusalToAnswer(actor, prompt) ?? refusalOfTerminal(prompt));
-        const answer = resolveAnswer(prompt, command, {
-          by: actor.by,
-          via: actor.via,
-          attested: isAttested(actor),
-          response_id,
-          responded_at: signed?.responded_at ?? tx.now,
-        });
-        refuseUnseen(prompt, answer, command);
+        const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
         const displayed_digest = command.displayed_digest ?? null;
         return recordAnswer(tx, prompt, answer, { displayed_digest, signature: signed?.signature ?? null });
       });
@@ -470,14 +477,7 @@ function createAnswering(
           return prompt;
         }
         refuse(refusalToAnswer(actor, prompt));
-        const answer = resolveAnswer(prompt, command, {
-          by: actor.by,
-          via: actor.via,
-          attested: isAttested(actor),
-          response_id,
-          responded_at: signed?.responded_at ?? tx.now,
-        });
-        refuseUnseen(prompt, answer, command);
+        const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);
         const signature = signed?.signature ?? null;
