@@ -512,6 +512,7 @@ Its agents ask as token:%s.  To take the token away:
       (event-blocked . "blocks its agent")
       (event-left-to-terminal . "can only be answered in its terminal")
       (event-back-from-terminal . "can be answered here again")
+      (event-left-to-human . "%s left it to you")
       (event-expiring . "about to expire")
       (event-unblocked . "its agent goes on without the answer")
       (event-popup . "popup %s%s")
