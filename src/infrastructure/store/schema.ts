@@ -21,6 +21,7 @@ export const MIGRATION_NAMES = [
   'run_marks',
   'waits',
   'terminal',
+  'left',
   'people',
 ] as const;
 
