@@ -63,6 +63,8 @@ interface Question {
   offered: OfferedDialog | null;
   /** A desk's answer is on its way to the server. */
   sending: boolean;
+  /** It was seen that somebody else has answered it: a desk that was first in the hive has been told. */
+  settled: boolean;
 }
 
 /** Waits between attempts to connect: the first, and the longest. */
@@ -75,8 +77,6 @@ const MOST_PARENTS = 10;
 const SENTENCES = {
   attached: (url: string) => `Attached to ${url}.`,
   lost: (url: string, why: string) => `Cannot reach ${url} (${why}); trying again until you stop this.`,
-  tooLate: (ask_id: string, reply: string | undefined) =>
-    `Your answer to ${ask_id} came too late: it was answered in opencode${reply === undefined ? '' : ` (${reply})`}.`,
   undelivered: (ask_id: string, why: string) =>
     `Your answer to ${ask_id} did not reach opencode (${why}), so it allowed nothing there.`,
   ended: 'it has ended',
@@ -186,6 +186,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
       stop: new AbortController(),
       offered: null,
       sending: false,
+      settled: false,
     };
     questions.set(id, question);
     beside(() => offer(question));
@@ -199,7 +200,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     const dialog = await dialogOf(question);
     if (dialog === null || stop.signal.aborted) return;
     const place = options.placeAt(conversation.directory);
-    const { offered, answer } = await hive.editors.open({ session, dialog, place });
+    const { offered, answer } = await hive.editors.open({ session, dialog, place, key: id });
     question.offered = offered;
     // It may have been answered there in the meantime.
     if (stop.signal.aborted || questions.get(id) !== question) {
@@ -247,8 +248,9 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
         questions.delete(id);
         const other = over.get(id);
         over.set(id, other);
-        const isSame = 'reply' in body && body.reply === other;
-        if (!isTaken && !isSame) await tell(question, SENTENCES.tooLate(ask_id, other));
+        if (offered === null) return;
+        if (isTaken) await hive.editors.acted(offered.session.session_id, id);
+        else if (!question.settled) await hive.editors.withdraw(offered, 'answered_elsewhere', other);
         return;
       } catch (error) {
         hive.log.warn('hive attach could not send an answer.', { url: server.url, error: String(error) });
@@ -275,15 +277,17 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     // This may be our own reply. If it is not, the server refuses ours.
     if (question === undefined || question.sending) return;
     questions.delete(id);
-    beside(() => withdraw(question, 'answered_elsewhere'));
+    question.settled = true;
+    beside(() => withdraw(question, 'answered_elsewhere', reply));
   }
 
   async function withdraw(
     { offered, stop }: Question,
     reason: 'answered_elsewhere' | 'withdrawn' | 'interrupted',
+    reply?: string,
   ): Promise<void> {
     if (offered === null) return stop.abort();
-    const { accepted } = await hive.editors.withdraw(offered, reason);
+    const { accepted } = await hive.editors.withdraw(offered, reason, reply);
     if (accepted) stop.abort();
   }
 

@@ -28,7 +28,7 @@ const ALWAYS: EditorOption = {
 const REJECT: EditorOption = {
   id: 'reject',
   label: 'Reject',
-  description: 'Refuse this, and what else this session waits for',
+  description: 'Refuse this, and what else this session waits for. Anything you type is sent to the agent',
   refuses: true,
   once: true,
 };
@@ -67,6 +67,7 @@ export function permissionOf(request: Raw, call: Call | null, cwd: string): Edit
     rest: { permission, ...others, ...(Object.keys(beside).length === 0 ? {} : { metadata: beside }) },
     options: [ONCE, ...(listsAny(request['always']) ? [ALWAYS] : []), REJECT],
     cwd,
+    takes_notes: true,
   };
 }
 
@@ -124,8 +125,11 @@ function renamed(input: Raw, fields: Readonly<Record<string, string>>): Raw {
 }
 
 /** The body of the reply to a permission. */
-export function permissionReply(answer: EditorAnswer): { reply: string } {
-  return { reply: answer.kind === 'chosen' ? answer.option_id : REJECT.id };
+export function permissionReply(answer: EditorAnswer): { reply: string; message?: string } {
+  if (answer.kind !== 'chosen') return { reply: REJECT.id };
+  const { option_id: reply, note } = answer;
+  // Only a refusal has room for words.
+  return note !== null && reply === REJECT.id ? { reply, message: note } : { reply };
 }
 
 // ---- Questions ----
