@@ -9,6 +9,7 @@ import {
   type EditorDialog,
   editorFingerprint,
   editorPrompts,
+  isWhollyInput,
   optionOfRule,
   refusalIn,
 } from '../domain/editors.ts';
@@ -81,7 +82,11 @@ export function createEditors({ store, feed, ids, trust }: EditorParts): EditorS
       const { session, dialog, place } = request;
       // Matching may take a while, so it is done before the transaction.
       const matching =
-        dialog.kind === 'permission' ? rulesForTool(trust().permission_rules, asTool(dialog), place) : [];
+        dialog.kind === 'permission'
+          ? rulesForTool(trust().permission_rules, asTool(dialog), place).filter(
+              ({ decision }) => decision === 'deny' || isWhollyInput(dialog),
+            )
+          : [];
       return store.write(async (tx) => {
         const rule = decidingRule(matching, session, tx.now);
         const option =

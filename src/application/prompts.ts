@@ -5,6 +5,7 @@
 import {
   type Actor,
   isAttested,
+  refusalToAmend,
   refusalToAnswer,
   refusalToCancel,
   refuse,
@@ -450,7 +451,7 @@ function createAnswering(
           if (known.ask_id !== ask_id || known.outcome !== 'amendment') throw usedBefore(known);
           return prompt;
         }
-        refuse(refusalToAnswer(actor, prompt));
+        refuse(refusalToAnswer(actor, prompt) ?? refusalToAmend(actor, prompt.late_response ?? prompt));
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,

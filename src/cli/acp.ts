@@ -75,6 +75,7 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
     agent: { input: stdout, output: stdin, pid: agent.pid ?? null, command: basename(program) },
     machine: hostname(),
     name: process.env['HIVE_AGENT'] ?? null,
+    parent_session_id: process.env['HIVE_PARENT'] ?? null,
     makeId: () => randomIds.make('editor'),
     findProject,
     placeAt,

@@ -41,6 +41,8 @@ export interface ProxyOptions {
   machine: string;
   /** The name that the agent's person gave it. */
   name: string | null;
+  /** The session that the environment names as the one that started this; a process above the agent that is one comes first. */
+  parent_session_id: string | null;
   /** Makes the id of an agent's session in the hive. */
   makeId: () => string;
   findProject: (directory: string) => ProjectContext;
@@ -222,7 +224,14 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     else if (id !== null && (method === PERMISSION || method === ELICITATION)) {
       const question = questionOf(id, method, params);
       if (question !== null) {
+        // A request under the id of an open one takes its place, so nobody waits for the first one any more.
+        const replaced = questions.get(key(id));
+        settled.delete(key(id));
         questions.set(key(id), question);
+        if (replaced !== undefined)
+          beside(async () => {
+            await withdraw(replaced, 'withdrawn');
+          });
         beside(() => offerOrDecline(question));
         if (!question.shown) return;
       }
@@ -352,7 +361,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   /** Answers the agent in the client's place, and takes the dialog away from the client. */
   async function settle(question: Question, result: Raw, why: string | null = null): Promise<void> {
     const { id, stop, shown } = question;
-    if (!questions.delete(key(id))) return;
+    if (questions.get(key(id)) !== question) return;
+    questions.delete(key(id));
     stop.abort();
     if (why !== null) remark(why);
     await toAgent({ jsonrpc: '2.0', id, result });
@@ -383,7 +393,11 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   /** Whether the agent's own hooks speak for this session: then they offer its dialogs and report its turns. */
   async function isHooked({ acp_id }: Conversation): Promise<boolean> {
     const known = await hive.sessions.find(acp_id);
-    return known !== undefined && known.hooks_seen_at !== null && known.state !== 'ended';
+    if (known === undefined || known.hooks_seen_at === null || known.state === 'ended') return false;
+    // An agent may give its session the id of another agent's, whose process is no part of it.
+    const { pid } = agent;
+    if (pid === null || pid === known.pid) return true;
+    return (await hive.sessions.refusalToSpeak(acp_id, { machine: options.machine, pid })) === null;
   }
 
   async function introduced(conversation: Conversation): Promise<Session> {
@@ -396,7 +410,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       source: 'main',
       machine: options.machine,
       pid: agent.pid,
-      parent_session_id: null,
+      parent_session_id: options.parent_session_id,
     });
     return conversation.session;
   }
@@ -428,12 +442,14 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
         await settle(question, withdrawnResult(question.method));
   }
 
-  async function hookedTurn({ acp_id }: Conversation, signal: AbortSignal): Promise<Turn | null> {
-    const found = await hive.feed.until(() => hive.turns.current(acp_id), {
-      wait_ms: HOOKED_TURN_MS,
-      signal,
-    });
+  async function hookedTurn(conversation: Conversation, signal: AbortSignal): Promise<Turn | null> {
+    const found = await hive.feed.until(() => turnOfHooks(conversation), { wait_ms: HOOKED_TURN_MS, signal });
     return found ?? null;
+  }
+
+  async function turnOfHooks(conversation: Conversation): Promise<Turn | undefined> {
+    const found = await hive.turns.current(conversation.acp_id);
+    return found !== undefined && (await isHooked(conversation)) ? found : undefined;
   }
 
   function endTurn(conversation: Conversation, stop_reason: string | null): void {
@@ -448,7 +464,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       });
     }
     beside(async () => {
-      const running = (await turn) ?? (await hive.turns.current(conversation.acp_id)) ?? null;
+      const running = (await turn) ?? (await turnOfHooks(conversation)) ?? null;
       if (running === null) return;
       const isOurs = running.session_id === conversation.session_id;
       // A turn that hooks began ends with them, unless it was cancelled: then no hook runs.
