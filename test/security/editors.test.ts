@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { beginAcp, permission } from '../support/acp.ts';
-import { answerDialog } from '../support/dialogs.ts';
+import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
@@ -62,7 +62,7 @@ describe('an agent that gives its session the id of another agent', () => {
 
   test('ends no turn of it, and asks as itself', async () => {
     await otherAgent(startProcess().pid);
-    const proxied = await beginAcp(hive, { pid: startProcess().pid, machine: hostname() });
+    const proxied = await beginAcp(hive, { pid: startProcess().pid });
     const { client, agent } = proxied;
     agent.send(permission(100));
     expect(await atTheDesk()).toMatchObject([{ session_id: 'editor-1' }]);
@@ -76,12 +76,28 @@ describe('an agent that gives its session the id of another agent', () => {
   test('is interrupted only where it is that agent', async () => {
     // The process with the hooks descends from the agent of the proxy, as that of an ACP adapter does.
     await otherAgent(startProcess().pid);
-    const { agent } = await beginAcp(hive, { pid: process.pid, machine: hostname() });
+    const { agent } = await beginAcp(hive, { pid: process.pid });
     const outcome = hive.interrupts.interrupt({ session: 's1', actor: HUMAN });
     await agent.until(({ method }) => method === 'session/cancel');
     agent.send({ id: 3, result: { stopReason: 'cancelled' } });
     expect(await outcome).toMatchObject({ outcome: 'aborted' });
   });
+});
+
+test('an agent that starts hive acp in the place of an editor asks nothing in the name of its agent', async () => {
+  const victim = introduction({ session_id: 'editor-victim', machine: hostname(), pid: startProcess().pid });
+  await hive.sessions.introduce(victim);
+  const attacker = { session_id: 'attacker', machine: hostname(), pid: process.pid };
+  await hive.sessions.introduce(introduction(attacker));
+  await openDesk(hive);
+  const { agent, remarks } = await beginAcp(hive, { pid: startProcess().pid, glued: 'editor-victim' });
+  const requestedSchema = { type: 'object', properties: { key: { type: 'string' } } };
+  const params = { mode: 'form', sessionId: 's1', message: 'Which key?', requestedSchema };
+  agent.send({ id: 100, method: 'elicitation/create', params });
+  expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'cancel' } });
+  expect(remarks).toEqual(['A form of the agent could not be shown at a desk. It was cancelled.']);
+  expect((await hive.prompts.list({ limit: 9 })).items).toEqual([]);
+  expect(await hive.sessions.find('editor-victim')).toMatchObject({ pid: victim.pid, state: 'active' });
 });
 
 test('an agent that starts hive acp answers no question of its own through it', async () => {
@@ -91,7 +107,7 @@ test('an agent that starts hive acp answers no question of its own through it', 
     pid: process.pid,
   });
   const { prompt } = await hive.prompts.ask({ question: 'May I?', options: [{ label: 'yes' }] }, own);
-  const { agent } = await beginAcp(hive, { pid: startProcess().pid, machine: hostname() });
+  const { agent } = await beginAcp(hive, { pid: startProcess().pid });
   agent.send(permission(100));
   await atTheDesk(2);
   const behind = await hive.sessions.resolve('editor-1');

@@ -60,15 +60,16 @@ function peer(input: PassThrough, output: PassThrough): Peer {
 interface ProxyOptions {
   /** How long a form waits that only a desk can show. */
   patience_ms?: number;
-  /** The process of the agent, and its machine. */
+  /** The process of the agent. */
   pid?: number | null;
-  machine?: string;
+  /** The session of which its environment says that an editor speaks for it. */
+  glued?: string | null;
 }
 
 /** Starts the proxy. */
 export function openProxy(
   hive: OpenedHive,
-  { patience_ms = 60_000, pid = null, machine = 'test' }: ProxyOptions = {},
+  { patience_ms = 60_000, pid = null, glued = null }: ProxyOptions = {},
 ): Proxied {
   const [fromClient, toClient, fromAgent, toAgent] = [0, 0, 0, 0].map(() => new PassThrough()) as [
     PassThrough,
@@ -82,15 +83,12 @@ export function openProxy(
     hive,
     client: { input: fromClient, output: toClient },
     agent: { input: fromAgent, output: toAgent, pid, command: 'fake-agent' },
-    machine,
+    glued,
     name: null,
-    parent_session_id: null,
     makeId() {
       sessions += 1;
       return `editor-${sessions}`;
     },
-    findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
-    placeAt: (cwd) => ({ cwd, project_dir: '/demo/.git', resolve: (path) => path }),
     mcp: { command: '/bin/node', args: ['/bin/hive', 'mcp'], env: {} },
     patience_ms,
     onClientGone: () => fromAgent.end(),
