@@ -233,7 +233,7 @@ what was done.  Call THEN when that is stored."
                                  (hive-words 'mark-as (hive-text-line (plist-get mention :as_handle) 40)))
                                (let ((became (hive-mentions--became mention)))
                                  (unless (string-empty-p became) became))))))
-    (insert (propertize (concat (hive-text-line (plist-get mention :from_handle) 60) "  "
+    (insert (propertize (concat (hive-text-line (or (plist-get mention :by) (plist-get mention :from_handle)) 60) "  "
                                 (hive-words 'ago (hive-text-age (plist-get mention :at))))
                         'face (hive-shared-heading-face mention))
             (propertize (concat (format "  %s" (hive-text-line (plist-get mention :project) 30))

@@ -103,6 +103,7 @@
       ("prompt/left_to_terminal" (if (plist-get data :terminal_since)
                                      (hive-words 'event-left-to-terminal)
                                    (hive-words 'event-back-from-terminal)))
+      ("prompt/left_to_human" (hive-words 'event-left-to-human by))
       ("prompt/expiring" (hive-words 'event-expiring))
       ("prompt/popup" (hive-prompt--popup data))
       ;; An event of a newer sidecar.
@@ -464,9 +465,8 @@ It is written only when you say so."
 (defun hive-prompt-interrupt ()
   "Ask the agent of the question of this buffer to stop."
   (interactive nil hive-prompt-mode)
-  (let ((agent (plist-get hive-prompt--prompt :agent)))
-    (when (y-or-n-p (hive-words 'interrupt? (hive-text-line agent 40)))
-      (hive-interrupt-session (plist-get hive-prompt--prompt :session_id) agent))))
+  (hive-interrupt-confirmed (list (cons (plist-get hive-prompt--prompt :session_id)
+                                        (plist-get hive-prompt--prompt :agent)))))
 
 (defun hive-prompt-visit-terminal ()
   "Go to the terminal of the agent that asks, if it is in this Emacs."

@@ -214,9 +214,10 @@ The label of `hive-text-source' comes before it."
 
 (defun hive-text-author (message width)
   "Return the name of the author of MESSAGE, at most WIDTH columns wide.
-If its heading had another name, that comes behind it."
+That of a human is the name under which they posted it.  If its heading
+had another name, that comes behind it."
   (let ((as (plist-get message :as_handle)))
-    (concat (hive-text-line (plist-get message :from_handle) width)
+    (concat (hive-text-line (or (plist-get message :by) (plist-get message :from_handle)) width)
             (if as (format " (as %s)" (hive-text-line as width)) ""))))
 
 (defun hive-text-by (answer width)

@@ -4,6 +4,7 @@
  */
 import {
   type Actor,
+  type AgentActor,
   isAttested,
   refusalToAnswer,
   refusalToCancel,
@@ -26,6 +27,7 @@ import {
   expirePrompt,
   isExpired,
   isUncollected,
+  leaveToHuman,
   notePrompt,
   OPEN_LIMIT,
   type Prompt,
@@ -131,6 +133,11 @@ export interface PromptService {
   escalateDue(): Promise<number>;
   /** Warns the human of prompts that will soon expire. */
   warnDue(): Promise<number>;
+  /**
+   * Leaves questions to the human: the session of the actor is not given them again. Those that are settled stay as they are.
+   * @throws HiveError `prompt_not_found`, `not_allowed` if it could not answer one of them.
+   */
+  leave(ask_ids: readonly string[], actor: AgentActor): Promise<void>;
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
   /** Waits until one of the prompts is settled or the time has run out; returns their current state. */
@@ -263,6 +270,18 @@ export function createPrompts(
     escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
     warnDue: () => writeDue((tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
 
+    leave: (ask_ids, actor) =>
+      store.write(async (tx) => {
+        for (const ask_id of ask_ids) {
+          const prompt = await findCurrent(tx, ask_id);
+          refuse(refusalToAnswer(actor, prompt));
+          const left = leaveToHuman(prompt, actor.session_id);
+          if (left === prompt) continue;
+          await tx.prompts.update(left);
+          await appendPrompt(tx, 'prompt/left_to_human', left, { by: actor.by });
+        }
+      }),
+
     mark: (ask_id, receipt) =>
       change(ask_id, receipt === 'offered' ? 'prompt/offered' : 'prompt/seen', (prompt, now) => {
         const field = receipt === 'offered' ? 'offered_at' : 'seen_at';
@@ -387,6 +406,20 @@ function createAnswering(
     refuse(refusalOfUnseen(prompt, answer, displayed_digest ?? null));
   }
 
+  /** The answer that a command gives. @throws HiveError if it allows what its person has not seen. */
+  function answerOf(
+    prompt: Prompt,
+    command: AnswerCommand,
+    response_id: string,
+    responded_at: string,
+  ): PromptAnswer {
+    const { by, via } = command.actor;
+    const stamp = { by, via, attested: isAttested(command.actor), response_id, responded_at };
+    const answer = resolveAnswer(prompt, command, stamp);
+    refuseUnseen(prompt, answer, command);
+    return answer;
+  }
+
   /**
    * Signs what a person has seen and may allow something; nothing else needs a signature, or gets one. An SSH agent may ask
    * the person, so this is done before the transaction, and the time that is signed is that of the answer.
@@ -425,14 +458,7 @@ function createAnswering(
         }
         const prompt = await findCurrent(tx, ask_id);
         refuse(refusalToAnswer(actor, prompt) ?? refusalOfTerminal(prompt));
-        const answer = resolveAnswer(prompt, command, {
-          by: actor.by,
-          via: actor.via,
-          attested: isAttested(actor),
-          response_id,
-          responded_at: signed?.responded_at ?? tx.now,
-        });
-        refuseUnseen(prompt, answer, command);
+        const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
         const displayed_digest = command.displayed_digest ?? null;
         return recordAnswer(tx, prompt, answer, { displayed_digest, signature: signed?.signature ?? null });
       });
@@ -451,14 +477,7 @@ function createAnswering(
           return prompt;
         }
         refuse(refusalToAnswer(actor, prompt));
-        const answer = resolveAnswer(prompt, command, {
-          by: actor.by,
-          via: actor.via,
-          attested: isAttested(actor),
-          response_id,
-          responded_at: signed?.responded_at ?? tx.now,
-        });
-        refuseUnseen(prompt, answer, command);
+        const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);
         const signature = signed?.signature ?? null;

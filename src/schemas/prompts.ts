@@ -82,17 +82,14 @@ export const noteShape = {
   note: characters(limits.note),
 };
 
+/** How long a call may wait, in ms. */
+export const waitMs = z.number().int().min(0).max(LONGEST_WAIT_MS);
+
 /** `hivemind_poll`. */
 export const pollShape = {
   ask_id: askId.optional(),
   ask_ids: z.array(askId).min(1).max(50).optional(),
-  wait_ms: z
-    .number()
-    .int()
-    .min(0)
-    .max(LONGEST_WAIT_MS)
-    .optional()
-    .describe('Wait up to this long for an answer. Default 0.'),
+  wait_ms: waitMs.optional().describe('Wait up to this long for an answer. Default 0.'),
 };
 
 const answerShape = {
@@ -103,6 +100,16 @@ const answerShape = {
 
 /** `hivemind_respond`, for coordinators. */
 export const respondShape = { ask_id: askId, ...answerShape };
+
+/** `hivemind_await_ask`, for coordinators. */
+export const leaveShape = {
+  leave: z
+    .array(askId)
+    .min(1)
+    .max(50)
+    .optional()
+    .describe('Questions that you leave to the human. You are not given them again.'),
+};
 
 const responseId = characters(limits.key).min(1);
 

@@ -32,6 +32,20 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (defconst hive-next-test-options [(:label "yes") (:label "no")])
 
+(ert-deftest hive-next-breaks-its-keys-between-them-and-within-none ()
+  (let* ((prompt (hive-test-prompt :kind "permission" :multi_select t :options hive-next-test-options))
+         (help (lambda (columns)
+                 (cl-letf (((symbol-function 'hive-display-room) (lambda () (cons columns 20))))
+                   (split-string (hive-next--help prompt (hive-words 'key-only-first)) "\n"))))
+         (keys (split-string (car (funcall help 1000)) "  ")))
+    (should (equal "* first only" (car keys)))
+    (should (equal "q leave" (car (last keys))))
+    (dolist (columns '(100 80 40))
+      (let ((lines (funcall help columns)))
+        (should (cdr lines))
+        (should (cl-every (lambda (line) (< (string-width line) columns)) lines))
+        (should (equal keys (split-string (string-join lines "  ") "  ")))))))
+
 (defun hive-next-test-stored (count)
   "Wait until COUNT answers are stored and return them."
   (hive-test-wait 5 (= (length (hive-test-answers)) count))

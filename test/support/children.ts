@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { whenFinished } from './lifetime.ts';
-import { bundleOf, lendCode, returnCode } from './run-folder.ts';
+import { bundleOf, lendCode, paddedPid, returnCode } from './run-folder.ts';
 import { lettingScriptsAnswer } from './scripts-answer.ts';
 import { eventually } from './wait.ts';
 
@@ -29,7 +29,7 @@ export function removeHome(): void {
 }
 
 function newHome(): string {
-  const folder = lettingScriptsAnswer(mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`)));
+  const folder = lettingScriptsAnswer(mkdtempSync(join(tmpdir(), `hive-home-${paddedPid()}-`)));
   lendCode(folder);
   return folder;
 }

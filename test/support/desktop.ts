@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { childEnvironment, type Environment } from './children.ts';
+import { paddedPid } from './run-folder.ts';
 import { eventually } from './wait.ts';
 
 export interface SentPopup {
@@ -68,7 +69,7 @@ export function useDesktop(take: (desktop: Desktop) => void): void {
 }
 
 export async function startDesktop(): Promise<Desktop> {
-  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-desktop-`));
+  const folder = mkdtempSync(join(tmpdir(), `hive-test-${paddedPid()}-desktop-`));
   writeFileSync(join(folder, 'dunstrc'), DUNSTRC.replace('FOLDER', folder));
   // dunst's menu: it gives the actions on stdin and takes back the line that was chosen.
   writeFileSync(join(folder, 'choose'), `#!/bin/sh\ngrep -m1 "^#$(cat ${folder}/choice)"\n`);
@@ -135,7 +136,7 @@ export async function startDesktop(): Promise<Desktop> {
 
 /** A session bus on which nobody shows notifications. */
 export async function startBareBus(): Promise<{ env: Environment; close(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-bus-`));
+  const folder = mkdtempSync(join(tmpdir(), `hive-test-${paddedPid()}-bus-`));
   const base = childEnvironment(join(folder, 'none'), { HOME: folder, XDG_DATA_DIRS: folder });
   const script = 'echo "SESSION $DBUS_SESSION_BUS_ADDRESS"; cat >/dev/null';
   const session = spawn('dbus-run-session', ['--', 'sh', '-c', script], {

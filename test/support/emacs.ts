@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type HiveLibrary, openHive } from '../../src/index.ts';
 import { childEnvironment, HIVE, remainingProcesses } from './children.ts';
 import { lispFolder } from './lisp.ts';
-import { lendCode } from './run-folder.ts';
+import { lendCode, paddedPid } from './run-folder.ts';
 import { openTerminal, type Terminal } from './tmux.ts';
 import { eventually, within } from './wait.ts';
 
@@ -43,7 +43,7 @@ export async function openHome(): Promise<Home> {
 }
 
 export async function openEmptyHome(): Promise<EmptyHome> {
-  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-emacs-`));
+  const folder = mkdtempSync(join(tmpdir(), `hive-test-${paddedPid()}-emacs-`));
   const store = join(folder, 'store', 'hive.db');
   mkdirSync(dirname(store), { mode: 0o700 });
   const outbox = join(folder, 'outbox');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { freePort, owner } from './postgres.ts';
+import { paddedPid } from './run-folder.ts';
 import type { SharedPostgres } from './shared-postgres.ts';
 import { eventually } from './wait.ts';
 
@@ -17,7 +18,7 @@ export async function startPgbouncer({
   port: server_port,
   database,
 }: Pick<SharedPostgres, 'port' | 'database'>): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-pgbouncer-`));
+  const folder = mkdtempSync(join(tmpdir(), `hive-test-${paddedPid()}-pgbouncer-`));
   const port = await freePort();
   const config = join(folder, 'pgbouncer.ini');
   const users = join(folder, 'users.txt');

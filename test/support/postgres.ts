@@ -4,6 +4,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fro
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { paddedPid } from './run-folder.ts';
 import { eventually } from './wait.ts';
 
 export interface PostgresServer {
@@ -65,7 +66,7 @@ export function freePort(): Promise<number> {
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(
-    join(tmpdir(), options.outlivesFile === true ? 'hive-postgres-' : `hive-test-${process.pid}-postgres-`),
+    join(tmpdir(), options.outlivesFile === true ? 'hive-postgres-' : `hive-test-${paddedPid()}-postgres-`),
   );
   const who = owner();
   if ('uid' in who) chownSync(folder, who.uid, who.gid);

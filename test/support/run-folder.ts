@@ -12,6 +12,11 @@ export function runFolder(): string {
   return folder;
 }
 
+/** This process, for the name of a folder: always as long, however many processes the machine has started before. */
+export function paddedPid(): string {
+  return String(process.pid).padStart(7, '0');
+}
+
 /** The bundle of a script of the tests (`test/process/children/ping.ts`), or null where there is none. */
 export function bundleOf(script: string): string | null {
   const folder = process.env[RUN_VARIABLE];

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { RUN_VARIABLE, runFolder } from './run-folder.ts';
+import { paddedPid, RUN_VARIABLE, runFolder } from './run-folder.ts';
 import { stopSharedPostgres } from './shared-postgres.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -41,8 +41,9 @@ export async function setup(): Promise<() => Promise<void>> {
 async function begin(): Promise<void> {
   const place = process.env['TMPDIR'] === undefined && inMemory() ? MEMORY : tmpdir();
   removeDead(place);
-  // A short name, because that of a socket may have 107 bytes in all.
-  const temp = join(place, `hive-${process.pid}-${processSpace()}`);
+  // A short name, because that of a socket may have 107 bytes in all; and always of one length, because a terminal breaks
+  // lines in which it is shown.
+  const temp = join(place, `hive-${paddedPid()}-${processSpace()}`);
   rmSync(temp, { recursive: true, force: true });
   mkdirSync(temp);
   // The user of PostgreSQL must reach its own folder in it.
@@ -83,14 +84,14 @@ function inMemory(): boolean {
 /** Names the process ids that this run can see: a container that shares the folder with us numbers its own. */
 function processSpace(): string {
   const id = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  return Number(id).toString(36);
+  return Number(id).toString(36).padStart(7, '0');
 }
 
 /** What runs that were killed have left. */
 function removeDead(place: string): void {
   for (const name of readdirSync(place)) {
     const pid = new RegExp(`^hive-(\\d+)-${processSpace()}$`).exec(name)?.[1];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`))
+    if (pid !== undefined && !existsSync(`/proc/${Number(pid)}`))
       rmSync(join(place, name), { recursive: true, force: true });
   }
 }

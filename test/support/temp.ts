@@ -4,9 +4,10 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whenFinished } from './lifetime.ts';
+import { paddedPid } from './run-folder.ts';
 
 /** The name contains the worker's number, so that leftovers of a test file can be recognized. */
-const PREFIX = `hive-test-${process.pid}-`;
+const PREFIX = `hive-test-${paddedPid()}-`;
 
 const given = new Set<string>();
 

@@ -1,11 +1,8 @@
 /** A real terminal for tests: a program under tmux that gets real keys and whose screen is read. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { eventually, moment, PATIENCE_MS } from './wait.ts';
-
-const run = promisify(execFile);
 
 export interface Terminal {
   /** Keys by their tmux names (`C-x`, `M-x`, `Enter`), or runs of plain characters without special meaning. */
@@ -40,7 +37,8 @@ export async function openTerminal(
   size = { columns: 100, lines: 24 },
 ): Promise<Terminal> {
   const socket = join(folder, 'tmux');
-  const tmux = async (...args: string[]) => (await run('tmux', ['-S', socket, ...args], { env })).stdout;
+  const shell = openShell(env);
+  const tmux = (...args: string[]): Promise<string> => shell.run(['tmux', '-S', socket, ...args]);
   const dimensions = ['-x', String(size.columns), '-y', String(size.lines)];
   await tmux('-f', '/dev/null', 'new-session', '-d', ...dimensions, '--', ...command);
   // When its program ends, the terminal keeps the last screen, so that a failure can show it.
@@ -107,8 +105,48 @@ export async function openTerminal(
     async close() {
       await tmux('kill-server').catch(() => {});
       await closeWatcher();
+      await shell.close();
       rmSync(socket, { force: true });
     },
   };
   return terminal;
+}
+
+/** A shell that runs one command after the other. */
+interface Shell {
+  /** What the command prints. Rejects if its exit code is not 0. */
+  run(command: readonly string[]): Promise<string>;
+  close(): Promise<void>;
+}
+
+/**
+ * A process of the tests is large, and each program that it starts itself costs it five milliseconds. A screen is looked at
+ * thirty times a second.
+ */
+function openShell(env: Readonly<Record<string, string>>): Shell {
+  const shell = spawn('/bin/sh', [], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = new Promise<void>((resolve) => shell.once('close', () => resolve()));
+  const waiting: ((reply: string) => void)[] = [];
+  let printed = '';
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const replies = (printed + text).split('\0');
+    printed = replies.pop() ?? '';
+    for (const reply of replies) waiting.shift()?.(reply);
+  });
+  shell.stdin.on('error', () => undefined);
+  return {
+    async run(command) {
+      const line = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+      const reply = new Promise<string>((resolve) => waiting.push(resolve));
+      shell.stdin.write(`${line} </dev/null 2>&1; printf ' %s\\0' "$?"\n`);
+      const said = await Promise.race([reply, ended.then(() => 'The shell has ended 1')]);
+      const [, text = '', code = ''] = /^([\s\S]*) (\d+)$/.exec(said) ?? [];
+      if (code !== '0') throw new Error(`${line}: ${text}`);
+      return text;
+    },
+    async close() {
+      shell.stdin.end();
+      await ended;
+    },
+  };
 }
