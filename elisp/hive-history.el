@@ -14,6 +14,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -319,6 +320,7 @@ An empty QUERY shows everything, newest first."
                                     (hive-history-export-time (plist-get entry :at)))
                             'face 'hive-shadow)
                 (hive-text-inert (plist-get entry :text)) "\n")
+        (hive-links-activate (point-min) (point-max))
         (hive-wrap-heed (point-min) (point-max))
         (goto-char (point-min))))
     (pop-to-buffer buffer)))

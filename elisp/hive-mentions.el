@@ -14,6 +14,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -239,6 +240,7 @@ what was done.  Call THEN when that is stored."
                                 (if marks (concat "  (" (string-join marks ", ") ")") ""))
                         'face 'hive-shared-note)
             "\n\n" (hive-text-inert (plist-get mention :body)) "\n\n")
+    (hive-links-activate beg (point))
     (put-text-property beg (point) 'hive-mention mention)
     (put-text-property beg (1+ beg) 'hive-mention-start t)))
 
