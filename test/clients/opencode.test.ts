@@ -65,7 +65,7 @@ describe('a permission that opencode asks for', () => {
       question: 'Run echo one > made.txt?',
       agent: expect.stringMatching(/^OpenCode-/),
     });
-    expect(prompt?.context).toContain('always: ["echo *"]');
+    expect(prompt?.options[1]?.description).toContain('echo *');
     await answerDialog(hive, prompt?.ask_id ?? '', 'Allow once');
     await isDone(ran, 2);
     expect(readFileSync(join(folder, 'made.txt'), 'utf8')).toBe('one\n');
@@ -96,6 +96,15 @@ describe('a permission that opencode asks for', () => {
     await isDone(ran, 3);
     expect(readFileSync(join(folder, 'made.txt'), 'utf8')).toBe('one\ntwo\n');
     expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
+  });
+
+  test('is refused at the desk, and the model reads why', async () => {
+    const ran = await run(WRITES);
+    const [prompt] = await asked(ran.hive);
+    await answerDialog(ran.hive, prompt?.ask_id ?? '', 'Use the script instead');
+    await isDone(ran, 2);
+    expect(ran.model.told()).toContain('Use the script instead');
+    expect(existsSync(join(ran.folder, 'made.txt'))).toBe(false);
   });
 
   test('to write a file shows its path and its text', async () => {

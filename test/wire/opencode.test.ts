@@ -66,14 +66,14 @@ describe('a permission', () => {
       allow_free_text: true,
       options: [
         { label: 'Allow once' },
-        { label: 'Allow always', description: expect.stringContaining('always') },
+        { label: 'Allow always', description: 'Until opencode ends, for everything that matches: make *' },
         { label: 'Reject', refuses: true },
       ],
     });
     for (const text of [
       '    make all',
       'workdir: "/x"',
-      'always: ["make *"]',
+      'It asks for bash: make',
       'Directory: /demo',
       '    build',
     ])
@@ -165,6 +165,12 @@ describe('the human’s rules', () => {
     await withRules({ decision: 'deny', tool: 'Bash', input: '*make*', note: 'Use ninja' });
     server.askPermission('per_1');
     expect(await replyTo('per_1')).toEqual({ reply: 'reject', message: 'Use ninja' });
+  });
+
+  test('do not allow a call of which opencode says more than the tool was given', async () => {
+    await withRules({ decision: 'allow', tool: 'Bash', input: 'make' });
+    server.askPermission('per_1', { command: 'make' }, { metadata: { command: 'make', elevated: true } });
+    expect((await atTheDesk())[0]?.context).toContain('elevated: true');
   });
 
   test('about a tool do not answer another permission that the tool needs', async () => {

@@ -6,6 +6,8 @@ import type { EditorAnswer, EditorOption, EditorPermission } from '../../domain/
 import { type FormDialog, formHeader } from '../../domain/forms.ts';
 import type { Raw } from '../../domain/hooks.ts';
 import { objectIn, objectsIn, textIn } from '../../domain/json.ts';
+import { PROMPT_LIMITS } from '../../domain/prompts.ts';
+import { spelledLine } from '../../domain/text.ts';
 
 export const CLIENT = 'opencode';
 
@@ -17,13 +19,6 @@ const ONCE: EditorOption = {
   description: 'This once',
   refuses: false,
   once: true,
-};
-const ALWAYS: EditorOption = {
-  id: 'always',
-  label: 'Allow always',
-  description: 'Until opencode ends, for everything that matches what "always" lists above',
-  refuses: false,
-  once: false,
 };
 const REJECT: EditorOption = {
   id: 'reject',
@@ -54,21 +49,26 @@ export function callIn(message: unknown, call_id: string): Call | null {
 export function permissionOf(request: Raw, call: Call | null, cwd: string): EditorPermission | null {
   const permission = textIn(request, 'permission');
   if (permission === null) return null;
-  const { id: _, sessionID: _session, tool: _tool, permission: _permission, metadata, ...others } = request;
-  const said = objectIn(metadata) ?? {};
+  const said = objectIn(request['metadata']) ?? {};
   // What opencode computes from the call is not shown beside it.
   const { diff: _diff, filepath: _file, ...more } = said;
-  const beside = call === null ? {} : unlike(more, call.input);
   return {
     kind: 'permission',
     tool: call === null ? { name: permission, input: said } : toolOf(permission, call),
-    said: [],
+    said: [`It asks for ${permission}: ${textsIn(request['patterns']).join(', ')}`],
     changes: [],
-    rest: { permission, ...others, ...(Object.keys(beside).length === 0 ? {} : { metadata: beside }) },
-    options: [ONCE, ...(listsAny(request['always']) ? [ALWAYS] : []), REJECT],
+    rest: call === null ? {} : unlike(more, call.input),
+    options: [ONCE, ...alwaysFor(textsIn(request['always'])), REJECT],
     cwd,
     takes_notes: true,
   };
+}
+
+/** Offered where all that it covers can be displayed. */
+function alwaysFor(patterns: readonly string[]): EditorOption[] {
+  const description = `Until opencode ends, for everything that matches: ${patterns.map(spelledLine).join(', ')}`;
+  if (patterns.length === 0 || description.length > PROMPT_LIMITS.optionDescription) return [];
+  return [{ id: 'always', label: 'Allow always', description, refuses: false, once: false }];
 }
 
 /** The fields that differ from those of the call, which is shown as it is. */
@@ -78,8 +78,8 @@ function unlike(fields: Raw, input: Raw): Raw {
   );
 }
 
-function listsAny(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0;
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 /** Tools whose arguments Hive understands, by the name of their own: what opencode asks for them, and what they are here. */
