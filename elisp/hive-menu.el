@@ -114,7 +114,7 @@ its label.  Titles and labels are names in `hive-messages'."))
         ("F" menu-list-follow hive-list-follow))
        (menu-marks
         ("m" menu-list-mark hive-list-mark)
-        ("u" menu-list-unmark hive-list-unmark)
+        ("u" menu-list-unmark hive-list-undo)
         ("U" menu-list-unmark-all hive-list-unmark-all)
         ("t" menu-list-toggle hive-list-toggle-marks)
         ("% m" menu-list-regexp hive-list-mark-regexp)

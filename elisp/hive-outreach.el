@@ -16,6 +16,7 @@
 
 (require 'button)
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -244,6 +245,7 @@ older ones, \\[revert-buffer] fetches them again.
     (if (equal (plist-get item :kind) "card")
         (hive-card-insert item)
       (insert (hive-text-inert (plist-get item :message)) "\n"))
+    (hive-links-activate begin (point))
     (insert "\n")
     (put-text-property begin (point) 'hive-outreach-id (plist-get item :outreach_id))))
 

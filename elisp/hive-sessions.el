@@ -153,9 +153,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (when current-prefix-arg (read-string (hive-words 'session-why))))))
-  (when (or (not (called-interactively-p 'any))
-            (y-or-n-p (hive-words 'interrupt? (hive-sessions--handle session))))
-    (hive-interrupt-session (plist-get session :session_id) (plist-get session :handle) note)))
+  (hive-interrupt-confirmed (list (cons (plist-get session :session_id) (plist-get session :handle))) note))
 
 ;;;; The mode
 

@@ -108,7 +108,8 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-next-shows-together-only-as-many-as-fit ()
   (hive-batch-test-next (hive-batch-test-three) nil
-    (let ((text (hive-next--batch-text (hive-prompts) nil 0)))
+    (let ((text (cl-letf (((symbol-function 'hive-display-room) (lambda () '(200 . 50))))
+                  (hive-next--batch-text (hive-prompts) nil 0))))
       (cl-letf (((symbol-function 'hive-display-room)
                  (lambda () (cons 200 (1- (+ 2 (length (split-string text "\n"))))))))
         (should (= 2 (length (hive-next--batch (hive-prompts))))))

@@ -186,6 +186,9 @@
         (hive-list--print)
         (should (equal updated (buffer-string))))
       ;; A removed column no longer sorts the list.
+      (setq width 80)
+      (hive-list--resized (selected-window))
+      (should (equal '("" "Agent" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))
       (setq width 100)
       (hive-list--resized (selected-window))
       (should (equal '("" "Agent" "Source" "Project" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))

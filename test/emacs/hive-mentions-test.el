@@ -129,7 +129,7 @@
 
 (ert-deftest hive-mentions/that-are-closed-say-how ()
   (pcase-dolist (`(,status . ,sentence) '(("expired" . "This mention has expired")
-                                          ("processed" . "This mention is already processed")))
+                                          ("processed" . "Already marked done")))
     (with-temp-buffer
       (hive-check-mentions-mode)
       (let ((inhibit-read-only t))
