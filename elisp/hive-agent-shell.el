@@ -321,16 +321,7 @@ offered, so that its dialog is shown."
   (setq hive-agent-shell--keys nil)
   (hive-editor-end hive-agent-shell--agent reason))
 
-;;;; The mode
-
-;;;###autoload
-(define-minor-mode hive-agent-shell-mode
-  "Show the agents of agent-shell in Hive, and answer them in either place.
-`hive-mode' turns it on; see `hive-editors'."
-  :global t
-  :group 'hive
-  (when (featurep 'agent-shell)
-    (if hive-agent-shell-mode (hive-agent-shell--on) (hive-agent-shell--off))))
+;;;; On and off
 
 (defun hive-agent-shell--buffers ()
   "Return the buffers of agent-shell."
@@ -339,8 +330,8 @@ offered, so that its dialog is shown."
                         (with-current-buffer buffer (derived-mode-p 'agent-shell-mode)))
                       (buffer-list))))
 
-(defun hive-agent-shell--on ()
-  "Connect the agents of all buffers, and of those to come."
+(defun hive-agent-shell-connect ()
+  "Connect the agents of all buffers of agent-shell, and of those to come."
   (if (not (and (fboundp 'agent-shell-subscribe-to)
                 (boundp 'agent-shell-permission-responder-function)))
       (hive-rpc-log "this agent-shell is too old for Hive; 0.48.1 is the oldest")
@@ -350,8 +341,8 @@ offered, so that its dialog is shown."
     (dolist (buffer (hive-agent-shell--buffers))
       (with-current-buffer buffer (hive-agent-shell--attach)))))
 
-(defun hive-agent-shell--off ()
-  "Disconnect every agent."
+(defun hive-agent-shell-disconnect ()
+  "Disconnect every agent of agent-shell."
   (remove-hook 'agent-shell-mode-hook #'hive-agent-shell--attach)
   (when (boundp 'agent-shell-permission-responder-function)
     (remove-function (default-value 'agent-shell-permission-responder-function)
