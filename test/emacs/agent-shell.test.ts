@@ -264,9 +264,9 @@ describe('an agent', () => {
 
   test('inherits its session and that an editor shows it; Hive’s own sidecar does not', async () => {
     await begin();
-    expect(
-      await inShell(`(list (getenv "HIVE_EDITOR") (equal (getenv "HIVE_SESSION") ${SESSION}))`),
-    ).toEqual(['agent-shell', true]);
+    expect(await inShell(`(list (getenv "HIVE_EDITOR") (equal (getenv "HIVE_SESSION") ${SESSION}))`)).toEqual(
+      ['agent-shell', true],
+    );
     expect(
       await inShell(
         '(seq-some (lambda (one) (string-match-p "HIVE_SESSION" one)) (hive-program-environment))',
