@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -98,7 +99,7 @@ A list that was cut short lacks the sessions that were silent longest."
 
 ;;;; An agent's terminal
 
-;; An agent in a terminal of this Emacs (vterm, eat, term, shell) descends
+;; An agent in a terminal of this Emacs (vterm, eat, ghostel, term, shell) descends
 ;; from one of Emacs' own processes.  That leads from a session to its
 ;; buffer, whatever package made the terminal.
 
@@ -110,16 +111,50 @@ A list that was cut short lacks the sessions that were silent longest."
       (setq pid (alist-get 'ppid (process-attributes pid))))
     (nreverse chain)))
 
+;; The process of ghostel may be a pipe, whose program has the id in a
+;; property, or in a variable of its buffer.
+
+(defvar ghostel--pid)
+
+(defun hive-interrupt--pid (process)
+  "Return the id of the program of PROCESS, or nil."
+  (or (process-id process)
+      (process-get process 'ghostel--native-pid)))
+
+(defun hive-interrupt--buffers ()
+  "Return an alist of the ids of programs and the buffers that show them."
+  (append
+   (cl-loop for process in (process-list)
+            for pid = (hive-interrupt--pid process)
+            when (and (integerp pid) (buffer-live-p (process-buffer process)))
+            collect (cons pid (process-buffer process)))
+   (and (boundp 'ghostel--pid)
+        (cl-loop for buffer in (buffer-list)
+                 for pid = (buffer-local-value 'ghostel--pid buffer)
+                 when (integerp pid) collect (cons pid buffer)))))
+
 (defun hive-terminal-buffer (pid)
   "Return the buffer whose process is PID or an ancestor of it, or nil."
-  (let ((ours (cl-loop for process in (process-list)
-                       when (and (process-id process) (buffer-live-p (process-buffer process)))
-                       collect (cons (process-id process) (process-buffer process)))))
+  (let ((ours (hive-interrupt--buffers)))
     (cl-loop for ancestor in (hive-interrupt--ancestors pid)
              thereis (alist-get ancestor ours))))
 
+(defvar hive-agent-buffer-functions nil
+  "Functions that return the buffer of the agent with a session id, or nil.
+They go before the search among the processes of this Emacs.")
+
+(defvar hive-agent-visited-hook nil
+  "Run in the buffer of an agent that the human has gone to.")
+
 (defun hive-terminal-visit (session-id name)
   "Go to the terminal buffer of SESSION-ID, an agent called NAME."
+  (let ((buffer (run-hook-with-args-until-success 'hive-agent-buffer-functions session-id)))
+    (if (not buffer) (hive-interrupt--visit-by-process session-id name)
+      (pop-to-buffer buffer)
+      (run-hooks 'hive-agent-visited-hook))))
+
+(defun hive-interrupt--visit-by-process (session-id name)
+  "Go to the buffer with the process of SESSION-ID, an agent called NAME."
   (let ((from (selected-window)) (name (hive-text-line name 40)))
     (hive-rpc-request
      'session/list (list :state "alive" :limit 500)
@@ -128,7 +163,8 @@ A list that was cut short lacks the sessions that were silent longest."
        (let* ((session (cl-find session-id (append (plist-get result :sessions) nil)
                                 :test #'equal
                                 :key (lambda (session) (plist-get session :session_id))))
-              (buffer (and session (hive-terminal-buffer (plist-get session :pid)))))
+              (buffer (and session (hive-terminal-buffer (or (plist-get session :pid)
+                                                             (plist-get session :shell_pid))))))
          (cond ((null session) (hive-announce 'terminal-gone name))
                ((null buffer) (hive-announce 'terminal-elsewhere name))
                ;; If the human has moved on, show the buffer without selecting it.
@@ -215,6 +251,29 @@ The result is reported when it is known."
               (unless (memq (plist-get err :name) '(disconnected timeout))
                 (hive-interrupt--fail id err))))
     (hive-say 'interrupt-sent (hive-text-line agent 40))))
+
+(defun hive-interrupt-idle-p (session-id)
+  "Return non-nil if the session SESSION-ID is known to run nothing."
+  (and (hive-model-session session-id)
+       (not (gethash session-id hive-interrupt--running))))
+
+(defun hive-interrupt-confirmed (agents &optional note)
+  "Ask AGENTS to stop, with a NOTE, once the human has confirmed it.
+AGENTS are conses of a session id and a name.  Those that run nothing
+are left out; if none runs anything, signal a `user-error'.  Return
+non-nil if the human confirmed."
+  (hive-sidecar-demand)
+  (let ((running (cl-remove-if (lambda (agent) (hive-interrupt-idle-p (car agent))) agents))
+        (name (lambda (agent) (hive-text-line (cdr agent) 40))))
+    (cond (running)
+          ((cdr agents) (hive-fail 'interrupt-idle-several (length agents)))
+          (t (hive-fail 'interrupt-idle (funcall name (car agents)))))
+    (when (y-or-n-p (if (cdr running) (hive-words 'interrupt-several? (length running))
+                      (hive-words 'interrupt? (funcall name (car running)))))
+      (pcase-dolist (`(,session-id . ,agent) running)
+        (hive-interrupt-session session-id agent note))
+      (when (cdr running) (hive-say 'interrupt-several-sent (length running)))
+      t)))
 
 (defun hive-interrupt--pending (turn)
   "Return the ids of the pending requests to stop TURN."

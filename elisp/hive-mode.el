@@ -2,9 +2,9 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
 
 ;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes, convenience
@@ -42,6 +42,7 @@
 (require 'hive-amend)
 (require 'hive-attention)
 (require 'hive-doctor)
+(require 'hive-editors)
 (require 'hive-history)
 (require 'hive-integrations)
 (require 'hive-interrupt)
@@ -141,11 +142,13 @@ The desk that has the focus shows desktop notifications first."
   (hive-mode-line-install)
   (hive-notify-start)
   (hive-rpc-guarded #'hive-outbox-open)
-  (hive-sidecar-start))
+  (hive-sidecar-start)
+  (hive-editors-start))
 
 (defun hive-mode--disable ()
   "Stop everything.  Answers that are not stored yet stay on disk."
   (hive-outbox-release)
+  (hive-editors-stop)
   (hive-sidecar-stop)
   (hive-notify-stop)
   (hive-outbox-close)

@@ -10,7 +10,9 @@ const bin = join(root, 'node_modules/.bin');
 const vitest = 'node_modules/vitest/vitest.mjs';
 
 const everything = 'scripts/setup.mjs --system';
+const compiler = 'scripts/setup.mjs --only-system=gcc,libc6-dev';
 const modulesOnly = 'scripts/setup.mjs';
+const modulesToRun = 'scripts/setup.mjs --to-run';
 const quickBuild = 'scripts/build.mjs --fast';
 // The bench opens the store from src/, whose migrations are imported as text.
 const bench = '--import ./test/support/sql-loader.mjs bench/main.ts';
@@ -22,21 +24,21 @@ const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
   // With the manual, if there is an Emacs to make it.
-  'install-hive': [modulesOnly, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
-  'uninstall-hive': [modulesOnly, quickBuild, 'bin/hive uninstall'],
+  'install-hive': [modulesToRun, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
+  'uninstall-hive': [modulesToRun, quickBuild, 'bin/hive uninstall'],
   release: [
     'scripts/setup.mjs --system=emacs',
     'scripts/manual.mjs',
     'scripts/build.mjs',
     'scripts/release.mjs',
   ],
-  demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
+  demo: ['scripts/setup.mjs --to-run --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   // It clones, and installs nothing here.
   'test:fresh': ['scripts/fresh.mjs'],
-  'test:long': [everything, quickBuild, `${vitest} run --project long`],
+  'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
   'ci:editors': [
@@ -48,10 +50,10 @@ const tasks = {
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
-  chaos: [everything, 'test/chaos/main.ts'],
-  'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
-  powerloss: [everything, powerloss],
-  'ci:powerloss': [everything, `${powerloss} --states 600 --seed 18`],
+  chaos: [everything, compiler, 'test/chaos/main.ts'],
+  'ci:chaos': [everything, compiler, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
+  powerloss: [everything, compiler, powerloss],
+  'ci:powerloss': [everything, compiler, `${powerloss} --states 600 --seed 18`],
   soak: [everything, 'test/chaos/soak.ts'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],

@@ -3,12 +3,13 @@
  * answers become what the agent gets. Unlike the dialogs of a client with hooks (dialogs.ts), the options are the agent's
  * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
  */
-import { fits, indented, marked, summarizeTool } from './dialogs.ts';
+import { DESCRIPTION, factsOf, fits, indented, marked, summarizeTool } from './dialogs.ts';
 import { decideForm, type FormDialog, formPrompts } from './forms.ts';
 import type { HookTool, Raw } from './hooks.ts';
+import { objectIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
-import { excerpt, lookOf, revealedSource, spelledOut } from './text.ts';
+import { excerpt, lookOf, revealedSource, spelledLine, spelledOut } from './text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
@@ -44,6 +45,8 @@ export interface EditorPermission {
   options: readonly EditorOption[];
   /** Where the agent works. */
   cwd: string;
+  /** Words with the answer reach the agent. */
+  takes_notes: boolean;
 }
 
 const TOO_LONG =
@@ -54,10 +57,11 @@ export type EditorDialog = EditorPermission | FormDialog;
 
 /** What the agent gets. */
 export type EditorAnswer =
-  | { kind: 'chosen'; option_id: string }
+  /** `note`: what the human adds; null where the dialog takes no words. */
+  | { kind: 'chosen'; option_id: string; note: string | null }
   | { kind: 'form'; action: 'accept' | 'decline'; content: Raw }
   /** The call is not allowed, and no option of the agent's says so. */
-  | { kind: 'refused' };
+  | { kind: 'refused'; note: string | null };
 
 /** The prompts of a dialog; none when a desk could not show it, so that only the editor does. */
 export function editorPrompts(dialog: EditorDialog): AskRequest[] {
@@ -83,8 +87,7 @@ function permissionPrompts(dialog: EditorPermission): AskRequest[] {
       options: dialog.options
         .filter(({ refuses }) => refuses || isShown)
         .map(({ label, description, refuses }) => ({ label, description, refuses })),
-      // The agent's dialog has no room for words.
-      allow_free_text: false,
+      allow_free_text: dialog.takes_notes,
       when_turn_aborted: 'cancelled',
     },
   ];
@@ -106,20 +109,20 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { questio
   const summary = summarizeTool(tool);
   const shown = changes.map(
     ({ path, before, after }) =>
-      `The agent shows this change of ${spelledOut(path)}${before === null ? ' (a new file)' : ''}:\n${[
+      `The agent shows this change of ${spelledLine(path)}${before === null ? ' (a new file)' : ''}:\n${[
         ...(before === null ? [] : [marked('- ', revealedSource(before))]),
         marked('+ ', revealedSource(after)),
       ].join('\n')}`,
   );
   const others = Object.entries(rest).map(
-    ([name, value]) => `${spelledOut(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
+    ([name, value]) => `${spelledLine(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
   );
-  const facts = `Tool: ${spelledOut(tool.name)}\nDirectory: ${spelledOut(cwd)}`;
+  const facts = factsOf(tool.name, cwd);
   const words = [...said, ...(summary.said === null ? [] : [summary.said])];
   const own =
     words.length === 0
       ? ''
-      : `The agent's own description of it:\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
+      : `${DESCRIPTION}\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
   const parts = [summary.details, ...shown, others.join('\n'), facts, own];
   return { question: summary.question, context: parts.filter((part) => part !== '').join('\n\n') };
 }
@@ -134,15 +137,29 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
   if (prompt === undefined) return null;
   const chosen = dialog.options.find(({ label }) => label.trim() === prompt.selected[0]);
   // An answer that nobody was seen to give allows nothing.
-  if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog);
-  return { kind: 'chosen', option_id: chosen.id };
+  const said = chosen === undefined ? (prompt.comment ?? prompt.decision) : prompt.comment;
+  const note = dialog.takes_notes ? said : null;
+  if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog, note);
+  return { kind: 'chosen', option_id: chosen.id, note };
+}
+
+/**
+ * Whether the tool's input is all that the agent says of a call. A rule that allows knows nothing else of it: neither
+ * another directory nor the change of another file. Locations are only what the editor may show.
+ */
+export function isWhollyInput({ tool: { input }, changes, rest }: EditorPermission): boolean {
+  const given = objectIn(input) ?? {};
+  const file = textIn(given, 'file_path', 'notebook_path');
+  return (
+    changes.every(({ path }) => path === file) && Object.keys(rest).every((name) => name === 'locations')
+  );
 }
 
 /** The agent's own "no, this once"; without one the call is refused as withdrawn. */
-export function refusalIn(dialog: EditorPermission): EditorAnswer {
+export function refusalIn(dialog: EditorPermission, note: string | null): EditorAnswer {
   const refusals = dialog.options.filter(({ refuses }) => refuses);
   const refusal = refusals.find(({ once }) => once) ?? refusals[0];
-  return refusal === undefined ? { kind: 'refused' } : { kind: 'chosen', option_id: refusal.id };
+  return refusal === undefined ? { kind: 'refused', note } : { kind: 'chosen', option_id: refusal.id, note };
 }
 
 /** Whether this answer allows something. */

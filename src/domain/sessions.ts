@@ -40,6 +40,8 @@ export interface Session {
   machine: string;
   /** The client's own process, if known: a sweep on the same machine looks for it. */
   pid: number | null;
+  /** The shell in whose terminal a session without a client process was used last. */
+  shell_pid: number | null;
   /** False: not addressed by `@All` or a role, and an agent's mention of it by name comes back unresolved. */
   shared: boolean;
   /** `@reviewer` reaches the sessions that carry the role `reviewer`. */
@@ -71,6 +73,7 @@ export interface SessionIntroduction {
   parent_session_id: string | null;
   machine: string;
   pid: number | null;
+  shell_pid?: number | null | undefined;
   /** The name its person gave it (`HIVE_AGENT`): its handle, if that is free. */
   name?: string | null | undefined;
 }
@@ -133,6 +136,7 @@ export function startSession(
     ...introduction,
     project: excerpt(cleanText(introduction.project), 100),
     project_dir: cleanText(introduction.project_dir),
+    shell_pid: introduction.shell_pid ?? null,
     handle,
     continues: null,
     shared: true,
@@ -161,12 +165,15 @@ export function sourceAfter(known: Session, reported: Source): Source {
 // ---- Ids that Hive makes itself ----
 // A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
 
-/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent behind `hive acp`, `token:` a remote agent. */
+/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent in an editor, `token:` a remote agent. */
 const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|token:|quota:|agent-[^@]*@)/i;
 
-/** The session of an agent behind `hive acp`, as the MCP server that the proxy adds finds it; null for anything else. */
+/** The id of an agent in an editor, as `hive acp` or an Emacs makes it. */
+export const EDITOR_SESSION = /^editor-[\w-]{1,64}$/;
+
+/** The session of an agent in an editor, as the MCP server beside it finds it; null for anything else. */
 export function editorSession(value: string | undefined): string | null {
-  return value !== undefined && /^editor-[\w-]{1,64}$/.test(value) ? value : null;
+  return value !== undefined && EDITOR_SESSION.test(value) ? value : null;
 }
 
 /** Returns an id that a client reports for itself. @throws HiveError `not_allowed` for one that only Hive makes. */

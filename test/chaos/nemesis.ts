@@ -43,6 +43,8 @@ export async function unleash(
   for (const stroke of plan) {
     await sleep(stroke.at_ms - (performance.now() - started));
     if (lasting.has(stroke.fault)) continue;
+    // A disk is found again only where it can be written.
+    if (stroke.fault === 'power' && lasting.size > 0) continue;
     const { hit, heal } = await strike(stroke, options);
     if (!hit) continue;
     struck.set(stroke.fault, (struck.get(stroke.fault) ?? 0) + 1);
@@ -70,7 +72,8 @@ async function strike(
       const victims = installation.running().filter((running) => running.worker === worker);
       const victim = victims[way % Math.max(1, victims.length)];
       if (victim === undefined) return { hit: false, heal: null };
-      signal(victim.pid, fault === 'kill' ? 'SIGKILL' : 'SIGSTOP');
+      if (fault === 'kill') installation.kill(victim.pid);
+      else signal(victim.pid, 'SIGSTOP');
       const go = (): void => {
         if (installation.running().includes(victim)) signal(victim.pid, 'SIGCONT');
       };
@@ -86,6 +89,13 @@ async function strike(
     case 'bell':
       spoilBell(`${installation.store}-bell`, way);
       return { hit: true, heal: null };
+    case 'client': {
+      const clients = installation.clients();
+      await clients[way % Math.max(1, clients.length)]?.die();
+      return { hit: clients.length > 0, heal: null };
+    }
+    case 'power':
+      return { hit: await installation.cutPower(way), heal: null };
     case 'postgres':
       await restartPostgres?.();
       return { hit: restartPostgres !== null, heal: null };

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: as-displayed untrusted
 
@@ -165,6 +166,7 @@
     (("prompt/popup" :outcome "suppressed" :reason "new_rule") . "popup held back: new_rule")
     (("prompt/popup" :outcome "sent" :reason nil) . "popup sent")
     (("prompt/claimed" :by "Ada") . "Ada began to answer")
+    (("prompt/left_to_human" :by "Coordinator-1") . "Coordinator-1 left it to you")
     (("prompt/responded" :by "Ada" :decision "yes\n%s") . "answered by Ada: yes %s")
     (("prompt/lost_response" :by "Bob" :decision "no") . "a second answer, by Bob, was not accepted: no")
     (("prompt/orphaned" :orphaned :json-false) . "its session resumed")
