@@ -98,7 +98,7 @@ A list that was cut short lacks the sessions that were silent longest."
 
 ;;;; An agent's terminal
 
-;; An agent in a terminal of this Emacs (vterm, eat, term, shell) descends
+;; An agent in a terminal of this Emacs (vterm, eat, ghostel, term, shell) descends
 ;; from one of Emacs' own processes.  That leads from a session to its
 ;; buffer, whatever package made the terminal.
 
@@ -110,16 +110,50 @@ A list that was cut short lacks the sessions that were silent longest."
       (setq pid (alist-get 'ppid (process-attributes pid))))
     (nreverse chain)))
 
+;; The process of ghostel may be a pipe, whose program has the id in a
+;; property, or in a variable of its buffer.
+
+(defvar ghostel--pid)
+
+(defun hive-interrupt--pid (process)
+  "Return the id of the program of PROCESS, or nil."
+  (or (process-id process)
+      (process-get process 'ghostel--native-pid)))
+
+(defun hive-interrupt--buffers ()
+  "Return an alist of the ids of programs and the buffers that show them."
+  (append
+   (cl-loop for process in (process-list)
+            for pid = (hive-interrupt--pid process)
+            when (and (integerp pid) (buffer-live-p (process-buffer process)))
+            collect (cons pid (process-buffer process)))
+   (and (boundp 'ghostel--pid)
+        (cl-loop for buffer in (buffer-list)
+                 for pid = (buffer-local-value 'ghostel--pid buffer)
+                 when (integerp pid) collect (cons pid buffer)))))
+
 (defun hive-terminal-buffer (pid)
   "Return the buffer whose process is PID or an ancestor of it, or nil."
-  (let ((ours (cl-loop for process in (process-list)
-                       when (and (process-id process) (buffer-live-p (process-buffer process)))
-                       collect (cons (process-id process) (process-buffer process)))))
+  (let ((ours (hive-interrupt--buffers)))
     (cl-loop for ancestor in (hive-interrupt--ancestors pid)
              thereis (alist-get ancestor ours))))
 
+(defvar hive-agent-buffer-functions nil
+  "Functions that return the buffer of the agent with a session id, or nil.
+They go before the search among the processes of this Emacs.")
+
+(defvar hive-agent-visited-hook nil
+  "Run in the buffer of an agent that the human has gone to.")
+
 (defun hive-terminal-visit (session-id name)
   "Go to the terminal buffer of SESSION-ID, an agent called NAME."
+  (let ((buffer (run-hook-with-args-until-success 'hive-agent-buffer-functions session-id)))
+    (if (not buffer) (hive-interrupt--visit-by-process session-id name)
+      (pop-to-buffer buffer)
+      (run-hooks 'hive-agent-visited-hook))))
+
+(defun hive-interrupt--visit-by-process (session-id name)
+  "Go to the buffer with the process of SESSION-ID, an agent called NAME."
   (let ((from (selected-window)) (name (hive-text-line name 40)))
     (hive-rpc-request
      'session/list (list :state "alive" :limit 500)

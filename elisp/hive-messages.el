@@ -512,6 +512,7 @@ Its agents ask as token:%s.  To take the token away:
       (event-blocked . "blocks its agent")
       (event-left-to-terminal . "can only be answered in its terminal")
       (event-back-from-terminal . "can be answered here again")
+      (event-left-to-human . "%s left it to you")
       (event-expiring . "about to expire")
       (event-unblocked . "its agent goes on without the answer")
       (event-popup . "popup %s%s")
@@ -700,6 +701,8 @@ Its agents ask as token:%s.  To take the token away:
       (asked-to-stop . "  asked to stop")
       (doing . "%s for %s")
       (running . "running for %s")
+      (editor-answer-failed
+       . "The answer could not be given to %s; its buffer shows what became of the dialog")
       (terminal-gone . "%s is no longer running")
       (terminal-elsewhere . "%s is not running in a terminal of this Emacs")
       (terminal-failed . "Hive could not find out where %s runs: %s")

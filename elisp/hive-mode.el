@@ -42,6 +42,7 @@
 (require 'hive-amend)
 (require 'hive-attention)
 (require 'hive-doctor)
+(require 'hive-editors)
 (require 'hive-history)
 (require 'hive-integrations)
 (require 'hive-interrupt)
@@ -141,11 +142,13 @@ The desk that has the focus shows desktop notifications first."
   (hive-mode-line-install)
   (hive-notify-start)
   (hive-rpc-guarded #'hive-outbox-open)
-  (hive-sidecar-start))
+  (hive-sidecar-start)
+  (hive-editors-start))
 
 (defun hive-mode--disable ()
   "Stop everything.  Answers that are not stored yet stay on disk."
   (hive-outbox-release)
+  (hive-editors-stop)
   (hive-sidecar-stop)
   (hive-notify-stop)
   (hive-outbox-close)

@@ -100,6 +100,7 @@
       ("prompt/left_to_terminal" (if (plist-get data :terminal_since)
                                      (hive-words 'event-left-to-terminal)
                                    (hive-words 'event-back-from-terminal)))
+      ("prompt/left_to_human" (hive-words 'event-left-to-human by))
       ("prompt/expiring" (hive-words 'event-expiring))
       ("prompt/popup" (hive-prompt--popup data))
       ;; An event of a newer sidecar.

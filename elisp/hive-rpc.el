@@ -191,13 +191,16 @@ Signal `hive-program-missing' with a sentence if one is missing."
 (defun hive-program-environment ()
   "Return the environment of the sidecar.
 The variables of agents stay in it: from them the sidecar sees that an
-agent has started this Emacs, which then is not the human's desk."
-  (if hive-store
-      (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
-                                      hive-store
-                                    (expand-file-name hive-store)))
-            process-environment)
-    process-environment))
+agent has started this Emacs, which then is not the human's desk.
+The buffer of an agent has variables of its own; they say nothing of
+this Emacs."
+  (let ((environment (default-value 'process-environment)))
+    (if hive-store
+        (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
+                                        hive-store
+                                      (expand-file-name hive-store)))
+              environment)
+      environment)))
 
 ;;;; The pipe
 

@@ -10,6 +10,15 @@ import {
   preferencesParams,
   seatRegisterParams,
 } from '../src/schemas/desks.ts';
+import {
+  beginTurnParams,
+  closeParams,
+  endTurnParams,
+  handedParams,
+  introduceParams,
+  openParams,
+  sessionRef,
+} from '../src/schemas/editors.ts';
 import { historyParams } from '../src/schemas/history.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../src/schemas/mentions.ts';
 import { messageListParams, postParams } from '../src/schemas/messages.ts';
@@ -44,6 +53,18 @@ export const METHODS = {
   'desk/preferences': [
     preferencesParams,
     "Changes the seat's preferences. Null restores the default; a preference that is left out keeps its value. Returns all of them. `outreach` applies to every seat. `quiet_times` in the reply are the quiet hours that are on, or the next ones.",
+  ],
+  'dialog/close': [
+    closeParams,
+    'Says that a dialog no longer waits: its editor has answered it (`answered_elsewhere`, with what was answered as `decision`), its agent has withdrawn it, or its turn was interrupted. `accepted` is false where a desk answered first, or nothing is open under this key.',
+  ],
+  'dialog/handed': [
+    handedParams,
+    'Says that Emacs has given the agent the answer of `dialog/answered`. That is the proof that it arrived.',
+  ],
+  'dialog/open': [
+    openParams,
+    'Offers a dialog of an agent at the desks, with its own options in its order, or with `form` the fields of a form. Returns its `prompts`; none where only Emacs can show it. Sent again with the same key, it is the same dialog. `answer` is there at once where a rule of the human has answered, or a desk did before Emacs connected again. With `hooked`, the hooks of the agent offer it. It falls with the connection and with the turn, and then nothing is allowed.',
   ],
   'doctor/run': [null, 'Returns what `hive doctor` finds.'],
   'history/search': [
@@ -131,13 +152,26 @@ export const METHODS = {
     configureParams,
     'Changes the settings of one session. A setting that is left out keeps its value; null restores the default.',
   ],
+  'session/end': [sessionRef, 'Says that an agent in Emacs is gone: its turn and its session end.'],
+  'session/introduce': [
+    introduceParams,
+    'Introduces an agent that another package in this Emacs shows, or says what has changed. Emacs makes the id. Returns the session; where the hooks of the agent speak for it, that is theirs, and `hooked` is true.',
+  ],
   'session/list': [
     sessionListParams,
     'Returns sessions, newest first, 200 by default (`limit`). `more` means that others were left out.',
   ],
+  'turn/begin': [
+    beginTurnParams,
+    'Says that an agent in Emacs begins a turn. What it asks from then on falls with it. `turn_id` is null where its hooks report its turns.',
+  ],
   'turn/cancel_interrupt': [
     cancelInterruptParams,
     'Withdraws one interrupt, or all interrupts of the turn that are pending.',
+  ],
+  'turn/end': [
+    endTurnParams,
+    'Says that the turn of an agent in Emacs has ended, and all its dialogs with it. `cancelled` as the reason means that somebody stopped it.',
   ],
   'turn/interrupt': [
     interruptParams,

@@ -41,7 +41,8 @@ try {
   const stdio = ['ignore', 'pipe', 'inherit'];
   asking = spawn('/bin/sh', ['-c', command], { cwd: home, env, stdio, detached: true });
   const answer = output(asking);
-  await emacs.shows(/hive 1!/, 60);
+  // It waits for the answer, so it is shown as blocked.
+  await emacs.shows(/hive 1‖/, 60);
   emacs.press('M-x');
   emacs.type('hive-respond');
   emacs.press('Enter');

@@ -10,6 +10,7 @@ const bin = join(root, 'node_modules/.bin');
 const vitest = 'node_modules/vitest/vitest.mjs';
 
 const everything = 'scripts/setup.mjs --system';
+const compiler = 'scripts/setup.mjs --only-system=gcc,libc6-dev';
 const modulesOnly = 'scripts/setup.mjs';
 const quickBuild = 'scripts/build.mjs --fast';
 // The bench opens the store from src/, whose migrations are imported as text.
@@ -36,7 +37,7 @@ const tasks = {
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   // It clones, and installs nothing here.
   'test:fresh': ['scripts/fresh.mjs'],
-  'test:long': [everything, quickBuild, `${vitest} run --project long`],
+  'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
   'ci:editors': [
@@ -48,10 +49,10 @@ const tasks = {
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
-  chaos: [everything, 'test/chaos/main.ts'],
-  'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
-  powerloss: [everything, powerloss],
-  'ci:powerloss': [everything, `${powerloss} --states 600 --seed 18`],
+  chaos: [everything, compiler, 'test/chaos/main.ts'],
+  'ci:chaos': [everything, compiler, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
+  powerloss: [everything, compiler, powerloss],
+  'ci:powerloss': [everything, compiler, `${powerloss} --states 600 --seed 18`],
   soak: [everything, 'test/chaos/soak.ts'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],

@@ -23,9 +23,12 @@ const needs = {
   fonts: { package: 'fonts-dejavu-core', found: hasFonts },
 };
 
-// Emacs packages that only `npm run ci:editors` needs: they are installed when they are named.
+// The compiler of the recorder (test/powerloss), and Emacs packages that only `npm run ci:editors` needs: they are installed when
+// they are named.
 const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key'];
 const usual = Object.keys(needs);
+needs.gcc = { package: 'gcc' };
+needs['libc6-dev'] = { package: 'libc6-dev', found: () => existsSync('/usr/include/stdio.h') };
 for (const name of emacsPackages) needs[name] = { package: `elpa-${name}`, found: hasEmacsPackage };
 
 /** Installs the Debian packages of the named programs that are missing, or says in one line what to install. */

@@ -6,7 +6,7 @@
 --   search_text   what a search looks at, in lower case
 --   checksum      over all other columns but the few that src/infrastructure/store/prompts.ts excepts, because SQLite
 --                 keeps no checksums and a flipped bit must not become a decision
--- `options`, `notes`, `recipients`, `selected` and `late_response` are JSON.
+-- `options`, `notes`, `recipients`, `selected`, `late_response` and `left_by` are JSON.
 CREATE TABLE prompts (
   ask_id            TEXT PRIMARY KEY,
   session_id        TEXT NOT NULL,
@@ -60,7 +60,8 @@ CREATE TABLE prompts (
   blocked_since     TEXT,
   order_key         TEXT NOT NULL DEFAULT '',
   terminal_since    TEXT,
-  warns_at          TEXT
+  warns_at          TEXT,
+  left_by           TEXT NOT NULL DEFAULT '[]'
 );
 CREATE UNIQUE INDEX prompts_by_key ON prompts (session_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- Finding what is pending, and what expires next, must cost the same however long the history is. `status` comes first

@@ -7,6 +7,7 @@ import { createDelivery, type DeliveryService } from './delivery.ts';
 import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
 import { startCodexAnswers } from './dialogs.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
+import { createEditorSessions, type EditorSessionService } from './editor-sessions.ts';
 import { createEditors, type EditorService } from './editors.ts';
 import { createEdits, type EditService } from './edits.ts';
 import { startExpiry, startSweep } from './expiry.ts';
@@ -66,6 +67,7 @@ export interface Hive {
   readonly sessions: SessionService;
   readonly turns: TurnService;
   readonly editors: EditorService;
+  readonly editorSessions: EditorSessionService;
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
   /** What became of the files that permissions show as diffs. */
@@ -179,7 +181,8 @@ export function createHive(parts: HiveParts): Hive {
     { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
   ];
   const delivery = createDelivery(store, () => parts.trust().seats);
-  const editors = createEditors({ store, feed, ids, trust: parts.trust });
+  const editors = createEditors({ store, feed, ids, delivery, trust: parts.trust });
+  const turns = createTurns(store, ids);
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
   const settings = createSettings(store, env);
@@ -246,8 +249,23 @@ export function createHive(parts: HiveParts): Hive {
     settings,
     trust,
     seats,
-    turns: createTurns(store, ids),
+    turns,
     editors,
+    editorSessions: createEditorSessions({
+      sessions,
+      turns,
+      interrupts,
+      delivery,
+      editors,
+      wakes,
+      feed,
+      log,
+      machine,
+      findProject: findPlace,
+      placeAt: parts.placeAt,
+      seat,
+      env,
+    }),
     interrupts,
     desks: createDesks(store, ids, log),
     messages: createMessages(store, { ids, env }),

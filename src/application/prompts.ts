@@ -4,6 +4,7 @@
  */
 import {
   type Actor,
+  type AgentActor,
   isAttested,
   refusalToAnswer,
   refusalToCancel,
@@ -26,6 +27,7 @@ import {
   expirePrompt,
   isExpired,
   isUncollected,
+  leaveToHuman,
   notePrompt,
   OPEN_LIMIT,
   type Prompt,
@@ -131,6 +133,11 @@ export interface PromptService {
   escalateDue(): Promise<number>;
   /** Warns the human of prompts that will soon expire. */
   warnDue(): Promise<number>;
+  /**
+   * Leaves questions to the human: the session of the actor is not given them again. Those that are settled stay as they are.
+   * @throws HiveError `prompt_not_found`, `not_allowed` if it could not answer one of them.
+   */
+  leave(ask_ids: readonly string[], actor: AgentActor): Promise<void>;
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
   /** Waits until one of the prompts is settled or the time has run out; returns their current state. */
@@ -262,6 +269,18 @@ export function createPrompts(
     expireDue: () => writeDue((tx, limit) => tx.prompts.due(tx.now, limit), recordExpiries),
     escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
     warnDue: () => writeDue((tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
+
+    leave: (ask_ids, actor) =>
+      store.write(async (tx) => {
+        for (const ask_id of ask_ids) {
+          const prompt = await findCurrent(tx, ask_id);
+          refuse(refusalToAnswer(actor, prompt));
+          const left = leaveToHuman(prompt, actor.session_id);
+          if (left === prompt) continue;
+          await tx.prompts.update(left);
+          await appendPrompt(tx, 'prompt/left_to_human', left, { by: actor.by });
+        }
+      }),
 
     mark: (ask_id, receipt) =>
       change(ask_id, receipt === 'offered' ? 'prompt/offered' : 'prompt/seen', (prompt, now) => {

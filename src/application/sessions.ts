@@ -73,6 +73,8 @@ export interface SessionService {
   configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
   /** Ends the sessions of this machine whose process is gone, and those that have been silent for too long; returns them. */
   sweep(machine: string): Promise<Session[]>;
+  /** Ends a session that is known to be gone. */
+  end(session_id: string): Promise<void>;
   /** Records an open MCP connection, and closes those of this machine whose process is gone. */
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
   closeConnections(connection_ids: readonly string[]): Promise<void>;
@@ -258,6 +260,12 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         return ended;
       });
     },
+
+    end: (session_id) =>
+      store.write(async (tx) => {
+        const session = await tx.sessions.get(session_id);
+        if (session !== undefined) await endSession(tx, session);
+      }),
 
     openConnection: (connection) =>
       store.write(async (tx) => {

@@ -1,15 +1,13 @@
 /** `hive acp`: a proxy between an editor and its ACP agent. What the agent asks is asked at the human's desk as well. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { runProxy } from '../adapters/acp/proxy.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { editorSession } from '../domain/sessions.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
-import { placeAt } from '../infrastructure/platform/place.ts';
-import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { parseDuration } from './output.ts';
 import { thisFile } from './program.ts';
@@ -73,11 +71,9 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
     hive,
     client: { input: process.stdin, output: process.stdout },
     agent: { input: stdout, output: stdin, pid: agent.pid ?? null, command: basename(program) },
-    machine: hostname(),
     name: process.env['HIVE_AGENT'] ?? null,
     makeId: () => randomIds.make('editor'),
-    findProject,
-    placeAt,
+    glued: editorSession(process.env['HIVE_SESSION']),
     mcp: mcp
       ? {
           command: process.execPath,

@@ -101,7 +101,7 @@ async function runRemote(
     const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
     const call = { text: JSON.stringify(event), client: clientOf(event), env, cwd, signal };
     const reply = await sendHook({ url: url.href, token_file }, call, () => undefined);
-    setImmediate(() => reply.printed().catch(() => undefined));
+    if (!signal.aborted) setImmediate(() => reply.printed().catch(() => undefined));
     return reply.stdout;
   };
   const { stdin: input, stdout: output } = process;

@@ -44,6 +44,8 @@ export interface EditorPermission {
   options: readonly EditorOption[];
   /** Where the agent works. */
   cwd: string;
+  /** Words with the answer reach the agent. */
+  takes_notes: boolean;
 }
 
 const TOO_LONG =
@@ -54,10 +56,11 @@ export type EditorDialog = EditorPermission | FormDialog;
 
 /** What the agent gets. */
 export type EditorAnswer =
-  | { kind: 'chosen'; option_id: string }
+  /** `note`: what the human adds; null where the dialog takes no words. */
+  | { kind: 'chosen'; option_id: string; note: string | null }
   | { kind: 'form'; action: 'accept' | 'decline'; content: Raw }
   /** The call is not allowed, and no option of the agent's says so. */
-  | { kind: 'refused' };
+  | { kind: 'refused'; note: string | null };
 
 /** The prompts of a dialog; none when a desk could not show it, so that only the editor does. */
 export function editorPrompts(dialog: EditorDialog): AskRequest[] {
@@ -83,8 +86,7 @@ function permissionPrompts(dialog: EditorPermission): AskRequest[] {
       options: dialog.options
         .filter(({ refuses }) => refuses || isShown)
         .map(({ label, description, refuses }) => ({ label, description, refuses })),
-      // The agent's dialog has no room for words.
-      allow_free_text: false,
+      allow_free_text: dialog.takes_notes,
       when_turn_aborted: 'cancelled',
     },
   ];
@@ -134,15 +136,17 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
   if (prompt === undefined) return null;
   const chosen = dialog.options.find(({ label }) => label.trim() === prompt.selected[0]);
   // An answer that nobody was seen to give allows nothing.
-  if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog);
-  return { kind: 'chosen', option_id: chosen.id };
+  const said = chosen === undefined ? (prompt.comment ?? prompt.decision) : prompt.comment;
+  const note = dialog.takes_notes ? said : null;
+  if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog, note);
+  return { kind: 'chosen', option_id: chosen.id, note };
 }
 
 /** The agent's own "no, this once"; without one the call is refused as withdrawn. */
-export function refusalIn(dialog: EditorPermission): EditorAnswer {
+export function refusalIn(dialog: EditorPermission, note: string | null): EditorAnswer {
   const refusals = dialog.options.filter(({ refuses }) => refuses);
   const refusal = refusals.find(({ once }) => once) ?? refusals[0];
-  return refusal === undefined ? { kind: 'refused' } : { kind: 'chosen', option_id: refusal.id };
+  return refusal === undefined ? { kind: 'refused', note } : { kind: 'chosen', option_id: refusal.id, note };
 }
 
 /** Whether this answer allows something. */

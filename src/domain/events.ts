@@ -24,6 +24,7 @@ export const EVENT_TYPES = [
   'prompt/blocked',
   'prompt/unblocked',
   'prompt/left_to_terminal',
+  'prompt/left_to_human',
   'prompt/expiring',
   'prompt/popup',
   'session/started',

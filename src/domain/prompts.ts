@@ -140,6 +140,7 @@ export interface Prompt {
   /** Its answer was corrected. */ amended: boolean;
   /** Its session is gone; it can still be answered. */
   orphaned: boolean;
+  /** The sessions of coordinators that leave it to the human. They are not given it again. */ left_by: string[];
   /** Hidden until then. */ snoozed_until: string | null;
   /** Who has claimed it. */ claimed_by: string | null;
   /** When it was claimed. */ claimed_at: string | null;
@@ -353,6 +354,13 @@ export function claimPrompt(prompt: Prompt, by: string, holder: string | null, n
   if (prompt.status !== 'pending' || prompt.claimed_by === by) return prompt;
   if (prompt.claimed_by !== null && holder !== null) return prompt;
   return { ...prompt, claimed_by: by, claimed_at: now };
+}
+
+/** The prompt after a coordinator has left it to the human. A settled prompt is returned unchanged. */
+export function leaveToHuman(prompt: Prompt, session_id: string): Prompt {
+  return prompt.status !== 'pending' || prompt.left_by.includes(session_id)
+    ? prompt
+    : { ...prompt, left_by: [...prompt.left_by, session_id] };
 }
 
 /** Releases the claim. A settled prompt keeps its claimant for the record. */
@@ -675,6 +683,7 @@ export function createPrompt(
     late_response: null,
     amended: false,
     orphaned: false,
+    left_by: [],
     snoozed_until: null,
     claimed_by: null,
     claimed_at: null,

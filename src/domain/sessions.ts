@@ -161,12 +161,15 @@ export function sourceAfter(known: Session, reported: Source): Source {
 // ---- Ids that Hive makes itself ----
 // A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
 
-/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent behind `hive acp`, `token:` a remote agent. */
+/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent in an editor, `token:` a remote agent. */
 const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|token:|quota:|agent-[^@]*@)/i;
 
-/** The session of an agent behind `hive acp`, as the MCP server that the proxy adds finds it; null for anything else. */
+/** The id of an agent in an editor, as `hive acp` or an Emacs makes it. */
+export const EDITOR_SESSION = /^editor-[\w-]{1,64}$/;
+
+/** The session of an agent in an editor, as the MCP server beside it finds it; null for anything else. */
 export function editorSession(value: string | undefined): string | null {
-  return value !== undefined && /^editor-[\w-]{1,64}$/.test(value) ? value : null;
+  return value !== undefined && EDITOR_SESSION.test(value) ? value : null;
 }
 
 /** Returns an id that a client reports for itself. @throws HiveError `not_allowed` for one that only Hive makes. */

@@ -101,6 +101,16 @@ const answerShape = {
 /** `hivemind_respond`, for coordinators. */
 export const respondShape = { ask_id: askId, ...answerShape };
 
+/** `hivemind_await_ask`, for coordinators. */
+export const leaveShape = {
+  leave: z
+    .array(askId)
+    .min(1)
+    .max(50)
+    .optional()
+    .describe('Questions that you leave to the human. You are not given them again.'),
+};
+
 const responseId = characters(limits.key).min(1);
 
 /** `hivemind-response`: `by` says who answered, for the event log; by default the human of this desk. */

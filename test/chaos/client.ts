@@ -25,8 +25,11 @@ export interface Started {
 export interface Client {
   /** What hooks call CLAUDE_PID. */
   readonly pid: number;
+  readonly alive: boolean;
   /** @throws Failure `lost` when the client has ended; Error when the program cannot be started. */
   start(how: Start): Promise<{ child: Started; pid: number; exited: Promise<number | null> }>;
+  /** kill -9; what runs below it is left to itself. Resolves when it is gone. */
+  die(): Promise<void>;
   /** Ends it and what still runs below it; resolves when it is gone. */
   end(): Promise<void>;
 }
@@ -54,6 +57,13 @@ export function openClient(env: Readonly<Record<string, string>>): Client {
 
   return {
     pid: client.pid ?? 0,
+    get alive() {
+      return client.connected && client.signalCode === null;
+    },
+    async die() {
+      client.kill('SIGKILL');
+      await gone;
+    },
     async start(how) {
       if (!client.connected) throw lost('the client has ended');
       count += 1;

@@ -34,6 +34,8 @@ export type Fact =
       text: string;
       via: 'poll' | 'hook';
     }
+  /** The asker has read that its question is pending. */
+  | { did: 'unsettled'; ask_id: string }
   /** A hook was asked whether a tool may run. `reason` is what the agent reads. */
   | { did: 'hooked'; tool: string; held: boolean; reason: string }
   /** A follower begins to read after this event; what it saw follows, through all its lives. */
@@ -70,6 +72,8 @@ export interface Snapshot {
 export interface Evidence {
   logs: readonly WorkerLog[];
   store: Snapshot;
+  /** The power was cut at some time. */
+  cut?: boolean;
 }
 
 /** All facts of one kind, from every worker. */

@@ -28,11 +28,21 @@ export function failureOf(text: string): Failure {
 }
 
 /** The result of an act, or the failure, which is written down. Any other error is a bug of ours and thrown. */
-export async function attempt<T>(log: Log, what: string, act: () => Promise<T>): Promise<T | Failure> {
+export async function attempt<T>(
+  log: Log,
+  what: string,
+  act: () => Promise<T>,
+  /** What is attempted, for the history. */
+  value: Readonly<Record<string, unknown>> = {},
+): Promise<T | Failure> {
+  const end = log.begin(what, value);
   try {
-    return await act();
+    const result = await act();
+    end(null);
+    return result;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    end(error);
     log.add({ did: 'failed', what, code: error.code, message: error.message.slice(0, 300) });
     return error;
   }

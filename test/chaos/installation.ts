@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
 import { type Client, openClient, type Start, type Started } from './client.ts';
 import { lost } from './failures.ts';
+import type { Power } from './power.ts';
 import type { SabotageName } from './sabotage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -52,6 +53,10 @@ export interface Installation {
   /** A client that stays while the processes below it come and go; it ends with the installation at the latest. */
   openClient(): Client;
   running(): readonly Running[];
+  /** The clients that live. */
+  clients(): readonly Client[];
+  /** Everything stops at once, and the store is as the disk may be found. `way`: which of the states. */
+  cutPower(way: number): Promise<void>;
   /** Shifts the clock of all its processes, in milliseconds. */
   setClock(shift_ms: number): void;
   /** kill -9 to all, for good; resolves when they are gone. */
@@ -64,9 +69,11 @@ export interface YardOptions {
   store: string;
   /** The deliberate bug to run with. */
   sabotage: SabotageName | null;
+  /** What records the disk of the store, where the power may be cut. */
+  power?: Power | null;
 }
 
-export function openInstallation({ folder, store, sabotage }: YardOptions): Installation {
+export function openInstallation({ folder, store, sabotage, power = null }: YardOptions): Installation {
   const home = join(folder, 'home');
   const logs = join(folder, 'logs');
   const clock = join(folder, 'clock');
@@ -81,6 +88,9 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
   const running = new Set<Running>();
   const clients: Client[] = [];
   let cleared = false;
+  const starting = new Set<Promise<unknown>>();
+  /** Nothing starts while the power is off. */
+  let off: Promise<void> | null = null;
 
   lettingScriptsAnswer(home);
   const environment: Environment = {
@@ -94,21 +104,48 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
       .map((file) => `--import=${file}`)
       .join(' '),
     HIVE_CHAOS_CLOCK: clock,
+    ...power?.environment,
     ...(sabotage === null ? {} : { HIVE_CHAOS_SABOTAGE: sabotage }),
   };
+
+  async function killAll(): Promise<void> {
+    const all = [...running];
+    for (const { pid, child } of all) {
+      signal(pid, 'SIGKILL');
+      child.kill('SIGKILL');
+      child.stdout.destroy();
+    }
+    await Promise.all(all.map(({ exited }) => exited));
+  }
+
+  async function cutPower(way: number): Promise<void> {
+    const on = Promise.withResolvers<void>();
+    off = on.promise;
+    try {
+      await Promise.allSettled([...starting]);
+      await Promise.all(clients.filter(({ alive }) => alive).map((client) => client.die()));
+      await killAll();
+      power?.cut(way);
+    } finally {
+      off = null;
+      on.resolve();
+    }
+  }
 
   return {
     store,
     logs,
     async start(worker, args, { env = {}, host = null } = {}) {
+      while (off !== null) await off;
       if (cleared) throw lost('the run is over');
       const command = [...powerless, process.execPath, join(program, 'bin/hive'), ...args];
       // A shell that has more to do does not become its last command.
       const [file = '', ...words] =
         host === 'own' ? ['sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
       const how = { file, words, env: { ...environment, ...env }, cwd: home };
-      const { child, pid, exited } =
-        host === null || host === 'own' ? await begin(how, host === 'own') : await host.start(how);
+      const begun = host === null || host === 'own' ? begin(how, host === 'own') : host.start(how);
+      starting.add(begun);
+      const { child, pid, exited } = await begun.finally(() => starting.delete(begun));
       let said = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-4_000);
@@ -125,17 +162,14 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
       return client;
     },
     running: () => [...running],
+    clients: () => clients.filter(({ alive }) => alive),
+    cutPower,
     setClock: (shift_ms) => writeFileSync(clock, String(shift_ms)),
     async clear() {
       cleared = true;
-      const all = [...running];
-      for (const { pid, child } of all) {
-        signal(pid, 'SIGKILL');
-        child.kill('SIGKILL');
-        child.stdout.destroy();
-      }
+      const killed = killAll();
       await Promise.all(clients.map((client) => client.end()));
-      await Promise.all(all.map(({ exited }) => exited));
+      await killed;
     },
   };
 }

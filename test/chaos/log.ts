@@ -2,23 +2,43 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Fact, WorkerLog } from './facts.ts';
+import type { Failure } from './failures.ts';
+import type { History } from './history.ts';
 
 export interface Log {
   readonly worker: string;
   add(fact: Fact): void;
+  /** Begins an operation for the history; the returned function ends it, with what was acknowledged since. */
+  begin(what: string, value: Readonly<Record<string, unknown>>): (failure: Failure | null) => void;
   close(): void;
 }
 
 /** Too many to wait for the disk each time, and nothing was acknowledged by them. */
-const UNSYNCED: ReadonlySet<Fact['did']> = new Set(['tried', 'saw', 'heard', 'failed', 'hooked']);
+const UNSYNCED: ReadonlySet<Fact['did']> = new Set([
+  'tried',
+  'saw',
+  'heard',
+  'failed',
+  'hooked',
+  'unsettled',
+]);
+/** What is no result of the operation in which it was written down. */
+const APART: ReadonlySet<Fact['did']> = new Set(['tried', 'saw', 'heard', 'opened', 'failed']);
 
-export function openLog(folder: string, worker: string): Log {
+export function openLog(folder: string, worker: string, history: History): Log {
   const file = openSync(`${folder}/${worker}.log`, 'a', 0o600);
+  let got: Fact[] = [];
   return {
     worker,
     add(fact) {
+      if (!APART.has(fact.did)) got.push(fact);
       writeSync(file, `${JSON.stringify(fact)}\n`);
       if (!UNSYNCED.has(fact.did)) fdatasyncSync(file);
+    },
+    begin(what, value) {
+      const end = history.invoke(worker, what, value);
+      got = [];
+      return (failure) => end(failure ?? { got });
     },
     close: () => closeSync(file),
   };

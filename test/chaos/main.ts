@@ -7,6 +7,7 @@
  *   --calm           no faults
  *   --without-disk   where no file system may be mounted: else such a run is refused, because it has one fault less
  *   --disk-if-possible   the same only where it must be, and says so: for machines that nobody has chosen
+ *   --keep           keeps the history of the run, also when all was right
  *   --sabotage NAME  with a deliberate bug, without faults: succeeds when the checker finds it; `all`: each in turn
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,6 +19,7 @@ import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { type Checked, idle } from './checker.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import type { Fault } from './plan.ts';
+import { openPower } from './power.ts';
 import { report } from './report.ts';
 import { runLeg } from './run.ts';
 import { SABOTAGE_NAMES, SABOTAGES, type SabotageName, sabotageNamed } from './sabotage.ts';
@@ -28,7 +30,7 @@ const DISK_SIZE = '32m';
 /** Of the time the last part is PostgreSQL's. */
 const POSTGRES_PART = 0.25;
 const SABOTAGE_SECONDS = 10;
-const EVERYWHERE: readonly Fault[] = ['kill', 'pause', 'clock'];
+const EVERYWHERE: readonly Fault[] = ['kill', 'pause', 'clock', 'client'];
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +41,7 @@ const { values } = parseArgs({
     'without-disk': { type: 'boolean', default: false },
     'disk-if-possible': { type: 'boolean', default: false },
     sabotage: { type: 'string' },
+    keep: { type: 'boolean', default: false },
   },
 });
 const sabotaged = values.sabotage !== undefined;
@@ -120,6 +123,7 @@ async function chaos(disk: string | null): Promise<number> {
       ...EVERYWHERE,
       'permissions',
       'bell',
+      'power',
       ...(disk === null ? [] : ['disk' as const]),
     ];
     legs.push(await leg('SQLite', { disk, faults, part: both ? 1 - POSTGRES_PART : 1 }));
@@ -177,7 +181,9 @@ async function run(engine: string, { disk, faults, part, sabotage }: LegPlan): P
   try {
     server = engine === 'PostgreSQL' ? await startPostgres() : null;
     const store = server?.address('chaos') ?? join(disk ?? folder, 'store', 'hive.db');
-    installation = openInstallation({ folder, store, sabotage: sabotage ?? null });
+    const cuts = !values.calm && sabotage === undefined && faults.includes('power');
+    const power = cuts ? openPower({ folder, store, seed }) : null;
+    installation = openInstallation({ folder, store, sabotage: sabotage ?? null, power });
     const restartPostgres = server === null ? null : server.restart;
     const duration_ms = seconds * 1000 * part;
     const calm = values.calm || sabotage !== undefined;
@@ -191,9 +197,10 @@ async function run(engine: string, { disk, faults, part, sabotage }: LegPlan): P
       restartPostgres,
     });
     const broken = done.checked.filter(({ violations }) => violations.length > 0);
-    keep = broken.length > 0 && sabotage === undefined;
+    keep = values.keep || (broken.length > 0 && sabotage === undefined);
     if (sabotage === undefined) process.stdout.write(`${report(done)}\n`);
-    if (keep) process.stdout.write(`  The logs of all workers are kept in ${join(folder, 'logs')}\n`);
+    if (keep)
+      process.stdout.write(`  The history and the logs of all workers are kept in ${join(folder, 'logs')}\n`);
     const violations = broken.reduce((sum, one) => sum + one.violations.length, 0);
     return {
       missed: done.missed,

@@ -43,6 +43,8 @@ export async function unleash(
   for (const stroke of plan) {
     await sleep(stroke.at_ms - (performance.now() - started));
     if (lasting.has(stroke.fault)) continue;
+    // A disk is found again only where it can be written.
+    if (stroke.fault === 'power' && lasting.size > 0) continue;
     const { hit, heal } = await strike(stroke, options);
     if (!hit) continue;
     struck.set(stroke.fault, (struck.get(stroke.fault) ?? 0) + 1);
@@ -85,6 +87,14 @@ async function strike(
       return { hit: true, heal: null };
     case 'bell':
       spoilBell(`${installation.store}-bell`, way);
+      return { hit: true, heal: null };
+    case 'client': {
+      const clients = installation.clients();
+      await clients[way % Math.max(1, clients.length)]?.die();
+      return { hit: clients.length > 0, heal: null };
+    }
+    case 'power':
+      await installation.cutPower(way);
       return { hit: true, heal: null };
     case 'postgres':
       await restartPostgres?.();

@@ -1,7 +1,16 @@
 /** What the nemesis does, and when: made of a seed alone, so that a run that found something is had again. Pure. */
 import { randomOf } from './random.ts';
 
-export type Fault = 'kill' | 'pause' | 'disk' | 'permissions' | 'clock' | 'bell' | 'postgres';
+export type Fault =
+  | 'kill'
+  | 'pause'
+  | 'disk'
+  | 'permissions'
+  | 'clock'
+  | 'bell'
+  | 'postgres'
+  | 'client'
+  | 'power';
 
 /** One stroke. It begins `at_ms` after the start and is healed `for_ms` later; 0: there is nothing to heal. */
 export interface Stroke {
@@ -23,6 +32,8 @@ const WEIGHTS: Readonly<Record<Fault, number>> = {
   clock: 2,
   bell: 2,
   postgres: 2,
+  client: 1,
+  power: 1,
 };
 
 /** Strokes come so far apart, from the one's beginning to the other's. */

@@ -3,7 +3,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { checkAll } from './checker.ts';
+import type { StoredRow } from './facts.ts';
+import { openHistory, readHistory } from './history.ts';
 import type { Installation } from './installation.ts';
+import { checkHistory } from './linearizable.ts';
 import { readLog } from './log.ts';
 import { unleash } from './nemesis.ts';
 import { type Fault, neverStruck, planStrokes, type Stroke } from './plan.ts';
@@ -78,7 +81,9 @@ export async function runWorkers({
 }: RunOptions): Promise<Leg> {
   const started = performance.now();
   await liftQuotas(installation);
-  const world: World = { installation, seed, handles: new Set(), asks: [], working: true };
+  const file = join(installation.logs, HISTORY);
+  const history = openHistory(file);
+  const world: World = { installation, seed, history, handles: new Set(), asks: [], working: true };
   const workers = make(world);
   const timeUp = setTimeout(() => {
     world.working = false;
@@ -89,18 +94,39 @@ export async function runWorkers({
     await Promise.all(workers.map((worker) => worker.settle()));
     await Promise.all(workers.map((worker) => worker.finish()));
     const store = await readSnapshot(installation.store);
+    history.invoke('store', 'read all', {})({ got: store.prompts.map(readingOf) });
     const last = lastOf(store);
     await Promise.all(workers.map((worker) => worker.end(last)));
     const names = readdirSync(installation.logs).filter((file) => file.endsWith('.log'));
     const logs = names.map((file) => readLog(join(installation.logs, file)));
-    const evidence = { logs, store };
+    const evidence = { logs, store, cut: struck.has('power') };
     const seconds = (performance.now() - started) / 1000;
-    return { engine, seconds, struck, evidence, checked: checkAll(evidence) };
+    const checked = [...checkAll(evidence), { ...LINEARIZABLE, ...checkHistory(readHistory(file)) }];
+    return { engine, seconds, struck, evidence, checked };
   } finally {
     clearTimeout(timeUp);
     world.working = false;
     await installation.clear();
   }
+}
+
+const HISTORY = 'history.jsonl';
+const LINEARIZABLE = {
+  name: 'linearizable',
+  proves:
+    'one order of all operations, within the times that they took, explains everything that anybody was told',
+};
+
+/** What the history says of a prompt at the end. */
+function readingOf(row: StoredRow): Record<string, unknown> {
+  const late = row['late_response'] as { decision?: unknown } | null;
+  return {
+    ask_id: row['ask_id'],
+    key: row['idempotency_key'],
+    status: row['status'],
+    decision: row['decision'],
+    late: late?.decision ?? null,
+  };
 }
 
 /** A run asks more than any agent. */

@@ -1,5 +1,6 @@
 /** What the workers of a run share: where they live, what they have heard of, and whether they are to go on. */
 import { attempt, Failure, sleep } from './failures.ts';
+import type { History } from './history.ts';
 import type { Installation } from './installation.ts';
 import { type Log, openLog } from './log.ts';
 import { type Random, randomOf } from './random.ts';
@@ -7,6 +8,7 @@ import { type Random, randomOf } from './random.ts';
 export interface World {
   readonly installation: Installation;
   readonly seed: number;
+  readonly history: History;
   /** Handles of agents, to be mentioned and interrupted. */
   readonly handles: Set<string>;
   /** The questions that were asked last, for anybody to answer. */
@@ -44,10 +46,10 @@ export interface Desk {
   unique(what: string): string;
 }
 
-export function deskOf({ installation, seed }: World, name: string): Desk {
+export function deskOf({ installation, seed, history }: World, name: string): Desk {
   let count = 0;
   return {
-    log: openLog(installation.logs, name),
+    log: openLog(installation.logs, name, history),
     random: randomOf(seed, name),
     unique(what) {
       count += 1;
@@ -79,10 +81,15 @@ const FINISH_MS = 60_000;
 const AGAIN_MS = 200;
 
 /** Tries again until it is done or refused for good. @throws Error when it could not be done in a minute without faults. */
-export async function untilDone<T>(log: Log, what: string, act: () => Promise<T>): Promise<T | Failure> {
+export async function untilDone<T>(
+  log: Log,
+  what: string,
+  act: () => Promise<T>,
+  value: Readonly<Record<string, unknown>> = {},
+): Promise<T | Failure> {
   const started = performance.now();
   for (;;) {
-    const result = await attempt(log, what, act);
+    const result = await attempt(log, what, act, value);
     if (!(result instanceof Failure) || !result.isTransient) return result;
     if (performance.now() - started > FINISH_MS)
       throw new Error(

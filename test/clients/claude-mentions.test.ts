@@ -1,11 +1,7 @@
 /** Client suite 2: a mention arrives while the real Claude Code runs. */
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ROOT } from '../support/children.ts';
-import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
-import { pathWithHive, runClaude } from './support/claude.ts';
-import { startTerminal } from './support/claude-terminal.ts';
+import { runClaude } from './support/claude.ts';
 import { isMain, isSubagent, mention, openWorld } from './support/world.ts';
 
 describe('a mention that arrives during a run of Claude Code', () => {
@@ -87,61 +83,5 @@ describe('a mention that arrives during a run of Claude Code', () => {
     const { items } = await world.hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
     expect(items).toMatchObject([{ status: 'processed' }]);
     expect(items[0]?.session_id).toMatch(/:/);
-  });
-});
-
-describe('HIVE_GATE_PROMPT=block in a terminal of Claude Code with the plugin', () => {
-  test('refuses a message, lets /hive:check-mentions and /hive:post through, and takes the message afterwards', async () => {
-    const world = await openWorld();
-    const { hive, folder } = world;
-    const own = (tool: string, input: object = {}) => ({ name: `mcp__plugin_hive_hive__${tool}`, input });
-    const model = await startModel((_request, step) => {
-      const told = model.told();
-      if (told.includes('Post this to the shared buffer'))
-        return { calls: [own('hivemind_post', { body: 'On it' })] };
-      if (told.includes('Get the messages that mention you'))
-        return { calls: [own('hivemind_get_unprocessed_mentions')] };
-      if (told.includes('Please review auth') && told.includes('tool_result'))
-        return { calls: [own('hivemind_process_mentions', { all: true })] };
-      return { text: `reply ${step}` };
-    });
-    const env = { PATH: pathWithHive(folder), HIVE_GATE_PROMPT: 'block', HIVE_WAKE: 'off' };
-    const claude = await startTerminal({ ...world, model, env }, [
-      ...['--plugin-dir', join(ROOT, 'plugin')],
-      ...['--allowedTools', 'mcp__plugin_hive_hive'],
-    ]);
-    await claude.until(/❯/, 30_000);
-    /** What is typed while a turn still ends belongs to that turn. */
-    const idle = () => eventually(async () => (await hive.turns.running()).length === 0, 20_000);
-    await claude.say('first words');
-    await claude.until(/reply 1/);
-    await idle();
-    await mention(hive, isMain);
-    await claude.say('second words');
-    await claude.until(/You have 1 unprocessed mention/);
-    expect(model.requests).toHaveLength(1);
-
-    // What was refused is back in the input.
-    await claude.until(/❯\ssecond words/);
-    await claude.keys('C-u');
-    await claude.say('/hive:post On it');
-    await claude.until(/reply 3/);
-    await idle();
-    expect((await hive.messages.read({ limit: 5 })).items.map(({ body }) => body)).toContain('On it');
-    await claude.say('third words');
-    await claude.until(/Original prompt: third words/);
-    expect(model.requests).toHaveLength(3);
-    await claude.until(/❯\sthird words/);
-    await claude.keys('C-u');
-
-    await claude.say('/hive:check-mentions');
-    await claude.until(/reply 6/);
-    await idle();
-    const { items } = await hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
-    expect(items).toMatchObject([{ status: 'processed' }]);
-    await claude.say('fourth words');
-    await claude.until(/reply 7/);
-    expect(model.told()).toContain('fourth words');
-    expect(model.everything()).not.toContain('second words');
   });
 });

@@ -1,4 +1,4 @@
-/** The real programs read what `hive init` and the plugin install: the hooks fire, the server is there. */
+/** The real programs read what `hive init codex` and the plugin install: the hooks fire, the server is there. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,108 +6,19 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
 import { outputOf, ROOT, spawnChild } from '../support/children.ts';
-import { type Shell, shell } from '../support/cli.ts';
-import { eventually, within } from '../support/wait.ts';
-import { bash, startModel } from './support/anthropic.ts';
-import type { ChatTerminal } from './support/chat-terminal.ts';
+import { eventually } from '../support/wait.ts';
+import { startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment, pathWithHive } from './support/claude.ts';
 import { startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome } from './support/codex.ts';
+import { claudeModel, expectHeard, personOf, runInstalled } from './support/installed.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
-import { openWorld, type World } from './support/world.ts';
+import { isMain, mention, openWorld } from './support/world.ts';
 
 const run = promisify(execFile);
 
-/** A model that asks the human by `tool`, works, and stops. */
-async function claudeModel(tool: string) {
-  return startModel((_request, step) => {
-    if (step === 1) return { calls: [{ name: tool, input: { question: 'Which colour?' } }] };
-    return step === 2 ? { calls: [bash('echo worked')] } : { text: 'done' };
-  });
-}
-
-async function claude({ folder, ...rest }: ClaudeRun, ...more: string[]): Promise<void> {
-  const args = [
-    '-p',
-    'Work.',
-    '--output-format',
-    'json',
-    ...more,
-    '--allowedTools',
-    'Bash mcp__hive mcp__plugin_hive_hive',
-  ];
-  const child = spawnChild(rest.clients.claude, args, claudeEnvironment({ folder, ...rest }));
-  child.process.stdin.end();
-  await outputOf(child);
-}
-
-/** The question came over MCP; only the hooks report that the turn has ended. */
-async function expectHeard({ hive }: World, client: string): Promise<void> {
-  const [asked] = (await hive.prompts.list({ limit: 10 })).items;
-  expect(asked).toMatchObject({ question: 'Which colour?' });
-  const session_id = asked?.session_id ?? '';
-  expect(await hive.sessions.find(session_id)).toMatchObject({ client });
-  const last = () => hive.store.read((tx) => tx.turns.last(session_id));
-  await eventually(async () => (await last())?.state === 'completed', 5_000, 'the end of its turn');
-}
-
-function personOf({ store, folder }: World, env: Record<string, string> = {}): Shell {
-  return shell(store, { HOME: folder, ...env });
-}
-
-/** It proposes to go on without; drawn again while the client starts, it is back at that. */
-async function approveServer(claude: ChatTerminal): Promise<void> {
-  const wanted = async () => /❯ Use this MCP server/.test((await claude.screen()).join('\n'));
-  await eventually(
-    async () => {
-      if (!(await wanted())) await claude.keys('Up');
-      return within(wanted, 1_000);
-    },
-    20_000,
-    'the choice',
-  );
-  await claude.answer(/New MCP server/, 'Enter');
-}
-
-describe('Claude Code', () => {
-  it('runs with what hive init wrote into its home, and hive uninit takes that back', async () => {
-    const world = await openWorld();
-    const person = personOf(world);
-    expect((await person.hive('init', 'claude', '--user', '--hooks', '--yes')).code).toBe(0);
-    const model = await claudeModel('mcp__hive__hivemind_ask_async');
-    await claude({ ...world, model });
-    expect(model.requests[0]?.tools.map(({ name }) => name)).toContain('mcp__hive__hivemind_ask_async');
-    await expectHeard(world, 'claude-code');
-    // The client has rewritten its own file in the meantime.
-    const { checks } = (await person.hive('doctor', '--json')).json();
-    expect(
-      checks.filter(({ name, ok }: { name: string; ok: boolean }) => /^Claude/.test(name) && ok),
-      JSON.stringify(checks),
-    ).toHaveLength(2);
-    expect((await person.hive('uninit', 'claude', '--yes')).code).toBe(0);
-    const left = JSON.parse(readFileSync(join(world.folder, '.claude.json'), 'utf8'));
-    expect(left).not.toHaveProperty('mcpServers');
-    expect(readdirSync(join(world.folder, '.claude'))).not.toContain('settings.json');
-  });
-
-  it('starts what hive init wrote for a project, once its person has approved the server', async () => {
-    const world = await openWorld();
-    const { folder } = world;
-    const model = await claudeModel('mcp__hive__hivemind_ask_async');
-    const runs: ClaudeRun = { ...world, model, env: { PATH: pathWithHive(folder) } };
-    await personOf(world).hive('init', 'claude', '--project', '--hooks', '--yes');
-    const claude = await startTerminal(runs, ['--allowedTools', 'Bash mcp__hive']);
-    await claude.until(/New MCP server found in this project: hive/, 30_000);
-    await approveServer(claude);
-    await claude.until(/❯[\s\S]*for shortcuts/, 30_000);
-    await claude.say('please begin');
-    await claude.until(/done/);
-    await expectHeard(world, 'claude-code');
-    const approved = JSON.parse(readFileSync(join(folder, '.claude/settings.local.json'), 'utf8'));
-    expect(approved).toMatchObject({ enabledMcpjsonServers: ['hive'] });
-  });
-
-  it('takes the plugin: valid, with its hooks, its server and its commands', async () => {
+describe('the plugin for Claude Code', () => {
+  it('is valid, with its hooks, its server and its commands', async () => {
     const world = await openWorld();
     const model = await claudeModel('mcp__plugin_hive_hive__hivemind_ask_async');
     const runs: ClaudeRun = { ...world, model, env: { PATH: pathWithHive(world.folder) } };
@@ -118,11 +29,11 @@ describe('Claude Code', () => {
     for (const command of ['ask-human', 'check-mentions', 'post', 'session'])
       expect(valid.stdout).toContain(`hive:${command}`);
 
-    await claude(runs, '--plugin-dir', plugin);
+    await runInstalled(runs, '--plugin-dir', plugin);
     await expectHeard(world, 'claude-code');
   });
 
-  it('installs the plugin from the folder that the package brings', async () => {
+  it('is installed from the folder that the package brings', async () => {
     const world = await openWorld();
     const env = claudeEnvironment({ ...world, model: { url: 'http://127.0.0.1:9' } });
     const plugins = (...args: string[]) => run(world.clients.claude, ['plugin', ...args], { env });
@@ -131,6 +42,60 @@ describe('Claude Code', () => {
     expect((await plugins('list')).stdout).toMatch(/hive@hive[\s\S]*enabled/);
     const { checks } = (await personOf(world).hive('doctor', '--json')).json();
     expect(checks).toContainEqual({ name: 'Claude Code', ok: true, text: 'by the plugin', advice: null });
+  });
+
+  it('with HIVE_GATE_PROMPT=block in a terminal, refuses a message, lets /hive:check-mentions and /hive:post through, and takes the message afterwards', async () => {
+    const world = await openWorld();
+    const { hive, folder } = world;
+    const own = (tool: string, input: object = {}) => ({ name: `mcp__plugin_hive_hive__${tool}`, input });
+    const model = await startModel((_request, step) => {
+      const told = model.told();
+      if (told.includes('Post this to the shared buffer'))
+        return { calls: [own('hivemind_post', { body: 'On it' })] };
+      if (told.includes('Get the messages that mention you'))
+        return { calls: [own('hivemind_get_unprocessed_mentions')] };
+      if (told.includes('Please review auth') && told.includes('tool_result'))
+        return { calls: [own('hivemind_process_mentions', { all: true })] };
+      return { text: `reply ${step}` };
+    });
+    const env = { PATH: pathWithHive(folder), HIVE_GATE_PROMPT: 'block', HIVE_WAKE: 'off' };
+    const claude = await startTerminal({ ...world, model, env }, [
+      ...['--plugin-dir', join(ROOT, 'plugin')],
+      ...['--allowedTools', 'mcp__plugin_hive_hive'],
+    ]);
+    await claude.until(/❯/, 30_000);
+    /** What is typed while a turn still ends belongs to that turn. */
+    const idle = () => eventually(async () => (await hive.turns.running()).length === 0, 20_000);
+    await claude.say('first words');
+    await claude.until(/reply 1/);
+    await idle();
+    await mention(hive, isMain);
+    await claude.say('second words');
+    await claude.until(/You have 1 unprocessed mention/);
+    expect(model.requests).toHaveLength(1);
+
+    // What was refused is back in the input.
+    await claude.until(/❯\ssecond words/);
+    await claude.keys('C-u');
+    await claude.say('/hive:post On it');
+    await claude.until(/reply 3/);
+    await idle();
+    expect((await hive.messages.read({ limit: 5 })).items.map(({ body }) => body)).toContain('On it');
+    await claude.say('third words');
+    await claude.until(/Original prompt: third words/);
+    expect(model.requests).toHaveLength(3);
+    await claude.until(/❯\sthird words/);
+    await claude.keys('C-u');
+
+    await claude.say('/hive:check-mentions');
+    await claude.until(/reply 6/);
+    await idle();
+    const { items } = await hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
+    expect(items).toMatchObject([{ status: 'processed' }]);
+    await claude.say('fourth words');
+    await claude.until(/reply 7/);
+    expect(model.told()).toContain('fourth words');
+    expect(model.everything()).not.toContain('second words');
   });
 });
 

@@ -165,6 +165,7 @@
     (("prompt/popup" :outcome "suppressed" :reason "new_rule") . "popup held back: new_rule")
     (("prompt/popup" :outcome "sent" :reason nil) . "popup sent")
     (("prompt/claimed" :by "Ada") . "Ada began to answer")
+    (("prompt/left_to_human" :by "Coordinator-1") . "Coordinator-1 left it to you")
     (("prompt/responded" :by "Ada" :decision "yes\n%s") . "answered by Ada: yes %s")
     (("prompt/lost_response" :by "Bob" :decision "no") . "a second answer, by Bob, was not accepted: no")
     (("prompt/orphaned" :orphaned :json-false) . "its session resumed")

@@ -40,6 +40,9 @@ export interface Call {
   at: number;
 }
 
+/** The calls that name a file by its number alone. */
+const NAMED_BY_FILE: ReadonlySet<Call['kind']> = new Set(['write', 'truncate', 'sync', 'link', 'rename']);
+
 const HEAD = 32;
 
 /** The calls in a trace, in order; a last record that was cut off by a kill is left out. */
@@ -117,8 +120,11 @@ export interface Disk {
   live(): State;
 }
 
-/** `root`: the recorded folder as it is before the recording, all of it on disk. */
-export function openDisk(root: string): Disk {
+/**
+ * `root`: the recorded folder as it is before the recording, all of it on disk. `foreign`: others, who are not recorded, make and
+ * remove files there, too; what happens to these is left out.
+ */
+export function openDisk(root: string, { foreign = false } = {}): Disk {
   let ids = 0;
   const live: Names = new Map();
   const byFile = new Map<bigint, Node>();
@@ -172,7 +178,7 @@ export function openDisk(root: string): Disk {
 
   function apply(call: Call): void {
     const { kind, file, path, path2, offset, data } = call;
-    if (kind === 'say') return;
+    if (kind === 'say' || (foreign && NAMED_BY_FILE.has(kind) && !byFile.has(file))) return;
     if (kind === 'create' || kind === 'mkdir') {
       const node = makeNode(kind === 'mkdir');
       // A number may have belonged to a file that is gone.

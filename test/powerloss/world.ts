@@ -1,10 +1,11 @@
 /** A recorded run: real processes over a folder of their own, and what they acknowledged when. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
 import { type Environment, type Installation, openInstallation } from '../chaos/installation.ts';
 import { type McpLine, mcpLine } from '../chaos/workers/mcp.ts';
+import { buildRecorder } from './recorder.ts';
 
 /** What somebody was told. Facts of the kinds `tried` and `began` promise nothing. */
 export type Fact =
@@ -71,22 +72,6 @@ export interface DeskLine {
 
 /** A call that takes longer hangs. Recording on a busy machine is slow. */
 const PATIENCE_MS = 120_000;
-
-/** Builds the recorder into `folder`. @throws Error with what the compiler said. */
-export function buildRecorder(folder: string): string {
-  const library = join(folder, 'recorder.so');
-  const source = join(import.meta.dirname, 'recorder.c');
-  const made = spawnSync(
-    'gcc',
-    ['-O2', '-Wall', '-Wextra', '-Werror', '-shared', '-fPIC', '-o', library, source, '-ldl', '-lpthread'],
-    { encoding: 'utf8' },
-  );
-  if (made.status !== 0)
-    throw new Error(
-      `The recorder needs gcc (Debian: apt install gcc libc6-dev): ${made.error?.message ?? made.stderr}`,
-    );
-  return library;
-}
 
 export interface WorldOptions {
   /** An empty folder; the caller removes it. */

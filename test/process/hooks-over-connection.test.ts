@@ -6,15 +6,18 @@
  * @module-tag mcp
  * @module-tag hook
  */
-import { spawnSync } from 'node:child_process';
-import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import type { HiveEvent } from '../../src/domain/events.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
+import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { HEADLESS } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
+import { clockPasses, eventually } from '../support/wait.ts';
 
 const SESSION = '5e551000-0000-4000-8000-00000000000a';
 
@@ -27,18 +30,20 @@ interface Output {
 async function fire(
   agent: McpCaller,
   event: Record<string, unknown>,
-  meta?: Record<string, unknown>,
+  { meta, signal }: { meta?: Record<string, unknown>; signal?: AbortSignal } = {},
 ): Promise<Output> {
   const fields = { client: 'claude-code', protocol: '1', session_id: SESSION, cwd: '/', prompt_id: 'p-1' };
-  return (await agent.client.callTool({
+  const call = {
     name: 'hook_event',
     arguments: { ...fields, agent_id: '', transcript_path: '', ...event },
     ...(meta === undefined ? {} : { _meta: meta }),
-  })) as Output;
+  };
+  return (await agent.client.callTool(call, undefined, signal === undefined ? {} : { signal })) as Output;
 }
 
 const said = ({ content }: Output): Record<string, unknown> => JSON.parse(content[0]?.text ?? '');
 
+const TURN = { hook_event_name: 'UserPromptSubmit', prompt: 'go' };
 const bash = (id: string): Record<string, unknown> => ({
   hook_event_name: 'PreToolUse',
   tool_name: 'Bash',
@@ -46,15 +51,30 @@ const bash = (id: string): Record<string, unknown> => ({
   tool_use_id: id,
 });
 
-async function claude(env: Record<string, string> = {}): Promise<{ hive: OpenedHive; agent: McpCaller }> {
+interface Started {
+  store: string;
+  hive: OpenedHive;
+  agent: McpCaller;
+}
+
+async function claude(env: Record<string, string> = {}): Promise<Started> {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const agent = await connectMcp({
+  return { store, hive, agent: await connect(store, env) };
+}
+
+/** A client that lives on when its server dies: this process. */
+const connect = (store: string, env: Record<string, string> = {}): Promise<McpCaller> =>
+  connectMcp({
     store,
     client: 'claude-code',
     env: { CLAUDE_CODE_ENTRYPOINT: 'cli', ...env },
+    wrap: (program, args) => ({ program, args: [...args] }),
   });
-  return { hive, agent };
+
+/** What the human was told of this kind. */
+async function told(hive: OpenedHive, notice: string): Promise<HiveEvent[]> {
+  return (await hive.notices.list(10)).filter(({ data }) => data['notice'] === notice);
 }
 
 describe('the tool of the hooks', () => {
@@ -62,12 +82,12 @@ describe('the tool of the hooks', () => {
     const { hive, agent } = await claude();
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain('hook_event');
-    const called = await fire(agent, bash('t-1'), { 'claudecode/toolUseId': 'toolu_1' });
+    const called = await fire(agent, bash('t-1'), { meta: { 'claudecode/toolUseId': 'toolu_1' } });
     expect(called).toMatchObject({ isError: true });
     expect(called.content[0]?.text).toMatch(/^not_allowed: .*not for you/);
     expect(await hive.sessions.find(SESSION)).toBeUndefined();
     // A hook's call contains at most where progress goes.
-    expect(said(await fire(agent, bash('t-1'), { progressToken: 7 }))).toEqual({});
+    expect(said(await fire(agent, bash('t-1'), { meta: { progressToken: 7 } }))).toEqual({});
     expect(await hive.sessions.find(SESSION)).toMatchObject({ client: 'claude-code', source: 'main' });
   });
 
@@ -124,20 +144,135 @@ describe('a hook over the connection that fails', () => {
   });
 });
 
-test("the human is notified once that an agent's server died, by the next hook of its client", async () => {
+test('the human is told once why hooks over the connection failed, as soon as one works again', async () => {
   const { hive, agent } = await claude();
-  await fire(agent, { hook_event_name: 'UserPromptSubmit', prompt: 'go' });
-  const { pid } = spawnSync('true');
-  const dead = { connection_id: 'connection-dead', machine: hostname(), pid, parent_pid: process.pid };
-  await hive.store.write(async (tx) => {
-    await tx.sessions.openConnection({ ...dead, session_id: SESSION, opened_at: tx.now });
-  });
-  const lost = async (): Promise<unknown[]> =>
-    (await hive.notices.list(10)).filter(({ data }) => data['notice'] === 'server_lost');
-  await fire(agent, bash('t-1'));
-  expect(await lost()).toEqual([]);
+  for (const id of ['t-1', 't-2']) await fire(agent, { ...bash(id), session_id: '' });
+  expect(await told(hive, 'hook_failed')).toEqual([]);
+  await fire(agent, TURN);
+  await eventually(async () => (await told(hive, 'hook_failed')).length > 0);
+  await fire(agent, { ...bash('t-3'), session_id: '' });
+  // It works again, and its failure has been reported.
   await fire(agent, { hook_event_name: 'Stop' });
-  await fire(agent, { hook_event_name: 'Stop' });
-  expect(await lost()).toMatchObject([{ session_id: SESSION, data: { severity: 'warning' } }]);
-  expect(await hive.store.read((tx) => tx.sessions.connection('connection-dead'))).toBeUndefined();
+  await fire(agent, { ...bash('t-4'), hook_event_name: 'Unheard', session_id: '' });
+  await fire(agent, TURN);
+  await eventually(async () => (await told(hive, 'hook_failed')).length > 1);
+  const [second, first] = await told(hive, 'hook_failed');
+  expect(first).toMatchObject({ session_id: SESSION, data: { severity: 'warning' } });
+  expect(first?.data['text']).toContain('The hook event PreToolUse has no session_id.');
+  expect(second?.data['text']).toContain('The hook event Unheard has no session_id.');
+  expect(second?.data['text']).not.toContain('PreToolUse');
 });
+
+describe('a server that died under its client', () => {
+  /** The hook that a client starts as a process, although its others go over the connection. */
+  async function fireProcess(store: string, event: Record<string, unknown>): Promise<void> {
+    const env = { CLAUDE_PID: String(process.pid), CLAUDE_CODE_ENTRYPOINT: 'cli' };
+    const child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(store, env));
+    child.process.stdin.end(JSON.stringify({ session_id: SESSION, cwd: '/', ...event }));
+    await outputOf(child);
+  }
+
+  async function died(): Promise<Started> {
+    const started = await claude({ CLAUDE_PID: String(process.pid) });
+    await fire(started.agent, TURN);
+    await started.agent.crash();
+    await expect(fire(started.agent, bash('t-1'))).rejects.toThrow();
+    expect(await told(started.hive, 'server_lost')).toEqual([]);
+    return started;
+  }
+
+  test('is reported once by the next hook that is a process', async () => {
+    const { store, hive, agent } = await died();
+    await fireProcess(store, { hook_event_name: 'SessionStart', source: 'compact' });
+    const lost = { session_id: SESSION, data: { severity: 'warning', pid: agent.pid } };
+    expect(await told(hive, 'server_lost')).toMatchObject([lost]);
+    await fireProcess(store, { hook_event_name: 'SessionEnd', reason: 'other' });
+    await connect(store);
+    expect(await told(hive, 'server_lost')).toHaveLength(1);
+  });
+
+  test('is reported once by the next connection', async () => {
+    const { store, hive, agent } = await died();
+    const again = await connect(store);
+    const lost = { session_id: SESSION, data: { severity: 'warning', pid: agent.pid } };
+    expect(await told(hive, 'server_lost')).toMatchObject([lost]);
+    await fire(again, TURN);
+    await fireProcess(store, { hook_event_name: 'SessionEnd', reason: 'other' });
+    expect(await told(hive, 'server_lost')).toHaveLength(1);
+  });
+});
+
+describe('a hook whose client takes its call back (Escape)', () => {
+  test('withdraws the permission that it asked for; the next one is asked anew', async () => {
+    const { hive, agent } = await claude();
+    await openDesk(hive);
+    await fire(agent, TURN);
+    const { tool_use_id: _, ...call } = bash('t-1');
+    const permission = { ...call, hook_event_name: 'PermissionRequest' };
+    const pressed = new AbortController();
+    const hook = fire(agent, permission, { signal: pressed.signal });
+    const first = await pending(hive);
+    pressed.abort();
+    await expect(hook).rejects.toThrow();
+    await eventually(async () => (await hive.prompts.get(first.ask_id)).status === 'cancelled');
+    expect(await hive.prompts.get(first.ask_id)).toMatchObject({
+      cancel_reason: 'answered_elsewhere',
+      by: 'terminal',
+      terminal_since: null,
+    });
+    const again = fire(agent, permission);
+    await answerDialog(hive, (await pending(hive)).ask_id, 'Deny', 'not now');
+    expect(JSON.stringify(said(await again))).toContain('ada says: not now');
+  });
+
+  test('keeps the question for which its Stop waited, and delivers the answer later', async () => {
+    const { hive, agent } = await claude({ ...HEADLESS, HIVE_STOP_WAIT_S: '3600' });
+    await fire(agent, TURN);
+    const { ask_id } = await ask(hive, {}, SESSION);
+    const pressed = new AbortController();
+    const hook = fire(agent, { hook_event_name: 'Stop' }, { signal: pressed.signal });
+    const blocks = async (): Promise<boolean> => (await hive.prompts.get(ask_id)).blocked_since !== null;
+    await eventually(blocks);
+    pressed.abort();
+    await expect(hook).rejects.toThrow();
+    await eventually(async () => !(await blocks()));
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    expect(JSON.stringify(said(await fire(agent, { ...TURN, prompt_id: 'p-2' })))).toContain('blue');
+  });
+
+  test('hands over again what its output carried', async () => {
+    const { hive, agent } = await claude();
+    await fire(agent, TURN);
+    const { ask_id } = await ask(hive, {}, SESSION);
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    const released = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const holding = hive.store.write(async () => {
+      held.resolve();
+      await released.promise;
+    });
+    await held.promise;
+    const after = { ...bash('t-1'), hook_event_name: 'PostToolUse', tool_response: '{}' };
+    const pressed = new AbortController();
+    const hook = fire(agent, after, { signal: pressed.signal });
+    pressed.abort();
+    await expect(hook).rejects.toThrow();
+    // What was sent before this call has been read.
+    await agent.client.listTools();
+    released.resolve();
+    await holding;
+    await eventually(async () => (await hive.prompts.get(ask_id)).handed_at !== null);
+    // By then it counts as never printed.
+    await clockPasses(2_600);
+    expect(JSON.stringify(said(await fire(agent, { ...TURN, prompt_id: 'p-2' })))).toContain('blue');
+  });
+});
+
+/** The one question that waits. */
+async function pending(hive: OpenedHive): Promise<Prompt> {
+  const waits = async (): Promise<Prompt | undefined> =>
+    (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+  await eventually(async () => (await waits()) !== undefined);
+  return (await waits()) as Prompt;
+}

@@ -71,14 +71,12 @@ export function openProxy(hive: OpenedHive, { patience_ms = 60_000 } = {}): Prox
     hive,
     client: { input: fromClient, output: toClient },
     agent: { input: fromAgent, output: toAgent, pid: null, command: 'fake-agent' },
-    machine: 'test',
+    glued: null,
     name: null,
     makeId() {
       sessions += 1;
       return `editor-${sessions}`;
     },
-    findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
-    placeAt: (cwd) => ({ cwd, project_dir: '/demo/.git', resolve: (path) => path }),
     mcp: { command: '/bin/node', args: ['/bin/hive', 'mcp'], env: {} },
     patience_ms,
     onClientGone: () => fromAgent.end(),

@@ -1,8 +1,10 @@
 /** The checker of `npm run chaos`: it accepts a correct history, and each check finds the error it looks for. */
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkAll, idle } from '../chaos/checker.ts';
 import type { Evidence, Fact, StoredRow } from '../chaos/facts.ts';
 import { lost } from '../chaos/failures.ts';
+import { openHistory } from '../chaos/history.ts';
 import type { Installation } from '../chaos/installation.ts';
 import { follower } from '../chaos/workers/follower.ts';
 import type { World } from '../chaos/world.ts';
@@ -80,7 +82,8 @@ test('a follower of a run that was ended by an error leaves no error of its own 
       throw lost('the run is over');
     },
   } as unknown as Installation;
-  const world: World = { installation, seed: 1, handles: new Set(), asks: [], working: false };
+  const history = openHistory(join(folder, 'history.jsonl'));
+  const world: World = { installation, seed: 1, history, handles: new Set(), asks: [], working: false };
   // Vitest fails a file in which a promise is rejected and nobody is there to take it.
   await follower(world, 'follower').work();
   expect(starts).toBe(1);

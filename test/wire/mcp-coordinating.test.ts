@@ -67,6 +67,44 @@ test('nor a question of the session it descends from', async () => {
   expect(idsOf(await awaitAsk(coordinator))).toEqual([]);
 });
 
+test('a question that it left to the human is not given to it again, and is still pending for the human', async () => {
+  const { hive, coordinator } = await scene();
+  const left = await ask(hive, { question: 'Delete the data?' }, 'agent-2');
+  const found = await awaitAsk(coordinator);
+  expect(idsOf(found)).toEqual([left.ask_id]);
+  expect(found.next).toContain('hivemind_await_ask {"leave": ["ask-…"]}');
+  const waiting = awaitAsk(coordinator, { leave: [left.ask_id], timeout_ms: 25_000 });
+  await eventually(async () => (await hive.prompts.get(left.ask_id)).left_by.length === 1);
+  const other = await ask(hive, { question: 'Which colour?' }, 'agent-2');
+  expect(idsOf(await waiting)).toEqual([other.ask_id]);
+  expect(idsOf(await awaitAsk(coordinator))).toEqual([other.ask_id]);
+  // It speaks for itself alone.
+  const second = await connectInProcess(hive, 'coordinator', {
+    connection: { env: { HIVE_AGENT: 'agent-3' }, connection_id: 'connection-3' },
+  });
+  expect(idsOf(await awaitAsk(second))).toEqual([left.ask_id, other.ask_id]);
+  expect(await hive.prompts.get(left.ask_id)).toMatchObject({ status: 'pending', left_by: ['agent-1'] });
+  const events = await hive.history.eventsOf(left.ask_id, 10);
+  expect(events.filter(({ type }) => type === 'prompt/left_to_human')).toHaveLength(1);
+  // It may still answer it, for example when the human asks it to.
+  const { structuredContent } = await coordinator.callTool({
+    name: 'hivemind_respond',
+    arguments: { ask_id: left.ask_id, decision: 'no' },
+  });
+  expect(structuredContent).toMatchObject({ accepted: true });
+});
+
+test('what it could not answer it cannot leave either', async () => {
+  const { hive, coordinator } = await scene();
+  const own = await ask(hive, {}, 'agent-1');
+  const { isError, content } = await coordinator.callTool({
+    name: 'hivemind_await_ask',
+    arguments: { leave: [own.ask_id], timeout_ms: 0 },
+  });
+  expect(isError).toBe(true);
+  expect(JSON.stringify(content)).toContain('cannot answer its own');
+});
+
 test('contexts are cut where they do not fit, and each is to be had whole', async () => {
   const { hive, coordinator } = await scene();
   const context = 'é'.repeat(32_000);

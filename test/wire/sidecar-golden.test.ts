@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
-import { ask, introduce, SEAT_SECRET } from '../support/hive.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { ask, HUMAN, introduce, SEAT_SECRET } from '../support/hive.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
@@ -102,6 +103,59 @@ describe('sessions and turns', () => {
     await exchange(sidecar, 'turn/interrupt', { session_id, by: 'ada', timeout_ms: 1_000 });
     await exchange(sidecar, 'turn/interrupt_all', { by: 'ada', timeout_ms: 1_000 });
     await exchange(sidecar, 'turn/cancel_interrupt', { session_id, by: 'ada' });
+  });
+});
+
+describe('agents of other packages in Emacs', () => {
+  const AGENT = { session_id: 'editor-golden', client: 'Gemini', directory: '/demo' };
+  const DIALOG = {
+    session_id: 'editor-golden',
+    key: 'golden-1',
+    kind: 'execute',
+    input: { command: 'make' },
+    header: 'make',
+    options: [
+      { id: 'once', label: 'Allow', description: 'This once', refuses: false, once: true },
+      { id: 'no', label: 'Reject', description: 'Refuse this once', refuses: true, once: true },
+    ],
+    takes_notes: true,
+  };
+
+  test('their sessions, turns and dialogs, answered at a desk', async () => {
+    const { hive, sidecar } = await connectDesk();
+    await exchange(sidecar, 'session/introduce', AGENT);
+    await exchange(sidecar, 'turn/begin', { session_id: 'editor-golden' });
+    const { prompts } = await exchange(sidecar, 'dialog/open', DIALOG);
+    await answerDialog(hive, prompts[0].ask_id, 'Reject', 'Use ninja.');
+    await expectTold(sidecar, 'dialog/answered');
+    await exchange(sidecar, 'dialog/handed', { key: 'golden-1' });
+    await sidecar.request('dialog/open', { ...DIALOG, key: 'golden-2' });
+    await exchange(sidecar, 'dialog/close', {
+      key: 'golden-2',
+      reason: 'answered_elsewhere',
+      decision: 'Reject',
+    });
+    await exchange(sidecar, 'turn/end', { session_id: 'editor-golden', stop_reason: 'end_turn' });
+    await exchange(sidecar, 'session/end', { session_id: 'editor-golden' });
+  });
+
+  test('are stopped and woken by their editor', async () => {
+    const { hive, sidecar } = await connectDesk();
+    await sidecar.request('session/introduce', AGENT);
+    const { turn_id } = await sidecar.request('turn/begin', { session_id: 'editor-golden' });
+    const outcome = hive.interrupts.interrupt({ session: 'editor-golden', turn_id, actor: HUMAN });
+    await expectTold(sidecar, 'session/interrupt');
+    await sidecar.request('turn/end', { session_id: 'editor-golden', stop_reason: 'cancelled' });
+    expect(await outcome).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+    const session = await hive.sessions.resolve('editor-golden');
+    const { prompt } = await hive.prompts.ask({ question: 'Deploy?', options: ['yes', 'no'] }, session);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    await expectTold(sidecar, 'session/wake');
+  });
+
+  test('are refused what no session was introduced for', async () => {
+    const { sidecar } = await connectDesk();
+    await exchange(sidecar, 'turn/begin', { session_id: 'editor-unknown' }, 'turn/begin-unknown');
   });
 });
 

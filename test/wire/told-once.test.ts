@@ -44,6 +44,8 @@ test.each([1, 2, 3, 4, 99])('whichever look at the store fails: number %i', asyn
     opening: true,
     head_seq: 0,
     following: null,
+    agents: { sessions: new Map(), dialogs: new Map() },
+    notify: async () => undefined,
   };
   const stop = startEvents({ ...place, hive: failing(hive, number) }, async (method) => {
     told.push(method);

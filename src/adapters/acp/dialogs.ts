@@ -99,6 +99,8 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
     rest: Object.fromEntries([...rest, ...(others.length === 0 ? [] : [['content', others] as const])]),
     options,
     cwd,
+    // The protocol has no room for words.
+    takes_notes: false,
   };
 }
 

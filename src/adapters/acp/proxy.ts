@@ -5,16 +5,12 @@
  * talk as if there were no proxy: nothing hangs, and nothing is allowed.
  */
 import type { Readable, Writable } from 'node:stream';
+import type { EditorSession } from '../../application/editor-sessions.ts';
 import type { OfferedDialog } from '../../application/editors.ts';
-import { carrierOf } from '../../application/editors.ts';
 import type { Hive } from '../../application/hive.ts';
-import type { ProjectContext } from '../../application/hook-context.ts';
 import type { EditorAnswer, EditorDialog } from '../../domain/editors.ts';
 import type { Raw } from '../../domain/hooks.ts';
 import { objectIn, textIn } from '../../domain/json.ts';
-import type { Place } from '../../domain/permission-rules.ts';
-import type { Session } from '../../domain/sessions.ts';
-import type { Turn } from '../../domain/turns.ts';
 import {
   ELICITATION,
   elicitationOf,
@@ -38,13 +34,15 @@ export interface ProxyOptions {
   hive: Hive;
   client: Side;
   agent: Side & { pid: number | null; command: string };
-  machine: string;
   /** The name that the agent's person gave it. */
   name: string | null;
   /** Makes the id of an agent's session in the hive. */
   makeId: () => string;
-  findProject: (directory: string) => ProjectContext;
-  placeAt: (directory: string) => Place;
+  /**
+   * The session's id where the editor's own package speaks to the hive (elisp/hive-agent-shell.el): that reports the turns
+   * and offers the permissions, and only forms are left to the proxy.
+   */
+  glued: string | null;
   /** The command of `hive mcp`, for the sessions that the client begins; null: the client adds it itself. */
   mcp: { command: string; args: string[]; env: Readonly<Record<string, string>> } | null;
   /** How many ms a form waits that only a desk can show, while nobody is at one. */
@@ -76,15 +74,10 @@ interface Question {
 /** One session of the agent. */
 interface Conversation {
   acp_id: string;
-  /** Its id in the hive, unless the agent's own hooks speak for it. */
-  session_id: string;
   cwd: string;
   calls: ToolCalls;
-  session: Session | null;
-  /** The running turn, once it is stored. */
-  turn: Promise<Turn | null>;
-  /** Ends what waits for the turn to be interrupted. */
-  turn_stop: AbortController;
+  /** As the hive knows it. */
+  session: EditorSession;
 }
 
 /** A request of the client's whose response tells something. */
@@ -103,8 +96,6 @@ const SESSION_METHODS: ReadonlySet<string> = new Set([
 const CANCEL_REQUEST = '$/cancel_request';
 const REQUEST_CANCELLED = -32_800;
 const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
-/** A client whose hooks report a turn does so this soon after its prompt. */
-const HOOKED_TURN_MS = 10_000;
 
 /** Passes messages until the agent has ended; resolves once nothing of it waits in the hive. */
 export async function runProxy(options: ProxyOptions): Promise<void> {
@@ -154,7 +145,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       return withForms(params);
     }
     if (SESSION_METHODS.has(method)) {
-      const session_id = options.makeId();
+      const session_id = options.glued ?? options.makeId();
       const cwd = textIn(params, 'cwd') ?? process.cwd();
       awaited.set(key(id), { kind: 'session', acp_id: textIn(params, 'sessionId'), session_id, cwd });
       return withMcp(params, session_id);
@@ -163,7 +154,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
       if (conversation !== undefined) {
         awaited.set(key(id), { kind: 'turn', conversation });
-        if (version === 1) beginTurn(conversation, String(id));
+        if (version === 1 && options.glued === null) void conversation.session.beginTurn(String(id));
       }
     }
     return null;
@@ -249,15 +240,16 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const acp_id = textIn(result, 'sessionId') ?? known.acp_id;
     if (acp_id === null) return;
     const { session_id, cwd } = known;
-    conversations.set(acp_id, {
-      acp_id,
+    const described = {
       session_id,
+      client_session_id: acp_id,
+      client: agentName,
+      name: options.name,
+      pid: agent.pid,
       cwd,
-      calls: new ToolCalls(),
-      session: null,
-      turn: Promise.resolve(null),
-      turn_stop: new AbortController(),
-    });
+    };
+    const session = hive.editorSessions.attach(described, { interrupt: () => interrupt(acp_id) });
+    conversations.set(acp_id, { acp_id, cwd, calls: new ToolCalls(), session });
   }
 
   function updateOfAgent(params: Raw): void {
@@ -267,7 +259,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     conversation.calls.update(update);
     if (version === 1 || update['sessionUpdate'] !== 'state_update') return;
     // Version 2: the response to a prompt only says that it was accepted.
-    if (update['state'] === 'running') beginTurn(conversation, null);
+    if (update['state'] === 'running' && options.glued === null) void conversation.session.beginTurn(null);
     if (update['state'] === 'idle') endTurn(conversation, textIn(update, 'stopReason'));
   }
 
@@ -288,7 +280,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   function questionOf(id: Id, method: string, params: Raw): Question | null {
     const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
-    if (conversation === undefined) return null;
+    if (conversation === undefined || (options.glued !== null && method === PERMISSION)) return null;
     const dialog =
       method === PERMISSION
         ? permissionOf(params, conversation.calls, conversation.cwd)
@@ -312,13 +304,9 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   async function offer(question: Question): Promise<void> {
     const { id, dialog, conversation, stop } = question;
-    const isOurs = !(await isHooked(conversation));
     let answer: EditorAnswer | null = null;
-    if (isOurs) {
-      const session = await introduced(conversation);
-      await conversation.turn;
-      const place = options.placeAt(conversation.cwd);
-      const opened = await hive.editors.open({ session, dialog, place });
+    const opened = await conversation.session.open(dialog);
+    if (opened !== null) {
       question.offered = opened.offered;
       answer = opened.answer;
       // Meanwhile the client may have answered, or the agent given up.
@@ -380,66 +368,16 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   // ---- Sessions and turns ----
 
-  /** Whether the agent's own hooks speak for this session: then they offer its dialogs and report its turns. */
-  async function isHooked({ acp_id }: Conversation): Promise<boolean> {
-    const known = await hive.sessions.find(acp_id);
-    return known !== undefined && known.hooks_seen_at !== null && known.state !== 'ended';
-  }
-
-  async function introduced(conversation: Conversation): Promise<Session> {
-    const { session_id, cwd } = conversation;
-    conversation.session ??= await hive.sessions.introduce({
-      ...options.findProject(cwd),
-      session_id,
-      client: agentName,
-      name: options.name,
-      source: 'main',
-      machine: options.machine,
-      pid: agent.pid,
-      parent_session_id: null,
-    });
-    return conversation.session;
-  }
-
-  function beginTurn(conversation: Conversation, client_turn_id: string | null): void {
-    conversation.turn_stop.abort();
-    const stop = new AbortController();
-    conversation.turn_stop = stop;
-    conversation.turn = (async () => {
-      if (await isHooked(conversation)) return null;
-      const session = await introduced(conversation);
-      return hive.turns.start({ session_id: session.session_id, client_turn_id, by: session.handle });
-    })().catch((error: unknown) => {
-      hive.log.warn('hive acp could not record a turn.', { error: String(error) });
-      return null;
-    });
-    beside(() => watchTurn(conversation, stop.signal));
-  }
-
-  /** Stops the agent when somebody interrupts its turn, also one that its hooks have begun. */
-  async function watchTurn(conversation: Conversation, signal: AbortSignal): Promise<void> {
-    const turn = (await conversation.turn) ?? (await hookedTurn(conversation, signal));
-    if (turn === null || signal.aborted) return;
-    const order = await hive.interrupts.untilInterrupted(turn.turn_id, signal);
-    if (order === null || signal.aborted) return;
-    await toAgent({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: conversation.acp_id } });
+  /** Stops the agent: somebody has interrupted its turn. */
+  async function interrupt(acp_id: string): Promise<void> {
+    await toAgent({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: acp_id } });
     for (const question of [...questions.values()])
-      if (question.conversation === conversation && (await withdraw(question, 'interrupted')))
+      if (question.conversation.acp_id === acp_id && (await withdraw(question, 'interrupted')))
         await settle(question, withdrawnResult(question.method));
   }
 
-  async function hookedTurn({ acp_id }: Conversation, signal: AbortSignal): Promise<Turn | null> {
-    const found = await hive.feed.until(() => hive.turns.current(acp_id), {
-      wait_ms: HOOKED_TURN_MS,
-      signal,
-    });
-    return found ?? null;
-  }
-
   function endTurn(conversation: Conversation, stop_reason: string | null): void {
-    conversation.turn_stop.abort();
     conversation.calls.clear();
-    const { turn } = conversation;
     for (const question of [...questions.values()]) {
       if (question.conversation !== conversation) continue;
       questions.delete(key(question.id));
@@ -447,15 +385,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
         await withdraw(question, 'withdrawn');
       });
     }
-    beside(async () => {
-      const running = (await turn) ?? (await hive.turns.current(conversation.acp_id)) ?? null;
-      if (running === null) return;
-      const isOurs = running.session_id === conversation.session_id;
-      // A turn that hooks began ends with them, unless it was cancelled: then no hook runs.
-      if (!isOurs && stop_reason !== 'cancelled') return;
-      await hive.turns.end(running.turn_id, stop_reason === 'cancelled' ? { aborted: 'interrupted' } : {});
-      if (isOurs) await hive.delivery.collect(carrierOf(conversation));
-    });
+    if (options.glued === null) beside(() => conversation.session.endTurn(stop_reason));
   }
 
   // ---- Until one side is gone ----
@@ -473,7 +403,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   });
   await pass(agent.input, fromAgent);
   for (const question of questions.values()) question.stop.abort();
-  for (const conversation of conversations.values()) conversation.turn_stop.abort();
+  for (const { session } of conversations.values()) session.stop();
   await Promise.allSettled(background);
   await endAll().catch((error: unknown) =>
     hive.log.warn('hive acp could not end its turns.', { error: String(error) }),
@@ -481,12 +411,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   async function endAll(): Promise<void> {
     for (const question of questions.values()) await withdraw(question, 'withdrawn');
-    for (const { turn } of conversations.values()) {
-      const running = await turn;
-      if (running === null) continue;
-      const now = await hive.turns.get(running.turn_id);
-      if (now.state === 'in_progress') await hive.turns.end(running.turn_id, { aborted: 'ended' });
-    }
+    for (const { session } of conversations.values()) await session.close();
   }
 }
 

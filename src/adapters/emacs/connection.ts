@@ -40,6 +40,7 @@ import {
   notifyPreferences,
   startDeskPopups,
 } from './desks.ts';
+import { closeAgents, editorMethods } from './editors.ts';
 import { FrameReader, fitted } from './frames.ts';
 import { historyMethods } from './history.ts';
 import { mentionMethods, notifyMentions } from './mentions.ts';
@@ -58,6 +59,7 @@ export const METHODS: Methods = {
   ...mentionMethods,
   ...sessionMethods,
   ...turnMethods,
+  ...editorMethods,
   ...outreachMethods,
   ...noticeMethods,
   ...deskMethods,
@@ -119,6 +121,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   const messageStrategy = { handleMessage: counted(traffic) };
   const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
   const { seat, human, pid, check } = options;
+  const notify: Notify = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   const desk: DeskConnection = {
     hive,
     seat,
@@ -129,8 +132,9 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     opening: false,
     head_seq: 0,
     following: null,
+    agents: { sessions: new Map(), dialogs: new Map() },
+    notify,
   };
-  const notify: Notify = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopPopups: (() => Promise<void>) | null = null;
   let stopHeld: (() => void) | null = null;
   let announced = false;
@@ -190,7 +194,10 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   (stopHeld as (() => void) | null)?.();
   const stops = [desk.following, stopPopups] as ((() => Promise<void>) | null)[];
   // An Emacs that hangs reads no more bytes, and a write to it would wait for ever.
-  await within(CLOSING_MS, Promise.all([...stops.map((end) => end?.()), desk.desk?.close()]));
+  await within(
+    CLOSING_MS,
+    Promise.all([...stops.map((end) => end?.()), closeAgents(desk), desk.desk?.close()]),
+  );
 }
 
 /** Every string for Emacs is well-formed and free of NUL: one bad string would lose the whole frame there. */

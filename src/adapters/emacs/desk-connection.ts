@@ -2,6 +2,8 @@
 import type { Message } from 'vscode-jsonrpc/node';
 import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
+import type { EditorSession } from '../../application/editor-sessions.ts';
+import type { OpenedDialog } from '../../application/editors.ts';
 import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HumanActor } from '../../domain/actors.ts';
@@ -10,6 +12,22 @@ import type { HiveEvent } from '../../domain/events.ts';
 import { cleanText } from '../../domain/text.ts';
 import { type UnknownName, understand } from '../arguments.ts';
 import { RPC_CODES } from '../errors.ts';
+
+/** The agents that other packages in this Emacs show, and the dialogs of theirs that are open. */
+export interface EditorAgents {
+  sessions: Map<string, EditorSession>;
+  dialogs: Map<string, OpenDialog>;
+}
+
+/** A dialog that Emacs has opened and not closed. */
+export interface OpenDialog {
+  session_id: string;
+  key: string;
+  /** As it was offered, and its answer; null where the agent's own hooks offer it. */
+  opened: Promise<OpenedDialog | null>;
+  /** Ends the wait for its answer. */
+  stop: AbortController;
+}
 
 /** What every method gets besides its parameters. */
 export interface DeskConnection {
@@ -29,6 +47,9 @@ export interface DeskConnection {
   head_seq: number;
   /** The feed that sends events to Emacs; null before `initialized`. */
   following: Following | null;
+  /** The agents that other packages in this Emacs show. */
+  agents: EditorAgents;
+  notify: Notify;
 }
 
 /** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
@@ -73,6 +94,9 @@ export const NOTIFICATIONS = [
   'desk/preferences_changed',
   'desk/notice',
   'desk/resync',
+  'dialog/answered',
+  'session/interrupt',
+  'session/wake',
 ] as const;
 
 export type NotificationName = (typeof NOTIFICATIONS)[number];

@@ -6,6 +6,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { HookSettings } from '../../application/hook-context.ts';
 import type { HookClient, HookEvent } from '../../domain/hooks.ts';
 import { subagentId } from '../../domain/sessions.ts';
+import { labelled } from '../../domain/sources.ts';
 import type { Raw } from './event.ts';
 import { readEvent, sayVerdict } from './hook.ts';
 
@@ -30,6 +31,7 @@ export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTime
 export function createConnectionHook(hive: Hive, settings: ConnectionSettings): ConnectionHook {
   const fails_closed = settings.env['HIVE_GATE_FAIL'] === 'closed';
   const env = hookEnvironment(settings.env);
+  const failures = createFailures(hive);
   return async (call, signal) => {
     let name: unknown = call.args['hook_event_name'];
     try {
@@ -43,14 +45,53 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
         findProject: () => settings.findProject(settings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
         withoutTimeLimit: (work) => work(signal),
       });
-      // Reported as printed once it has left, which is when this process reaches its next task.
-      if (verdict.output_id !== null) setImmediate(() => hive.hooks.printed(verdict).catch(() => undefined));
+      // Reported as printed once it has left, which is when this process reaches its next task. A cancelled call gets no
+      // answer, so what it carried is handed over again.
+      if (verdict.output_id !== null && !signal.aborted)
+        setImmediate(() => hive.hooks.printed(verdict).catch(() => undefined));
+      failures.report(event);
       return sayVerdict(event, verdict);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       hive.log.error('A hook failed.', { event: String(name), error: reason });
-      return fails_closed ? refusal(String(name), reason) : '';
+      if (fails_closed) return refusal(String(name), reason);
+      failures.note(reason);
+      return '';
     }
+  };
+}
+
+interface Failures {
+  /** A hook failed for this reason, and the agent went on without it. */
+  note(reason: string): void;
+  /** A hook of this agent works again: the human is told why others did not. */
+  report(event: HookEvent): void;
+}
+
+/** The failures of one connection. The human is told each reason once. */
+function createFailures(hive: Hive): Failures {
+  const told = new Set<string>();
+  let unreported: string[] = [];
+  return {
+    note(reason) {
+      if (!told.has(reason)) unreported.push(reason);
+      told.add(reason);
+    },
+    report({ session_id }) {
+      const reasons = unreported;
+      unreported = [];
+      if (reasons.length === 0) return;
+      const give = async (): Promise<void> => {
+        const session = await hive.sessions.find(session_id);
+        const text = `A hook of ${session === undefined ? session_id : labelled(session)} failed and the agent went on without it, so a mention or an interrupt may not have held it: ${reasons.join(' ')}`;
+        await hive.notices.give({ severity: 'warning', text, session_id, data: { notice: 'hook_failed' } });
+      };
+      setImmediate(() => {
+        give().catch((error: unknown) => {
+          hive.log.warn('A failed hook could not be reported.', { error: String(error) });
+        });
+      });
+    },
   };
 }
 

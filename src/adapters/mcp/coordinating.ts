@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
 import type { Prompt } from '../../domain/prompts.ts';
-import { askId, respondShape } from '../../schemas/prompts.ts';
+import { askId, leaveShape, respondShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
 import { questionView } from './prompts.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
@@ -19,7 +19,7 @@ const awaitAsk = tool({
   name: 'hivemind_await_ask',
   title: 'Wait for a question',
   description:
-    'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), or as long as your client allows; next says how to go on. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting.',
+    'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), or as long as your client allows; next says how to go on. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting. With leave: first leaves those questions to the human, so that you are not given them again.',
   example: { timeout_ms: DEFAULT_WAIT_MS },
   input: {
     timeout_ms: z
@@ -30,10 +30,12 @@ const awaitAsk = tool({
       .optional()
       .describe(`Wait at most this many ms. Default ${DEFAULT_WAIT_MS}.`),
     ask_id: askId.optional().describe('Only this question, with its whole context.'),
+    ...leaveShape,
   },
-  readOnly: true,
-  async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id }, call) {
+  readOnly: false,
+  async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id, leave = [] }, call) {
     const actor = await call.hive.sessions.actor(call.session, 'mcp');
+    if (leave.length > 0) await call.hive.prompts.leave(leave, actor);
     if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
     const wait_ms = Math.min(timeout_ms, call.longest_wait_ms);
     const { signal } = call;
@@ -63,13 +65,20 @@ function nothingAsked(waited_ms: number, timeout_ms: number): Record<string, unk
   return { prompts: [], timed_out: left_ms === 0, waited_ms, next };
 }
 
-/** The first pending prompts that this actor may answer (invariant 9), most urgent first. Others do not count towards the limit. */
+/**
+ * The first pending prompts that this actor may answer (invariant 9) and has not left to the human, most urgent first. Others do
+ * not count towards the limit.
+ */
 async function answerable(actor: AgentActor, { hive }: ToolCall): Promise<Prompt[]> {
   const found: Prompt[] = [];
   let cursor: string | null = null;
   do {
     const page = await hive.prompts.list({ status: 'waiting', limit: PAGE, cursor });
-    found.push(...page.items.filter((prompt) => refusalToAnswer(actor, prompt) === null));
+    found.push(
+      ...page.items.filter(
+        (prompt) => refusalToAnswer(actor, prompt) === null && !prompt.left_by.includes(actor.session_id),
+      ),
+    );
     cursor = page.next_cursor;
   } while (cursor !== null && found.length < MOST_SHOWN);
   return found.slice(0, MOST_SHOWN);
@@ -87,7 +96,8 @@ async function oneQuestion(
   return { prompts: [questionView(prompt)], next: ANSWER };
 }
 
-const ANSWER = 'Answer with hivemind_respond. Permissions are for the human alone.';
+const ANSWER =
+  'Answer with hivemind_respond, or leave a question to the human: hivemind_await_ask {"leave": ["ask-…"]} waits for others. Permissions are for the human alone.';
 
 /** As many prompts as a client passes on whole; if not all fit, their contexts are cut first. */
 function questions(found: readonly Prompt[]): Record<string, unknown> {

@@ -100,6 +100,7 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   settled_at: [never, never],
   response_id: [never, never],
   orphaned: [never, never],
+  left_by: [never, never],
   snoozed_until: [never, never],
   claimed_at: [never, never],
   carrier: [never, never],

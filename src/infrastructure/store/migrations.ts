@@ -22,6 +22,7 @@ import signatures from '../../../sql/migrations/26_signatures.sql';
 import runMarks from '../../../sql/migrations/27_run_marks.sql';
 import waitsTable from '../../../sql/migrations/28_waits.sql';
 import terminal from '../../../sql/migrations/29_terminal.sql';
+import left from '../../../sql/migrations/30_left.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -72,6 +73,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   run_marks: runMarks,
   waits: waitsTable,
   terminal,
+  left,
 };
 
 const CREATE_LEDGER = statement(

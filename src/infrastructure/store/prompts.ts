@@ -52,6 +52,7 @@ const MUTABLE = {
   late_response: 'json',
   amended: 'boolean',
   orphaned: 'boolean',
+  left_by: 'json',
   snoozed_until: 'plain',
   claimed_by: 'plain',
   claimed_at: 'plain',

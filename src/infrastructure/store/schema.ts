@@ -21,6 +21,7 @@ export const MIGRATION_NAMES = [
   'run_marks',
   'waits',
   'terminal',
+  'left',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */

@@ -68,6 +68,9 @@ export function createAsker(
     };
   }
 
+  /** Whether it may end without anybody. */
+  const expires = (key: string): boolean => unsure.get(key)?.['timeout_ms'] !== undefined;
+
   async function send(key: string): Promise<void> {
     const question = unsure.get(key) ?? {};
     const { ask_id, agent } = await line.call('hivemind_ask_async', question);
@@ -90,7 +93,10 @@ export function createAsker(
     const { prompts } = await line.call('hivemind_poll', { ask_ids: ids, wait_ms });
     for (const view of prompts as Record<string, unknown>[]) {
       const { ask_id, status, decision = null, late_response } = view;
-      if (status === 'pending') continue;
+      if (status === 'pending') {
+        log.add({ did: 'unsettled', ask_id: String(ask_id) });
+        continue;
+      }
       const text = JSON.stringify({ decision, late_response });
       read(String(ask_id), String(status), decision === null ? null : String(decision), text, 'poll');
     }
@@ -99,10 +105,11 @@ export function createAsker(
   async function cancel(): Promise<void> {
     const [ask_id] = open;
     if (ask_id === undefined) return;
-    await attempt(log, 'cancel', async () => {
+    const act = async (): Promise<void> => {
       const { accepted, status } = await line.call('hivemind_cancel', { ask_id });
       log.add({ did: 'cancelled', ask_id, accepted: accepted === true, status: String(status) });
-    });
+    };
+    await attempt(log, 'cancel', act, { ask_id });
   }
 
   return {
@@ -119,20 +126,21 @@ export function createAsker(
         unsure.set(key, questionOf(key));
         log.add({ did: 'tried', what: 'ask', text: key });
       }
-      await attempt(log, 'ask', () => send(key));
+      await attempt(log, 'ask', () => send(key), { key, expires: expires(key) });
     },
     async poll(wait_ms) {
-      await attempt(log, 'poll', () => look([...open], wait_ms));
+      await attempt(log, 'poll', () => look([...open], wait_ms), { ask_ids: [...open] });
     },
     cancel,
     async post() {
       const whom = world.handles.size > 0 && random.chance(0.7) ? ` @${random.pick([...world.handles])}` : '';
       const body = `${unique('message')}${whom}`;
       log.add({ did: 'tried', what: 'post', text: body });
-      await attempt(log, 'post', async () => {
+      const act = async (): Promise<void> => {
         const { message_id } = await line.call('hivemind_post', { body });
         log.add({ did: 'posted', message_id: String(message_id), body });
-      });
+      };
+      await attempt(log, 'post', act, { body });
     },
     async process() {
       await attempt(log, 'process', async () => {
@@ -144,12 +152,15 @@ export function createAsker(
       });
     },
     async settle() {
-      for (const key of [...unsure.keys()]) await untilDone(log, 'ask', () => send(key));
+      for (const key of [...unsure.keys()])
+        await untilDone(log, 'ask', () => send(key), { key, expires: expires(key) });
     },
     async finish() {
       const ids = [...open, ...ended];
-      for (let at = 0; at < ids.length; at += AT_ONCE)
-        await untilDone(log, 'poll', () => look(ids.slice(at, at + AT_ONCE), 0));
+      for (let at = 0; at < ids.length; at += AT_ONCE) {
+        const ask_ids = ids.slice(at, at + AT_ONCE);
+        await untilDone(log, 'poll', () => look(ask_ids, 0), { ask_ids });
+      }
       await line.end();
     },
     end: async () => log.close(),
@@ -167,7 +178,7 @@ export function agent(world: World, options: AgentOptions): Worker {
     if (ask_id === undefined) return;
     const decision = unique('answer');
     log.add({ did: 'tried', what: 'answer', text: decision });
-    await attempt(log, 'answer', async () => {
+    const act = async (): Promise<void> => {
       const {
         accepted,
         late,
@@ -183,7 +194,8 @@ export function agent(world: World, options: AgentOptions): Worker {
         status: String(status),
         standing: typeof standing === 'string' ? standing : null,
       });
-    });
+    };
+    await attempt(log, 'answer', act, { ask_id, decision });
   }
 
   async function interrupt(): Promise<void> {

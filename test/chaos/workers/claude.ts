@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Client } from '../client.ts';
 import { attempt, Failure, sleep } from '../failures.ts';
 import type { Worker, World } from '../world.ts';
 import { createAsker } from './agent.ts';
@@ -39,12 +40,44 @@ const TOOLS = 4;
 /** One that leads to what clears the mention gate, and is never held. */
 const OWN_TOOL = 'mcp__hive__hivemind_get_unprocessed_mentions';
 
+/** Its client: when that dies, the person starts another one, which resumes the session. */
+function openHost({ installation }: World): Client & { lives(): number } {
+  let client = installation.openClient();
+  let lives = 1;
+  const living = (): Client => {
+    if (!client.alive) {
+      client = installation.openClient();
+      lives += 1;
+    }
+    return client;
+  };
+  return {
+    get pid() {
+      return living().pid;
+    },
+    get alive() {
+      return client.alive;
+    },
+    start: (how) => living().start(how),
+    die: () => client.die(),
+    end: () => client.end(),
+    lives: () => lives,
+  };
+}
+
 export function claude(world: World, name: string, session_id: string): Worker {
   const recorded = recordedEvents();
   // Its hooks and its `hive mcp` descend from one process: nothing else speaks for its session.
-  const client = world.installation.openClient();
-  const env = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: session_id, CLAUDE_PID: String(client.pid) };
-  const asker = createAsker(world, { name, env, host: client });
+  const host = openHost(world);
+  const env = {
+    CLAUDECODE: '1',
+    CLAUDE_CODE_SESSION_ID: session_id,
+    get CLAUDE_PID() {
+      return String(host.pid);
+    },
+  };
+  const asker = createAsker(world, { name, env, host });
+  let lives = host.lives();
   const { log, random, unique } = asker;
   let prompt_id = '';
 
@@ -58,16 +91,18 @@ export function claude(world: World, name: string, session_id: string): Worker {
       cwd: '/',
       ...changes,
     };
-    const printed = await attempt(log, `hook ${event}`, () =>
-      run(world.installation, name, ['hook'], { env, input: JSON.stringify(stdin), host: client }),
-    );
-    if (printed instanceof Failure) return {};
-    if (printed.err !== '')
-      log.add({ did: 'failed', what: `hook ${event}`, code: 'said', message: printed.err.slice(0, 300) });
-    if (printed.code !== 0 || printed.out === '') return {};
-    const said = JSON.parse(printed.out) as Said;
-    readContext(`${said.hookSpecificOutput?.additionalContext ?? ''}\n${said.reason ?? ''}`);
-    return said;
+    const act = async (): Promise<Said> => {
+      const options = { env, input: JSON.stringify(stdin), host };
+      const { code, out, err } = await run(world.installation, name, ['hook'], options);
+      if (err !== '')
+        log.add({ did: 'failed', what: `hook ${event}`, code: 'said', message: err.slice(0, 300) });
+      if (code !== 0 || out === '') return {};
+      const said = JSON.parse(out) as Said;
+      readContext(`${said.hookSpecificOutput?.additionalContext ?? ''}\n${said.reason ?? ''}`);
+      return said;
+    };
+    const said = await attempt(log, `hook ${event}`, act, { event });
+    return said instanceof Failure ? {} : said;
   }
 
   /** The answers that a hook has carried in. */
@@ -105,6 +140,10 @@ export function claude(world: World, name: string, session_id: string): Worker {
   }
 
   async function turn(): Promise<void> {
+    if (host.lives() > lives) {
+      lives = host.lives();
+      await fire('SessionStart', { source: 'resume' });
+    }
     prompt_id = unique('prompt');
     const begun = await fire('UserPromptSubmit', { prompt: 'go' });
     if (begun.continue === false) return;
@@ -139,7 +178,7 @@ export function claude(world: World, name: string, session_id: string): Worker {
       await asker.finish();
     },
     async end() {
-      await client.end();
+      await host.end();
       await asker.end();
     },
   };

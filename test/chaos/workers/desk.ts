@@ -114,10 +114,11 @@ export function desk(world: World, name: string): Worker {
   async function flush(id: string, until: typeof attempt): Promise<void> {
     const sent = outbox.get(id);
     if (sent === undefined) return;
-    const result = await until(log, sent.what, async () => {
+    const act = async (): Promise<void> => {
       const reply: Loose = await send(sent.method, sent.params);
       sent.done(reply);
-    });
+    };
+    const result = await until(log, sent.what, act, sent.params);
     if (!(result instanceof Failure && result.isTransient)) outbox.delete(id);
   }
 
@@ -157,20 +158,22 @@ export function desk(world: World, name: string): Worker {
     if (heard.length === 0 || (heard.length < 5 && random.chance(0.5))) return;
     const ask_id = heard.shift() ?? '';
     if (random.chance(0.3)) {
-      await attempt(log, 'see', async () => {
+      const see = async (): Promise<void> => {
         const { seen_at } = await send('prompt/seen', { ask_id });
         if (seen_at !== null) log.add({ did: 'seen', ask_id });
-      });
+      };
+      await attempt(log, 'see', see, { ask_id });
     }
     if (random.chance(0.85)) await answer(ask_id);
     else await cancel(ask_id);
   }
 
   async function cancel(ask_id: string): Promise<void> {
-    await attempt(log, 'cancel', async () => {
+    const act = async (): Promise<void> => {
       const { accepted, prompt } = await send('prompt/cancel', { ask_id, by: name });
       log.add({ did: 'cancelled', ask_id, accepted, status: prompt.status });
-    });
+    };
+    await attempt(log, 'cancel', act, { ask_id });
   }
 
   async function post(): Promise<void> {

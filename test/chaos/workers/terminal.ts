@@ -27,7 +27,7 @@ export function terminal(world: World, name: string): Worker {
     if (ask_id === undefined) return;
     const decision = unique('answer');
     log.add({ did: 'tried', what: 'answer', text: decision });
-    await attempt(log, 'answer', async () => {
+    const act = async (): Promise<void> => {
       const {
         accepted,
         late,
@@ -35,16 +35,18 @@ export function terminal(world: World, name: string): Worker {
         decision: standing,
       } = await hive('respond', ask_id, decision, '--by', name);
       log.add({ did: 'answered', ask_id, decision, accepted, late, status, standing });
-    });
+    };
+    await attempt(log, 'answer', act, { ask_id, decision });
   }
 
   async function cancel(): Promise<void> {
     const ask_id = question();
     if (ask_id === undefined) return;
-    await attempt(log, 'cancel', async () => {
+    const act = async (): Promise<void> => {
       const { accepted, status } = await hive('cancel', ask_id, '--by', name);
       log.add({ did: 'cancelled', ask_id, accepted, status });
-    });
+    };
+    await attempt(log, 'cancel', act, { ask_id });
   }
 
   async function post(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The real Claude Code, headless, with Hive's MCP server and hooks, against a scripted model. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { hookTable, serverSetting } from '../../../src/domain/installation.ts';
+import { type HookWay, hookTable, serverSetting } from '../../../src/domain/installation.ts';
 import type { Role } from '../../../src/domain/tokens.ts';
 import { type Child, childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../../support/children.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
@@ -9,7 +9,7 @@ import { LOOPBACK_ONLY, type World } from './world.ts';
 const program = [process.execPath, HIVE];
 
 /** Both ways are tested: `HIVE_TEST_HOOKS=process` for the older one (vitest.config.ts). */
-export const HOOK_WAY = process.env['HIVE_TEST_HOOKS'] === 'process' ? 'process' : 'connection';
+export const HOOK_WAY: HookWay = process.env['HIVE_TEST_HOOKS'] === 'process' ? 'process' : 'connection';
 
 /** Where it runs, and the scripted model it talks to. */
 export interface ClaudeRun extends Omit<World, 'hive'> {
@@ -20,6 +20,8 @@ export interface ClaudeRun extends Omit<World, 'hive'> {
   role?: Role;
   /** MCP servers beside ours. */
   servers?: Record<string, object>;
+  /** How its hooks reach Hive; default: as the suite runs. */
+  way?: HookWay;
   /** Its store is elsewhere, behind `hive serve`. */
   remote?: { url: string; token: string; token_file: string };
   env?: Record<string, string>;
@@ -48,16 +50,18 @@ export function claudeArguments(run: ClaudeRun): string[] {
   return ['--mcp-config', mcp, '--strict-mcp-config', '--settings', settings, '--allowedTools', allowed];
 }
 
-function serverOf({ remote, role }: ClaudeRun): object {
+function serverOf({ remote, role, way = HOOK_WAY }: ClaudeRun): object {
   if (remote === undefined) return serverSetting('claude-code', program, role);
-  const headers = { Authorization: `Bearer ${remote.token}` };
-  return { type: 'http', url: remote.url, headers };
+  const { url, token, token_file } = remote;
+  // Only a server on this machine can take hooks: it passes them on, like the calls.
+  if (way === 'connection')
+    return { command: process.execPath, args: [HIVE, 'mcp', '--url', url, '--token-file', token_file] };
+  return { type: 'http', url, headers: { Authorization: `Bearer ${token}` } };
 }
 
-function hooksOf({ remote }: ClaudeRun): unknown {
-  // A server that is only behind an address gets no hooks over its connection.
-  if (remote === undefined) return hookTable('claude-code', { program, way: HOOK_WAY });
-  const hooks = hookTable('claude-code', { program, way: 'process' });
+function hooksOf({ remote, way = HOOK_WAY }: ClaudeRun): unknown {
+  const hooks = hookTable('claude-code', { program, way });
+  if (remote === undefined) return hooks;
   const there = ` --url ${remote.url} --token-file ${remote.token_file}`;
   return JSON.parse(
     JSON.stringify(hooks, (key, value: unknown) => (key === 'command' ? `${String(value)}${there}` : value)),

@@ -10,6 +10,8 @@ import { LOOPBACK_ONLY, type World } from './world.ts';
 export interface CodexRun extends Omit<World, 'hive'> {
   model: { url: string };
   env?: Record<string, string>;
+  /** More options of its `hive mcp`. */
+  options?: readonly string[];
 }
 
 export function codexHome({ folder }: Pick<CodexRun, 'folder'>): string {
@@ -55,7 +57,8 @@ export function configureCodex(run: CodexRun): void {
       'required = true',
       'startup_timeout_sec = 120',
       `command = ${toml(process.execPath)}`,
-      `args = ${toml([HIVE, 'mcp'])}`,
+      `args = ${toml([HIVE, 'mcp', ...(run.options ?? [])])}`,
+      'tool_timeout_sec = 3600',
       `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,
     ].join('\n'),
   );

@@ -1,0 +1,230 @@
+/**
+ * Agents that other packages in this Emacs show (agent-shell, ECA): their sessions, their turns, and the dialogs that are
+ * offered at the desks as well. What this Emacs has opened falls with its connection; nothing is allowed by that.
+ */
+import type { z } from 'zod';
+import type { EditorAgent, EditorSession } from '../../application/editor-sessions.ts';
+import type { EditorDialog } from '../../domain/editors.ts';
+import { invalidInput } from '../../domain/errors.ts';
+import { formFrom, formHeader } from '../../domain/forms.ts';
+import { cleanDeep } from '../../domain/text.ts';
+import {
+  beginTurnParams,
+  closeParams,
+  endTurnParams,
+  handedParams,
+  introduceParams,
+  openParams,
+  sessionRef,
+} from '../../schemas/editors.ts';
+import {
+  acting,
+  type DeskConnection,
+  type Method,
+  type Methods,
+  type OpenDialog,
+  takes,
+} from './desk-connection.ts';
+import { listed } from './frames.ts';
+
+/** What was sent before, of each connection: a dialog is opened only once its session is introduced. */
+const before = new WeakMap<DeskConnection, Promise<unknown>>();
+
+/** The same method, but in the order in which Emacs has sent its requests. */
+function inOrder(method: Method): Method {
+  return (params, connection) => {
+    const run = (): Promise<object | null> => method(params, connection);
+    const done = (before.get(connection) ?? Promise.resolve()).then(run, run);
+    before.set(connection, done);
+    return done;
+  };
+}
+
+const methods = {
+  'session/introduce': acting(
+    takes(introduceParams, async (params, connection) => {
+      const { hive, agents } = connection;
+      const {
+        session_id,
+        client,
+        directory: cwd,
+        client_session_id = null,
+        pid = null,
+        name = null,
+      } = params;
+      const agent = cleanDeep({ session_id, client_session_id, client, name, pid, cwd });
+      let session = agents.sessions.get(session_id);
+      if (session === undefined) {
+        session = hive.editorSessions.attach(agent, {
+          interrupt: (by) => connection.notify('session/interrupt', { session_id, by }),
+          // Not the words of the human, and marked as such for our hooks.
+          wake: (text) =>
+            connection.notify('session/wake', {
+              session_id,
+              text: `<task-notification>Hive: ${text}</task-notification>`,
+            }),
+        });
+        agents.sessions.set(session_id, session);
+        // An earlier connection of this Emacs may have left some. It opens again what still waits.
+        await hive.editors.withdrawLeft(session_id);
+      }
+      const introduced = await session.describe(agent);
+      return { session: introduced, hooked: introduced.session_id !== session_id };
+    }),
+  ),
+
+  'session/end': acting(
+    takes(sessionRef, async ({ session_id }, connection) => {
+      await closeSession(connection, session_id, true);
+      return {};
+    }),
+  ),
+
+  'turn/begin': acting(
+    takes(beginTurnParams, async ({ session_id, client_turn_id }, connection) => {
+      const turn = await sessionOf(connection, session_id).beginTurn(client_turn_id ?? null);
+      return { turn_id: turn?.turn_id ?? null };
+    }),
+  ),
+
+  'turn/end': acting(
+    takes(endTurnParams, async ({ session_id, stop_reason }, connection) => {
+      const session = sessionOf(connection, session_id);
+      await withdrawAll(connection, session_id, stop_reason === 'cancelled' ? 'interrupted' : 'withdrawn');
+      await session.endTurn(stop_reason ?? null);
+      return {};
+    }),
+  ),
+
+  'dialog/open': acting(
+    takes(openParams, async (params, connection) => {
+      const { session_id, key } = params;
+      const dialog = connection.agents.dialogs.get(key) ?? openDialog(connection, params);
+      if (dialog.session_id !== session_id)
+        throw invalidInput(`The key "${key}" is that of a dialog of another session.`);
+      const opened = await dialog.opened;
+      if (opened === null) return { prompts: [], hooked: true, answer: null };
+      const { offered, answer } = opened;
+      const found = await Promise.all(offered.ask_ids.map((ask_id) => connection.hive.prompts.get(ask_id)));
+      return { prompts: found.map(listed), hooked: false, answer };
+    }),
+  ),
+
+  'dialog/close': acting(
+    takes(closeParams, async ({ key, reason, decision }, connection) => {
+      const dialog = connection.agents.dialogs.get(key);
+      if (dialog === undefined) return { accepted: false };
+      return { accepted: await close(connection, dialog, reason, decision ?? null) };
+    }),
+  ),
+
+  'dialog/handed': acting(
+    takes(handedParams, async ({ key }, { hive, agents }) => {
+      const dialog = agents.dialogs.get(key);
+      if (dialog === undefined) return {};
+      agents.dialogs.delete(key);
+      dialog.stop.abort();
+      await hive.editors.acted(dialog.session_id, key);
+      return {};
+    }),
+  ),
+} satisfies Methods;
+
+export const editorMethods: Methods = Object.fromEntries(
+  Object.entries(methods).map(([name, method]) => [name, inOrder(method)]),
+);
+
+function sessionOf({ agents }: DeskConnection, session_id: string): EditorSession {
+  const session = agents.sessions.get(session_id);
+  if (session !== undefined) return session;
+  throw invalidInput(`This desk has introduced no session ${session_id}: send session/introduce first.`);
+}
+
+/** Offers a dialog, and tells Emacs of its answer once a desk has given one. */
+function openDialog(connection: DeskConnection, params: z.infer<typeof openParams>): OpenDialog {
+  const { hive, agents, notify } = connection;
+  const { session_id, key } = params;
+  const session = sessionOf(connection, session_id);
+  const opened = session.open(dialogOf(params, session.about()), key);
+  const dialog: OpenDialog = { session_id, key, opened, stop: new AbortController() };
+  agents.dialogs.set(key, dialog);
+  // A retry opens it again.
+  opened.catch(() => agents.dialogs.delete(key));
+  void opened
+    .then(async (found) => {
+      if (found === null || found.answer !== null || found.offered.ask_ids.length === 0) return;
+      const { ask_ids } = found.offered;
+      const answer = await hive.editors.untilAnswered(found.offered, dialog.stop.signal);
+      if (answer !== null) await notify('dialog/answered', { session_id, key, ask_ids, answer });
+    })
+    .catch((error: unknown) =>
+      hive.log.warn('A dialog of an agent in Emacs is not at the desks.', { error: String(error) }),
+    );
+  return dialog;
+}
+
+function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAgent): EditorDialog {
+  const { form, tool, kind, input, header, context, changes, rest, options } = params;
+  if (form !== null && form !== undefined) {
+    const { message, schema, url } = form;
+    const given = { mode: url == null ? 'form' : 'url', url, schema: schema ?? {}, message };
+    const dialog = formFrom(cleanDeep(given), { asker: `The agent ${client}`, header: formHeader(client) });
+    if (dialog === null) throw invalidInput('This form has neither fields nor a page.');
+    return dialog;
+  }
+  const said = [header, context].flatMap((text) => text || []);
+  return cleanDeep<EditorDialog>({
+    kind: 'permission',
+    tool: { name: tool ?? kind ?? 'other', input: input ?? {} },
+    said: [...new Set(said)],
+    changes: changes ?? [],
+    rest: rest ?? {},
+    options: (options ?? []).map(({ id, label, description, refuses, once }) => ({
+      id,
+      label,
+      description: description ?? null,
+      refuses,
+      once: once ?? false,
+    })),
+    cwd,
+    takes_notes: params.takes_notes ?? false,
+  });
+}
+
+async function close(
+  { hive, agents }: DeskConnection,
+  dialog: OpenDialog,
+  reason: z.infer<typeof closeParams>['reason'],
+  decision: string | null = null,
+): Promise<boolean> {
+  agents.dialogs.delete(dialog.key);
+  const opened = await dialog.opened.catch(() => null);
+  if (opened === null || opened.offered.ask_ids.length === 0) return true;
+  const { accepted } = await hive.editors.withdraw(opened.offered, reason, decision);
+  dialog.stop.abort();
+  return accepted;
+}
+
+async function withdrawAll(
+  connection: DeskConnection,
+  session_id: string,
+  reason: 'withdrawn' | 'interrupted',
+): Promise<void> {
+  const own = [...connection.agents.dialogs.values()].filter((dialog) => dialog.session_id === session_id);
+  await Promise.all(own.map((dialog) => close(connection, dialog, reason)));
+}
+
+async function closeSession(connection: DeskConnection, session_id: string, isGone: boolean): Promise<void> {
+  const { sessions } = connection.agents;
+  const session = sessions.get(session_id);
+  if (session === undefined) return;
+  sessions.delete(session_id);
+  await withdrawAll(connection, session_id, 'withdrawn');
+  await session.close(isGone);
+}
+
+/** The connection has ended: nobody here could act on an answer any more. */
+export async function closeAgents(connection: DeskConnection): Promise<void> {
+  const { sessions } = connection.agents;
+  await Promise.all([...sessions.keys()].map((session_id) => closeSession(connection, session_id, false)));
+}

@@ -1,0 +1,242 @@
+/**
+ * Sessions of agents in an editor, for whoever speaks for the editor (`hive acp`, a desk): who the agent is, whether its
+ * own hooks speak for it, its turns, and what stops or wakes it. A turn that the hive interrupts is stopped by the editor.
+ */
+import type { EditorDialog } from '../domain/editors.ts';
+import type { Place } from '../domain/permission-rules.ts';
+import type { Session } from '../domain/sessions.ts';
+import type { Turn } from '../domain/turns.ts';
+import type { DeliveryService } from './delivery.ts';
+import { carrierOf, type EditorService, type OpenedDialog } from './editors.ts';
+import type { Feed } from './feed.ts';
+import type { ProjectContext } from './hook-context.ts';
+import type { InterruptService } from './interrupts.ts';
+import type { SessionService } from './sessions.ts';
+import type { Environment } from './settings.ts';
+import type { TurnService } from './turns.ts';
+import type { WakeService } from './wakes.ts';
+import type { Logger } from './world.ts';
+
+/** What an editor says about its agent. */
+export interface EditorAgent {
+  /** Its id in the hive: `editor-…`. */
+  session_id: string;
+  /** The agent's own id of the conversation, under which its hooks would report it; null where the editor does not know. */
+  client_session_id: string | null;
+  client: string;
+  /** The name that the agent's person gave it. */
+  name: string | null;
+  pid: number | null;
+  cwd: string;
+}
+
+/** What the hive wants of the editor. */
+export interface EditorOrders {
+  /** Stop the running turn. */
+  interrupt(by: string): Promise<void>;
+  /** Give the idle agent this text as a prompt; missing: the editor cannot. */
+  wake?: (text: string) => Promise<void>;
+}
+
+export interface EditorSession {
+  /** What the editor has said about its agent. */
+  about(): EditorAgent;
+  /** The editor has learned more about its agent. */
+  describe(agent: EditorAgent): Promise<Session>;
+  /** Whether the agent's own hooks speak for this session: then they offer its dialogs and report its turns. */
+  isHooked(): Promise<boolean>;
+  /** Offers a dialog at the desks; null where the agent's own hooks do. */
+  open(dialog: EditorDialog, key?: string): Promise<OpenedDialog | null>;
+  /** A turn begins. One that runs is replaced, unless it has the same id. */
+  beginTurn(client_turn_id: string | null): Promise<Turn | null>;
+  /** The turn has ended, for the reason that ACP names. */
+  endTurn(stop_reason: string | null): Promise<void>;
+  /** Ends every wait at once. */
+  stop(): void;
+  /** The editor no longer speaks for this agent: ends its turn, and its session where no process shows when that ends. */
+  close(isGone?: boolean): Promise<void>;
+}
+
+export interface EditorSessionService {
+  attach(agent: EditorAgent, orders: EditorOrders): EditorSession;
+}
+
+interface EditorSessionParts {
+  sessions: SessionService;
+  turns: TurnService;
+  interrupts: InterruptService;
+  delivery: DeliveryService;
+  editors: EditorService;
+  wakes: WakeService;
+  feed: Feed;
+  log: Logger;
+  machine: string;
+  findProject: (directory: string) => ProjectContext;
+  placeAt: () => Promise<(directory: string) => Place>;
+  /** Whose preferences say for how long an idle agent is waited for. */
+  seat: string;
+  env: Environment;
+}
+
+/** A client whose hooks report a turn does so this soon after its prompt. */
+const HOOKED_TURN_MS = 10_000;
+
+export function createEditorSessions(parts: EditorSessionParts): EditorSessionService {
+  return { attach: (agent, orders) => attach(parts, agent, orders) };
+}
+
+function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrders): EditorSession {
+  const { sessions, turns, interrupts, delivery, editors, wakes, feed, log, machine } = parts;
+  let agent = first;
+  let introduction: Promise<Session> | null = null;
+  /** The running turn, once it is stored; null where hooks report it. */
+  let turn: Promise<Turn | null> = Promise.resolve(null);
+  /** Ends what waits for the turn to be interrupted. */
+  let turnStop = new AbortController();
+  let wakeStop = new AbortController();
+
+  /** Work beside the messages. What fails concerns the hive only: the editor and its agent go on. */
+  function beside(what: string, work: () => Promise<void>): void {
+    work().catch((error: unknown) => log.warn(what, { error: String(error) }));
+  }
+
+  async function introduce(): Promise<Session> {
+    const { cwd, client_session_id: _, pid, ...said } = agent;
+    // `hive acp` behind this editor may know the process.
+    const known = pid === null ? await sessions.find(agent.session_id) : undefined;
+    return sessions.introduce({
+      ...parts.findProject(cwd),
+      ...said,
+      pid: pid ?? known?.pid ?? null,
+      source: 'main',
+      machine,
+      parent_session_id: null,
+    });
+  }
+
+  function introduced(): Promise<Session> {
+    introduction ??= introduce().catch((error: unknown) => {
+      introduction = null;
+      throw error;
+    });
+    return introduction;
+  }
+
+  /** The session that hooks report for this agent; undefined where none do. */
+  async function hooked(): Promise<Session | undefined> {
+    const known = agent.client_session_id === null ? undefined : await sessions.find(agent.client_session_id);
+    if (known === undefined || known.hooks_seen_at === null || known.state === 'ended') return undefined;
+    if (introduction !== null) {
+      // It was introduced before its first hook ran.
+      introduction = null;
+      await sessions.end(agent.session_id);
+    }
+    return known;
+  }
+
+  /** Stops the agent when somebody interrupts its turn, also one that its hooks have begun. */
+  async function watchTurn(signal: AbortSignal): Promise<void> {
+    const running = (await turn) ?? (await hookedTurn(signal));
+    if (running === null || signal.aborted) return;
+    const order = await interrupts.untilInterrupted(running.turn_id, signal);
+    if (order !== null && !signal.aborted) await orders.interrupt(order.by);
+  }
+
+  async function hookedTurn(signal: AbortSignal): Promise<Turn | null> {
+    const find = async (): Promise<Turn | undefined> => {
+      const session = await hooked();
+      return session === undefined ? undefined : turns.current(session.session_id);
+    };
+    return (await feed.until(find, { wait_ms: HOOKED_TURN_MS, signal })) ?? null;
+  }
+
+  /** Waits while the agent is idle. The wait of an earlier turn ends. */
+  function watchIdle(): void {
+    const { wake } = orders;
+    wakeStop.abort();
+    if (wake === undefined) return;
+    wakeStop = new AbortController();
+    const { signal } = wakeStop;
+    beside('An idle agent in an editor is not waited for.', async () => {
+      while (!signal.aborted) {
+        const session_id = (await hooked())?.session_id ?? agent.session_id;
+        const text = await wakes.untilWanted({ session_id, seat: parts.seat, env: parts.env, signal });
+        if (text === null || signal.aborted) return;
+        await wake(text);
+      }
+    });
+  }
+
+  return {
+    about: () => agent,
+
+    async describe(now) {
+      agent = now;
+      introduction = null;
+      const session = (await hooked()) ?? (await introduced());
+      watchIdle();
+      return session;
+    },
+
+    isHooked: async () => (await hooked()) !== undefined,
+
+    async open(dialog, key) {
+      if ((await hooked()) !== undefined) return null;
+      const session = await introduced();
+      await turn;
+      const place = (await parts.placeAt())(agent.cwd);
+      return editors.open({ session, dialog, place, key });
+    },
+
+    beginTurn(client_turn_id) {
+      turnStop.abort();
+      turnStop = new AbortController();
+      const { signal } = turnStop;
+      turn = (async () => {
+        if ((await hooked()) !== undefined) return null;
+        const { session_id, handle: by } = await introduced();
+        return turns.start({ session_id, client_turn_id, by });
+      })().catch((error: unknown) => {
+        log.warn('A turn of an agent in an editor could not be recorded.', { error: String(error) });
+        return null;
+      });
+      beside('A turn of an agent in an editor is not watched.', () => watchTurn(signal));
+      return turn;
+    },
+
+    async endTurn(stop_reason) {
+      turnStop.abort();
+      const ending = turn;
+      turn = Promise.resolve(null);
+      const session = await hooked();
+      const running =
+        (await ending) ??
+        (session === undefined ? null : ((await turns.current(session.session_id)) ?? null));
+      if (running !== null) {
+        const isOurs = running.session_id === agent.session_id;
+        // A turn that hooks began ends with them, unless it was cancelled: then no hook runs.
+        if (isOurs || stop_reason === 'cancelled')
+          await turns.end(running.turn_id, stop_reason === 'cancelled' ? { aborted: 'interrupted' } : {});
+        if (isOurs) await delivery.collect(carrierOf(agent));
+      }
+      watchIdle();
+    },
+
+    stop() {
+      turnStop.abort();
+      wakeStop.abort();
+    },
+
+    async close(isGone = false) {
+      turnStop.abort();
+      wakeStop.abort();
+      const running = await turn;
+      if (running !== null) {
+        const now = await turns.get(running.turn_id);
+        if (now.state === 'in_progress') await turns.end(running.turn_id, { aborted: 'ended' });
+      }
+      const session = introduction === null ? null : await introduction;
+      if (session !== null && (isGone || session.pid === null)) await sessions.end(session.session_id);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** Input about the agents of other packages in this Emacs: their sessions, turns and dialogs. */
+import { z } from 'zod';
+import { PROMPT_LIMITS } from '../domain/prompts.ts';
+import { EDITOR_SESSION } from '../domain/sessions.ts';
+import { characters } from './characters.ts';
+
+const limits = PROMPT_LIMITS;
+const key = characters(100).min(1);
+const session_id = z.string().regex(EDITOR_SESSION);
+const text = characters(65_536);
+
+/** `session/introduce`: an agent that Emacs shows. Emacs makes the id; sent again, it says what has changed. */
+export const introduceParams = z.object({
+  session_id,
+  client: characters(100).min(1),
+  directory: z.string().min(1).max(4_096),
+  client_session_id: characters(500)
+    .min(1)
+    .nullish()
+    .describe("The agent's own id of the conversation, under which its hooks report it."),
+  pid: z.number().int().min(1).nullish(),
+  name: characters(limits.key).nullish().describe('The name that its person gave it.'),
+});
+
+/** `session/end`. */
+export const sessionRef = z.object({ session_id });
+
+/** `turn/begin`. */
+export const beginTurnParams = z.object({
+  session_id,
+  client_turn_id: characters(limits.key).min(1).nullish(),
+});
+
+/** `turn/end`: `cancelled` means that somebody stopped it. */
+export const endTurnParams = z.object({ session_id, stop_reason: characters(100).nullish() });
+
+const option = z.object({
+  id: characters(limits.key),
+  label: characters(limits.optionLabel),
+  description: characters(limits.optionDescription).nullish(),
+  refuses: z.boolean().describe('Choosing it permits nothing.'),
+  once: z.boolean().nullish().describe('It permits this one call only. A rule may choose no other one.'),
+});
+
+const change = z.object({
+  path: characters(4_096),
+  before: z.string().nullable().describe('Null: a new file.'),
+  after: z.string(),
+});
+
+/** `dialog/open`: a permission, or with `form` a form. */
+export const openParams = z.object({
+  session_id,
+  key,
+  tool: characters(limits.key).nullish().describe("The tool's name, as rules see it."),
+  kind: characters(limits.key)
+    .nullish()
+    .describe('The kind of the call, such as `execute`: rules see it where there is no name.'),
+  input: z.record(z.string(), z.unknown()).nullish(),
+  header: text.nullish().describe("The agent's title of the call. No rule matches it."),
+  context: text.nullish().describe("The agent's further words about it."),
+  changes: z.array(change).max(100).nullish(),
+  rest: z.record(z.string(), z.unknown()).nullish().describe('Whatever else came with the call.'),
+  options: z.array(option).max(limits.options).nullish(),
+  takes_notes: z.boolean().nullish().describe('Words with the answer reach the agent.'),
+  form: z
+    .object({
+      message: text,
+      schema: z.record(z.string(), z.unknown()).nullish(),
+      url: characters(4_096).nullish(),
+    })
+    .nullish(),
+});
+
+/** `dialog/close`. */
+export const closeParams = z.object({
+  key,
+  reason: z.enum(['answered_elsewhere', 'withdrawn', 'interrupted']),
+  decision: text.nullish().describe('What was answered there.'),
+});
+
+/** `dialog/handed`. */
+export const handedParams = z.object({ key });

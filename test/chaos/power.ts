@@ -1,0 +1,46 @@
+/** Cuts the power of a run: the recorder (test/powerloss) knows what is certainly on the disk of the store, and what is not. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { callsIn, differences, openDisk, restore, stateIn } from '../powerloss/disk.ts';
+import { buildRecorder } from '../powerloss/recorder.ts';
+import { randomOf } from './random.ts';
+
+export interface Power {
+  /** What each process of the run needs to be recorded, and to see that the machine has started again. */
+  readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Puts the folder of the store into a state in which a cut now may leave it; no process may be running. `way` chooses it.
+   * @throws Error if something was done there that was not recorded.
+   */
+  cut(way: number): void;
+}
+
+export function openPower({ folder, store, seed }: { folder: string; store: string; seed: number }): Power {
+  const root = dirname(store);
+  const trace = join(folder, 'trace');
+  const boot = join(folder, 'boot');
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  writeFileSync(boot, 'start 0\n');
+  // The bell carries no data, and other faults spoil it.
+  let disk = openDisk(root, { foreign: true });
+  let cuts = 0;
+  return {
+    environment: {
+      LD_PRELOAD: buildRecorder(folder),
+      HIVE_RECORD_ROOT: root,
+      HIVE_RECORD_TRACE: trace,
+      HIVE_CHAOS_BOOT: boot,
+    },
+    cut(way) {
+      cuts += 1;
+      for (const call of callsIn(readFileSync(trace))) disk.apply(call);
+      const unrecorded = differences(disk.live(), stateIn(root)).filter((path) => !path.includes('-bell'));
+      if (unrecorded.length > 0)
+        throw new Error(`Not everything that happened to the store was recorded: ${unrecorded.join(', ')}`);
+      restore(disk.draw(randomOf(seed, `power cut ${cuts}`), way % 24), root);
+      rmSync(trace);
+      disk = openDisk(root, { foreign: true });
+      writeFileSync(boot, `start ${cuts}\n`);
+    },
+  };
+}

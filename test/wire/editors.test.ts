@@ -1,0 +1,294 @@
+/**
+ * The agents of other packages in Emacs: their dialogs are at the desks and in their buffers, and the first answer wins.
+ *
+ * @module-tag one-winner
+ * @module-tag as-displayed
+ * @module-tag silence
+ * @module-tag sqlite
+ */
+import { PassThrough } from 'node:stream';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { HUMAN, introduction, openTestHive, SEAT, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
+import { whenFinished } from '../support/lifetime.ts';
+import { INITIALIZE, type Loose, type RpcClient, serveInProcess } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { turnsOf } from '../support/turns.ts';
+import { eventually } from '../support/wait.ts';
+
+const SESSION = 'editor-abc';
+const AGENT = { session_id: SESSION, client: 'Gemini', directory: '/demo' };
+
+let hive: OpenedHive;
+let emacs: RpcClient;
+beforeEach(async () => {
+  hive = await withoutQuotas(await openTestHive());
+  emacs = await serveInProcess(hive);
+  await emacs.request('session/introduce', AGENT);
+});
+
+const OPTIONS = [
+  { id: 'always', label: 'Always', refuses: false },
+  { id: 'once', label: 'Allow', refuses: false, once: true },
+  { id: 'no', label: 'Reject', refuses: true, once: true },
+];
+
+function dialog(key: string, changes: object = {}): object {
+  return {
+    session_id: SESSION,
+    key,
+    kind: 'execute',
+    input: { command: 'make' },
+    header: 'Build the project',
+    options: OPTIONS,
+    takes_notes: true,
+    ...changes,
+  };
+}
+
+async function opened(key: string, changes: object = {}): Promise<Prompt> {
+  const { prompts } = await emacs.request('dialog/open', dialog(key, changes));
+  return prompts[0];
+}
+
+async function answered(key: string, client = emacs): Promise<Loose> {
+  const { params } = await client.seen(
+    (frame) => frame.method === 'dialog/answered' && frame.params.key === key,
+  );
+  return params.answer;
+}
+
+async function pending(): Promise<string[]> {
+  return (await hive.prompts.list({ status: 'pending', limit: 50 })).items.map(({ ask_id }) => ask_id);
+}
+
+describe('a permission', () => {
+  test('is shown with the call, the change, the options in the order of the agent, and its words last', async () => {
+    const changes = [{ path: '/demo/a.txt', before: 'one', after: 'two' }];
+    const prompt = await opened('k', { changes, rest: { locations: ['/demo/b'] } });
+    expect(prompt).toMatchObject({
+      kind: 'permission',
+      dialog: true,
+      agent: 'Agent-abc',
+      header: 'execute',
+      question: 'Run make?',
+      options: [{ label: 'Always' }, { label: 'Allow' }, { label: 'Reject', refuses: true }],
+    });
+    for (const text of ['    make', '- one', '+ two', '/demo/b', 'Directory: /demo'])
+      expect(prompt.context).toContain(text);
+    expect(prompt.context).toMatch(/own description of it:\n {4}Build the project$/);
+  });
+
+  test('answered at a desk, with a note, goes to its buffer once and cannot be amended', async () => {
+    const { ask_id } = await opened('k');
+    await answerDialog(hive, ask_id, 'Reject', 'Use ninja.');
+    expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'no', note: 'Use ninja.' });
+    const amend = { ask_id, decision: 'Reject', comment: 'Or make.', actor: HUMAN, response_id: 'r2' };
+    await expect(hive.prompts.amend(amend)).rejects.toThrow(/was handed/);
+    await emacs.request('dialog/handed', { key: 'k' });
+    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+    expect(emacs.frames.filter(({ method }) => method === 'dialog/answered')).toHaveLength(1);
+  });
+
+  test('words instead of an option are a no with a note', async () => {
+    const { ask_id } = await opened('k');
+    await answerDialog(hive, ask_id, 'Not today.');
+    expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'no', note: 'Not today.' });
+  });
+
+  test('answered in its buffer, it falls at the desks', async () => {
+    const { ask_id } = await opened('k');
+    const close = { key: 'k', reason: 'answered_elsewhere', decision: 'Allow' };
+    expect(await emacs.request('dialog/close', close)).toEqual({ accepted: true });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'answered_elsewhere',
+      decision: null,
+    });
+  });
+
+  test('answered in its buffer just after a desk, the human hears that the desk was too late for the agent', async () => {
+    const { ask_id } = await opened('k');
+    await answerDialog(hive, ask_id, 'Reject');
+    const close = { key: 'k', reason: 'answered_elsewhere', decision: 'Allow' };
+    expect(await emacs.request('dialog/close', close)).toEqual({ accepted: false });
+    const { params } = await emacs.seen(({ method }) => method === 'desk/notice');
+    expect(params.text).toBe(
+      'The answer "Reject" to Agent-abc came too late. The agent was answered in its editor first: Allow.',
+    );
+    expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
+  });
+
+  test('an allow that no seat signed allows nothing: the agent gets its own no', async () => {
+    const { ask_id } = await opened('k');
+    const other = await openHive({ store: hive.store.name, env: trusting({}) });
+    whenFinished(() => other.close());
+    await answerDialog(other, ask_id, 'Allow');
+    expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'no', note: null });
+  });
+
+  test('a signed allow chooses that option', async () => {
+    const { ask_id } = await opened('k');
+    await answerDialog(hive, ask_id, 'Allow');
+    expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'once', note: null });
+  });
+
+  test('opened again under its key it is the same one, and two at once are two', async () => {
+    const [one, two, again] = await Promise.all([opened('k'), opened('l'), opened('k')]);
+    expect(again.ask_id).toBe(one.ask_id);
+    expect((await pending()).sort()).toEqual([one.ask_id, two.ask_id].sort());
+  });
+
+  test('one that only its buffer can show is not at the desks', async () => {
+    const twins = [OPTIONS[1], { id: 'x', label: 'Аllow', refuses: true }];
+    const { prompts } = await emacs.request('dialog/open', dialog('k', { options: twins }));
+    expect(prompts).toEqual([]);
+    expect(await emacs.request('dialog/close', { key: 'k', reason: 'withdrawn' })).toEqual({
+      accepted: true,
+    });
+  });
+});
+
+describe('what a desk has opened falls', () => {
+  test.each([
+    ['with its turn', () => emacs.request('turn/end', { session_id: SESSION, stop_reason: 'end_turn' })],
+    ['with its session', () => emacs.request('session/end', { session_id: SESSION })],
+  ])('%s', async (_, end) => {
+    await emacs.request('turn/begin', { session_id: SESSION });
+    const { ask_id } = await opened('k');
+    await end();
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', decision: null });
+    expect((await turnsOf(hive, SESSION))[0]?.state).not.toBe('in_progress');
+  });
+
+  test('with its connection, whose session ends where no process shows when it does', async () => {
+    const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
+    const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
+    const served = serveEmacs(hive, { ...place, input, output, stop: stop.signal, ending: () => undefined });
+    output.resume();
+    let id = 0;
+    const send = (method: string, params: object): void => {
+      id += 1;
+      const text = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      input.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    };
+    send('initialize', INITIALIZE);
+    send('session/introduce', { ...AGENT, session_id: 'editor-other' });
+    send('turn/begin', { session_id: 'editor-other' });
+    send('dialog/open', dialog('k', { session_id: 'editor-other' }));
+    await eventually(async () => (await pending()).length === 1);
+    const [ask_id = ''] = await pending();
+    input.end();
+    await served;
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', decision: null });
+    expect((await turnsOf(hive, 'editor-other'))[0]).toMatchObject({
+      state: 'aborted',
+      abort_reason: 'ended',
+    });
+    expect((await hive.sessions.find('editor-other'))?.state).toBe('ended');
+  });
+});
+
+test('a sidecar that starts again learns it again: what waits is asked anew, and an answer from between is given', async () => {
+  const [one, two] = [await opened('k'), await opened('l', { input: { command: 'make test' } })];
+  // The first sidecar was killed: its connection still waits, and nobody hears it.
+  await answerDialog(hive, one.ask_id, 'Reject', 'No.');
+  const next = await serveInProcess(hive);
+  await next.request('session/introduce', AGENT);
+  expect(await hive.prompts.get(two.ask_id)).toMatchObject({ status: 'cancelled' });
+  const again = await next.request('dialog/open', dialog('k'));
+  expect(again).toMatchObject({ prompts: [{ ask_id: one.ask_id }] });
+  expect(again.answer).toEqual({ kind: 'chosen', option_id: 'no', note: 'No.' });
+  const { prompts } = await next.request('dialog/open', dialog('l', { input: { command: 'make test' } }));
+  expect(prompts[0].ask_id).not.toBe(two.ask_id);
+  expect(await pending()).toEqual([prompts[0].ask_id]);
+});
+
+describe('the human’s rules', () => {
+  async function withRules(...permission_rules: object[]): Promise<void> {
+    const env = trusting({ permission_rules, seats: [SEAT] });
+    hive = await openHive({ store: tempStore(), env });
+    whenFinished(() => hive.close());
+    hive.seats.hold(SEAT_SECRET);
+    emacs = await serveInProcess(hive);
+    await emacs.request('session/introduce', AGENT);
+  }
+
+  test('see the kind where there is no name, and answer at once', async () => {
+    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    const { answer } = await emacs.request('dialog/open', dialog('k'));
+    expect(answer).toEqual({ kind: 'chosen', option_id: 'once', note: null });
+  });
+
+  test('see the name where there is one, and their note reaches the agent', async () => {
+    await withRules({ decision: 'deny', tool: 'Bash', input: '*rm -rf*', note: 'Never.' });
+    const call = { tool: 'Bash', input: { command: 'rm -rf build' } };
+    const { answer } = await emacs.request('dialog/open', dialog('k', call));
+    expect(answer).toEqual({ kind: 'chosen', option_id: 'no', note: 'Never.' });
+  });
+
+  test('never see a title or words of the agent', async () => {
+    await withRules(
+      { decision: 'allow', tool: 'Build the project' },
+      { decision: 'allow', tool: 'execute', input: 'make' },
+    );
+    const words = { input: { command: 'rm -rf /' }, header: 'make', context: 'make' };
+    const { answer, prompts } = await emacs.request('dialog/open', dialog('k', words));
+    expect(answer).toBeNull();
+    expect(prompts).toHaveLength(1);
+  });
+});
+
+test('where the agent’s own hooks speak for it, they ask, and nothing is asked twice', async () => {
+  await hive.sessions.introduce(introduction({ session_id: 'claude-1' }));
+  const known = { ...AGENT, client_session_id: 'claude-1' };
+  expect(await emacs.request('session/introduce', known)).toMatchObject({ hooked: false });
+  await hive.store.write((tx) => tx.sessions.touchByHook('claude-1', tx.now));
+  expect(await emacs.request('turn/begin', { session_id: SESSION })).toEqual({ turn_id: null });
+  const reply = await emacs.request('dialog/open', dialog('k'));
+  expect(reply).toEqual({ prompts: [], hooked: true, answer: null });
+  expect(await pending()).toEqual([]);
+  // It was introduced before the first hook ran.
+  expect((await hive.sessions.list({ state: 'alive' })).map(({ session_id }) => session_id)).toEqual([
+    'claude-1',
+  ]);
+  expect(await emacs.request('session/introduce', known)).toMatchObject({
+    hooked: true,
+    session: { session_id: 'claude-1' },
+  });
+});
+
+test('a form is prompts, and their answers are its content', async () => {
+  const schema = {
+    type: 'object',
+    properties: { how: { type: 'string', oneOf: [{ const: 'x', title: 'Safe' }] } },
+  };
+  const form = { message: 'How?', schema };
+  const { prompts } = await emacs.request('dialog/open', { session_id: SESSION, key: 'f', form });
+  expect(prompts).toMatchObject([{ kind: 'question', header: 'Gemini asks', question: 'How? · how' }]);
+  await answerDialog(hive, prompts[0].ask_id, 'Safe');
+  expect(await answered('f')).toEqual({ kind: 'form', action: 'accept', content: { how: 'x' } });
+});
+
+test('of a desk and a buffer that answer at once exactly one wins, and the other is told', async () => {
+  const wins = { desk: 0, buffer: 0 };
+  for (let n = 0; n < 100; n += 1) {
+    const { ask_id } = await opened(`race-${n}`);
+    const close = { key: `race-${n}`, reason: 'answered_elsewhere', decision: 'Reject' };
+    const first = n % 2 === 0;
+    const closing = first ? emacs.request('dialog/close', close) : null;
+    const answering = answerDialog(hive, ask_id, 'Allow');
+    const { accepted } = await (closing ?? emacs.request('dialog/close', close));
+    const { outcome, prompt } = await answering;
+    expect(accepted).toBe(outcome !== 'accepted');
+    expect(prompt.status).toBe(accepted ? 'cancelled' : 'responded');
+    wins[accepted ? 'buffer' : 'desk'] += 1;
+  }
+  expect(wins.desk + wins.buffer).toBe(100);
+  expect(await pending()).toEqual([]);
+});
