@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -87,6 +88,9 @@
 
 ;; The countdown replaces only its own line in the echo area.
 
+(defvar-local hive-amend-key "\\[hive-undo]"
+  "The key that takes an answer back in this buffer, for `substitute-command-keys'.")
+
 (defvar hive-amend--timer nil "The timer of the countdown, or nil.")
 (defvar hive-amend--said nil "The line of the countdown as it was shown last.")
 
@@ -94,7 +98,8 @@
   "Show what is held and for how long; AGAIN if it was shown before."
   (when hive-amend--timer (cancel-timer hive-amend--timer))
   (setq hive-amend--timer nil)
-  (let ((text (hive-amend-held-text (substitute-command-keys "\\[hive-undo]"))))
+  (let ((text (with-current-buffer (window-buffer)
+                (hive-amend-held-text (substitute-command-keys hive-amend-key)))))
     (when (and text (or (not again) (equal (current-message) hive-amend--said)))
       (setq hive-amend--said text)
       (let ((message-log-max (and (not again) message-log-max)))

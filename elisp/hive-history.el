@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -14,6 +15,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -56,7 +58,7 @@ That is the mode line of a file, and links of Org."
   "Return ENTRY as Org."
   (concat
    (format "* %s %s: %s\n" (hive-history-export-time (plist-get entry :at))
-           (hive-history--title (hive-text-agent entry 40))
+           (hive-history--title (hive-history--author entry))
            (hive-history--title (hive-text-line (plist-get entry :text) 60)))
    ;; A colon before a line makes it literal: neither a heading nor a block.
    (hive-history--lines (hive-history--unlinked (plist-get entry :text)) ": ") "\n"
@@ -68,12 +70,18 @@ That is the mode line of a file, and links of Org."
          (format "\n/%s/\n" (hive-text-value (plist-get entry :status) 20)) ""))
    "\n"))
 
+(defun hive-history--author (entry)
+  "Return who wrote ENTRY; for a human, the name under which they posted it."
+  (if (and (equal "message" (plist-get entry :kind)) (plist-get entry :by))
+      (hive-text-line (plist-get entry :by) 40)
+    (hive-text-agent entry 40)))
+
 (defun hive-history--markdown (entry)
   "Return ENTRY as Markdown."
   (concat
    (format "## %s `%s`\n\n" (hive-history-export-time (plist-get entry :at))
            (hive-history--title
-            (replace-regexp-in-string "`" "'" (hive-text-agent entry 40))))
+            (replace-regexp-in-string "`" "'" (hive-history--author entry))))
    ;; Four spaces make a line literal.
    (hive-history--lines (plist-get entry :text) "    ") "\n\n"
    (if (plist-get entry :decision)
@@ -174,7 +182,7 @@ was found into a file, as Org or Markdown.
   "Return the row of ENTRY."
   (list entry
         (vector (hive-history-export-time (plist-get entry :at))
-                (hive-text-agent entry 40)
+                (hive-history--author entry)
                 (hive-text-line (plist-get entry :project) 30)
                 (if (equal (plist-get entry :kind) "message") (hive-words 'history-message)
                   (hive-text-value (plist-get entry :status) 9))
@@ -308,11 +316,12 @@ An empty QUERY shows everything, newest first."
         (setq bidi-paragraph-direction 'left-to-right)
         (erase-buffer)
         (insert (propertize (format "%s · %s · %s\n\n"
-                                    (hive-text-agent entry 40)
+                                    (hive-history--author entry)
                                     (hive-text-line (plist-get entry :project) 40)
                                     (hive-history-export-time (plist-get entry :at)))
                             'face 'hive-shadow)
                 (hive-text-inert (plist-get entry :text)) "\n")
+        (hive-links-activate (point-min) (point-max))
         (hive-wrap-heed (point-min) (point-max))
         (goto-char (point-min))))
     (pop-to-buffer buffer)))

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -236,8 +237,7 @@ You can add it to `project-switch-commands' and `project-prefix-map'."
 (defun hive-question-interrupt (line)
   "Ask the agent of the question of LINE, a candidate of completion, to stop."
   (let ((prompt (hive-read-question-of line)))
-    (when (y-or-n-p (hive-words 'interrupt? (hive-text-line (plist-get prompt :agent) 40)))
-      (hive-interrupt-session (plist-get prompt :session_id) (plist-get prompt :agent)))))
+    (hive-interrupt-confirmed (list (cons (plist-get prompt :session_id) (plist-get prompt :agent))))))
 
 (defun hive-question-terminal (line)
   "Go to the terminal of the agent of LINE, a candidate of completion."

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -162,7 +163,8 @@ They go before the search among the processes of this Emacs.")
        (let* ((session (cl-find session-id (append (plist-get result :sessions) nil)
                                 :test #'equal
                                 :key (lambda (session) (plist-get session :session_id))))
-              (buffer (and session (hive-terminal-buffer (plist-get session :pid)))))
+              (buffer (and session (hive-terminal-buffer (or (plist-get session :pid)
+                                                             (plist-get session :shell_pid))))))
          (cond ((null session) (hive-announce 'terminal-gone name))
                ((null buffer) (hive-announce 'terminal-elsewhere name))
                ;; If the human has moved on, show the buffer without selecting it.
@@ -249,6 +251,29 @@ The result is reported when it is known."
               (unless (memq (plist-get err :name) '(disconnected timeout))
                 (hive-interrupt--fail id err))))
     (hive-say 'interrupt-sent (hive-text-line agent 40))))
+
+(defun hive-interrupt-idle-p (session-id)
+  "Return non-nil if the session SESSION-ID is known to run nothing."
+  (and (hive-model-session session-id)
+       (not (gethash session-id hive-interrupt--running))))
+
+(defun hive-interrupt-confirmed (agents &optional note)
+  "Ask AGENTS to stop, with a NOTE, once the human has confirmed it.
+AGENTS are conses of a session id and a name.  Those that run nothing
+are left out; if none runs anything, signal a `user-error'.  Return
+non-nil if the human confirmed."
+  (hive-sidecar-demand)
+  (let ((running (cl-remove-if (lambda (agent) (hive-interrupt-idle-p (car agent))) agents))
+        (name (lambda (agent) (hive-text-line (cdr agent) 40))))
+    (cond (running)
+          ((cdr agents) (hive-fail 'interrupt-idle-several (length agents)))
+          (t (hive-fail 'interrupt-idle (funcall name (car agents)))))
+    (when (y-or-n-p (if (cdr running) (hive-words 'interrupt-several? (length running))
+                      (hive-words 'interrupt? (funcall name (car running)))))
+      (pcase-dolist (`(,session-id . ,agent) running)
+        (hive-interrupt-session session-id agent note))
+      (when (cdr running) (hive-say 'interrupt-several-sent (length running)))
+      t)))
 
 (defun hive-interrupt--pending (turn)
   "Return the ids of the pending requests to stop TURN."

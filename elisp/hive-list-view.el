@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -331,10 +332,14 @@ Its id is a cons, to tell it from the id of a question."
 
 (defvar-local hive-list--stale nil "Non-nil when the model has changed since the last printing.")
 
-(defconst hive-list--narrow 80
-  "In a window narrower than this, some columns are left out.")
+(defconst hive-list--narrow 100
+  "In a window narrower than this, source and project have no columns.")
 
-(defvar-local hive-list--few nil "Non-nil while source, project and kind are left out.")
+(defconst hive-list--very-narrow 80
+  "In a window narrower than this, the kind has no column either.")
+
+(defvar-local hive-list--few nil
+  "Which columns are left out: `some', `most', or nil for none.")
 
 (defun hive-list--columns (all)
   "Return the items of ALL, one per column, that are shown, as a vector.
@@ -345,8 +350,8 @@ What the heading of a section says has no column."
              (unless (eq group 'agent) (list agent))
              (unless hive-list--few
                (append (unless (eq group 'agent) (list source))
-                       (unless (eq group 'project) (list project))
-                       (list kind)))
+                       (unless (eq group 'project) (list project))))
+             (unless (eq hive-list--few 'most) (list kind))
              rest)))
 
 (defun hive-list--format ()
@@ -367,8 +372,10 @@ What the heading of a section says has no column."
 (defun hive-list--fit (&rest _)
   "Show the columns that fit into the narrowest window of the list."
   (let* ((windows (get-buffer-window-list nil nil t))
-         (few (and windows
-                   (< (apply #'min (mapcar #'window-width windows)) hive-list--narrow))))
+         (width (and windows (apply #'min (mapcar #'window-width windows))))
+         (few (cond ((null width) nil)
+                    ((< width hive-list--very-narrow) 'most)
+                    ((< width hive-list--narrow) 'some))))
     (when (and windows (not (eq few hive-list--few)))
       (setq hive-list--few few)
       (hive-list--print))))

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -15,6 +16,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-amend)
 (require 'hive-batch)
 (require 'hive-human)
 (require 'hive-interrupt)
@@ -147,7 +149,7 @@ The beginning of a name is enough."
     (define-key map "j" #'hive-list-visit-terminal)
     (define-key map "A" #'hive-list-always)
     (define-key map "m" #'hive-list-mark)
-    (define-key map "u" #'hive-list-unmark)
+    (define-key map "u" #'hive-list-undo)
     (define-key map "U" #'hive-list-unmark-all)
     (define-key map "t" #'hive-list-toggle-marks)
     (define-key map (kbd "% m") #'hive-list-mark-regexp)
@@ -191,10 +193,11 @@ The beginning of a name is enough."
 \\<hive-list-mode-map>1 to 5 show the pending, answered, late, expired and cancelled ones.
 \\[hive-list-show] shows a question in full, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
 \\[hive-list-snooze] snoozes it; \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
-the agent; \\[hive-list-always] makes a rule from a permission.
+the agent; \\[hive-list-always] makes a rule from a permission.  While an answer is held,
+\\[hive-list-undo] takes it back (see `hive-undo-seconds').
 \\[hive-list-follow] shows the question at point in another window while you move.
 
-\\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark, \\[hive-list-toggle-marks] toggles the marks,
+\\[hive-list-mark] marks, \\[hive-list-undo] and \\[hive-list-unmark-all] unmark, \\[hive-list-toggle-marks] toggles the marks,
 \\[hive-list-mark-regexp] marks by a regexp, \\[hive-list-mark-alike] marks what asks for the same as the
 question at point.  Commands are about the questions in the active
 region, or else the marked ones, or else the one at point; on the
@@ -213,7 +216,8 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
         ;; Right-to-left text in one column must not move the others.
         bidi-paragraph-direction 'left-to-right)
   (setq truncate-lines t
-        hive-prompt-at-point-function #'hive-list--prompt-at-point)
+        hive-prompt-at-point-function #'hive-list--prompt-at-point
+        hive-amend-key "\\[hive-list-undo]")
   (hive-list--set-format)
   (add-hook 'window-buffer-change-functions #'hive-list--appeared nil t)
   (add-hook 'window-size-change-functions #'hive-list--resized nil t)
@@ -447,14 +451,10 @@ Of several agents, show all terminals and go to the first."
 (defun hive-list-interrupt ()
   "Ask the agent of the question at point to stop, or those of several questions."
   (interactive nil hive-list-mode)
-  (let* ((prompts (hive-list--sessions (hive-list-selected))) (count (length prompts)))
-    (when (y-or-n-p (if (> count 1) (hive-words 'interrupt-several? count)
-                      (hive-words 'interrupt?
-                                  (hive-text-line (plist-get (car prompts) :agent) 40))))
-      (dolist (prompt prompts)
-        (hive-interrupt-session (plist-get prompt :session_id) (plist-get prompt :agent)))
-      (when (> count 1) (hive-say 'interrupt-several-sent count))
-      (hive-list--done))))
+  (when (hive-interrupt-confirmed
+         (mapcar (lambda (prompt) (cons (plist-get prompt :session_id) (plist-get prompt :agent)))
+                 (hive-list--sessions (hive-list-selected))))
+    (hive-list--done)))
 
 (defun hive-list-refresh ()
   "Print the list again and fetch the questions from the sidecar."
@@ -506,6 +506,12 @@ Then go to the next line."
   "Unmark the question at point or those in the region, and go to the next."
   (interactive nil hive-list-mode)
   (hive-list--set-mark nil))
+
+(defun hive-list-undo ()
+  "Take back the answer that is held, or if none is, unmark as `hive-list-unmark'."
+  (interactive nil hive-list-mode)
+  (let ((held (hive-amend-held)))
+    (if held (hive-amend-take-back held) (hive-list-unmark))))
 
 (defun hive-list-unmark-all ()
   "Unmark all questions."

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -14,6 +15,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -232,13 +234,14 @@ what was done.  Call THEN when that is stored."
                                  (hive-words 'mark-as (hive-text-line (plist-get mention :as_handle) 40)))
                                (let ((became (hive-mentions--became mention)))
                                  (unless (string-empty-p became) became))))))
-    (insert (propertize (concat (hive-text-line (plist-get mention :from_handle) 60) "  "
+    (insert (propertize (concat (hive-text-line (or (plist-get mention :by) (plist-get mention :from_handle)) 60) "  "
                                 (hive-words 'ago (hive-text-age (plist-get mention :at))))
                         'face (hive-shared-heading-face mention))
             (propertize (concat (format "  %s" (hive-text-line (plist-get mention :project) 30))
                                 (if marks (concat "  (" (string-join marks ", ") ")") ""))
                         'face 'hive-shared-note)
             "\n\n" (hive-text-inert (plist-get mention :body)) "\n\n")
+    (hive-links-activate beg (point))
     (put-text-property beg (point) 'hive-mention mention)
     (put-text-property beg (1+ beg) 'hive-mention-start t)))
 

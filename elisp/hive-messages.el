@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -186,7 +187,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-prompt-stop . "interrupt")
       (menu-marks . "Marks")
       (menu-list-mark . "mark")
-      (menu-list-unmark . "unmark")
+      (menu-list-unmark . "unmark, or take back")
       (menu-list-unmark-all . "unmark all")
       (menu-list-toggle . "toggle marks")
       (menu-list-regexp . "mark by regexp")
@@ -470,6 +471,12 @@ Its agents ask as token:%s.  To take the token away:
       (diff-misfit . "%s is no longer as it was when this diff was made")
       (diff-changed
        . "%s was written after the agent asked.  If this diff no longer fits, nothing is allowed, and the agent looks again")
+      (fold-hidden . " … %s")
+      (fold-empty . "There is nothing below this heading")
+      (link-help . "Visit %s")
+      (link-open? . "Visit %s?  %s ")
+      (link-mail? . "Write to %s? ")
+      (link-goes-to . " → %s")
       (diff-before . "before")
       (diff-after . "after")
 
@@ -678,6 +685,8 @@ Its agents ask as token:%s.  To take the token away:
 
       ;; Interrupting
       (interrupt? . "Interrupt %s? ")
+      (interrupt-idle . "%s is idle; nothing to interrupt")
+      (interrupt-idle-several . "These %d agents are idle; nothing to interrupt")
       (interrupt-several? . "Interrupt %d agents? ")
       (interrupt-one? . "Interrupt the one running agent (%s)? ")
       (interrupt-all? . "Interrupt all %d running agents? ")
@@ -748,7 +757,7 @@ Its agents ask as token:%s.  To take the token away:
       (mentions-last . "This is the last mention")
       (mentions-first . "This is the first mention")
       (mention-none-here . "There is no mention here")
-      (mention-already-done . "This mention is already processed")
+      (mention-already-done . "Already marked done")
       (mention-already-expired . "This mention has expired")
       (mentions-none-open . "There are no unprocessed mentions")
       (mentions-all-done? . "%s: mark all %d as processed? ")

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -19,6 +20,7 @@
 (require 'hive-batch)
 (require 'hive-compose)
 (require 'hive-display)
+(require 'hive-fold)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
@@ -130,11 +132,23 @@ With WHOLE, do not shorten it."
               (propertize (hive-text-line label (unless whole 60)) 'face (if mine 'hive-next-chosen 'default)))
             (if mine " ✓" ""))))
 
-(defun hive-next--help (prompt)
-  "Return the line that explains the other keys for PROMPT."
-  (string-join
+(defun hive-next--add-key (text key)
+  "Return TEXT and behind it KEY with its meaning, which is not broken over lines."
+  (let ((last (car (last (split-string text "\n")))))
+    (concat text
+            (cond ((string-empty-p last) "")
+                  ;; The last column may be a continuation mark.
+                  ((< (+ (string-width last) 2 (string-width key)) (car (hive-display-room))) "  ")
+                  (t "\n"))
+            (propertize key 'face 'hive-shadow))))
+
+(defun hive-next--help (prompt &optional first)
+  "Return the lines that explain the other keys for PROMPT, FIRST one before them."
+  (seq-reduce
+   #'hive-next--add-key
    (delq nil
-         (list (when (and (plist-get prompt :options) (hive-rpc-true-p prompt :multi_select))
+         (list first
+               (when (and (plist-get prompt :options) (hive-rpc-true-p prompt :multi_select))
                  (hive-words 'key-send))
                (when (hive-rpc-true-p prompt :allow_free_text)
                  (if (hive-rpc-true-p prompt :multi_select) (hive-words 'key-e-own-words)
@@ -143,7 +157,7 @@ With WHOLE, do not shorten it."
                (when (hive-permission-p prompt) (hive-words 'key-always))
                (hive-words 'key-skip) (hive-words 'key-snooze)
                (hive-words 'key-full) (hive-words 'key-leave)))
-   "  "))
+   ""))
 
 (defun hive-next--text (batch chosen left)
   "Return the text for BATCH; CHOSEN are labels, LEFT is how many follow.
@@ -198,7 +212,7 @@ A permission shows its context, not how long it is."
    (hive-read-below prompt)
    (hive-next--context prompt)
    (hive-next--whole-choices prompt chosen)
-   (propertize (hive-next--help prompt) 'face 'hive-shadow)))
+   (hive-next--help prompt)))
 
 (defun hive-next--whole-choices (prompt chosen)
   "Return the choices of PROMPT in full, one a line; CHOSEN are labels."
@@ -226,7 +240,7 @@ A permission shows its context, not how long it is."
        (propertize (hive-words 'permission-long) 'face 'hive-warning)
      "")
    (hive-next--choices-line prompt chosen)
-   (propertize (hive-next--help prompt) 'face 'hive-shadow)))
+   (hive-next--help prompt)))
 
 ;;;; Several questions that are alike
 
@@ -241,7 +255,7 @@ A permission shows its context, not how long it is."
       (if (hive-permission-p prompt)
           (hive-next--whole-choices prompt chosen)
         (hive-next--choices-line prompt chosen))
-      (propertize (concat (hive-words 'key-only-first) "  " (hive-next--help prompt)) 'face 'hive-shadow))
+      (hive-next--help prompt (hive-words 'key-only-first)))
      'hive-whole t)))
 
 (defun hive-next--batch (waiting)
@@ -273,11 +287,10 @@ the questions to which they did it."
          (free (hive-rpc-true-p prompt :allow_free_text))
          (chosen nil) (done nil) (new t))
     (while (not done)
-      (let* ((text (concat (hive-next--text shown chosen (+ left (- (length batch) (length shown))))
-                           (if (and (cdr batch) (null (cdr shown)))
-                               (propertize (concat "  " (hive-words 'key-all (length batch)))
-                                           'face 'hive-shadow)
-                             "")
+      (let* ((text (hive-next--text shown chosen (+ left (- (length batch) (length shown)))))
+             (text (concat (if (and (cdr batch) (null (cdr shown)))
+                               (hive-next--add-key text (hive-words 'key-all (length batch)))
+                             text)
                            (hive-next--held)))
              (key (prog1 (hive-next--read-key text new hive-next--skip)
                     (when (get-text-property 0 'hive-whole text)
@@ -335,9 +348,11 @@ With BACK, scroll it back.  Return nil."
   (let* ((buffer (hive-prompt-find-buffer prompt))
          (window (and buffer (get-buffer-window buffer))))
     (if (not window)
-        (display-buffer (hive-prompt-buffer prompt)
-                        '((display-buffer-pop-up-window display-buffer-use-some-window)
-                          (inhibit-same-window . t)))
+        (let ((buffer (hive-prompt-buffer prompt)))
+          ;; Who scrolls wants to read it.
+          (with-current-buffer buffer (hive-fold-show-all))
+          (display-buffer buffer '((display-buffer-pop-up-window display-buffer-use-some-window)
+                                   (inhibit-same-window . t))))
       (with-selected-window window
         (condition-case nil
             ;; Beside a tall echo area the window may have a few lines only.

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -153,9 +154,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (when current-prefix-arg (read-string (hive-words 'session-why))))))
-  (when (or (not (called-interactively-p 'any))
-            (y-or-n-p (hive-words 'interrupt? (hive-sessions--handle session))))
-    (hive-interrupt-session (plist-get session :session_id) (plist-get session :handle) note)))
+  (hive-interrupt-confirmed (list (cons (plist-get session :session_id) (plist-get session :handle))) note))
 
 ;;;; The mode
 

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -426,7 +427,8 @@ beside it does not inherit that."
   (let ((as (plist-get message :as_handle))
         (thread (plist-get message :thread)))
     (delq nil
-          (list (when (and as (not (equal as (plist-get message :from_handle))))
+          (list (when (plist-get message :by) (hive-text-line (plist-get message :by) 40))
+                (when (and as (not (equal as (plist-get message :from_handle))))
                   (hive-words 'mark-as (hive-text-line as 40)))
                 (when (equal "urgent" (plist-get message :priority)) (hive-words 'mark-urgent))
                 (when (eq t (plist-get message :expects_reply)) (hive-words 'mark-wants-answer))

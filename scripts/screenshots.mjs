@@ -85,7 +85,8 @@ async function diffs(session) {
       await tall.keys('Enter');
       await tall.until(/@@ -[\s\S]*Options/);
       await tall.keys('M-<', 'C-f', 'C-b');
-      await tall.until(/^(?![\s\S]*Mark set)[\s\S]*Claude-abc12[\s\S]*@@ -/);
+      // The echo area is empty: neither a value nor "Mark set".
+      await tall.until(/^(?![\s\S]*(?:Mark set|\nnil$))[\s\S]*Claude-abc12[\s\S]*@@ -/m);
       await picture(tall, name, theme, TALL);
     } finally {
       await tall.close();

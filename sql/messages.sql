@@ -1,6 +1,7 @@
 -- The messages of the shared buffer. No message is ever changed.
 
--- The columns are the fields of `Message` (src/domain/messages.ts). `author` says whether a human or an agent wrote it.
+-- The columns are the fields of `Message` (src/domain/messages.ts). `author` says whether a human or an agent wrote it, `by` the
+-- name of the human.
 -- `as_stamp` is the time in the heading under which a block of text stood in a buffer, `as_handle` the name there if it was
 -- not the author's own. `hops` counts the replies of agents since a human last wrote in this chain. Only the store knows of:
 --   body_digest  finds a message that is posted again
@@ -13,6 +14,7 @@ CREATE TABLE messages (
   session_id    TEXT,
   from_handle   TEXT NOT NULL,
   author        TEXT NOT NULL,
+  "by"          TEXT,
   as_handle     TEXT,
   as_stamp      TEXT,
   project       TEXT,

@@ -2,7 +2,8 @@
 
 -- `continues` is the session that this one took over from (after /clear, say). `source_fixed`: a human set the source, so
 -- hooks leave it alone. `outreach` holds the outreach settings in which this session differs from the general ones.
--- `shared`: it takes part in the shared buffer.
+-- `shared`: it takes part in the shared buffer. `shell_pid`: the shell in whose terminal a session without a client process was
+-- used last; it ends with that shell.
 CREATE TABLE sessions (
   session_id        TEXT PRIMARY KEY,
   handle            TEXT NOT NULL,
@@ -16,6 +17,7 @@ CREATE TABLE sessions (
   continues         TEXT,
   machine           TEXT NOT NULL,
   pid               BIGINT,
+  shell_pid         BIGINT,
   shared            INTEGER NOT NULL,
   roles             TEXT NOT NULL,
   gate              TEXT,

@@ -159,6 +159,7 @@ async function writeMessage(
     now: tx.now,
     parent,
     hops: await hopsOf(tx, author, parent),
+    by: cleanText(by),
     under:
       typedAs === null
         ? null

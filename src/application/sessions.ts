@@ -63,15 +63,16 @@ export interface SessionService {
   resolve(handle_or_id: string): Promise<Session>;
   /**
    * The session with this id while it is alive; undefined if it has ended or never existed. Records, at most once an
-   * hour, that it is still in use, because a session that is silent for long counts as gone.
+   * hour, that it is still in use, because a session that is silent for long counts as gone. `shell_pid` is the shell that uses
+   * it now; it is recorded where the session has no client process.
    */
-  returning(session_id: string): Promise<Session | undefined>;
+  returning(session_id: string, shell_pid?: number | null): Promise<Session | undefined>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
   /** The session behind a call: found by its hook, else by the client's process, else by what the client says. */
   resolveCaller(evidence: CallerEvidence): Promise<Caller>;
   /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
   configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
-  /** Ends the sessions of this machine whose process is gone, and those that have been silent for too long; returns them. */
+  /** Ends the sessions of this machine whose process or shell is gone, and those that have been silent for too long; returns them. */
   sweep(machine: string): Promise<Session[]>;
   /** Ends a session that is known to be gone. */
   end(session_id: string): Promise<void>;
@@ -161,12 +162,22 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
     resolve: (handle_or_id) => store.read((tx) => findSession(tx, handle_or_id)),
 
-    async returning(session_id) {
+    async returning(session_id, shell_pid = null) {
       const { known, now } = await store.read(async (tx) => ({
         known: await tx.sessions.get(session_id),
         now: tx.now,
       }));
       if (known === undefined || known.state === 'ended') return undefined;
+      if (shell_pid !== null && known.pid === null && known.shell_pid !== shell_pid)
+        return store.write(async (tx) => {
+          const session = {
+            ...((await tx.sessions.get(session_id)) ?? known),
+            shell_pid,
+            last_seen_at: tx.now,
+          };
+          await tx.sessions.upsert(session);
+          return session;
+        });
       if (Date.parse(now) - Date.parse(known.last_seen_at) > TOUCH_MS)
         await store.write((tx) => tx.sessions.touch(session_id, tx.now));
       return known;
@@ -245,8 +256,10 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         now: Date.parse(tx.now),
       }));
       const gone = alive.filter((session) => {
-        if (session.machine === machine && session.pid !== null) return !processes.alive(session.pid);
-        return now - Date.parse(session.last_seen_at) > SILENCE_MS;
+        const { machine: place, pid, shell_pid, last_seen_at } = session;
+        if (place === machine && pid !== null) return !processes.alive(pid);
+        if (place === machine && shell_pid !== null && !processes.alive(shell_pid)) return true;
+        return now - Date.parse(last_seen_at) > SILENCE_MS;
       });
       if (gone.length === 0) return [];
       return store.write(async (tx) => {
@@ -328,6 +341,7 @@ async function register(
     ...known,
     ...rest,
     pid: keepsProcess(known) ? known.pid : rest.pid,
+    shell_pid: rest.shell_pid ?? known.shell_pid,
     source: sourceAfter(known, source),
     parent_session_id: parent_session_id ?? known.parent_session_id,
     last_seen_at: tx.now,

@@ -13,7 +13,7 @@ import { type AnswerRequest, type Prompt, resolveAnswer } from '../domain/prompt
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { startUnknown, terminalProgram } from '../infrastructure/platform/person.ts';
+import { shellOfTerminal, startUnknown, terminalProgram } from '../infrastructure/platform/person.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { confirmAnswer, remark } from './output.ts';
@@ -179,7 +179,8 @@ export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.en
 
 /** The caller's session, registered if it is new. A known session stays as its own client described it. */
 export async function registerCaller(hive: Hive, { session_id, client, name }: Caller): Promise<Session> {
-  const present = await hive.sessions.returning(session_id);
+  const shell_pid = shellOfTerminal(process.pid);
+  const present = await hive.sessions.returning(session_id, shell_pid);
   if (present !== undefined) return present;
   const ended = await hive.sessions.find(session_id);
   const { env } = process;
@@ -192,6 +193,7 @@ export async function registerCaller(hive: Hive, { session_id, client, name }: C
     machine: hostname(),
     // Not the shell's: a session recorded with that pid would make every command in the shell an agent's.
     pid: ended?.pid ?? null,
+    shell_pid,
     parent_session_id: env['HIVE_PARENT'] ?? null,
   };
   const session = await hive.sessions.introduce(introduction, process.pid);

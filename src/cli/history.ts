@@ -59,9 +59,10 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
   return EXIT.done;
 }
 
-/** The author, with the label of its source. */
-function author({ agent, source }: HistoryEntry): string {
-  return `${source === null ? '' : sourcePrefix(source)}${agent}`;
+/** The author, with the label of its source, or of a human, with their name. */
+function author({ kind, agent, source, by }: HistoryEntry): string {
+  const person = kind === 'message' && by !== null ? ` (${by})` : '';
+  return `${source === null ? '' : sourcePrefix(source)}${agent}${person}`;
 }
 
 function toRow(entry: HistoryEntry): string[] {

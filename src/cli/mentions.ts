@@ -135,6 +135,7 @@ async function list(
 function show(mention: MentionInFull): void {
   const { mention_id, at, status, priority, processed_by, note, thread, body } = mention;
   const marks = [
+    mention.by,
     priority === 'urgent' ? MENTIONS.urgent : null,
     mention.expects_reply ? MENTIONS.expectsReply : null,
     status === 'processed' ? MENTIONS.processed(processed_by, note) : null,

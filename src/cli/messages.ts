@@ -68,8 +68,9 @@ async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode>
 }
 
 function show(message: Message): void {
-  const { message_id, at, from_handle, as_handle, priority, thread } = message;
+  const { message_id, at, from_handle, by, as_handle, priority, thread } = message;
   const marks = [
+    by,
     as_handle === null ? null : MESSAGES.as(as_handle),
     priority === 'urgent' ? MESSAGES.urgent : null,
     thread === null ? null : MESSAGES.thread(thread),

@@ -1,4 +1,5 @@
 /** `hive sessions`: lists the sessions with the handles by which they are mentioned; `set` changes the settings of one. */
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
@@ -118,6 +119,8 @@ function blockedBy(prompt: Prompt | undefined): Partial<Prompt> | null {
 }
 
 async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {
+  // Where no desk is open, nothing else ends what is gone.
+  await hive.sessions.sweep(hostname());
   const found = await hive.sessions.list({ state: ended === true ? undefined : 'alive', limit: LIMIT });
   const waiting = await hive.mentions.unprocessedBySession();
   const session_ids = found.map(({ session_id }) => session_id);

@@ -17,6 +17,7 @@ export interface HistoryEntry {
   /** Status of a prompt; null for a message. */
   status: string | null;
   decision: string | null;
+  /** Who answered; of a message, the human who posted it. */
   by: string | null;
   /** Whether Hive saw a person give the answer; false for a message. */
   attested: boolean;

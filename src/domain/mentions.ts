@@ -50,6 +50,7 @@ export interface MentionInFull extends Mention {
   at: string;
   from_handle: string;
   author: Message['author'];
+  by: string | null;
   as_handle: string | null;
   project: string | null;
   project_dir: string | null;

@@ -64,6 +64,8 @@ export interface Message {
   from_handle: string;
   /** Only `human` counts as a human, whatever a heading in a buffer claims. */
   author: AuthorKind;
+  /** The name of the human who posted it; null for an agent's. */
+  by: string | null;
   /** The handle in the heading of a block that was inserted in a buffer, when it is not the author's. */
   as_handle: string | null;
   /** The time in that heading. */
@@ -155,6 +157,8 @@ export interface MessageStamp {
   /** The message it replies to. */
   parent: Message | null;
   hops: number;
+  /** Who is recorded as having posted it. */
+  by: string;
   /** The heading it was written under; `handle` is null when it is the author's own. */
   under: { handle: string | null; stamp: string } | null;
 }
@@ -180,6 +184,7 @@ export function createMessage(request: PostRequest, author: Author, stamp: Messa
     session_id: author.session_id,
     from_handle: author.handle,
     author: author.kind,
+    by: author.kind === 'human' ? stamp.by : null,
     as_handle: under?.handle ?? null,
     as_stamp: under?.stamp ?? null,
     project: author.project ?? parent?.project ?? null,

@@ -40,6 +40,8 @@ export interface Session {
   machine: string;
   /** The client's own process, if known: a sweep on the same machine looks for it. */
   pid: number | null;
+  /** The shell in whose terminal a session without a client process was used last. */
+  shell_pid: number | null;
   /** False: not addressed by `@All` or a role, and an agent's mention of it by name comes back unresolved. */
   shared: boolean;
   /** `@reviewer` reaches the sessions that carry the role `reviewer`. */
@@ -71,6 +73,7 @@ export interface SessionIntroduction {
   parent_session_id: string | null;
   machine: string;
   pid: number | null;
+  shell_pid?: number | null | undefined;
   /** The name its person gave it (`HIVE_AGENT`): its handle, if that is free. */
   name?: string | null | undefined;
 }
@@ -133,6 +136,7 @@ export function startSession(
     ...introduction,
     project: excerpt(cleanText(introduction.project), 100),
     project_dir: cleanText(introduction.project_dir),
+    shell_pid: introduction.shell_pid ?? null,
     handle,
     continues: null,
     shared: true,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { HookWay } from '../../src/domain/installation.ts';
 import { randomOf } from '../chaos/random.ts';
 import { grow } from '../support/ageing.ts';
-import { type Child, spawnHive } from '../support/children.ts';
+import { type Child, remainingProcesses, spawnHive } from '../support/children.ts';
 import { eventually, moment } from '../support/wait.ts';
 import { claudeEnvironment } from './support/claude.ts';
 import { answer, effects, ended, KEEPERS, kill, nextLine, runOf, start } from './support/runs.ts';
@@ -81,6 +81,8 @@ async function killAtRandom(seed: number, way: HookWay): Promise<void> {
   );
   isOver = true;
   if (problem === null) await human;
+  // An agent whose keeper was killed before it had recorded it. Its first hook would stop it, if its model still answered.
+  for (const line of remainingProcesses()) if (line.includes(folder)) kill(Number.parseInt(line, 10));
   const plan = `seed ${seed}, hooks by ${way}`;
   expect(problem, plan).toBeNull();
   expect(await runOf(hive), plan).toMatchObject({ problem: null, exit_code: 0 });

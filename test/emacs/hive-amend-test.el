@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: not-consumed provenance
 
@@ -13,6 +14,7 @@
 (require 'hive-doctor)
 (require 'hive-next)
 (require 'hive-outbox-test-help)
+(require 'hive-list)
 (require 'hive-test-help)
 
 (defconst hive-amend-test-options
@@ -326,6 +328,26 @@ Keep it.")
       (should (= 2 (hive-respond-hold permission deny)))
       (should (= 5 (hive-respond-hold (hive-test-prompt) '(:decision "yes")))))
     (let ((hive-undo-seconds 0)) (should-not (hive-respond-hold permission allow)))))
+
+(ert-deftest hive-undo-in-the-list-u-takes-back-what-is-held-and-otherwise-unmarks ()
+  (hive-amend-test-holding 60 (list hive-amend-test-permission '(:question "Else?"))
+    (save-window-excursion
+      (unwind-protect
+          (progn
+            (hive-list)
+            (hive-amend-test-allow)
+            (should (string-suffix-p "; u takes it back" hive-amend--said))
+            (should (= 1 (length (hive-prompts))))
+            (call-interactively (key-binding "m"))
+            (call-interactively (key-binding "u"))
+            (should (= 2 (length (hive-prompts))))
+            (should-not (hive-outbox-held))
+            ;; With nothing held it is the key that unmarks.
+            (should (hive-list--marked))
+            (goto-char (hive-list--position (plist-get (car (hive-list--marked)) :ask_id)))
+            (call-interactively (key-binding "u"))
+            (should-not (hive-list--marked)))
+        (kill-buffer "*hive*")))))
 
 (ert-deftest hive-undo-takes-back-a-batch-together ()
   (hive-amend-test-holding 60 (list (append '(:agent "a" :alike "m") hive-amend-test-permission)

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: as-displayed one-winner
 
@@ -108,7 +109,8 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-next-shows-together-only-as-many-as-fit ()
   (hive-batch-test-next (hive-batch-test-three) nil
-    (let ((text (hive-next--batch-text (hive-prompts) nil 0)))
+    (let ((text (cl-letf (((symbol-function 'hive-display-room) (lambda () '(200 . 50))))
+                  (hive-next--batch-text (hive-prompts) nil 0))))
       (cl-letf (((symbol-function 'hive-display-room)
                  (lambda () (cons 200 (1- (+ 2 (length (split-string text "\n"))))))))
         (should (= 2 (length (hive-next--batch (hive-prompts))))))

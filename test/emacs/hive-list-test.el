@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: undisturbed
 
@@ -186,6 +187,9 @@
         (hive-list--print)
         (should (equal updated (buffer-string))))
       ;; A removed column no longer sorts the list.
+      (setq width 80)
+      (hive-list--resized (selected-window))
+      (should (equal '("" "Agent" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))
       (setq width 100)
       (hive-list--resized (selected-window))
       (should (equal '("" "Agent" "Source" "Project" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))

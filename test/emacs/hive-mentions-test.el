@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: guards-end
 
@@ -129,7 +130,7 @@
 
 (ert-deftest hive-mentions/that-are-closed-say-how ()
   (pcase-dolist (`(,status . ,sentence) '(("expired" . "This mention has expired")
-                                          ("processed" . "This mention is already processed")))
+                                          ("processed" . "Already marked done")))
     (with-temp-buffer
       (hive-check-mentions-mode)
       (let ((inhibit-read-only t))

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: as-displayed undisturbed
 
@@ -31,6 +32,20 @@ Within BODY, `shown' are the texts that were shown, in order, and
        ,@body)))
 
 (defconst hive-next-test-options [(:label "yes") (:label "no")])
+
+(ert-deftest hive-next-breaks-its-keys-between-them-and-within-none ()
+  (let* ((prompt (hive-test-prompt :kind "permission" :multi_select t :options hive-next-test-options))
+         (help (lambda (columns)
+                 (cl-letf (((symbol-function 'hive-display-room) (lambda () (cons columns 20))))
+                   (split-string (hive-next--help prompt (hive-words 'key-only-first)) "\n"))))
+         (keys (split-string (car (funcall help 1000)) "  ")))
+    (should (equal "* first only" (car keys)))
+    (should (equal "q leave" (car (last keys))))
+    (dolist (columns '(100 80 40))
+      (let ((lines (funcall help columns)))
+        (should (cdr lines))
+        (should (cl-every (lambda (line) (< (string-width line) columns)) lines))
+        (should (equal keys (split-string (string-join lines "  ") "  ")))))))
 
 (defun hive-next-test-stored (count)
   "Wait until COUNT answers are stored and return them."
@@ -406,7 +421,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-prompt-context-is-coloured-and-nothing-else ()
   (let* ((text (propertize "# Head\n`code` %s\n```\nblock\n```\n" 'keymap 'evil 'display "x" 'invisible t))
-         (coloured (hive-prompt--coloured (hive-text-inert text))))
+         (coloured (hive-markdown-coloured (hive-text-inert text))))
     (should (equal (substring-no-properties coloured) (substring-no-properties text)))
     (should (text-property-any 0 (length coloured) 'face 'hive-prompt-code coloured))
     (dotimes (n (length coloured))

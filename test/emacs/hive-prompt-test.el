@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: as-displayed untrusted
 
@@ -78,6 +79,20 @@
             (should (eq (car buffers) (nth 2 buffers)))
             (should-not (eq (car buffers) (nth 1 buffers))))
         (mapc #'kill-buffer (seq-uniq buffers))))))
+
+(ert-deftest hive-prompt-is-printed-in-order-in-a-window-that-is-not-selected ()
+  (with-temp-buffer
+    (hive-prompt-mode)
+    (setq hive-prompt--prompt (hive-test-prompt :question "The question?" :context "The context"))
+    (hive-prompt--print)
+    (let ((text (buffer-string)) (window (split-window)))
+      (unwind-protect
+          (progn
+            (set-window-buffer window (current-buffer))
+            (hive-prompt--print)
+            (should (equal text (buffer-string)))
+            (should (= 1 (window-point window) (window-start window))))
+        (delete-window window)))))
 
 (ert-deftest hive-prompt-n-goes-over-the-hunks-and-then-over-the-questions ()
   (let* ((diff "--- /a\n+++ /a\n@@ -1 +1 @@\n-a\n+b\n")

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Code:
 
@@ -177,13 +178,20 @@
 
 (ert-deftest hive-sessions/interrupts-one-and-says-what-came-of-it ()
   (hive-sessions-test-with
-    (let ((said nil))
+    (let ((said nil) (asked nil))
       (cl-letf (((symbol-function 'hive-notify-say)
-                 (lambda (format &rest args) (push (apply #'format format args) said))))
+                 (lambda (format &rest args) (push (apply #'format format args) said)))
+                ((symbol-function 'y-or-n-p) (lambda (question) (push question asked) t)))
         (hive-sessions-test-goto "Claude-def34")
-        (hive-session-interrupt (hive-sessions-at-point) "stop it")
+        ;; It runs no turn, so there is nothing to confirm.
+        (should (equal "Claude-def34 is idle; nothing to interrupt"
+                       (cadr (should-error (call-interactively #'hive-session-interrupt) :type 'user-error))))
+        (should-not asked)
+        ;; What Emacs does not know yet, the sidecar says, and Emacs does not wait.
+        (clrhash hive-model--sessions)
+        (call-interactively #'hive-session-interrupt)
+        (should (equal '("Interrupt Claude-def34? ") asked))
         (hive-test-wait 10 said)
-        ;; It has no turn, and Emacs did not wait.
         (should (string-prefix-p "Hive: Claude-def34 is idle" (car said)))))))
 
 (provide 'hive-sessions-test)

@@ -56,6 +56,9 @@ describe('posting', () => {
     };
     expect(await nameOf()).toBe('Eve');
     expect(await nameOf('--by', 'Ada')).toBe('Ada');
+    const { out } = await eve.hive('messages');
+    expect(out).toMatch(/Human \(Eve\) \[msg-[\s\S]*Human \(Ada\) \[msg-/);
+    expect((await eve.hive('history')).out).toMatch(/Human \(Ada\)[\s\S]*Human \(Eve\)/);
   });
 
   test('accepts every field of a message, and its body from stdin', async () => {

@@ -4,11 +4,52 @@
  * @module-tag sqlite
  * @module-tag cli
  */
+import { hostname } from 'node:os';
 import { expect, onTestFinished, test } from 'vitest';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
+import { childEnvironment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { ask, introduce, openTestHive } from '../support/hive.ts';
-import { tempStore } from '../support/temp.ts';
+import { ask, introduce, introduction, openTestHive } from '../support/hive.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { openTerminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
+
+/** No process has this id. */
+const GONE = 2 ** 31 - 1;
+
+test('a session that a shell began ends with its shell, and is listed as ended', async () => {
+  const store = tempStore();
+  const folder = tempFolder();
+  const person = shell(store);
+  const env = childEnvironment(store, { HIVE_AGENT: 'reviewer', TERM: 'xterm', PS1: '$ ' });
+  const terminal = await openTerminal(folder, env, ['sh']);
+  onTestFinished(() => terminal.close());
+  await terminal.type(`'${process.execPath}' '${HIVE}' ask 'Go on?'; echo "asked: $?"`);
+  await terminal.keys('Enter');
+  await terminal.until(/^asked: 0/m);
+  const hive = await openTestHive(store);
+  const sh = await terminal.pid();
+  expect(await hive.sessions.find('reviewer')).toMatchObject({ pid: null, shell_pid: sh });
+  expect((await person.hive('sessions')).out).toMatch(/^reviewer +active/m);
+  await terminal.close();
+  await eventually(() => !processes.alive(sh), 10_000, 'the end of the shell');
+  expect((await person.hive('sessions')).out).not.toContain('reviewer');
+  expect((await person.hive('sessions', '--ended')).out).toMatch(/^reviewer +ended/m);
+  // Its question can still be answered.
+  const [asked] = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
+  expect(asked).toMatchObject({ agent: 'reviewer', orphaned: true });
+});
+
+test('a session goes on in the shell that used it last', async () => {
+  const hive = await openTestHive();
+  await hive.sessions.introduce(
+    introduction({ session_id: 'cli-1', client: 'cli', machine: hostname(), shell_pid: GONE }),
+  );
+  expect(await hive.sessions.returning('cli-1', process.pid)).toMatchObject({ shell_pid: process.pid });
+  expect(await hive.sessions.sweep(hostname())).toEqual([]);
+  await hive.sessions.returning('cli-1', GONE);
+  expect(await hive.sessions.sweep(hostname())).toMatchObject([{ session_id: 'cli-1', state: 'ended' }]);
+});
 
 test('a blocked session is shown with its question, one at work with its turn, an idle one with neither', async () => {
   const store = tempStore();

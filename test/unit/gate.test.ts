@@ -44,6 +44,7 @@ function mention(changes: Partial<MentionInFull> = {}): MentionInFull {
     at: NOW,
     from_handle: 'Claude-def34',
     author: 'agent',
+    by: null,
     as_handle: null,
     project: 'demo',
     project_dir: '/demo/.git',

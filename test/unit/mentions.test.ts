@@ -22,7 +22,7 @@ const message = createMessage(
     project_dir: '/demo/.git',
     via: 'mcp',
   },
-  { message_id: 'msg-1', seq: 7, now: NOW, parent: null, hops: 0, under: null },
+  { message_id: 'msg-1', seq: 7, now: NOW, parent: null, hops: 0, by: 'Ada', under: null },
 );
 
 function mention(session_id = 'session-2', ttl_ms: number | null = 60_000): Mention {

@@ -25,6 +25,7 @@ const STAMP: MessageStamp = {
   now: '2026-01-11T18:00:00.123Z',
   parent: null,
   hops: 0,
+  by: 'Ada',
   under: null,
 };
 

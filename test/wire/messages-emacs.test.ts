@@ -57,6 +57,7 @@ describe('Emacs', () => {
         session_id: null,
         from_handle: 'Human',
         author: 'human',
+        by: 'ada',
         as_handle: null,
         as_stamp: null,
         project: 'demo',

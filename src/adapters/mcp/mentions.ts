@@ -103,12 +103,13 @@ const process = tool({
 
 /** A mention as its addressee sees it: fields with their usual value are left out. */
 export function mentionView(mention: MentionInFull): Record<string, unknown> {
-  const { mention_id, message_id, from_handle, author, as_handle, at, thread, reply_to } = mention;
+  const { mention_id, message_id, from_handle, author, by, as_handle, at, thread, reply_to } = mention;
   return {
     mention_id,
     message_id,
     from: from_handle,
     author,
+    ...(by === null ? {} : { by }),
     ...(as_handle === null ? {} : { written_as: as_handle }),
     at,
     age_s: Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1000)),

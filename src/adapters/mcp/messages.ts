@@ -90,12 +90,13 @@ const read = tool({
 
 /** A message as an agent sees it: fields with their usual value are left out. */
 function messageView(message: Message, reader: Session): Record<string, unknown> {
-  const { message_id, at, from_handle, author, as_handle, project, thread, reply_to } = message;
+  const { message_id, at, from_handle, author, by, as_handle, project, thread, reply_to } = message;
   return {
     message_id,
     at,
     from: from_handle,
     author,
+    ...(by === null ? {} : { by }),
     ...(as_handle === null ? {} : { written_as: as_handle }),
     ...(project === reader.project ? {} : { project }),
     thread,

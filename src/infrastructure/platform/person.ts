@@ -151,6 +151,20 @@ export function terminalProgram(pid: number): string | null {
 }
 
 /**
+ * The shell of the terminal in which a process runs, or in which one above it does; null where none has a terminal, and where
+ * that cannot be known. Agents run their commands in shells without a terminal, which end at once.
+ */
+export function shellOfTerminal(pid: number): number | null {
+  for (const one of [pid, ...processes.ancestors(pid)]) {
+    const found = statOf(one);
+    if (found === null || Number(found[TERMINAL]) === 0) continue;
+    const leader = Number(found[SESSION]);
+    return leader > 1 ? leader : null;
+  }
+  return null;
+}
+
+/**
  * Whether a person is attached to the session of tmux that has this terminal. Agents open windows in the tmux of their
  * humans, and in sessions that nobody looks at they can type themselves.
  */

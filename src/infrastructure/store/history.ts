@@ -34,7 +34,7 @@ const SOURCES: readonly Source[] = [
     kind: 'message',
     select: `message_id AS id, at, from_handle AS agent, project, body AS text,
       (SELECT source FROM sessions WHERE sessions.session_id = messages.session_id) AS source,
-      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, CAST(NULL AS TEXT) AS "by", 0 AS attested FROM messages`,
+      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, "by", 0 AS attested FROM messages`,
     order: ['at', 'message_id'],
     agent: 'from_handle',
   },

@@ -47,11 +47,11 @@ const ofMessage = (column: string): string => `message.${column}`;
 function readInFull(row: Row): MentionInFull {
   const read = MESSAGE_COLUMNS.map((column) => [column, row[ofMessage(column)] ?? null]);
   const message = readMentioned(Object.fromEntries(read) as Row);
-  const { at, from_handle, author, as_handle, project, project_dir } = message;
+  const { at, from_handle, author, by, as_handle, project, project_dir } = message;
   const { thread, reply_to, expects_reply, body } = message;
   return {
     ...mentions.decode(row),
-    ...{ at, from_handle, author, as_handle, project, project_dir },
+    ...{ at, from_handle, author, by, as_handle, project, project_dir },
     ...{ thread, reply_to, expects_reply, body },
   };
 }

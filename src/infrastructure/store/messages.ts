@@ -136,6 +136,7 @@ const messages = table<Message>('messages', {
   session_id: 'plain',
   from_handle: 'plain',
   author: 'plain',
+  by: 'plain',
   as_handle: 'plain',
   as_stamp: 'plain',
   project: 'plain',

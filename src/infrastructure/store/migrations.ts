@@ -23,6 +23,7 @@ import runMarks from '../../../sql/migrations/27_run_marks.sql';
 import waitsTable from '../../../sql/migrations/28_waits.sql';
 import terminal from '../../../sql/migrations/29_terminal.sql';
 import left from '../../../sql/migrations/30_left.sql';
+import people from '../../../sql/migrations/31_people.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -74,6 +75,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   waits: waitsTable,
   terminal,
   left,
+  people,
 };
 
 const CREATE_LEDGER = statement(

@@ -22,6 +22,7 @@ export const MIGRATION_NAMES = [
   'waits',
   'terminal',
   'left',
+  'people',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */

@@ -18,6 +18,7 @@ const sessions = table<Session>('sessions', {
   continues: 'plain',
   machine: 'plain',
   pid: 'plain',
+  shell_pid: 'plain',
   shared: 'boolean',
   roles: 'json',
   gate: 'plain',
