@@ -1,7 +1,8 @@
 // `npm run test:fresh`: what the README tells a new user to run, in fresh installations of Debian: its two commands, the
-// installation from the clone with the first answered question, the release and the installation from it, the dev
-// container feature, the check of the Lisp with the Emacs of that Debian, and the removal. Prints a table of times. Needs root, debootstrap and the network;
-// the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their own.
+// installation from the clone with the first answered question, the release and the installation from it, the removal,
+// the dev container feature, and the check of the Lisp with the Emacs of that Debian. Prints a table of times. Needs root,
+// debootstrap and the network; the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their
+// own.
 //   npm run test:fresh -- [--only 12|13] [--tests PATTERN]… [--without-tests] [--keep]
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
