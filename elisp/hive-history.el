@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -14,6 +15,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -319,6 +321,7 @@ An empty QUERY shows everything, newest first."
                                     (hive-history-export-time (plist-get entry :at)))
                             'face 'hive-shadow)
                 (hive-text-inert (plist-get entry :text)) "\n")
+        (hive-links-activate (point-min) (point-max))
         (hive-wrap-heed (point-min) (point-max))
         (goto-char (point-min))))
     (pop-to-buffer buffer)))

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -14,6 +15,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -239,6 +241,7 @@ what was done.  Call THEN when that is stored."
                                 (if marks (concat "  (" (string-join marks ", ") ")") ""))
                         'face 'hive-shared-note)
             "\n\n" (hive-text-inert (plist-get mention :body)) "\n\n")
+    (hive-links-activate beg (point))
     (put-text-property beg (point) 'hive-mention mention)
     (put-text-property beg (1+ beg) 'hive-mention-start t)))
 

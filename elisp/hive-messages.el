@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -470,6 +471,12 @@ Its agents ask as token:%s.  To take the token away:
       (diff-misfit . "%s is no longer as it was when this diff was made")
       (diff-changed
        . "%s was written after the agent asked.  If this diff no longer fits, nothing is allowed, and the agent looks again")
+      (fold-hidden . " … %s")
+      (fold-empty . "There is nothing below this heading")
+      (link-help . "Visit %s")
+      (link-open? . "Visit %s?  %s ")
+      (link-mail? . "Write to %s? ")
+      (link-goes-to . " → %s")
       (diff-before . "before")
       (diff-after . "after")
 

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -19,6 +20,7 @@
 (require 'hive-batch)
 (require 'hive-compose)
 (require 'hive-display)
+(require 'hive-fold)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
@@ -346,9 +348,11 @@ With BACK, scroll it back.  Return nil."
   (let* ((buffer (hive-prompt-find-buffer prompt))
          (window (and buffer (get-buffer-window buffer))))
     (if (not window)
-        (display-buffer (hive-prompt-buffer prompt)
-                        '((display-buffer-pop-up-window display-buffer-use-some-window)
-                          (inhibit-same-window . t)))
+        (let ((buffer (hive-prompt-buffer prompt)))
+          ;; Who scrolls wants to read it.
+          (with-current-buffer buffer (hive-fold-show-all))
+          (display-buffer buffer '((display-buffer-pop-up-window display-buffer-use-some-window)
+                                   (inhibit-same-window . t))))
       (with-selected-window window
         (condition-case nil
             ;; Beside a tall echo area the window may have a few lines only.

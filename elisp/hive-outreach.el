@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -16,6 +17,7 @@
 
 (require 'button)
 (require 'cl-lib)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -244,6 +246,7 @@ older ones, \\[revert-buffer] fetches them again.
     (if (equal (plist-get item :kind) "card")
         (hive-card-insert item)
       (insert (hive-text-inert (plist-get item :message)) "\n"))
+    (hive-links-activate begin (point))
     (insert "\n")
     (put-text-property begin (point) 'hive-outreach-id (plist-get item :outreach_id))))
 

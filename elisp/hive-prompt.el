@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -18,9 +19,12 @@
 (require 'hive-amend)
 (require 'hive-compose)
 (require 'hive-diff)
+(require 'hive-display)
+(require 'hive-fold)
 (require 'hive-human)
 (require 'hive-interrupt)
-(require 'hive-display)
+(require 'hive-links)
+(require 'hive-markdown)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -128,15 +132,7 @@
                          hive-prompt--receipts)
              " · "))
 
-;;;; Faces and state
-
-(defface hive-prompt-heading '((t :inherit (bold font-lock-keyword-face)))
-  "Headings in the buffer of a question."
-  :group 'hive)
-
-(defface hive-prompt-code '((t :inherit (fixed-pitch font-lock-string-face)))
-  "Code in the context of a question."
-  :group 'hive)
+;;;; State
 
 (defvar-local hive-prompt--prompt nil "The question shown here, in full.")
 (defvar-local hive-prompt--events nil "The events of the question, oldest first.")
@@ -149,56 +145,15 @@
   "Insert TEXT as a heading."
   (insert "\n" (propertize text 'face 'hive-prompt-heading) "\n"))
 
-(defun hive-prompt--insert-context (text)
-  "Insert TEXT, Markdown from an agent, coloured and inert."
-  (let ((begin (point)))
-    (insert (hive-prompt--coloured (hive-text-inert text)) "\n")
-    (hive-diff-activate begin (point))))
-
-;; No other mode touches text from agents: `markdown-mode' calls whatever mode a
-;; code block names, and hostile text keeps it busy for minutes.
-
-(defconst hive-prompt--most-colours 1000
-  "How many pieces of a text get a face; Emacs is slow with more.")
-
-(defconst hive-prompt--fence "\\(```+\\|~~~+\\)\\( *\\(?:diff\\|patch\\)[ \t]*$\\)?"
-  "The first line of a code block; the second group is there if it has a diff.")
-
-(defun hive-prompt--coloured (text)
-  "Return TEXT with our faces for its Markdown and no other property."
-  (with-temp-buffer
-    (insert (substring-no-properties text))
-    (hive-prompt--colour)
-    (buffer-string)))
-
-(defun hive-prompt--colour ()
-  "Colour headings, code and code blocks of the Markdown in this buffer.
-No text is passed twice: what a search has passed is coloured or left."
-  (goto-char (point-min))
-  (let ((left hive-prompt--most-colours))
-    (cl-flet ((paint (from to face)
-                (setq left (1- left))
-                (put-text-property from to 'face face)))
-      (while (and (> left 0) (not (eobp)))
-        (let ((begin (point)) (end (line-end-position)))
-          (cond
-           ((hive-diff-at-p)
-            (setq left (- left (hive-diff-colour left)))
-            (unless (eobp) (backward-char)))
-           ((looking-at hive-prompt--fence)
-            (let ((diff (match-beginning 2)))
-              (unless (search-forward (concat "\n" (match-string 1)) nil t)
-                (goto-char (point-max)))
-              (if (not diff)
-                  (paint begin (line-end-position) 'hive-prompt-code)
-                (let ((close (line-beginning-position)))
-                  (goto-char (min (point-max) (1+ end)))
-                  (setq left (- left (hive-diff-colour-lines (max close (point)))))))))
-           ((looking-at "#+ ") (paint begin end 'hive-prompt-heading))
-           (t (while (and (> left 0) (re-search-forward "`[^`\n]+`" end t))
-                (paint (match-beginning 0) (match-end 0) 'hive-prompt-code)))))
-        (end-of-line)
-        (skip-chars-forward "\n")))))
+(defun hive-prompt--insert-context (prompt)
+  "Insert the context of PROMPT, Markdown from an agent, coloured and inert.
+Tables are aligned, but not in a permission, whose text is shown exactly."
+  (let ((begin (point))
+        (room (unless (hive-permission-p prompt) (min 79 (or (hive-wrap-room) 79)))))
+    (hive-markdown-insert (hive-text-inert (plist-get prompt :context)) room)
+    (insert "\n")
+    (hive-diff-activate begin (point))
+    (unless (hive-permission-p prompt) (hive-fold-set-up begin (point)))))
 
 (defun hive-prompt--insert-options (prompt)
   "Insert the options of PROMPT, as buttons while it is pending."
@@ -289,16 +244,36 @@ Events with the same words are one, at the place and time of the first."
   (when (plist-get prompt :context)
     (hive-prompt--heading (hive-words 'heading-context))
     (setq hive-diff-directory (hive-prompt--directory prompt))
-    (hive-prompt--insert-context (plist-get prompt :context)))
+    (hive-prompt--insert-context prompt))
   (when (hive-rpc-true-p prompt :context_truncated)
     (insert (hive-words 'context-loading))))
 
+(defun hive-prompt--place (position)
+  "Return the line and column of POSITION, for `hive-prompt--position'."
+  (save-excursion
+    (goto-char position)
+    (cons (line-number-at-pos) (current-column))))
+
+(defun hive-prompt--position (place)
+  "Return the position at PLACE, or the nearest one that there is."
+  (save-excursion
+    (goto-char (point-min))
+    (forward-line (1- (car place)))
+    (move-to-column (cdr place))
+    (point)))
+
 (defun hive-prompt--print ()
-  "Print the question; point stays where it is."
+  "Print the question; point stays where it is, in each window."
   (let* ((prompt hive-prompt--prompt)
          (inhibit-read-only t)
-         (line (line-number-at-pos)) (column (current-column)) begin)
+         (place (hive-prompt--place (point)))
+         ;; A window that is not selected has a point of its own.
+         (windows (mapcar (lambda (window)
+                            (cons window (hive-prompt--place (window-point window))))
+                          (get-buffer-window-list nil nil t)))
+         begin)
     (erase-buffer)
+    (hive-fold-set-up nil nil)
     (insert (propertize
              (string-join
               (delq nil
@@ -332,13 +307,14 @@ Events with the same words are one, at the place and time of the first."
       (hive-prompt--print-options prompt)
       (hive-prompt--print-context prompt))
     (hive-prompt--insert-answer prompt)
+    (hive-links-activate begin (point))
     (hive-prompt--insert-receipts prompt)
     (hive-prompt--insert-others)
     (hive-wrap-like-lines (point-min) (point-max))
     (set-buffer-modified-p nil)
-    (goto-char (point-min))
-    (forward-line (1- line))
-    (move-to-column column)))
+    (goto-char (hive-prompt--position place))
+    (pcase-dolist (`(,window . ,place) windows)
+      (set-window-point window (hive-prompt--position place)))))
 
 ;;;; The mode
 
@@ -359,6 +335,8 @@ Events with the same words are one, at the place and time of the first."
     (define-key map (kbd "N") #'hive-prompt-next-question)
     (define-key map (kbd "P") #'hive-prompt-previous-question)
     (define-key map (kbd "E") #'hive-diff-ediff)
+    (define-key map (kbd "TAB") #'hive-prompt-tab)
+    (define-key map (kbd "<backtab>") #'hive-prompt-backtab)
     (define-key map (kbd "i") #'hive-prompt-interrupt)
     (define-key map (kbd "j") #'hive-prompt-visit-terminal)
     (define-key map (kbd "?") #'hive-prompt-menu)
@@ -377,6 +355,8 @@ Events with the same words are one, at the place and time of the first."
 \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] snoozes, \\[hive-undo] takes back or corrects your
 answer.
 
+\\[hive-prompt-tab] on a heading of the context folds its section, and \\[hive-prompt-backtab] all of
+them; elsewhere they go to the next and to the previous button.
 \\[hive-prompt-next] goes to the next hunk of
 a diff, and after the last one to the next question; \\[hive-prompt-previous] goes back.
 \\[hive-prompt-interrupt] interrupts the agent, \\[hive-prompt-visit-terminal] goes to its terminal, \\[hive-prompt-menu] shows the keys.
@@ -384,6 +364,7 @@ a diff, and after the last one to the next question; \\[hive-prompt-previous] go
 in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
 \\{hive-prompt-mode-map}"
   (hive-wrap-words)
+  (hive-fold-prepare)
   (setq-local revert-buffer-function #'hive-prompt--revert
               hive-prompt-at-point-function (lambda () hive-prompt--prompt))
   (setq bidi-paragraph-direction 'left-to-right)
@@ -462,7 +443,8 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
       (setq hive-prompt--prompt prompt)
       (hive-prompt--print)
-      (goto-char (point-min)))
+      (goto-char (point-min))
+      (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window (point))))
     (hive-prompt--fetch buffer)
     buffer))
 
@@ -541,12 +523,27 @@ It is written only when you say so."
 (defun hive-prompt-next ()
   "Go to the next hunk of a diff, or after the last one to the next question."
   (interactive nil hive-prompt-mode)
-  (unless (hive-diff-next) (hive-prompt-next-question)))
+  (if (hive-diff-next) (hive-fold-reveal) (hive-prompt-next-question)))
 
 (defun hive-prompt-previous ()
   "Go to the previous hunk of a diff, or before the first to the previous question."
   (interactive nil hive-prompt-mode)
-  (unless (hive-diff-next t) (hive-prompt-next-question t)))
+  (if (hive-diff-next t) (hive-fold-reveal) (hive-prompt-next-question t)))
+
+(defun hive-prompt-tab ()
+  "On a heading of the context, fold its section, else go to the next button."
+  (interactive nil hive-prompt-mode)
+  (if (hive-fold-here-p) (hive-fold-toggle) (hive-prompt--button 1)))
+
+(defun hive-prompt-backtab ()
+  "On a heading of the context, fold all sections, else go to the previous button."
+  (interactive nil hive-prompt-mode)
+  (if (hive-fold-here-p) (hive-fold-toggle-all) (hive-prompt--button -1)))
+
+(defun hive-prompt--button (count)
+  "Go to the button that is COUNT further, and show what it does."
+  (forward-button count t t)
+  (hive-fold-reveal))
 
 ;;;; Commands: answering with an option
 

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -16,6 +17,7 @@
 (require 'hive-diff)
 (require 'hive-display)
 (require 'hive-human)
+(require 'hive-links)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
@@ -178,6 +180,7 @@ The buffer follows what the agent adds while the human types."
   (when (hive-permission-p prompt)
     (insert "\n" (hive-read-options-text prompt) "\n")
     (hive-display-track prompt (point-min) (point-max)))
+  (hive-links-activate (point-min) (point-max))
   (when (hive-rpc-true-p prompt :context_truncated)
     (insert (hive-words 'context-loading))))
 

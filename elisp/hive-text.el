@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -70,7 +71,8 @@ indented already stay so."
 (defun hive-wrap-room ()
   "Return the width of the narrowest window of this buffer, or nil."
   (let ((windows (get-buffer-window-list nil nil t)))
-    (when windows (apply #'min (mapcar #'window-max-chars-per-line windows)))))
+    ;; To measure a window, Emacs selects it, which moves point.
+    (when windows (save-excursion (apply #'min (mapcar #'window-max-chars-per-line windows))))))
 
 ;;;; Showing text from agents
 
@@ -85,10 +87,6 @@ indented already stay so."
                        (string-join (remove letters hive-text-scripts))))
              hive-text-scripts "\\|")
   "Two letters of one word that are of different scripts.")
-
-(defconst hive-text--word-characters
-  (concat (string-join hive-text-scripts) hive-text-within-words)
-  "What a word of these scripts may have, as for `skip-chars-forward'.")
 
 (defconst hive-text--suspect
   (concat hive-text--hidden "\\|[" (string-join (cdr hive-text-scripts)) "]")
@@ -121,7 +119,9 @@ letters of another script than the rest of their word; newlines and
 tabs stay.  If TEXT is not a string, return the empty string."
   (cond ((not (stringp text)) "")
         ((string-match-p hive-text--suspect text)
-         (hive-text--spelled (hive-text--revealed (substring-no-properties text))))
+         (let ((text (substring-no-properties text)))
+           (hive-text--spelled (if (string-match-p hive-text--hidden text) (hive-text--revealed text)
+                                 text))))
         (t (substring-no-properties text))))
 
 (defun hive-text--revealed (text)
@@ -149,33 +149,39 @@ tabs stay.  If TEXT is not a string, return the empty string."
       (with-temp-buffer
         (insert text)
         (goto-char (point-min))
-        (let ((shown (make-hash-table))
-              (counts (make-vector (1+ (length hive-text-scripts)) 0)))
-          (while (re-search-forward hive-text--mixed nil t)
-            (skip-chars-backward hive-text--word-characters)
-            (hive-text--spell-word shown (fillarray counts 0))))
+        (hive-text--spell-words)
         (buffer-string)))))
 
-(defun hive-text--spell-word (shown counts)
-  "Spell out the strangers in the word at point, and go behind it.
-SHOWN has how the characters that were met before are spelled.
-COUNTS, zeros, is for the letters of each script.  Nothing is made for
-each word or character, so hostile text leaves no garbage."
-  (let ((others (1- (length counts))) (pos (point)) (main 0) script)
-    (while (setq script (and (< pos (point-max)) (aref hive-text--script (char-after pos))))
-      (aset counts script (1+ (aref counts script)))
-      (setq pos (1+ pos)))
-    (dotimes (other others)
-      ;; Of two that are as frequent, the first is the main one.
-      (when (> (aref counts other) (aref counts main)) (setq main other)))
-    (dotimes (_ (- pos (point)))
-      (let ((char (following-char)))
-        (setq script (aref hive-text--script char))
-        (if (or (= script main) (= script others))
+(defun hive-text--spell-words ()
+  "Spell out in this buffer the letters that are strangers in their word.
+This is one loop in which nothing is called or made for each word or
+character: hostile text has tens of thousands."
+  (let* ((table hive-text--script) (others (length hive-text-scripts))
+         (counts (make-vector (1+ others) 0))
+         (shown (make-hash-table :test #'eq))
+         (inhibit-modification-hooks t)
+         begin main most script count char left)
+    (while (re-search-forward hive-text--mixed nil t)
+      (goto-char (match-beginning 0))
+      (while (aref table (preceding-char)) (forward-char -1))
+      (fillarray counts 0)
+      (setq begin (point) main others most 0)
+      (while (setq script (aref table (following-char)))
+        (setq count (1+ (aref counts script)))
+        (aset counts script count)
+        ;; Of two that are as frequent, the first is the main one.
+        (and (>= count most) (< script others) (or (> count most) (< script main))
+             (setq most count main script))
+        (forward-char 1))
+      (setq left (- (point) begin))
+      (goto-char begin)
+      (while (> left 0)
+        (setq char (following-char) script (aref table char) left (1- left))
+        (if (or (eq script main) (eq script others))
             (forward-char 1)
+          (delete-char 1)
           (insert (or (gethash char shown)
-                      (puthash char (hive-text--reveal (string char)) shown)))
-          (delete-char 1))))))
+                      (puthash char (hive-text--reveal (string char)) shown))))))))
 
 (defun hive-text-line (text &optional width)
   "Return TEXT as one inert line, at most WIDTH columns wide.

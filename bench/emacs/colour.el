@@ -4,7 +4,8 @@
 
 ;; Run in batch by bench/rows/emacs.ts.  Each hostile text of 64 KB of
 ;; test/emacs/hive-prompt-colour-test.el, and words of mixed scripts, are made
-;; inert and coloured BENCH_ROUNDS times, as the context of a question is.
+;; inert, coloured and searched for addresses BENCH_ROUNDS times, as the context
+;; of a question is.
 ;; Prints an array of one array of milliseconds.
 
 ;;; Code:
@@ -22,7 +23,11 @@
   (dotimes (_ (string-to-number (getenv "BENCH_ROUNDS")))
     (dolist (text texts)
       (garbage-collect)
-      (push (bench-time (lambda () (hive-prompt--coloured (hive-text-inert text)))) took)))
+      (push (bench-time (lambda ()
+                          (with-temp-buffer
+                            (hive-markdown-insert (hive-text-inert text) 79)
+                            (hive-links-activate (point-min) (point-max)))))
+            took)))
   (princ (json-serialize (vector (vconcat took)))))
 
 ;;; colour.el ends here

@@ -2,6 +2,7 @@
  * Sessions of agents in an editor, for whoever speaks for the editor (`hive acp`, a desk): who the agent is, whether its
  * own hooks speak for it, its turns, and what stops or wakes it. A turn that the hive interrupts is stopped by the editor.
  */
+import { refuse } from '../domain/actors.ts';
 import type { EditorDialog } from '../domain/editors.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Session } from '../domain/sessions.ts';
@@ -100,10 +101,18 @@ function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrd
     work().catch((error: unknown) => log.warn(what, { error: String(error) }));
   }
 
+  /** Why the agent in this process is not the one of a session; null when it may be. */
+  async function refusalToBe(session_id: string, pid: number): Promise<string | null> {
+    const known = await sessions.find(session_id);
+    if (known === undefined || (known.pid === pid && known.machine === machine)) return null;
+    return sessions.refusalToSpeak(session_id, { machine, pid });
+  }
+
   async function introduce(): Promise<Session> {
     const { cwd, client_session_id: _, pid, ...said } = agent;
     // `hive acp` behind this editor may know the process.
     const known = pid === null ? await sessions.find(agent.session_id) : undefined;
+    if (pid !== null) refuse(await refusalToBe(agent.session_id, pid));
     return sessions.introduce({
       ...parts.findProject(cwd),
       ...said,
@@ -126,6 +135,8 @@ function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrd
   async function hooked(): Promise<Session | undefined> {
     const known = agent.client_session_id === null ? undefined : await sessions.find(agent.client_session_id);
     if (known === undefined || known.hooks_seen_at === null || known.state === 'ended') return undefined;
+    // An agent may give its session the id of another agent's.
+    if (agent.pid !== null && (await refusalToBe(known.session_id, agent.pid)) !== null) return undefined;
     if (introduction !== null) {
       // It was introduced before its first hook ran.
       introduction = null;

@@ -9,6 +9,7 @@ import {
   type EditorDialog,
   editorFingerprint,
   editorPrompts,
+  isWhollyInput,
   optionOfRule,
   refusalIn,
 } from '../domain/editors.ts';
@@ -97,7 +98,11 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
       const { session, dialog, place } = request;
       // Matching may take a while, so it is done before the transaction.
       const matching =
-        dialog.kind === 'permission' ? rulesForTool(trust().permission_rules, asTool(dialog), place) : [];
+        dialog.kind === 'permission'
+          ? rulesForTool(trust().permission_rules, asTool(dialog), place).filter(
+              ({ decision }) => decision === 'deny' || isWhollyInput(dialog),
+            )
+          : [];
       return store.write(async (tx) => {
         const before = await openedBefore(tx, request);
         if (before !== null) {

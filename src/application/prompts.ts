@@ -6,6 +6,7 @@ import {
   type Actor,
   type AgentActor,
   isAttested,
+  refusalToAmend,
   refusalToAnswer,
   refusalToCancel,
   refuse,
@@ -476,7 +477,7 @@ function createAnswering(
           if (known.ask_id !== ask_id || known.outcome !== 'amendment') throw usedBefore(known);
           return prompt;
         }
-        refuse(refusalToAnswer(actor, prompt));
+        refuse(refusalToAnswer(actor, prompt) ?? refusalToAmend(actor, prompt.late_response ?? prompt));
         const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);

@@ -74,6 +74,19 @@ export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string 
 }
 
 /**
+ * Why this actor may not correct this answer; null when it may. An agent may have the name of its human, but what an agent
+ * answers is never attested.
+ */
+export function refusalToAmend(
+  actor: Actor,
+  answered: { by: string | null; attested: boolean },
+): string | null {
+  return actor.kind === 'agent' && answered.attested
+    ? `${answered.by} was seen to give this answer, so no agent corrects it.`
+    : null;
+}
+
+/**
  * Why this actor may not cancel this prompt; null when it may. The asking session always may; another agent may
  * cancel only a question, and only when it declares that.
  */

@@ -33,7 +33,7 @@ const LENGTH = 32;
 export function likenessOf(prompt: Compared): string | null {
   const { kind, dialog, header, question, context, options, multi_select, allow_free_text, status } = prompt;
   if (status !== 'pending') return null;
-  const asked = dialog && kind === 'permission' && context !== null ? callOf(context) : context;
+  const asked = dialog && kind === 'permission' && context !== null ? callOf(question, context) : context;
   const compared = [kind, dialog, header, question, asked, options, multi_select, allow_free_text];
   return digestOf(compared).slice(0, LENGTH);
 }

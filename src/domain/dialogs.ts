@@ -17,7 +17,7 @@ import {
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { cleanText, excerpt, lookOf, revealedSource, spelledOut } from './text.ts';
+import { cleanText, excerpt, lookOf, revealedSource, spelledLine, spelledOut } from './text.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =
@@ -231,14 +231,21 @@ const TOO_LONG =
 const NO_PLAN =
   'The agent has written no plan, so it can only be declined here. To approve without one, answer in the terminal of the agent.';
 
+const APPROVE_PLAN = 'Approve this plan?';
 const DIRECTORY = 'Directory: ';
-const DESCRIPTION = "The agent's own description of it:";
+export const DESCRIPTION = "The agent's own description of it:";
+
+/** The lines that say which tool would run, and where. */
+export function factsOf(tool: string, cwd: string): string {
+  return `Tool: ${spelledLine(tool)}\n${DIRECTORY}${spelledLine(cwd)}`;
+}
 
 /**
- * The call that the context of a permission is about: the context without where the tool would run and without what the
- * agent says of it. Both come after all arguments of the tool.
+ * The call that a permission is about: its context without where the tool would run and without what the agent says of it.
+ * Both come after all arguments of the tool. A plan is the agent's own text, so all of it counts.
  */
-export function callOf(context: string): string {
+export function callOf(question: string, context: string): string {
+  if (question === APPROVE_PLAN) return context;
   const lines = context.split('\n');
   const said = lines.indexOf(DESCRIPTION);
   const call = (said === -1 ? context : lines.slice(0, said).join('\n')).trimEnd();
@@ -259,7 +266,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     return {
       ...shared,
       header: 'Plan',
-      question: 'Approve this plan?',
+      question: APPROVE_PLAN,
       context: shown ? context : plan === null ? NO_PLAN : TOO_LONG,
       options: [
         ...(shown ? [{ label: APPROVE, description: 'The agent leaves plan mode and begins' }] : []),
@@ -269,7 +276,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     };
   }
   const { question, details, said } = summarizeTool(dialog.tool, dialog.edit);
-  const facts = `Tool: ${spelledOut(dialog.tool.name)}\n${DIRECTORY}${spelledOut(cwd)}`;
+  const facts = factsOf(dialog.tool.name, cwd);
   const words = said === null ? '' : `${DESCRIPTION}\n${indented(said)}`;
   const context = [details, facts, words].filter((part) => part !== '').join('\n\n');
   const shown = fits(context);

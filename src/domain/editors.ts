@@ -3,12 +3,13 @@
  * answers become what the agent gets. Unlike the dialogs of a client with hooks (dialogs.ts), the options are the agent's
  * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
  */
-import { fits, indented, marked, summarizeTool } from './dialogs.ts';
+import { DESCRIPTION, factsOf, fits, indented, marked, summarizeTool } from './dialogs.ts';
 import { decideForm, type FormDialog, formPrompts } from './forms.ts';
 import type { HookTool, Raw } from './hooks.ts';
+import { objectIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
-import { excerpt, lookOf, revealedSource, spelledOut } from './text.ts';
+import { excerpt, lookOf, revealedSource, spelledLine, spelledOut } from './text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
@@ -108,20 +109,20 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { questio
   const summary = summarizeTool(tool);
   const shown = changes.map(
     ({ path, before, after }) =>
-      `The agent shows this change of ${spelledOut(path)}${before === null ? ' (a new file)' : ''}:\n${[
+      `The agent shows this change of ${spelledLine(path)}${before === null ? ' (a new file)' : ''}:\n${[
         ...(before === null ? [] : [marked('- ', revealedSource(before))]),
         marked('+ ', revealedSource(after)),
       ].join('\n')}`,
   );
   const others = Object.entries(rest).map(
-    ([name, value]) => `${spelledOut(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
+    ([name, value]) => `${spelledLine(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
   );
-  const facts = `Tool: ${spelledOut(tool.name)}\nDirectory: ${spelledOut(cwd)}`;
+  const facts = factsOf(tool.name, cwd);
   const words = [...said, ...(summary.said === null ? [] : [summary.said])];
   const own =
     words.length === 0
       ? ''
-      : `The agent's own description of it:\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
+      : `${DESCRIPTION}\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
   const parts = [summary.details, ...shown, others.join('\n'), facts, own];
   return { question: summary.question, context: parts.filter((part) => part !== '').join('\n\n') };
 }
@@ -140,6 +141,18 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
   const note = dialog.takes_notes ? said : null;
   if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog, note);
   return { kind: 'chosen', option_id: chosen.id, note };
+}
+
+/**
+ * Whether the tool's input is all that the agent says of a call. A rule that allows knows nothing else of it: neither
+ * another directory nor the change of another file. Locations are only what the editor may show.
+ */
+export function isWhollyInput({ tool: { input }, changes, rest }: EditorPermission): boolean {
+  const given = objectIn(input) ?? {};
+  const file = textIn(given, 'file_path', 'notebook_path');
+  return (
+    changes.every(({ path }) => path === file) && Object.keys(rest).every((name) => name === 'locations')
+  );
 }
 
 /** The agent's own "no, this once"; without one the call is refused as withdrawn. */

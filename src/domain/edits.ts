@@ -4,7 +4,7 @@
  * with the reason. Pure: `EditTools` read and compare.
  */
 import type { Raw } from './hooks.ts';
-import { revealedSource, spelledOut } from './text.ts';
+import { revealedSource, spelledLine } from './text.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
 export type FileState =
@@ -17,6 +17,8 @@ export type FileState =
 export interface EditTools {
   /** Reads a file; a relative path belongs to the directory in which the tool works. Never throws. */
   read(path: string): FileState;
+  /** The real path of a file, the same for all names of it. */
+  realPath(path: string): string;
   /** The hunks of a unified diff with this many unchanged lines around each change; empty if nothing changes. */
   compare(before: string, after: string, context: number): string;
 }
@@ -48,6 +50,7 @@ const WORDS = {
   returns: 'The lines of the file end with CR LF, which is not shown.',
   nothing: 'Nothing changes in this file.',
   replaced: 'The file exists. All of it is replaced.',
+  moved: (to: string) => `The file ${to} exists. All of it is replaced.`,
   noCell: 'The notebook has no such cell as it is now.',
   cell: (number: number, count: number, type: string) => `This is cell ${number} of ${count} (${type}).`,
   newCell: (number: number) => `This is a new cell after cell ${number}.`,
@@ -67,7 +70,7 @@ export function editShown(name: string, input: Raw, tools: EditTools, room: numb
   const state = tools.read(path);
   const change = edit.change(state);
   const blocks = 'problem' in change ? null : blockOf({ ...change, path }, state, tools);
-  const named = [...edit.named, ...(headed(path) === path ? [edit.path] : [])];
+  const named = [...edit.named, ...(spelledLine(path) === path ? [edit.path] : [])];
   if (blocks !== null && sizeOf(blocks) <= room) return { shown: blocks, named };
   const problem = 'problem' in change ? change.problem : WORDS.long;
   return { shown: textsShown(path, problem, edit.texts, state, tools), named };
@@ -271,14 +274,14 @@ function blockOf(change: Change & { path: string; to?: string }, state: FileStat
     ...linked(state),
     ...remarks,
     ...(hunks === '' && before !== null && after !== null ? [WORDS.nothing] : []),
-    `--- ${before === null ? NO_FILE : headed(path) + of}`,
-    `+++ ${after === null ? NO_FILE : headed(to) + of}`,
+    `--- ${before === null ? NO_FILE : spelledLine(path) + of}`,
+    `+++ ${after === null ? NO_FILE : spelledLine(to) + of}`,
     ...(hunks === '' ? [] : [revealedSource(hunks)]),
   ].join('\n');
 }
 
 function linked(state: FileState): string[] {
-  return state.kind === 'unread' || state.link === null ? [] : [WORDS.link(headed(state.link))];
+  return state.kind === 'unread' || state.link === null ? [] : [WORDS.link(spelledLine(state.link))];
 }
 
 /** Both texts of each replacement in full. The line numbers belong to the texts, which the headers say. */
@@ -294,18 +297,13 @@ function textsShown(
     const end = from === '' || from.endsWith('\n') || to.endsWith('\n') ? '' : '\n';
     const old = from === '' ? 'all of it' : every ? 'every occurrence of this text' : 'this text';
     return [
-      `--- ${headed(path)}\t${number}${old}`,
-      `+++ ${headed(path)}\t${number}becomes this`,
+      `--- ${spelledLine(path)}\t${number}${old}`,
+      `+++ ${spelledLine(path)}\t${number}becomes this`,
       // Where neither text ends its last line, that is no difference.
       revealedSource(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
     ].join('\n');
   });
   return [...linked(state), `${problem} ${WORDS.asTold}`, ...blocks].join('\n');
-}
-
-/** A path on one line. */
-function headed(path: string): string {
-  return spelledOut(/[\u0000-\u001f\u007f"]/.test(path) ? JSON.stringify(path) : path);
 }
 
 function sizeOf(text: string): number {
@@ -357,15 +355,23 @@ function blocksOf(patches: readonly FilePatch[], tools: EditTools): string[] | n
   const touched = new Set<string>();
   for (const patch of patches) {
     // What one part of a patch leaves for the next one is not on the disk yet.
-    if (touched.has(patch.path) || touched.has(patch.to)) return null;
-    touched.add(patch.path).add(patch.to);
+    const names = [patch.path, patch.to].map((path) => tools.realPath(path));
+    if (names.some((name) => touched.has(name))) return null;
+    for (const name of names) touched.add(name);
     const state = tools.read(patch.path);
-    if (state.kind === 'unread') return null;
-    const change = changeOf(patch, state);
-    if (change === null) return null;
-    blocks.push(blockOf({ ...change, path: patch.path, to: patch.to }, state, tools));
+    const change = state.kind === 'unread' ? null : changeOf(patch, state);
+    const moved = patch.to === patch.path ? [] : movedTo(patch.to, tools.read(patch.to));
+    if (change === null || moved === null) return null;
+    const remarks = [...moved, ...change.remarks];
+    blocks.push(blockOf({ ...change, remarks, path: patch.path, to: patch.to }, state, tools));
   }
   return blocks;
+}
+
+/** What is to be known of the place to which a patch moves a file; null if it cannot be looked at. */
+function movedTo(path: string, state: FileState): string[] | null {
+  if (state.kind === 'unread') return null;
+  return [...linked(state), ...(state.kind === 'text' ? [WORDS.moved(spelledLine(path))] : [])];
 }
 
 function changeOf({ kind, added, chunks }: FilePatch, state: FileState): Change | null {

@@ -35,7 +35,8 @@ export function shownCall({
   const cwd = facts[1] ?? '';
   const details = (context ?? '').slice(0, facts.index);
   const input = argumentsIn(details);
-  if (input === null || SPELLED_OUT.test(`${name}${cwd}${details}`)) return null;
+  // A directory in quotes has a line break or a quote in its name.
+  if (input === null || cwd.startsWith('"') || SPELLED_OUT.test(`${name}${cwd}${details}`)) return null;
   return { tool: { name, input, use_id: null, response: null, own: null }, cwd };
 }
 

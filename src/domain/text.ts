@@ -187,6 +187,11 @@ export function spelledOut(text: string): string {
   return revealed(text.replace(BEYOND_ASCII, spellRun)).replace(word(), spellTwins);
 }
 
+/** A name or a path, spelled out on one line: in quotes where it has a line break of its own. */
+export function spelledLine(text: string): string {
+  return spelledOut(/[\u0000-\u001f\u007f"]/.test(text) ? JSON.stringify(text) : text);
+}
+
 /** A word in which every letter of another script has an ASCII twin, such as one that looks like `copy`. */
 function spellTwins(given: string): string {
   const foreign = Array.from(given).filter((character) => otherScript().test(character));

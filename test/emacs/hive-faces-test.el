@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -100,7 +101,7 @@ INK and PAPER are the default colours."
         (disable-theme theme)))))
 
 (ert-deftest hive-faces-of-code-keep-their-columns-with-variable-pitch ()
-  (dolist (face '(hive-prompt-code))
+  (dolist (face '(hive-prompt-code hive-prompt-table))
     (should (memq 'fixed-pitch (ensure-list (face-attribute face :inherit))))))
 
 (provide 'hive-faces-test)

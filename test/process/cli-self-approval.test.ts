@@ -8,7 +8,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -53,6 +53,22 @@ describe('no self-approval (invariant 9)', () => {
     const agent = person.as({ HIVE_AGENT: 'builder' });
     expect((await agent.hive('respond', ask_id, 'yes', '--as-agent')).out).toContain('as the agent builder');
     expect((await person.hive('poll', ask_id, '--json')).json().by).toBe('builder');
+  });
+
+  it('with the name of its human corrects no answer of the human', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const asker = await hive.sessions.introduce(introduction({ session_id: 'asker' }));
+    const { prompt } = await hive.prompts.ask({ question: 'Deploy?' }, asker);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'no', actor: HUMAN });
+    const agent = shell(store).as({ HIVE_AGENT: HUMAN.by });
+    const corrected = await agent.hive('respond', '--amend', prompt.ask_id, 'yes', '--as-agent');
+    expect(corrected.err).toContain('so no agent corrects it');
+    expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({
+      decision: 'no',
+      via: 'emacs',
+      amended: false,
+    });
   });
 
   it('never its own prompt, nor one of a session it descends from, nor a permission', async () => {

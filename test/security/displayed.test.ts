@@ -8,12 +8,14 @@
  * @module-tag cli
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { screensOf } from '../../src/cli/output.ts';
+import { likenessOf } from '../../src/domain/batches.ts';
+import { editShown } from '../../src/domain/edits.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { promptPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
@@ -88,6 +90,26 @@ describe('a permission shows everything that it permits', () => {
     const { context } = await shown('Bash', { command: 'rm -rf ~\n\nTool: Read\nDirectory: /safe' });
     expect(context?.match(/^Tool: .*$/gm)).toEqual(['Tool: Bash']);
     expect(context?.match(/^Directory: .*$/gm)).toEqual([`Directory: ${BASH['cwd']}`]);
+  });
+
+  test('not even where it works in a directory, or calls a tool, with a line break in its name', async () => {
+    const cwd = '/x\nTool: Read\nDirectory: /safe';
+    const { prompts, printed } = await fireDialog(hive, { ...BASH, tool_name: 'Bash\nTool: Read', cwd });
+    const [prompt] = prompts;
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Deny');
+    await printed;
+    expect(prompt?.context?.match(/^Tool: .*$/gm)).toEqual(['Tool: "Bash\\nTool: Read"']);
+    expect(prompt?.context?.match(/^Directory: .*$/gm)).toEqual([`Directory: ${JSON.stringify(cwd)}`]);
+  });
+
+  test('no plan is alike with another one, whatever lines it has', async () => {
+    const own = "The agent's own description of it:";
+    const plans = ['Add tests', `Add tests\n\n${own}\nrm -rf ~`, 'Add tests\n\nDirectory: /x'];
+    const keys = await Promise.all(
+      plans.map(async (plan) => likenessOf(await shown('ExitPlanMode', { plan }))),
+    );
+    expect(new Set(keys).size).toBe(plans.length);
+    expect(keys).not.toContain(null);
   });
 
   test.each([
@@ -238,6 +260,56 @@ describe('an edit', () => {
     expect(await noticesOf(hive)).toEqual([expect.stringContaining('a file has changed since')]);
   });
 
+  test('is denied when a link to another file with the same text has taken the place of the file', async () => {
+    const { prompts, printed, file } = await asked('a\nb\nc\n');
+    const other = join(tempFolder(), 'other.txt');
+    writeFileSync(other, 'a\nb\nc\n');
+    rmSync(file);
+    symlinkSync(other, file);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+      decision: { behavior: 'deny', message: expect.stringContaining('the file has changed') },
+    });
+  });
+
+  describe('that is a patch', () => {
+    const patchOf = (...lines: string[]): Record<string, string> => ({
+      command: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'),
+    });
+
+    function shownOf(folder: string, ...lines: string[]): string | undefined {
+      return editShown('apply_patch', patchOf(...lines), editToolsAt(folder), 10_000)?.shown;
+    }
+
+    test('says what it replaces where it moves a file, and where a link leads', () => {
+      const folder = tempFolder();
+      for (const name of ['a.txt', 'b.txt']) writeFileSync(join(folder, name), 'a\n');
+      const elsewhere = join(tempFolder(), 'keys');
+      symlinkSync(elsewhere, join(folder, 'link'));
+      const moved = (to: string): string | undefined =>
+        shownOf(folder, '*** Update File: a.txt', `*** Move to: ${to}`, '@@', '-a', '+A');
+      expect(moved('b.txt')).toContain('The file b.txt exists. All of it is replaced.');
+      expect(moved('link')).toContain(`The path contains a link. The file is ${elsewhere}`);
+      expect(moved('new.txt')).toMatch(/^--- a\.txt\n\+\+\+ new\.txt\n/);
+    });
+
+    test.each(['./a.txt', 'sub/../a.txt', 'link'])(
+      'that names a file twice, the second time as %s, is shown as its text: the second part changes what the first leaves',
+      (name) => {
+        const folder = tempFolder();
+        writeFileSync(join(folder, 'a.txt'), 'a\nb\n');
+        mkdirSync(join(folder, 'sub'));
+        symlinkSync('a.txt', join(folder, 'link'));
+        const shownText = shownOf(
+          folder,
+          ...['*** Update File: a.txt', '@@', '-a', '+b'],
+          ...[`*** Update File: ${name}`, '@@', '-b', '+c'],
+        );
+        expect(shownText).toMatch(/^The patch cannot be placed exactly/);
+      },
+    );
+  });
+
   test('on another machine is shown as it was given', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
     const tool_input = { file_path: '/etc/hostname', old_string: 'a', new_string: 'b' };
@@ -262,9 +334,13 @@ describe('an edit', () => {
     writeFileSync(`${pipe}.bin`, Buffer.from([1, 0, 2]));
     expect(read(`${pipe}.bin`)).toEqual({ kind: 'unread', why: 'is binary (3 bytes)' });
     symlinkSync(`${pipe}.gone`, `${pipe}.link`);
-    expect(read(`${pipe}.link`)).toMatchObject({ kind: 'missing' });
+    expect(read(`${pipe}.link`)).toMatchObject({ kind: 'missing', link: `${pipe}.gone` });
+    symlinkSync('circle', join(dirname(pipe), 'circle'));
+    expect(read(join(dirname(pipe), 'circle'))).toMatchObject({ kind: 'unread' });
     mkdirSync(`${pipe}.real`);
     symlinkSync(`${pipe}.real`, `${pipe}.dir`);
+    // Node takes this for a file beside the link, and the kernel for one beside what the link leads to.
+    expect(read(`${pipe}.dir/../new`)).toMatchObject({ kind: 'unread', why: 'has .. in its path' });
     expect(read(`${pipe}.dir/new`)).toMatchObject({ kind: 'missing', link: `${pipe}.real/new` });
   });
 });

@@ -299,6 +299,18 @@ describe('an answer from a shell is typed by a person', () => {
     expect(await signature(second.ask_id)).toMatch(/^[\w-]{86}$/);
   });
 
+  test('a yes before the end of a long permission was shown only shows more of it', async () => {
+    const store = tempStore();
+    const context = Array.from({ length: 200 }, (_, n) => `line ${n}`).join('\n');
+    const ask_id = await question(store, { kind: 'permission', options: ['Allow', 'Deny'], context });
+    const person = shell(store, trusting({ terminal_may_allow: true }));
+    const typed = ['yes', ...Array.from({ length: 30 }, () => 'no')].join('\n');
+    const { code, out } = await person.terminal(['respond', ask_id, 'Allow'], 'line 0', typed);
+    expect(code).toBe(7);
+    expect(out).toContain('line 199');
+    expect((await person.hive('poll', ask_id)).code).toBe(3);
+  });
+
   test("a script's answer is marked as unattested everywhere, and answers no permission", async () => {
     const store = tempStore();
     const hive = await openTestHive(store);

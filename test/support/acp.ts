@@ -57,8 +57,20 @@ function peer(input: PassThrough, output: PassThrough): Peer {
   };
 }
 
-/** Starts the proxy. `patience_ms`: how long a form waits that only a desk can show. */
-export function openProxy(hive: OpenedHive, { patience_ms = 60_000 } = {}): Proxied {
+interface ProxyOptions {
+  /** How long a form waits that only a desk can show. */
+  patience_ms?: number;
+  /** The process of the agent. */
+  pid?: number | null;
+  /** The session of which its environment says that an editor speaks for it. */
+  glued?: string | null;
+}
+
+/** Starts the proxy. */
+export function openProxy(
+  hive: OpenedHive,
+  { patience_ms = 60_000, pid = null, glued = null }: ProxyOptions = {},
+): Proxied {
   const [fromClient, toClient, fromAgent, toAgent] = [0, 0, 0, 0].map(() => new PassThrough()) as [
     PassThrough,
     PassThrough,
@@ -70,8 +82,8 @@ export function openProxy(hive: OpenedHive, { patience_ms = 60_000 } = {}): Prox
   const ended = runProxy({
     hive,
     client: { input: fromClient, output: toClient },
-    agent: { input: fromAgent, output: toAgent, pid: null, command: 'fake-agent' },
-    glued: null,
+    agent: { input: fromAgent, output: toAgent, pid, command: 'fake-agent' },
+    glued,
     name: null,
     makeId() {
       sessions += 1;
@@ -90,8 +102,7 @@ export function openProxy(hive: OpenedHive, { patience_ms = 60_000 } = {}): Prox
   return { client: peer(fromClient, toClient), agent: peer(fromAgent, toAgent), ended, remarks };
 }
 
-export interface BegunOptions {
-  patience_ms?: number;
+export interface BegunOptions extends ProxyOptions {
   /** What the client says that it can show. */
   capabilities?: object;
   version?: number;
@@ -100,9 +111,9 @@ export interface BegunOptions {
 /** Starts the proxy with a session `s1` in `/demo`, in which a turn runs; the turn is the request 3. */
 export async function beginAcp(
   hive: OpenedHive,
-  { patience_ms, capabilities = {}, version = 1 }: BegunOptions = {},
+  { capabilities = {}, version = 1, ...options }: BegunOptions = {},
 ): Promise<Proxied> {
-  const proxied = openProxy(hive, patience_ms === undefined ? {} : { patience_ms });
+  const proxied = openProxy(hive, options);
   const { client, agent } = proxied;
   client.send({
     id: 1,

@@ -20,7 +20,8 @@ function shownIn(
     typeof state === 'string'
       ? { kind: 'text', text: state, link: null }
       : (state ?? { kind: 'missing', link: null });
-  return editShown(name, input, { read, compare: unifiedDiff }, room)?.shown.split('\n') ?? [];
+  const tools = { read, realPath: (path: string): string => path, compare: unifiedDiff };
+  return editShown(name, input, tools, room)?.shown.split('\n') ?? [];
 }
 
 const edit = (old_string: string, new_string: string, more: object = {}): Record<string, unknown> => ({
@@ -211,9 +212,9 @@ test('a patch adds, deletes and moves files', () => {
   expect(
     shownIn('a\n', 'apply_patch', patch('*** Update File: x', '*** Move to: y', '@@', '-a', '+b')).slice(
       0,
-      2,
+      3,
     ),
-  ).toEqual(['--- x', '+++ y']);
+  ).toEqual(['The file y exists. All of it is replaced.', '--- x', '+++ y']);
   expect(shownIn('old\n', 'apply_patch', patch('*** Add File: x', '+a'))[0]).toBe(
     'The file exists. All of it is replaced.',
   );

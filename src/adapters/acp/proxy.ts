@@ -213,7 +213,14 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     else if (id !== null && (method === PERMISSION || method === ELICITATION)) {
       const question = questionOf(id, method, params);
       if (question !== null) {
+        // A request under the id of an open one takes its place, so nobody waits for the first one any more.
+        const replaced = questions.get(key(id));
+        settled.delete(key(id));
         questions.set(key(id), question);
+        if (replaced !== undefined)
+          beside(async () => {
+            await withdraw(replaced, 'withdrawn');
+          });
         beside(() => offerOrDecline(question));
         if (!question.shown) return;
       }
@@ -340,7 +347,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   /** Answers the agent in the client's place, and takes the dialog away from the client. */
   async function settle(question: Question, result: Raw, why: string | null = null): Promise<void> {
     const { id, stop, shown } = question;
-    if (!questions.delete(key(id))) return;
+    if (questions.get(key(id)) !== question) return;
+    questions.delete(key(id));
     stop.abort();
     if (why !== null) remark(why);
     await toAgent({ jsonrpc: '2.0', id, result });

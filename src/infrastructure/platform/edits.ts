@@ -1,5 +1,5 @@
 /** Files that a tool is about to edit: reading them as they are now, and comparing two texts. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createPatch, OMIT_HEADERS } from 'diff';
 import type { EditTools, FileState } from '../../domain/edits.ts';
@@ -12,12 +12,21 @@ const MOST_EDITS = 500;
 
 /** For a tool that works in `cwd` on this machine. */
 export function editToolsAt(cwd: string): EditTools {
-  return { read: (path) => readText(resolve(cwd, path)), compare: unifiedDiff };
+  return {
+    read: (path) =>
+      // Behind a link, some clients go up from the link and others from where it leads.
+      path.split('/').includes('..')
+        ? { kind: 'unread', why: 'has .. in its path' }
+        : readText(resolve(cwd, path)),
+    realPath: (path) => realPath(resolve(cwd, path)),
+    compare: unifiedDiff,
+  };
 }
 
 /** For a tool of another machine, whose files this one does not have. */
 export const EDIT_TOOLS_ELSEWHERE: EditTools = {
   read: () => ({ kind: 'unread', why: 'is on another machine' }),
+  realPath: (path) => path,
   compare: unifiedDiff,
 };
 
@@ -64,13 +73,27 @@ function linkOf(path: string): string | null {
   return real === path ? null : real;
 }
 
-/** The path without links, also of a file that does not exist yet. */
-function realPath(path: string): string {
+/** A longer chain of links is a circle. */
+const MOST_LINKS = 40;
+
+/** The path without links, also of a file that does not exist yet, or to which a link leads that does not exist. */
+function realPath(path: string, links = MOST_LINKS): string {
   try {
     return realpathSync(path);
   } catch {
     const folder = dirname(path);
-    return folder === path ? path : join(realPath(folder), basename(path));
+    if (folder === path) return path;
+    const here = join(realPath(folder, links), basename(path));
+    const target = links === 0 ? null : targetOf(here);
+    return target === null ? here : realPath(resolve(dirname(here), target), links - 1);
+  }
+}
+
+function targetOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
   }
 }
 

@@ -1,0 +1,214 @@
+;;; hive-markdown.el --- The Markdown of agents, coloured  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; Headings, code, code blocks, diffs and tables of a text from an agent.
+;;
+;; No other mode touches the text: `markdown-mode' calls whatever mode a code
+;; block names, and hostile text keeps it busy for minutes.  No text is passed
+;; twice, and the numbers of faces and of table cells are bounded.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-diff)
+(require 'hive-text)
+(require 'subr-x)
+
+;;;; Faces
+
+(defface hive-prompt-heading '((t :inherit (bold font-lock-keyword-face)))
+  "Headings in the buffer of a question."
+  :group 'hive)
+
+(defface hive-prompt-code '((t :inherit (fixed-pitch font-lock-string-face)))
+  "Code in the context of a question."
+  :group 'hive)
+
+(defface hive-prompt-table '((t :inherit fixed-pitch))
+  "Tables in the context of a question."
+  :group 'hive)
+
+;;;; Colouring
+
+(defconst hive-markdown--most-colours 1000
+  "How many pieces of a text get a face; Emacs is slow with more.")
+
+(defconst hive-markdown--fence "\\(```+\\|~~~+\\)\\( *\\(?:diff\\|patch\\)[ \t]*$\\)?"
+  "The first line of a code block; the second group is there if it has a diff.")
+
+(defconst hive-markdown--most-cells 600
+  "How many cells of tables are looked at; each costs Emacs some microseconds.")
+
+(defvar hive-markdown--left 0 "How many more pieces of the text get a face.")
+(defvar hive-markdown--cells 0 "How many more cells of tables are looked at.")
+(defvar hive-markdown--painted nil "The pieces that get one, newest first: beginning, end, property and value.")
+
+(defun hive-markdown-insert (text &optional room)
+  "Insert TEXT with our faces for its Markdown and no other property.
+With ROOM, a number of columns, align the tables that are at most that
+wide."
+  (save-restriction
+    (narrow-to-region (point) (point))
+    (insert (substring-no-properties text))
+    (let ((hive-markdown--left hive-markdown--most-colours)
+          (hive-markdown--painted nil)
+          (hive-markdown--cells (if room hive-markdown--most-cells 0))
+          ;; Hundreds of cells would else make Emacs collect garbage several times.
+          (gc-cons-threshold (max gc-cons-threshold (* 16 1024 1024))))
+      (hive-markdown--colour room)
+      (pcase-dolist (`(,from ,to ,property ,value) (nreverse hive-markdown--painted))
+        (put-text-property from to property value)))
+    (goto-char (point-max))))
+
+(defun hive-markdown--paint (from to face)
+  "Give the text between FROM and TO the FACE, once all of the text is read.
+To change text that has properties takes Emacs long."
+  (setq hive-markdown--left (1- hive-markdown--left))
+  (push (list from to 'face face) hive-markdown--painted))
+
+(defun hive-markdown--colour (room)
+  "Colour the Markdown in this buffer, and align tables of at most ROOM columns."
+  (goto-char (point-min))
+  (while (and (> hive-markdown--left 0) (not (eobp)))
+    (let ((begin (point)) (end (line-end-position)))
+      (cond
+       ((hive-diff-at-p)
+        (setq hive-markdown--left (- hive-markdown--left (hive-diff-colour hive-markdown--left)))
+        (unless (eobp) (backward-char)))
+       ((and (memq (following-char) '(?` ?~)) (looking-at hive-markdown--fence))
+        (hive-markdown--block begin end))
+       ((and (eq (following-char) ?#) (looking-at "#+ "))
+        (hive-markdown--paint begin end 'hive-prompt-heading))
+       ((and (eq (following-char) ?|) (hive-markdown--table room)))
+       (t (hive-markdown--spans end nil))))
+    (end-of-line)
+    (skip-chars-forward "\n")))
+
+(defun hive-markdown--block (begin end)
+  "Colour the code block whose first line, just matched, is from BEGIN to END."
+  (let ((diff (match-beginning 2)))
+    (unless (search-forward (concat "\n" (match-string 1)) nil t)
+      (goto-char (point-max)))
+    (if (not diff)
+        (hive-markdown--paint begin (line-end-position) 'hive-prompt-code)
+      (let ((close (line-beginning-position)))
+        (goto-char (min (point-max) (1+ end)))
+        (setq hive-markdown--left
+              (- hive-markdown--left (hive-diff-colour-lines (max close (point)))))))))
+
+(defun hive-markdown--spans (end face)
+  "Colour the code between point and END; what is beside it has FACE."
+  (while (and (> hive-markdown--left 0) (re-search-forward "`[^`\n]+`" end t))
+    (hive-markdown--paint (match-beginning 0) (match-end 0)
+                          (if face (list 'hive-prompt-code face) 'hive-prompt-code))))
+
+;;;; Tables
+
+;; A table is aligned with blanks.  Where a character may be wider or narrower
+;; than its columns, the blanks end at a column whatever is before them.
+
+(defconst hive-markdown--rule "|\\(?: *:?-+:? *|\\)* *:?-+:? *|? *$"
+  "The line below the first one of a table.")
+
+(defun hive-markdown--table (room)
+  "Align the table at point if it is at most ROOM columns wide.
+Return nil if there is none, or if it is wider: it stays as it is then."
+  (let ((begin (point)))
+    (when (and (> hive-markdown--cells 0) (hive-markdown--rule-below-p))
+      (let* ((rows (hive-markdown--rows)) (end (point))
+             (sides (mapcar #'hive-markdown--side (cadr rows)))
+             (widths (make-list (length sides) 3)))
+        (goto-char begin)
+        (when (and rows
+                   (cl-every (lambda (row) (<= (length row) (length sides))) rows)
+                   (progn
+                     (dolist (row (cons (car rows) (cddr rows)))
+                       (setq widths (cl-mapcar (lambda (width cell) (max width (string-width cell)))
+                                               widths (hive-markdown--full row sides))))
+                     (<= (apply #'+ 1 (* 3 (length sides)) widths) room)))
+          (delete-region begin end)
+          (let ((number 0))
+            (dolist (row rows)
+              (unless (= number 0) (insert "\n"))
+              (if (= number 1)
+                  (insert "|" (mapconcat (lambda (width) (make-string (+ 2 width) ?-)) widths "|") "|")
+                (hive-markdown--insert-row (hive-markdown--full row sides) widths sides))
+              (setq number (1+ number))))
+          (setq end (point))
+          (hive-markdown--paint begin end 'hive-prompt-table)
+          (goto-char begin)
+          (hive-markdown--spans end 'hive-prompt-table)
+          (goto-char end))))))
+
+(defun hive-markdown--rule-below-p ()
+  "Return non-nil if the line below is the rule of a table."
+  (save-excursion
+    (and (zerop (forward-line 1))
+         (eq (following-char) ?|)
+         ;; A regexp cannot match a line of any length.
+         (< (- (line-end-position) (point)) 300)
+         (looking-at hive-markdown--rule))))
+
+(defun hive-markdown--rows ()
+  "Return the rows of the table at point, lists of cells, and go behind it.
+Return nil if it has too many cells."
+  (let (rows (more t))
+    (while (and more (eq (following-char) ?|) (> hive-markdown--cells 0))
+      (push (hive-markdown--row) rows)
+      (setq more (zerop (forward-line 1))))
+    (cond ((and more (eq (following-char) ?|)) nil)
+          (t (unless (and (eobp) (not (bolp))) (backward-char))
+             (nreverse rows)))))
+
+(defun hive-markdown--row ()
+  "Return the cells of the row at point."
+  (let ((end (line-end-position)) (from (1+ (point))) cells)
+    (goto-char from)
+    (while (and (< (point) end) (> hive-markdown--cells 0))
+      (skip-chars-forward "^|\n")
+      (if (and (eq (following-char) ?|) (eq (preceding-char) ?\\))
+          (forward-char 1)
+        (push (string-trim (buffer-substring-no-properties from (point))) cells)
+        (setq hive-markdown--cells (1- hive-markdown--cells))
+        (unless (= (point) end) (forward-char 1))
+        (setq from (point))))
+    ;; Behind the last bar there may be blanks.
+    (when (and (cdr cells) (equal (car cells) "")
+               (not (eq (char-before end) ?|)))
+      (pop cells))
+    (nreverse cells)))
+
+(defun hive-markdown--side (rule)
+  "Return on which side the blanks of a column are whose RULE is \"--:\" or so."
+  (cond ((not (string-suffix-p ":" rule)) 'right)
+        ((string-prefix-p ":" rule) 'both)
+        (t 'left)))
+
+(defun hive-markdown--full (row sides)
+  "Return ROW with as many cells as SIDES."
+  (append row (make-list (max 0 (- (length sides) (length row))) "")))
+
+(defun hive-markdown--insert-row (row widths sides)
+  "Insert the cells of ROW, with blanks up to WIDTHS on SIDES of them."
+  (let ((column 1) (wide (cl-some (lambda (cell) (string-match-p "[^[:ascii:]]" cell)) row)))
+    (insert "|")
+    (cl-loop
+     for cell in row for width in widths for side in sides
+     for blank = (- width (string-width cell))
+     for before = (pcase side ('left blank) ('both (/ blank 2)) (_ 0))
+     do (setq column (+ column width 3))
+     (insert (make-string (1+ before) ?\s) cell)
+     (let ((from (point)))
+       (insert (make-string (1+ (- blank before)) ?\s))
+       (when wide
+         (push (list from (point) 'display `(space :align-to ,(1- column)))
+               hive-markdown--painted)))
+     (insert "|"))))
+
+(provide 'hive-markdown)
+;;; hive-markdown.el ends here
