@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -93,11 +94,13 @@ its label.  Titles and labels are names in `hive-messages'."))
 (declare-function which-key-add-keymap-based-replacements "ext:which-key")
 
 (with-eval-after-load 'which-key
-  (dolist (row hive-menu--rows)
-    (pcase-dolist (`(,_title . ,commands) row)
-      (pcase-dolist (`(,key ,label ,command) commands)
-        (which-key-add-keymap-based-replacements hive-prefix-map
-          key (cons (hive-words label) command))))))
+  ;; Old versions of which-key do not have it.
+  (when (fboundp 'which-key-add-keymap-based-replacements)
+    (dolist (row hive-menu--rows)
+      (pcase-dolist (`(,_title . ,commands) row)
+        (pcase-dolist (`(,key ,label ,command) commands)
+          (which-key-add-keymap-based-replacements hive-prefix-map
+            key (cons (hive-words label) command)))))))
 
 ;;;; The menu of the list
 

@@ -2,9 +2,9 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
 
 ;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes, convenience

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;;; Commentary:
 
@@ -246,11 +247,30 @@ Events with the same words are one, at the place and time of the first."
   (when (hive-rpc-true-p prompt :context_truncated)
     (insert (hive-words 'context-loading))))
 
+(defun hive-prompt--place (position)
+  "Return the line and column of POSITION, for `hive-prompt--position'."
+  (save-excursion
+    (goto-char position)
+    (cons (line-number-at-pos) (current-column))))
+
+(defun hive-prompt--position (place)
+  "Return the position at PLACE, or the nearest one that there is."
+  (save-excursion
+    (goto-char (point-min))
+    (forward-line (1- (car place)))
+    (move-to-column (cdr place))
+    (point)))
+
 (defun hive-prompt--print ()
-  "Print the question; point stays where it is."
+  "Print the question; point stays where it is, in each window."
   (let* ((prompt hive-prompt--prompt)
          (inhibit-read-only t)
-         (line (line-number-at-pos)) (column (current-column)) begin)
+         (place (hive-prompt--place (point)))
+         ;; A window that is not selected has a point of its own.
+         (windows (mapcar (lambda (window)
+                            (cons window (hive-prompt--place (window-point window))))
+                          (get-buffer-window-list nil nil t)))
+         begin)
     (erase-buffer)
     (hive-fold-set-up nil nil)
     (insert (propertize
@@ -291,9 +311,9 @@ Events with the same words are one, at the place and time of the first."
     (hive-prompt--insert-others)
     (hive-wrap-like-lines (point-min) (point-max))
     (set-buffer-modified-p nil)
-    (goto-char (point-min))
-    (forward-line (1- line))
-    (move-to-column column)))
+    (goto-char (hive-prompt--position place))
+    (pcase-dolist (`(,window . ,place) windows)
+      (set-window-point window (hive-prompt--position place)))))
 
 ;;;; The mode
 
@@ -421,7 +441,8 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
       (setq hive-prompt--prompt prompt)
       (hive-prompt--print)
-      (goto-char (point-min)))
+      (goto-char (point-min))
+      (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window (point))))
     (hive-prompt--fetch buffer)
     buffer))
 

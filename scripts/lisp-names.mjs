@@ -50,13 +50,15 @@ const settings = [
   ),
 ];
 
-const node = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node.replace('>=', '');
+const { engines, assisted_by } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const node = engines.node.replace('>=', '');
 
 const file = `;;; hive-names.el --- Names that Emacs and its sidecar share  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: ${assisted_by}
 
 ;;; Commentary:
 

@@ -1,17 +1,28 @@
 // The address of the repository is in package.json ("repository") and nowhere else by hand. Without arguments this writes it
-// into every document and Lisp file that names one; with --check it fails where another one is named.
+// into every document and Lisp file that names one; with --check it fails where another one is named. The same for what helped
+// to write the Lisp ("assisted_by"), which MELPA wants to see below the author in each file.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { repository, assisted_by } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const address = repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
 
 // What names a repository of Hive: an address that ends in its name, and the short form of a package manager.
 const ADDRESS = /\bhttps?:\/\/[a-z][\w.-]*\.[a-z]+\/(?:[\w.-]+\/)*hive(?:\.git)?(?![\w/.-])/g;
 const SHORT = /:repo "[^"]*"/g;
 
+const ASSISTED = /^;; Assisted-by: .*$/m;
+const HEADER = `;; Author: The Hive contributors\n;; Assisted-by: ${assisted_by}\n`;
+
 const problems = [];
+for (const name of [...below('elisp'), ...below('test')].filter((each) => each.endsWith('.el'))) {
+  const text = readFileSync(join(root, name), 'utf8');
+  if (text.includes(HEADER) || name.endsWith('-autoloads.el')) continue;
+  if (process.argv.includes('--check')) problems.push(`${name} has no header "${HEADER.trim()}"`);
+  else writeFileSync(join(root, name), text.replace(ASSISTED, `;; Assisted-by: ${assisted_by}`));
+}
+
 for (const name of [
   'README.md',
   'CHANGELOG.md',
@@ -31,14 +42,15 @@ for (const name of [
 }
 if (problems.length > 0) {
   console.error(
-    `${problems.join('\n')}\npackage.json has ${address}; "npm run format" writes it everywhere.`,
+    `${problems.join('\n')}\npackage.json has ${address} and ${assisted_by}; "npm run format" writes them everywhere.`,
   );
   process.exitCode = 1;
-} else if (address.includes('.invalid/')) {
-  console.log(
-    `The address of the repository is still to be filled in: "repository" in package.json has ${address}.`,
-  );
 }
+const open = { repository: address, assisted_by };
+for (const [field, value] of Object.entries(open).filter(([, each]) =>
+  /\.invalid\/|TO-BE-FILLED-IN/.test(each),
+))
+  console.log(`Still to be filled in: "${field}" in package.json has ${value}.`);
 
 function below(folder) {
   return readdirSync(join(root, folder), { recursive: true })

@@ -12,6 +12,7 @@ const vitest = 'node_modules/vitest/vitest.mjs';
 const everything = 'scripts/setup.mjs --system';
 const compiler = 'scripts/setup.mjs --only-system=gcc,libc6-dev';
 const modulesOnly = 'scripts/setup.mjs';
+const modulesToRun = 'scripts/setup.mjs --to-run';
 const quickBuild = 'scripts/build.mjs --fast';
 // The bench opens the store from src/, whose migrations are imported as text.
 const bench = '--import ./test/support/sql-loader.mjs bench/main.ts';
@@ -23,15 +24,15 @@ const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
   // With the manual, if there is an Emacs to make it.
-  'install-hive': [modulesOnly, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
-  'uninstall-hive': [modulesOnly, quickBuild, 'bin/hive uninstall'],
+  'install-hive': [modulesToRun, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
+  'uninstall-hive': [modulesToRun, quickBuild, 'bin/hive uninstall'],
   release: [
     'scripts/setup.mjs --system=emacs',
     'scripts/manual.mjs',
     'scripts/build.mjs',
     'scripts/release.mjs',
   ],
-  demo: ['scripts/setup.mjs --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
+  demo: ['scripts/setup.mjs --to-run --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],

@@ -7,14 +7,29 @@ const root = join(import.meta.dirname, '..');
 const stampFile = join(root, 'node_modules/.hive-stamp');
 const nodeBinary = join(root, 'node_modules/node/bin/node');
 
-/** Makes node_modules match the lock file; does nothing when it already does. */
-export function setUpModules() {
-  const stamp = stampOf();
-  if (existsSync(nodeBinary) && readIfThere(stampFile) === stamp) return;
+/** What builds the program and runs it, beside the packages that it needs itself. */
+const TO_RUN = ['node', 'esbuild'];
 
+/**
+ * Makes node_modules match the lock file; does nothing when it already does. `toRun`: where nothing is installed yet, only what
+ * builds and runs the program. That takes npm a third of the time.
+ */
+export function setUpModules({ toRun = false } = {}) {
+  const all = stampOf();
+  const small = `${all} to run`;
+  const found = readIfThere(stampFile);
+  if (existsSync(nodeBinary) && (found === all || (toRun && found === small))) return;
+  const isNew = !existsSync(join(root, 'node_modules')) || found.endsWith(' to run');
+  install(toRun && isNew ? small : all, toRun && isNew);
+}
+
+function install(stamp, small) {
   const started = Date.now();
-  console.log('Installing node_modules (about 20 s) …');
-  npm('ci', '--no-audit', '--no-fund', '--loglevel=error');
+  console.log(`Installing node_modules (about ${small ? 10 : 20} s) …`);
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  // Of the versions in the lock file; --save-prod, because --omit=dev would leave these two out.
+  if (small) npm('install', '--no-save', '--save-prod', '--omit=dev', ...quiet, ...toRunWithVersions());
+  else npm('ci', ...quiet);
   // The package "node" fetches its binary in an install script, which `ignore-scripts=true` skips.
   if (!hasProjectNode()) npm('rebuild', 'node', '--ignore-scripts=false', '--loglevel=error');
   if (!hasProjectNode()) {
@@ -24,6 +39,11 @@ export function setUpModules() {
   }
   writeFileSync(stampFile, stamp);
   console.log(`node_modules is ready (${Math.round((Date.now() - started) / 1000)} s).`);
+}
+
+function toRunWithVersions() {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return TO_RUN.map((name) => `${name}@${devDependencies[name]}`);
 }
 
 // Only what determines what npm installs: a new entry in "scripts" must not cause a reinstall.

@@ -2,19 +2,23 @@
 //   node scripts/setup.mjs                          node_modules only
 //   node scripts/setup.mjs --system                 … and every program of setup-debian.mjs
 //   node scripts/setup.mjs --system=emacs,tmux      … and these programs
+//   node scripts/setup.mjs --to-run [--system=…]    of node_modules only what builds and runs the program
 //   node scripts/setup.mjs --only-system=emacs      these programs and no node_modules
 // Plain JavaScript for any Node >= 20: it runs before the project's own Node is there.
 import { spawn } from 'node:child_process';
 import { setUpDebian } from './setup-debian.mjs';
 import { setUpModules } from './setup-modules.mjs';
 
-const [wantsSystem, only, list] = /^--(only-)?system(?:=(.*))?$/.exec(process.argv[2] ?? '') ?? [];
+const args = process.argv.slice(2);
+const toRun = args.includes('--to-run');
+const [wantsSystem, only, list] =
+  /^--(only-)?system(?:=(.*))?$/.exec(args.find((each) => each !== '--to-run') ?? '') ?? [];
 const names = list?.split(',');
 
 try {
   if (only !== undefined) setUpDebian(names);
   else if (names === undefined) {
-    setUpModules();
+    setUpModules({ toRun });
     // All of them: one is unpacked into node_modules.
     if (wantsSystem !== undefined) setUpDebian();
   } else {
@@ -26,7 +30,7 @@ try {
       system.once('error', () => resolve(1));
       system.once('exit', resolve);
     });
-    setUpModules();
+    setUpModules({ toRun });
     process.exitCode = (await ended) === 0 ? 0 : 1;
   }
 } catch (error) {

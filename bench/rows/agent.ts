@@ -1,24 +1,39 @@
 /**
  * A step of a real agent: Claude Code with a scripted model that reads one small file a step. What `hive init claude --hooks`
- * writes is compared with the same server and no hooks, so the difference is what the hooks cost.
+ * writes is compared with the same server and no hooks, so the difference is what the hooks cost. The same hooks with a
+ * server that does nothing show how much of that is the client's own part.
  */
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type HookWay, hookTable, serverSetting } from '../../src/domain/installation.ts';
+import { type HookWay, hookTable, type ServerSetting, serverSetting } from '../../src/domain/installation.ts';
 import { installClients } from '../../test/clients/support/install.ts';
 import { MESSAGES_API, type ModelRequest, type Reply } from '../../test/clients/support/messages-api.ts';
 import { serveModel } from '../../test/clients/support/model-server.ts';
-import { environment, HIVE, start, tempFolder } from '../children.ts';
+import { environment, HIVE, ROOT, start, tempFolder } from '../children.ts';
 import { type Family, interleave, percentile } from '../harness.ts';
 
 const AT_ONCE = 8;
 const program = [process.execPath, HIVE];
+const HIVES = serverSetting('claude-code', program);
+const INSTANT: ServerSetting = {
+  command: process.execPath,
+  args: [join(ROOT, 'bench/peers/instant-server.mjs')],
+};
+
+/** What the client is configured with. */
+interface Setup {
+  server?: ServerSetting;
+  /** Null: no hooks. */
+  way: HookWay | null;
+}
 
 export const agent: Family = {
   name: 'agent',
   rows: [
     'agent step, hooks over the connection',
+    'agent step, a server that does nothing',
+    "agent step, Hive's own part",
     'agent step, a process for each hook',
     `agent step, ${AT_ONCE} agents`,
   ],
@@ -26,23 +41,24 @@ export const agent: Family = {
     const clients = installClients();
     const steps = effort === 'full' ? 40 : 12;
     const run =
-      (way: HookWay | null, count = steps) =>
+      (setup: Setup, count = steps) =>
       (): Promise<number> =>
-        stepTime(clients.claude, way, count);
+        stepTime(clients.claude, setup, count);
     // Eight clients fill two processors by themselves, so their sessions are short.
-    const crowd = (way: HookWay | null) => async (): Promise<number> => {
-      const each = await Promise.all(Array.from({ length: AT_ONCE }, run(way, steps / 2)));
+    const crowd = (setup: Setup) => async (): Promise<number> => {
+      const each = await Promise.all(Array.from({ length: AT_ONCE }, run(setup, steps / 2)));
       return percentile(each, 50);
     };
     const rounds = effort === 'full' ? 8 : 2;
     const alone = await interleave(rounds, {
-      none: run(null),
-      connection: run('connection'),
-      process: run('process'),
+      none: run({ way: null }),
+      connection: run({ way: 'connection' }),
+      instant: run({ way: 'connection', server: INSTANT }),
+      process: run({ way: 'process' }),
     });
     const many = await interleave(Math.ceil(rounds / 2), {
-      none: crowd(null),
-      connection: crowd('connection'),
+      none: crowd({ way: null }),
+      connection: crowd({ way: 'connection' }),
     });
     return [
       {
@@ -51,6 +67,20 @@ export const agent: Family = {
         samples: alone.connection,
         floor: alone.none,
         target: { of: 'ratio', at_most: 1.15 },
+      },
+      {
+        name: 'agent step, a server that does nothing',
+        unit: 'ms',
+        samples: alone.instant,
+        floor: alone.none,
+        target: null,
+      },
+      {
+        name: "agent step, Hive's own part",
+        unit: 'ms',
+        samples: alone.connection,
+        floor: alone.instant,
+        target: { of: 'ratio', at_most: 1.05 },
       },
       {
         name: 'agent step, a process for each hook',
@@ -71,7 +101,7 @@ export const agent: Family = {
 };
 
 /** Runs one session of so many steps and resolves to the median time of a step, in milliseconds. */
-async function stepTime(claude: string, way: HookWay | null, steps: number): Promise<number> {
+async function stepTime(claude: string, { server = HIVES, way }: Setup, steps: number): Promise<number> {
   const folder = tempFolder();
   const file = join(folder, 'small.txt');
   mkdirSync(folder, { recursive: true });
@@ -85,7 +115,7 @@ async function stepTime(claude: string, way: HookWay | null, steps: number): Pro
   try {
     const mcp = join(folder, 'mcp.json');
     const settings = join(folder, 'settings.json');
-    writeFileSync(mcp, JSON.stringify({ mcpServers: { hive: serverSetting('claude-code', program) } }));
+    writeFileSync(mcp, JSON.stringify({ mcpServers: { hive: server } }));
     writeFileSync(
       settings,
       JSON.stringify(way === null ? {} : { hooks: hookTable('claude-code', { program, way }) }),

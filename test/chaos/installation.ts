@@ -55,8 +55,10 @@ export interface Installation {
   running(): readonly Running[];
   /** The clients that live. */
   clients(): readonly Client[];
-  /** Everything stops at once, and the store is as the disk may be found. `way`: which of the states. */
-  cutPower(way: number): Promise<void>;
+  /** Everything stops at once, and the store is as the disk may be found; false if that is not known. `way`: which of the states. */
+  cutPower(way: number): Promise<boolean>;
+  /** kill -9. */
+  kill(...pids: readonly number[]): void;
   /** Shifts the clock of all its processes, in milliseconds. */
   setClock(shift_ms: number): void;
   /** kill -9 to all, for good; resolves when they are gone. */
@@ -108,24 +110,29 @@ export function openInstallation({ folder, store, sabotage, power = null }: Yard
     ...(sabotage === null ? {} : { HIVE_CHAOS_SABOTAGE: sabotage }),
   };
 
+  function kill(...pids: readonly number[]): void {
+    if (power !== null) power.kill(pids);
+    else for (const pid of pids) signal(pid, 'SIGKILL');
+  }
+
   async function killAll(): Promise<void> {
     const all = [...running];
-    for (const { pid, child } of all) {
-      signal(pid, 'SIGKILL');
+    kill(...all.map(({ pid }) => pid));
+    for (const { child } of all) {
       child.kill('SIGKILL');
       child.stdout.destroy();
     }
     await Promise.all(all.map(({ exited }) => exited));
   }
 
-  async function cutPower(way: number): Promise<void> {
+  async function cutPower(way: number): Promise<boolean> {
     const on = Promise.withResolvers<void>();
     off = on.promise;
     try {
       await Promise.allSettled([...starting]);
       await Promise.all(clients.filter(({ alive }) => alive).map((client) => client.die()));
       await killAll();
-      power?.cut(way);
+      return power?.cut(way) === true;
     } finally {
       off = null;
       on.resolve();
@@ -164,6 +171,7 @@ export function openInstallation({ folder, store, sabotage, power = null }: Yard
     running: () => [...running],
     clients: () => clients.filter(({ alive }) => alive),
     cutPower,
+    kill,
     setClock: (shift_ms) => writeFileSync(clock, String(shift_ms)),
     async clear() {
       cleared = true;

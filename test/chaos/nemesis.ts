@@ -72,7 +72,8 @@ async function strike(
       const victims = installation.running().filter((running) => running.worker === worker);
       const victim = victims[way % Math.max(1, victims.length)];
       if (victim === undefined) return { hit: false, heal: null };
-      signal(victim.pid, fault === 'kill' ? 'SIGKILL' : 'SIGSTOP');
+      if (fault === 'kill') installation.kill(victim.pid);
+      else signal(victim.pid, 'SIGSTOP');
       const go = (): void => {
         if (installation.running().includes(victim)) signal(victim.pid, 'SIGCONT');
       };
@@ -94,8 +95,7 @@ async function strike(
       return { hit: clients.length > 0, heal: null };
     }
     case 'power':
-      await installation.cutPower(way);
-      return { hit: true, heal: null };
+      return { hit: await installation.cutPower(way), heal: null };
     case 'postgres':
       await restartPostgres?.();
       return { hit: restartPostgres !== null, heal: null };

@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: Claude:TO-BE-FILLED-IN
 
 ;; Tags: as-displayed untrusted
 
@@ -125,6 +126,23 @@
         (puthash (plist-get prompt :ask_id) (hive-prompt-test-noted prompt "b got cheaper") hive-model--prompts)
         (hive-prompt--look)
         (should (equal (list (current-buffer)) fetched))))))
+
+(ert-deftest hive-prompt-what-arrives-moves-point-in-no-window ()
+  (let ((hive-model--prompts (make-hash-table :test #'equal)))
+    (save-window-excursion
+      (delete-other-windows)
+      (hive-prompt-test-shown (hive-test-prompt :question "Which?\nOf these?") nil
+        (let ((window (split-window)))
+          (set-window-buffer window (current-buffer))
+          (goto-char (point-min))
+          (search-forward "Of")
+          (set-window-point window (point))
+          (goto-char (point-max))
+          (setq hive-prompt--prompt (hive-test-prompt :question "Which?\nOf these?" :status "responded"))
+          (hive-prompt--print)
+          (should (eobp))
+          (goto-char (window-point window))
+          (should (looking-back "^Of" (line-beginning-position))))))))
 
 (ert-deftest hive-prompt-an-option-chosen-here-says-that-what-is-shown-was-read ()
   (let (sent)

@@ -1,6 +1,6 @@
 /** One command or hook: started, given its input, and waited for, as a shell or a client does. */
 import { lost } from '../failures.ts';
-import { type Environment, type Host, type Installation, signal } from '../installation.ts';
+import type { Environment, Host, Installation } from '../installation.ts';
 
 /** A client kills what takes longer. */
 const LIMIT_MS = 12_000;
@@ -24,7 +24,7 @@ export async function run(
     out += text;
   });
   child.stdin.end(input);
-  const timer = setTimeout(() => signal(pid, 'SIGKILL'), LIMIT_MS);
+  const timer = setTimeout(() => installation.kill(pid), LIMIT_MS);
   const code = await exited;
   clearTimeout(timer);
   if (code === null && out === '') throw lost(`hive ${args[0]} was killed`);

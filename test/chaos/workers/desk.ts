@@ -10,7 +10,7 @@ import {
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
 import { attempt, Failure, lost, sleep, within } from '../failures.ts';
-import { type Running, signal } from '../installation.ts';
+import type { Running } from '../installation.ts';
 import { deskOf, untilDone, untilSeen, type Worker, type World } from '../world.ts';
 
 /** Longer than a write waits for the store. */
@@ -100,7 +100,7 @@ export function desk(world: World, name: string): Worker {
 
   async function drop({ connection, running }: Wire): Promise<void> {
     wire = null;
-    signal(running.pid, 'SIGKILL');
+    world.installation.kill(running.pid);
     await running.exited;
     connection.dispose();
   }

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Failure, failureOf, lost, within } from '../failures.ts';
-import { type Environment, type Host, type Installation, type Running, signal } from '../installation.ts';
+import type { Environment, Host, Installation, Running } from '../installation.ts';
 
 /** Longer than a write waits for the store. */
 const CALL_MS = 9_000;
@@ -50,7 +50,7 @@ export function mcpLine(
 
   async function drop(running: Running): Promise<void> {
     line = null;
-    signal(running.pid, 'SIGKILL');
+    installation.kill(running.pid);
     await running.exited;
   }
 

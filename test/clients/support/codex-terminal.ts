@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { trustOf } from '../../../src/infrastructure/installation/codex.ts';
 import { remainingProcesses } from '../../support/children.ts';
 import { openTerminal } from '../../support/tmux.ts';
-import { within } from '../../support/wait.ts';
+import { PATIENCE_MS, within } from '../../support/wait.ts';
 import { type ChatTerminal, chatIn } from './chat-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome, configureCodex } from './codex.ts';
 
@@ -43,7 +43,7 @@ function startDaemon(run: CodexRun, env: Record<string, string>): void {
     for (const line of remainingProcesses()) end(Number.parseInt(line, 10));
     await within(() => remainingProcesses().length === 0, 5_000);
   });
-  const options = { env, cwd: run.folder, timeout: 30_000, stdio: 'pipe' } as const;
+  const options = { env, cwd: run.folder, timeout: PATIENCE_MS, stdio: 'pipe' } as const;
   execFileSync(run.clients.codex, ['app-server', 'daemon', 'start'], options);
 }
 
