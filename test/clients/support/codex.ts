@@ -55,7 +55,6 @@ export function configureCodex(run: CodexRun): void {
       '[mcp_servers.hive]',
       // Otherwise the first step of the model may come before our server has started, and be offered none of its tools.
       'required = true',
-      'startup_timeout_sec = 120',
       `command = ${toml(process.execPath)}`,
       `args = ${toml([HIVE, 'mcp', ...(run.options ?? [])])}`,
       // A busy machine may take long to start it, and Codex would begin without it.
