@@ -1,6 +1,6 @@
 /**
- * The real agent-shell, where HIVE_AGENT_SHELL names the folders of a copy and of what it needs (CONTRIBUTING.md): it keeps
- * the contract that the stand-in is made from, and Hive works with it. HIVE_AGENT_SHELL_EMACS is an Emacs that can run it.
+ * The real agent-shell, where HIVE_TEST_AGENTSHELL names the folders of a copy and of what it needs (CONTRIBUTING.md): it keeps
+ * the contract that the stand-in is made from, and Hive works with it. HIVE_TEST_EMACS is an Emacs that can run it.
  */
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -23,8 +23,8 @@ interface Contract {
 }
 
 const CONTRACT = JSON.parse(readFileSync(join(STAND_INS, 'contracts/agent-shell.json'), 'utf8')) as Contract;
-const copy = process.env['HIVE_AGENT_SHELL']?.split(delimiter) ?? null;
-const program = process.env['HIVE_AGENT_SHELL_EMACS'] ?? 'emacs';
+const copy = process.env['HIVE_TEST_AGENTSHELL']?.split(delimiter) ?? null;
+const program = process.env['HIVE_TEST_EMACS'] ?? 'emacs';
 
 /** What is not there, of those in the contract that this version should have. */
 const missing = (version: string): string => {
