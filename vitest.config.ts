@@ -38,8 +38,8 @@ const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
     pool: 'forks',
-    // One more than two processors: tests that drive programs wait for a quarter of their time.
-    maxWorkers: 3,
+    // Twice as many as two processors: tests that drive programs wait for half of their time.
+    maxWorkers: 4,
     maxConcurrency: 2,
     // A worker imports src/ once, and not once a file: that was a third of the suite's time. nothing-left.ts checks what a
     // file leaves to the next one.
@@ -68,8 +68,9 @@ const config: ViteUserConfig = defineConfig({
       },
       clients('clients', 'connection'),
       // The same with a process for each hook, as with older clients. Left out is what has no hooks of a client's
-      // (mcp-*), whose hooks are functions (agent-sdk), and whose hooks take one way only (init: Codex and the plugin).
-      clients('clients-by-process', 'process', ['mcp-*', 'agent-sdk', 'init']),
+      // (mcp-*), whose hooks are functions (agent-sdk), whose hooks take one way only (init: Codex and the plugin), and what
+      // takes both ways itself (runs-killed).
+      clients('clients-by-process', 'process', ['mcp-*', 'agent-sdk', 'init', 'runs-killed']),
     ],
   },
 });

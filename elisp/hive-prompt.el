@@ -150,7 +150,8 @@
 Tables are aligned, but not in a permission, whose text is shown exactly."
   (let ((begin (point))
         (room (unless (hive-permission-p prompt) (min 79 (or (hive-wrap-room) 79)))))
-    (insert (hive-markdown-coloured (hive-text-inert (plist-get prompt :context)) room) "\n")
+    (hive-markdown-insert (hive-text-inert (plist-get prompt :context)) room)
+    (insert "\n")
     (hive-diff-activate begin (point))
     (unless (hive-permission-p prompt) (hive-fold-set-up begin (point)))))
 
@@ -247,11 +248,30 @@ Events with the same words are one, at the place and time of the first."
   (when (hive-rpc-true-p prompt :context_truncated)
     (insert (hive-words 'context-loading))))
 
+(defun hive-prompt--place (position)
+  "Return the line and column of POSITION, for `hive-prompt--position'."
+  (save-excursion
+    (goto-char position)
+    (cons (line-number-at-pos) (current-column))))
+
+(defun hive-prompt--position (place)
+  "Return the position at PLACE, or the nearest one that there is."
+  (save-excursion
+    (goto-char (point-min))
+    (forward-line (1- (car place)))
+    (move-to-column (cdr place))
+    (point)))
+
 (defun hive-prompt--print ()
-  "Print the question; point stays where it is."
+  "Print the question; point stays where it is, in each window."
   (let* ((prompt hive-prompt--prompt)
          (inhibit-read-only t)
-         (line (line-number-at-pos)) (column (current-column)) begin)
+         (place (hive-prompt--place (point)))
+         ;; A window that is not selected has a point of its own.
+         (windows (mapcar (lambda (window)
+                            (cons window (hive-prompt--place (window-point window))))
+                          (get-buffer-window-list nil nil t)))
+         begin)
     (erase-buffer)
     (hive-fold-set-up nil nil)
     (insert (propertize
@@ -292,9 +312,9 @@ Events with the same words are one, at the place and time of the first."
     (hive-prompt--insert-others)
     (hive-wrap-like-lines (point-min) (point-max))
     (set-buffer-modified-p nil)
-    (goto-char (point-min))
-    (forward-line (1- line))
-    (move-to-column column)))
+    (goto-char (hive-prompt--position place))
+    (pcase-dolist (`(,window . ,place) windows)
+      (set-window-point window (hive-prompt--position place)))))
 
 ;;;; The mode
 
@@ -423,7 +443,8 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
       (setq hive-prompt--prompt prompt)
       (hive-prompt--print)
-      (goto-char (point-min)))
+      (goto-char (point-min))
+      (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window (point))))
     (hive-prompt--fetch buffer)
     buffer))
 

@@ -124,6 +124,14 @@ port.  It takes effect when the sidecar starts (\\[hive-restart])."
   :type '(choice (const :tag "Not" nil) (natnum :tag "Port") (string :tag "HOST:PORT"))
   :group 'hive)
 
+(defcustom hive-opencode nil
+  "Servers of opencode whose agents ask at this desk as well.
+A list of addresses such as \"http://127.0.0.1:4096\".  The sidecar then
+does what `hive attach opencode' does.  It takes effect when the sidecar
+starts (\\[hive-restart])."
+  :type '(repeat (string :tag "Address"))
+  :group 'hive)
+
 ;;;; The program
 
 (define-error 'hive-program-missing "Hive cannot start its sidecar")
@@ -185,7 +193,8 @@ Signal `hive-program-missing' with a sentence if one is missing."
 (defun hive-program-sidecar ()
   "Return the command of the sidecar with its options."
   (append (hive-program-command)
-          (when hive-serve (list "--serve" (format "%s" hive-serve)))))
+          (when hive-serve (list "--serve" (format "%s" hive-serve)))
+          (when hive-opencode (cons "--opencode" hive-opencode))))
 
 ;;;; The environment
 

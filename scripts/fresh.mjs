@@ -1,7 +1,8 @@
 // `npm run test:fresh`: what the README tells a new user to run, in fresh installations of Debian: its two commands, the
-// installation from the clone with the first answered question, the release and the installation from it, the check of the
-// Lisp with the Emacs of that Debian, and the removal. Prints a table of times. Needs root, debootstrap and the network;
-// the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their own.
+// installation from the clone with the first answered question, the release and the installation from it, the removal,
+// the dev container feature, and the check of the Lisp with the Emacs of that Debian. Prints a table of times. Needs root,
+// debootstrap and the network; the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their
+// own.
 //   npm run test:fresh -- [--only 12|13] [--tests PATTERN]… [--without-tests] [--keep]
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -102,6 +103,9 @@ function tryOn(system) {
         'eve',
         '~/.local/bin/hive uninstall --yes && test "$(ls ~/.local)" = state',
       ),
+    );
+    measure(place, 'the dev container feature: installed, asked and answered', null, () =>
+      inside(folder, '/srv/hive', 'root', 'sh scripts/feature-trial.sh'),
     );
     measure(place, 'the check of the Lisp, native code too', null, () => {
       apt(folder, 'elpa-package-lint');

@@ -51,6 +51,9 @@ function digestOf(file) {
 function refuseOtherVersions() {
   const others = {
     'plugin/.claude-plugin/plugin.json': JSON.parse(read('plugin/.claude-plugin/plugin.json')).version,
+    'examples/devcontainer/hive/devcontainer-feature.json': JSON.parse(
+      read('examples/devcontainer/hive/devcontainer-feature.json'),
+    ).version,
     'elisp/hive-mode.el': /^;; Version: (.*)$/m.exec(read('elisp/hive-mode.el'))?.[1],
   };
   for (const [name, other] of Object.entries(others)) {

@@ -55,6 +55,10 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Run an ACP agent of an editor, and show what it asks at your desk as well',
     async () => (await import('./acp.ts')).defineAcp,
   ],
+  attach: [
+    'Show what the agents of an opencode server ask at your desk as well',
+    async () => (await import('./attach.ts')).defineAttach,
+  ],
   init: ['Set up Hive in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
   uninit: ['Remove that setup', async () => (await import('./init.ts')).defineUninit],
   install: ['Install Hive for you, without root', async () => (await import('./install.ts')).defineInstall],

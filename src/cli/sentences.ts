@@ -382,6 +382,14 @@ export const ACP = {
     `The agent runs without Hive: ${error} Its questions are shown in your editor only.`,
 } as const;
 
+export const ATTACH = {
+  unknown: (agent: string): string => `hive attach knows only opencode, not "${agent}".`,
+  badAddress: (given: string): string =>
+    `"${given}" is not the address of a server. Give it as http://127.0.0.1:PORT.`,
+  elsewhere: (given: string): string =>
+    `${given} is not on this machine. Run hive attach where opencode runs, with the same store.`,
+} as const;
+
 export const RUN = {
   none: 'There are no active or sleeping runs. Start one with: hive run -- claude -p "…"',
   watching: 'Resuming runs as their questions are answered. Press Ctrl-C to stop.',
@@ -432,6 +440,7 @@ export const SIDECAR = {
   serving: 'Serving agents on other machines.',
   notServing: (why: string): string => `This Emacs does not serve agents on other machines: ${why}`,
   noticeFailed: 'A notice for the human could not be stored.',
+  attachEnded: 'hive attach has ended and is started again.',
 } as const;
 
 export const TOKEN = {

@@ -1,4 +1,5 @@
 /** `hive sidecar`: spawned by Emacs, JSON-RPC on stdio, a desk while it lives. */
+import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
@@ -7,20 +8,22 @@ import { isLoopback } from '../domain/tokens.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
-import { endSoon, examineAgentFiles, JOBS, untilSignalled } from './program.ts';
+import { EXIT, endSoon, examineAgentFiles, JOBS, thisFile, untilSignalled } from './program.ts';
 import { ACTION, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
   serve?: string;
+  opencode?: string[];
 }
 
 export function defineSidecar(command: Command): void {
   command
     .option('--serve <address>', 'also do what hive serve does, at PORT or HOST:PORT')
+    .option('--opencode <url...>', 'also do what hive attach opencode does, with these servers')
     .action((options: SidecarOptions) => runSidecar(options));
 }
 
-async function runSidecar({ serve }: SidecarOptions): Promise<void> {
+async function runSidecar({ serve, opencode = [] }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   const refuse = (unknown: 'refused' | 'allowed'): Promise<void> =>
@@ -47,6 +50,7 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
     // Only once the desk is open: problems are reported there.
     const opened = (): void => {
       if (serve !== undefined) serving = serveAgents(hive, serve);
+      if (opencode.length > 0) attach(hive, opencode);
     };
     await serveEmacs(hive, { ...here, input, output, stop, opened, ending: endSoon });
     const stopServing = await (serving as Promise<(() => Promise<void>) | null> | null);
@@ -78,3 +82,28 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
     return null;
   }
 }
+
+/** A process of its own speaks for the sessions of opencode: where this one did, it would be one of them itself. */
+function attach(hive: Hive, urls: readonly string[], after_ms = FIRST_PAUSE_MS): void {
+  const began = performance.now();
+  const child = spawn(process.execPath, [thisFile(), 'attach', '--until-stdin-ends', 'opencode', ...urls], {
+    // It ends when its stdin does, also when we are killed.
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  child.stdin.on('error', () => undefined);
+  let isOver = false;
+  const again = (why: Record<string, unknown>): void => {
+    if (isOver) return;
+    isOver = true;
+    hive.log.warn(SIDECAR.attachEnded, why);
+    const pause_ms = performance.now() - began > LAST_PAUSE_MS ? FIRST_PAUSE_MS : after_ms;
+    setTimeout(() => attach(hive, urls, Math.min(pause_ms * 2, LAST_PAUSE_MS)), pause_ms).unref();
+  };
+  child.once('error', (error) => again({ error: error.message }));
+  // With 2 the command line is invalid, and would be the next time.
+  child.once('exit', (code) => (code === EXIT.usage ? undefined : again({ code })));
+  child.unref();
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LAST_PAUSE_MS = 60_000;

@@ -66,5 +66,8 @@ describe('an answer to Codex', () => {
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ session_id: thread_id, decision: 'blue' });
     expect(prompt?.collected_at).toEqual(expect.any(String));
+    // Its human is told once that hooks may not have run.
+    const lost = (await hive.notices.list(10)).filter(({ data }) => data['notice'] === 'server_lost');
+    expect(lost).toMatchObject([{ session_id: prompt?.session_id }]);
   });
 });

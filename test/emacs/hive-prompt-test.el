@@ -141,6 +141,23 @@
         (hive-prompt--look)
         (should (equal (list (current-buffer)) fetched))))))
 
+(ert-deftest hive-prompt-what-arrives-moves-point-in-no-window ()
+  (let ((hive-model--prompts (make-hash-table :test #'equal)))
+    (save-window-excursion
+      (delete-other-windows)
+      (hive-prompt-test-shown (hive-test-prompt :question "Which?\nOf these?") nil
+        (let ((window (split-window)))
+          (set-window-buffer window (current-buffer))
+          (goto-char (point-min))
+          (search-forward "Of")
+          (set-window-point window (point))
+          (goto-char (point-max))
+          (setq hive-prompt--prompt (hive-test-prompt :question "Which?\nOf these?" :status "responded"))
+          (hive-prompt--print)
+          (should (eobp))
+          (goto-char (window-point window))
+          (should (looking-back "^Of" (line-beginning-position))))))))
+
 (ert-deftest hive-prompt-an-option-chosen-here-says-that-what-is-shown-was-read ()
   (let (sent)
     (cl-letf (((symbol-function 'hive-prompt-unanswered-p) #'always)

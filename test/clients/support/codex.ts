@@ -53,9 +53,12 @@ export function configureCodex(run: CodexRun): void {
       'stream_max_retries = 0',
       'supports_websockets = false',
       '[mcp_servers.hive]',
+      // Otherwise the first step of the model may come before our server has started, and be offered none of its tools.
+      'required = true',
       `command = ${toml(process.execPath)}`,
       `args = ${toml([HIVE, 'mcp', ...(run.options ?? [])])}`,
-      // A busy machine may take long to start it, and Codex would go on without it after ten seconds.
+      // A busy machine may take long to start it, and Codex would begin without it.
+      'required = true',
       'startup_timeout_sec = 120',
       'tool_timeout_sec = 3600',
       `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,

@@ -15,6 +15,12 @@ const AGENTS: Packages = {
   '@openai/codex': '0.169.0',
 };
 
+/** Agents for editors. */
+const EDITORS: Packages = {
+  'opencode-ai': '1.18.33',
+  '@agentclientprotocol/claude-agent-acp': '0.101.0',
+};
+
 const TOOLS: Packages = {
   '@modelcontextprotocol/conformance': '0.1.16',
   '@modelcontextprotocol/inspector': '2.12.0',
@@ -25,6 +31,12 @@ export interface Clients {
   codex: string;
   /** Where the packages lie, for the Agent SDK. */
   modules: string;
+}
+
+/** Agents for editors: opencode, and Claude Code behind ACP, which runs the Claude Code of `Clients`. */
+export interface EditorAgents {
+  opencode: string;
+  claudeAcp: string;
 }
 
 /** The programs that look at an MCP server from outside. */
@@ -51,6 +63,16 @@ export function installClients(): Clients {
   const codex = join(modules, '.bin/codex');
   provide(cache, AGENTS, [claude, codex], 'The real agents');
   return { claude, codex, modules };
+}
+
+export function installEditorAgents(): EditorAgents {
+  const place = join(cache, 'editors');
+  const modules = join(place, 'node_modules');
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const opencode = join(modules, `opencode-${platform}`, 'bin/opencode');
+  const claudeAcp = join(modules, '@agentclientprotocol/claude-agent-acp/dist/index.js');
+  provide(place, EDITORS, [opencode, claudeAcp], 'The agents for editors');
+  return { opencode, claudeAcp };
 }
 
 export function installTools(): McpTools {

@@ -1,0 +1,182 @@
+/**
+ * What opencode asks its person, as dialogs of the hive, and their answers as opencode wants them. A permission is about a
+ * pattern; what is shown is the whole call of the tool that asks for it, because that is what runs.
+ */
+import type { EditorAnswer, EditorOption, EditorPermission } from '../../domain/editors.ts';
+import { type FormDialog, formHeader } from '../../domain/forms.ts';
+import type { Raw } from '../../domain/hooks.ts';
+import { objectIn, objectsIn, textIn } from '../../domain/json.ts';
+import { PROMPT_LIMITS } from '../../domain/prompts.ts';
+import { spelledLine } from '../../domain/text.ts';
+
+export const CLIENT = 'opencode';
+
+// ---- Permissions ----
+
+const ONCE: EditorOption = {
+  id: 'once',
+  label: 'Allow once',
+  description: 'This once',
+  refuses: false,
+  once: true,
+};
+const REJECT: EditorOption = {
+  id: 'reject',
+  label: 'Reject',
+  description: 'Refuse this, and what else this session waits for. Anything you type is sent to the agent',
+  refuses: true,
+  once: true,
+};
+
+/** The call of a tool, as the message says that contains it. */
+export interface Call {
+  tool: string;
+  input: Raw;
+}
+
+/** The call with this id among the parts of a message; null when it is not there. */
+export function callIn(message: unknown, call_id: string): Call | null {
+  for (const part of objectsIn(objectIn(message)?.['parts'])) {
+    const tool = textIn(part, 'tool');
+    if (part['type'] !== 'tool' || part['callID'] !== call_id || tool === null) continue;
+    const input = objectIn(objectIn(part['state'])?.['input']);
+    return input === null ? null : { tool, input };
+  }
+  return null;
+}
+
+/** The dialog of `permission.asked`; null when it has no such form. `call` is that of the tool which asks, if it is known. */
+export function permissionOf(request: Raw, call: Call | null, cwd: string): EditorPermission | null {
+  const permission = textIn(request, 'permission');
+  if (permission === null) return null;
+  const said = objectIn(request['metadata']) ?? {};
+  // What opencode computes from the call is not shown beside it.
+  const { diff: _diff, filepath: _file, ...more } = said;
+  return {
+    kind: 'permission',
+    tool: call === null ? { name: permission, input: said } : toolOf(permission, call),
+    said: [`It asks for ${permission}: ${textsIn(request['patterns']).join(', ')}`],
+    changes: [],
+    rest: call === null ? {} : unlike(more, call.input),
+    options: [ONCE, ...alwaysFor(textsIn(request['always'])), REJECT],
+    cwd,
+    takes_notes: true,
+  };
+}
+
+/** Offered where all that it covers can be displayed. */
+function alwaysFor(patterns: readonly string[]): EditorOption[] {
+  const description = `Until opencode ends, for everything that matches: ${patterns.map(spelledLine).join(', ')}`;
+  if (patterns.length === 0 || description.length > PROMPT_LIMITS.optionDescription) return [];
+  return [{ id: 'always', label: 'Allow always', description, refuses: false, once: false }];
+}
+
+/** The fields that differ from those of the call, which is shown as it is. */
+function unlike(fields: Raw, input: Raw): Raw {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => JSON.stringify(input[name]) !== JSON.stringify(value)),
+  );
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+}
+
+/** Tools whose arguments Hive understands, by the name of their own: what opencode asks for them, and what they are here. */
+const KNOWN: Readonly<
+  Record<string, { permission: string; name: string; fields: Readonly<Record<string, string>> }>
+> = {
+  bash: { permission: 'bash', name: 'Bash', fields: {} },
+  edit: {
+    permission: 'edit',
+    name: 'Edit',
+    fields: {
+      filePath: 'file_path',
+      oldString: 'old_string',
+      newString: 'new_string',
+      replaceAll: 'replace_all',
+    },
+  },
+  write: { permission: 'edit', name: 'Write', fields: { filePath: 'file_path' } },
+  apply_patch: { permission: 'edit', name: 'apply_patch', fields: { patchText: 'command' } },
+  read: { permission: 'read', name: 'Read', fields: { filePath: 'file_path' } },
+  webfetch: { permission: 'webfetch', name: 'WebFetch', fields: {} },
+};
+
+/**
+ * The tool as people and their rules know it. A permission that is about something else than the call itself (a directory
+ * outside the project, say) keeps the name that opencode gives it, so that no rule about the tool answers it.
+ */
+function toolOf(permission: string, { tool, input }: Call): EditorPermission['tool'] {
+  const known = KNOWN[tool];
+  if (known?.permission !== permission) return { name: permission, input: { tool, input } };
+  return { name: known.name, input: renamed(input, known.fields) };
+}
+
+/** The fields under their new names. One that has such a name already is another field, and gets a mark. */
+function renamed(input: Raw, fields: Readonly<Record<string, string>>): Raw {
+  const taken = new Set(Object.values(fields));
+  return Object.fromEntries(
+    Object.entries(input).map(([name, value]) => [
+      fields[name] ?? (taken.has(name) ? `its ${name}` : name),
+      value,
+    ]),
+  );
+}
+
+/** The body of the reply to a permission. */
+export function permissionReply(answer: EditorAnswer): { reply: string; message?: string } {
+  if (answer.kind !== 'chosen') return { reply: REJECT.id };
+  const { option_id: reply, note } = answer;
+  // Only a refusal has room for words.
+  return note !== null && reply === REJECT.id ? { reply, message: note } : { reply };
+}
+
+// ---- Questions ----
+
+/** The dialog of `question.asked`; null when nothing can be shown of it. */
+export function questionsOf(request: Raw): FormDialog | null {
+  const questions = objectsIn(request['questions']);
+  if (questions.length === 0) return null;
+  const fields = questions.flatMap((question, n): (readonly [string, Raw])[] => {
+    const choices = objectsIn(question['options']).flatMap((option): Raw[] => {
+      const label = textIn(option, 'label');
+      return label === null
+        ? []
+        : [{ const: label, title: label, description: textIn(option, 'description') }];
+    });
+    const field = {
+      title: textIn(question, 'question') ?? '?',
+      ...schemaOf(choices, question['multiple'] === true),
+    };
+    const own = choices.length > 0 && question['custom'] !== false;
+    return [[`q${n}`, field] as const, ...(own ? [[`q${n}_custom`, { type: 'string' }] as const] : [])];
+  });
+  const headers = questions.map((question) => textIn(question, 'header')).filter((text) => text !== null);
+  return {
+    kind: 'form',
+    asker: `The agent ${CLIENT}`,
+    header: formHeader(CLIENT),
+    message: headers.join(', ') || CLIENT,
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(fields),
+      required: fields.map(([name]) => name),
+    },
+    url: null,
+  };
+}
+
+function schemaOf(choices: readonly Raw[], multiple: boolean): Raw {
+  if (choices.length === 0) return { type: 'string' };
+  return multiple ? { type: 'array', items: { anyOf: choices } } : { type: 'string', oneOf: choices };
+}
+
+/** The answers to a question, in its order; null when it is declined. */
+export function questionAnswers(request: Raw, answer: EditorAnswer): string[][] | null {
+  if (answer.kind !== 'form' || answer.action !== 'accept') return null;
+  return objectsIn(request['questions']).map((_, n) => {
+    const given = answer.content[`q${n}`] ?? answer.content[`q${n}_custom`];
+    return (Array.isArray(given) ? given : [given]).filter((one) => typeof one === 'string');
+  });
+}

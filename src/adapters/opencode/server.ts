@@ -1,0 +1,149 @@
+/**
+ * The server of opencode, as Hive uses it: its stream of events, what waits there, and the replies. A server holds several
+ * projects at once, each named by its directory. Of what it sends nothing is believed but its shape.
+ */
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import type { Raw } from '../../domain/hooks.ts';
+import { objectIn, textIn } from '../../domain/json.ts';
+
+/** One event of a server. */
+export interface ServerEvent {
+  type: string;
+  /** The project that it is about. */
+  directory: string;
+  properties: Raw;
+}
+
+export interface OpencodeServer {
+  readonly url: string;
+  /**
+   * Reads events until the stream ends; `opened` runs when it is there. @throws Error when the server cannot be reached,
+   * refuses, or has been silent for too long.
+   */
+  follow(on: { opened: () => void; event: (event: ServerEvent) => void }, signal: AbortSignal): Promise<void>;
+  /** Reads something. `directory` names the project; null: the one where the server was started. */
+  get(path: string, directory: string | null): Promise<unknown>;
+  /** Sends something. False if what it is about is no longer there. */
+  post(path: string, directory: string, body?: object): Promise<boolean>;
+}
+
+/** A server answers such a request from its memory. */
+const REQUEST_MS = 30_000;
+/** A server of today says that it is there every ten seconds. */
+const SILENCE_MS = 60_000;
+/** An event holds at most one file and its change. */
+const EVENT_CHARACTERS = 32 * 1024 * 1024;
+
+export interface ServerAddress {
+  url: string;
+  /** As opencode wants them; null where its server has no password. */
+  login: { user: string; password: string } | null;
+}
+
+export function opencodeServer({ url: given, login }: ServerAddress): OpencodeServer {
+  const url = given.replace(/\/+$/, '');
+  const authorization =
+    login === null
+      ? {}
+      : { authorization: `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}` };
+
+  async function request(
+    path: string,
+    directory: string | null,
+    { signal, body, method = 'GET' }: { signal: AbortSignal; body?: object | undefined; method?: string },
+  ): Promise<Response> {
+    const address = new URL(`${url}${path}`);
+    if (directory !== null) address.searchParams.set('directory', directory);
+    return fetch(address, {
+      method,
+      // Whoever is asked elsewhere is not the server that its human named.
+      redirect: 'error',
+      signal,
+      headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  return {
+    url,
+
+    async follow(on, signal) {
+      const silent = new AbortController();
+      const both = AbortSignal.any([signal, silent.signal]);
+      const response = await request('/global/event', null, { signal: both });
+      if (!response.ok || response.body === null) throw refused(response);
+      let timer: NodeJS.Timeout | null = null;
+      const watch = (): void => {
+        if (timer !== null) clearTimeout(timer);
+        timer = setTimeout(() => silent.abort(new Error('The server has gone silent.')), SILENCE_MS);
+      };
+      on.opened();
+      try {
+        const events = response.body
+          .pipeThrough(new TextDecoderStream())
+          .pipeThrough(
+            new EventSourceParserStream({ maxBufferSize: EVENT_CHARACTERS, onError: 'terminate' }),
+          );
+        for await (const { data } of events) {
+          const event = eventFrom(data);
+          if (event === null) continue;
+          // An older server says nothing while nothing happens.
+          if (timer !== null || event.type === HEARTBEAT) watch();
+          on.event(event);
+        }
+      } finally {
+        if (timer !== null) clearTimeout(timer);
+      }
+    },
+
+    async get(path, directory) {
+      const response = await request(path, directory, { signal: AbortSignal.timeout(REQUEST_MS) });
+      if (!response.ok) throw refused(response);
+      return response.json();
+    },
+
+    async post(path, directory, body) {
+      const signal = AbortSignal.timeout(REQUEST_MS);
+      const response = await request(path, directory, { signal, body, method: 'POST' });
+      // So that the connection is free again.
+      await response.text();
+      if (response.status === 404) return false;
+      if (!response.ok) throw refused(response);
+      return true;
+    },
+  };
+}
+
+const HEARTBEAT = 'server.heartbeat';
+
+function eventFrom(data: string): ServerEvent | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(data);
+  } catch {
+    return null;
+  }
+  const raw = objectIn(parsed) ?? {};
+  const payload = objectIn(raw['payload']) ?? {};
+  const type = textIn(payload, 'type');
+  if (type === null) return null;
+  return {
+    type,
+    directory: textIn(raw, 'directory') ?? '',
+    properties: objectIn(payload['properties']) ?? {},
+  };
+}
+
+/** The server is there, and does not do what it was asked to. */
+export class RefusedRequest extends Error {}
+
+function refused({ status, url }: Response): Error {
+  return new RefusedRequest(`${new URL(url).pathname}: HTTP ${status}`);
+}
+
+/** Whether an error says that no program listens there: then what waited there is lost. */
+export function isNobodyThere(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause)
+    if ('code' in one && one.code === 'ECONNREFUSED') return true;
+  return false;
+}

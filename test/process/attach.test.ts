@@ -1,0 +1,106 @@
+/**
+ * `hive attach opencode` as a person starts it, and as a sidecar does.
+ *
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag acp
+ */
+import { expect, test } from 'vitest';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { type Child, childEnvironment, spawnHive } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { openTestHive, SEAT } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
+import { standIn } from '../support/opencode.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+function attach(store: string, ...urls: string[]): Child {
+  return spawnHive(['attach', 'opencode', ...urls], childEnvironment(store, trusting({ seats: [SEAT] })));
+}
+
+async function pending(hive: OpenedHive, count: number): Promise<string[]> {
+  let found: string[] = [];
+  await eventually(async () => {
+    found = (await hive.prompts.list({ status: 'pending', limit: 9 })).items.map(({ ask_id }) => ask_id);
+    return found.length === count;
+  });
+  return found;
+}
+
+test('it brings what several servers ask to the desk, and their answers back, until it is stopped', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const servers = [await standIn(), await standIn()];
+  const child = attach(store, ...servers.map(({ url }) => url));
+  await eventually(() => servers.every(({ url }) => child.stderr().includes(`Attached to ${url}.`)));
+  for (const [n, server] of servers.entries()) {
+    server.begin(`ses_${n}`);
+    server.askPermission(`per_${n}`, { command: `make ${n}` }, { sessionID: `ses_${n}` });
+    const [ask_id = ''] = await pending(hive, 1);
+    await answerDialog(hive, ask_id, 'Allow once');
+    await eventually(() => server.replies.length === 1);
+    expect(server.replies).toMatchObject([{ body: { reply: 'once' }, counted: true }]);
+  }
+  servers[0]?.askPermission('per_9');
+  await pending(hive, 1);
+  expect(await child.kill('SIGTERM')).toMatchObject({ code: 0 });
+  await pending(hive, 0);
+});
+
+test('killed, it allows nothing: what it asked falls with its sessions', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const server = await standIn();
+  const child = attach(store, server.url);
+  await eventually(() => child.stderr().includes('Attached'));
+  server.begin('ses_1');
+  server.askPermission('per_1');
+  await pending(hive, 1);
+  const [session] = await hive.sessions.list({ state: 'alive' });
+  await child.kill('SIGKILL');
+  await hive.sessions.sweep(session?.machine ?? '');
+  await pending(hive, 0);
+  expect(server.replies).toEqual([]);
+});
+
+test('a sidecar starts it when it is asked to, and it ends with a sidecar that is killed', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const server = await standIn();
+  const env = trusting({ seats: [SEAT] });
+  const sidecar = await startSidecar(store, { env, args: ['--opencode', server.url] });
+  server.begin('ses_1');
+  server.askPermission('per_1');
+  const [ask_id = ''] = await pending(hive, 1);
+  // The sidecar is not taken for the agent, whose process is below it.
+  const answer = { ask_id, decision: 'Reject', by: 'Ada', response_id: 'response-1' };
+  expect(await sidecar.request('hivemind-response', answer)).toMatchObject({ accepted: true });
+  await eventually(() => server.replies.length === 1);
+  expect(server.replies).toMatchObject([{ body: { reply: 'reject' } }]);
+  const [session] = await hive.sessions.list({ state: 'alive' });
+  await sidecar.child.kill('SIGKILL');
+  await eventually(() => !isAlive(session?.pid ?? 0));
+});
+
+test.each([
+  [['attach', 'gemini'], 'knows only opencode'],
+  [['attach', 'opencode', 'here'], 'is not the address of a server'],
+  [['attach', 'opencode', 'http://example.org:4096'], 'is not on this machine'],
+])('hive %j is refused', async (args, why) => {
+  const { code, err } = await shell(tempStore()).hive(...args);
+  expect(code).toBe(2);
+  expect(err).toContain(why);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
