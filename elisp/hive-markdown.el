@@ -41,25 +41,29 @@
 (defconst hive-markdown--fence "\\(```+\\|~~~+\\)\\( *\\(?:diff\\|patch\\)[ \t]*$\\)?"
   "The first line of a code block; the second group is there if it has a diff.")
 
+(defconst hive-markdown--most-cells 600
+  "How many cells of tables are looked at; each costs Emacs some microseconds.")
+
 (defvar hive-markdown--left 0 "How many more pieces of the text get a face.")
+(defvar hive-markdown--cells 0 "How many more cells of tables are looked at.")
 (defvar hive-markdown--painted nil "The pieces that get one, newest first: beginning, end, property and value.")
 
-(defun hive-markdown-coloured (text &optional room)
-  "Return TEXT with our faces for its Markdown and no other property.
+(defun hive-markdown-insert (text &optional room)
+  "Insert TEXT with our faces for its Markdown and no other property.
 With ROOM, a number of columns, align the tables that are at most that
 wide."
-  (with-temp-buffer
+  (save-restriction
+    (narrow-to-region (point) (point))
     (insert (substring-no-properties text))
     (let ((hive-markdown--left hive-markdown--most-colours)
           (hive-markdown--painted nil)
           (hive-markdown--cells (if room hive-markdown--most-cells 0))
-          (inhibit-modification-hooks t)
-          ;; Thousands of cells would else make Emacs collect garbage several times.
+          ;; Hundreds of cells would else make Emacs collect garbage several times.
           (gc-cons-threshold (max gc-cons-threshold (* 16 1024 1024))))
       (hive-markdown--colour room)
       (pcase-dolist (`(,from ,to ,property ,value) (nreverse hive-markdown--painted))
         (put-text-property from to property value)))
-    (buffer-string)))
+    (goto-char (point-max))))
 
 (defun hive-markdown--paint (from to face)
   "Give the text between FROM and TO the FACE, once all of the text is read.
@@ -108,11 +112,6 @@ To change text that has properties takes Emacs long."
 ;; A table is aligned with blanks.  Where a character may be wider or narrower
 ;; than its columns, the blanks end at a column whatever is before them.
 
-(defconst hive-markdown--most-cells 1000
-  "How many cells of tables are looked at; each costs Emacs some microseconds.")
-
-(defvar hive-markdown--cells 0 "How many more cells are looked at.")
-
 (defconst hive-markdown--rule "|\\(?: *:?-+:? *|\\)* *:?-+:? *|? *$"
   "The line below the first one of a table.")
 
@@ -152,7 +151,7 @@ Return nil if there is none, or if it is wider: it stays as it is then."
     (and (zerop (forward-line 1))
          (eq (following-char) ?|)
          ;; A regexp cannot match a line of any length.
-         (< (- (line-end-position) (point)) 1000)
+         (< (- (line-end-position) (point)) 300)
          (looking-at hive-markdown--rule))))
 
 (defun hive-markdown--rows ()

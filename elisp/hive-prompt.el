@@ -150,7 +150,8 @@
 Tables are aligned, but not in a permission, whose text is shown exactly."
   (let ((begin (point))
         (room (unless (hive-permission-p prompt) (min 79 (or (hive-wrap-room) 79)))))
-    (insert (hive-markdown-coloured (hive-text-inert (plist-get prompt :context)) room) "\n")
+    (hive-markdown-insert (hive-text-inert (plist-get prompt :context)) room)
+    (insert "\n")
     (hive-diff-activate begin (point))
     (unless (hive-permission-p prompt) (hive-fold-set-up begin (point)))))
 
@@ -363,6 +364,7 @@ a diff, and after the last one to the next question; \\[hive-prompt-previous] go
 in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
 \\{hive-prompt-mode-map}"
   (hive-wrap-words)
+  (hive-fold-prepare)
   (setq-local revert-buffer-function #'hive-prompt--revert
               hive-prompt-at-point-function (lambda () hive-prompt--prompt))
   (setq bidi-paragraph-direction 'left-to-right)

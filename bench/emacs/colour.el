@@ -25,7 +25,7 @@
       (garbage-collect)
       (push (bench-time (lambda ()
                           (with-temp-buffer
-                            (insert (hive-markdown-coloured (hive-text-inert text) 79))
+                            (hive-markdown-insert (hive-text-inert text) 79)
                             (hive-links-activate (point-min) (point-max)))))
             took)))
   (princ (json-serialize (vector (vconcat took)))))

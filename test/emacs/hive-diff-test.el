@@ -103,7 +103,7 @@
   (dolist (part '("@@ -1 +1 @@\n" "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n" "@@ -1,9999 +1,9999 @@\n+a\n-b\n"
                   "```diff\n+a\n-b\n" "--- a\n" "@@ -1,99999999999999999999 +1 @@\n" "\n"))
     (let* ((text (apply #'concat (make-list (/ 65000 (length part)) part)))
-           (coloured (hive-markdown-coloured text)) (position 0) (runs 0))
+           (coloured (with-temp-buffer (hive-markdown-insert text) (buffer-string))) (position 0) (runs 0))
       (should (equal text (substring-no-properties coloured)))
       (while (setq position (next-single-property-change position 'face coloured))
         (setq runs (1+ runs)))

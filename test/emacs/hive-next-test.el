@@ -421,7 +421,9 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-prompt-context-is-coloured-and-nothing-else ()
   (let* ((text (propertize "# Head\n`code` %s\n```\nblock\n```\n" 'keymap 'evil 'display "x" 'invisible t))
-         (coloured (hive-markdown-coloured (hive-text-inert text))))
+         (coloured (with-temp-buffer
+                     (hive-markdown-insert (hive-text-inert text))
+                     (buffer-string))))
     (should (equal (substring-no-properties coloured) (substring-no-properties text)))
     (should (text-property-any 0 (length coloured) 'face 'hive-prompt-code coloured))
     (dotimes (n (length coloured))
