@@ -80,6 +80,15 @@
             (should-not (eq (car buffers) (nth 1 buffers))))
         (mapc #'kill-buffer (seq-uniq buffers))))))
 
+(ert-deftest hive-prompt-tables-are-aligned-but-not-in-a-permission ()
+  (pcase-dolist (`(,kind . ,row) '(("question" . "| 1   |") ("permission" . "|1|")))
+    (with-temp-buffer
+      (hive-prompt-mode)
+      (setq hive-prompt--prompt (hive-test-prompt :kind kind :context "|a|\n|-|\n|1|"))
+      (hive-prompt--print)
+      (goto-char (point-min))
+      (should (search-forward row nil t)))))
+
 (ert-deftest hive-prompt-n-goes-over-the-hunks-and-then-over-the-questions ()
   (let* ((diff "--- /a\n+++ /a\n@@ -1 +1 @@\n-a\n+b\n")
          (prompts (mapcar (lambda (id) (hive-test-prompt :ask_id id :question id :context diff))
