@@ -255,18 +255,23 @@ What was read as nil stays null."
 ;;;; On and off
 
 (defconst hive-editors--packages
-  '((agent-shell hive-agent-shell hive-agent-shell-mode) (eca hive-eca hive-eca-mode))
-  "Each package, with the library that connects it and the mode that does so.")
+  '((agent-shell hive-agent-shell hive-agent-shell-connect hive-agent-shell-disconnect)
+    (eca hive-eca hive-eca-connect hive-eca-disconnect))
+  "Each package, with the library that connects it, and how.")
 
 (defvar hive-editors--on nil "Non-nil while agents are connected.")
 
+(defvar hive-editors--connections nil "The packages that are connected.")
+
 (defun hive-editors--loaded (package)
-  "Connect the agents of PACKAGE, which has been loaded."
-  (pcase-let ((`(,library ,mode) (alist-get package hive-editors--packages)))
-    (when (and hive-editors--on (memq package hive-editors))
+  "Connect the agents of PACKAGE, which has been loaded, once."
+  (when (and hive-editors--on (memq package hive-editors)
+             (not (memq package hive-editors--connections)))
+    (pcase-let ((`(,library ,connect ,_) (alist-get package hive-editors--packages)))
       (hive-rpc-guarded (lambda ()
                           (require library)
-                          (unless (symbol-value mode) (funcall mode 1)))))))
+                          (push package hive-editors--connections)
+                          (funcall connect))))))
 
 (defun hive-editors-start ()
   "Connect the agents of the packages in `hive-editors', once they are loaded."
@@ -277,9 +282,10 @@ What was read as nil stays null."
 (defun hive-editors-stop ()
   "Disconnect all agents.  Their buffers work as without Hive."
   (setq hive-editors--on nil)
-  (pcase-dolist (`(,_ ,_ ,mode) hive-editors--packages)
-    (when (and (boundp mode) (symbol-value mode))
-      (hive-rpc-guarded (lambda () (funcall mode -1)))))
+  (while hive-editors--connections
+    (pcase-let ((`(,_ ,_ ,disconnect)
+                 (alist-get (pop hive-editors--connections) hive-editors--packages)))
+      (hive-rpc-guarded disconnect)))
   (clrhash hive-editors--dialogs)
   (clrhash hive-editors--agents))
 

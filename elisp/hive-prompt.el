@@ -364,6 +364,7 @@ a diff, and after the last one to the next question; \\[hive-prompt-previous] go
 in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
 \\{hive-prompt-mode-map}"
   (hive-wrap-words)
+  (hive-fold-prepare)
   (setq-local revert-buffer-function #'hive-prompt--revert
               hive-prompt-at-point-function (lambda () hive-prompt--prompt))
   (setq bidi-paragraph-direction 'left-to-right)

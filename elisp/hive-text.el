@@ -71,7 +71,8 @@ indented already stay so."
 (defun hive-wrap-room ()
   "Return the width of the narrowest window of this buffer, or nil."
   (let ((windows (get-buffer-window-list nil nil t)))
-    (when windows (apply #'min (mapcar #'window-max-chars-per-line windows)))))
+    ;; To measure a window, Emacs selects it, which moves point.
+    (when windows (save-excursion (apply #'min (mapcar #'window-max-chars-per-line windows))))))
 
 ;;;; Showing text from agents
 

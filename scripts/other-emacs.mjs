@@ -1,7 +1,8 @@
 // `npm run test:emacs -- 30`: the tests of the Emacs package, the demo and the installation from Git with another version of
 // Emacs than this machine's, in an installation of the Debian that has it.
-//   npm run test:emacs -- VERSION [--short] [--anew] [--root FOLDER] [PATTERN…]
-// --short runs one ERT file for each part of the package, and the demo. --anew makes the root again. PATTERNs are test files.
+//   npm run test:emacs -- VERSION [--short] [--editors] [--anew] [--root FOLDER] [PATTERN…]
+// --short runs one ERT file for each part of the package, and the demo. --editors runs only the tests beside Evil, Vertico, Embark,
+// Marginalia and which-key. --anew makes the root again. PATTERNs are test files.
 // The root is kept in the cache folder, and used again if the files of its packages still have their checksums. Nothing of a
 // run is written there, nor into the clone. --root names a root of yours instead.
 import { spawnSync } from 'node:child_process';
@@ -18,6 +19,8 @@ const SUITES = { 28: 'bookworm', 30: 'trixie' };
 const PACKAGES = ['emacs-nox', 'tmux', 'libstdc++6', 'libatomic1'];
 /** What the other tests start. */
 const MORE_PACKAGES = ['git', 'texinfo', 'openssh-client'];
+/** What --editors needs; Emacs 30 has which-key itself. */
+const EDITORS = ['elpa-evil', 'elpa-vertico', 'elpa-embark', 'elpa-marginalia'];
 const PLACE = '/srv/hive';
 const REPOSITORY = '/srv/repository';
 const SHORT = 'mode|rpc|respond|prompt|list|outbox|shared-narrow|text';
@@ -26,6 +29,7 @@ try {
   const { values, positionals } = parseArgs({
     options: {
       short: { type: 'boolean', default: false },
+      editors: { type: 'boolean', default: false },
       anew: { type: 'boolean', default: false },
       root: { type: 'string' },
     },
@@ -39,7 +43,7 @@ try {
     throw new Error(`The root ${folder} has Emacs ${found}, not ${version}.`);
   console.log(`Emacs ${found} in ${folder}`);
   const results = [inside(folder, testLine(values, patterns))];
-  if (patterns.length === 0) {
+  if (patterns.length === 0 && !values.editors) {
     results.push(inside(folder, 'node scripts/demo.mjs'));
     if (!values.short && Number(version) >= 30) results.push(installFromGit(folder));
   }
@@ -50,7 +54,7 @@ try {
 }
 
 /** @throws Error that says why there is no root with this version. */
-function rootWith(version, { short, anew, root }) {
+function rootWith(version, { short, editors, anew, root }) {
   if (root !== undefined) {
     if (process.getuid() !== 0) throw new Error(`Only root can enter ${root}: run this as root.`);
     return root;
@@ -65,7 +69,9 @@ function rootWith(version, { short, anew, root }) {
   const caches = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'hive-emacs');
   const folder = join(caches, `${version}-${suite}`);
   if (anew || !isWhole(folder)) makeKept(suite, folder);
-  if (!short && !has(folder, MORE_PACKAGES)) apt(folder, ...MORE_PACKAGES);
+  const also = Number(version) < 30 ? [...EDITORS, 'elpa-which-key'] : EDITORS;
+  if (editors && !has(folder, also)) apt(folder, ...also);
+  if (!short && !editors && !has(folder, MORE_PACKAGES)) apt(folder, ...MORE_PACKAGES);
   return folder;
 }
 
@@ -94,7 +100,8 @@ function has(folder, packages) {
 }
 
 // The graphical Emacs is another package, which excludes this one.
-function testLine({ short }, patterns) {
+function testLine({ short, editors }, patterns) {
+  if (editors) return 'node node_modules/vitest/vitest.mjs run --project editors';
   const tests = patterns.length > 0 ? patterns : ['test/emacs'];
   const which = short
     ? ['test/emacs/ert.test.ts', '-t', `'^hive-(${SHORT})-test'`]

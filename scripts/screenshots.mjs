@@ -1,9 +1,10 @@
 // Makes the pictures in docs/images: a real Emacs in a terminal, as tmux shows it, drawn by ImageMagick.
 // node --import ./test/support/sql-loader.mjs scripts/screenshots.mjs
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { hostname, tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { editShown } from '../src/domain/edits.ts';
+import { permissionDigest } from '../src/domain/permissions.ts';
 import { editToolsAt } from '../src/infrastructure/platform/edits.ts';
 import { openHive } from '../src/open-hive.ts';
 import { openTerminal } from '../test/support/tmux.ts';
@@ -14,11 +15,21 @@ const SCREEN = { columns: 110, lines: 14 };
 const TALL = { columns: 100, lines: 28 };
 const images = join(import.meta.dirname, '../docs/images');
 
-const picture = async (terminal, name, theme = LIGHT, screen = SCREEN) =>
-  drawPicture((await terminal.painted()).slice(0, screen.lines), join(images, `${name}.png`), {
-    ...screen,
-    theme,
-  });
+/** What no picture shows: who makes it on which machine, and the value of a form. */
+const PRIVATE = new RegExp(`${userInfo().username}@|\\b${hostname()}\\b|^nil$`, 'm');
+
+/** Draws a terminal once it shows nothing private. */
+async function picture(terminal, name, theme = LIGHT, screen = SCREEN) {
+  for (let looks = 0; PRIVATE.test((await terminal.screen()).join('\n')); looks += 1) {
+    if (looks === 100)
+      throw new Error(`${name} would show ${PRIVATE}:\n${(await terminal.screen()).join('\n')}`);
+    // A command clears the echo area.
+    await terminal.keys('C-l');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const painted = (await terminal.painted()).slice(0, screen.lines);
+  drawPicture(painted, join(images, `${name}.png`), { ...screen, theme });
+}
 
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'hive-pictures-'));
@@ -68,30 +79,113 @@ async function diffs(session) {
     { question, context, options, kind: 'permission', urgency: 'critical' },
     session,
   );
-  // The faces of an Emacs that is dark from its start.
-  for (const [name, theme, background] of [
-    ['diff', LIGHT, 'light'],
-    ['diff-dark', DARK, 'dark'],
+  await inBoth('diff', env, TALL, async (tall) => {
+    await tall.keys('M-:');
+    await tall.until(/Eval:/);
+    await tall.type(
+      `(progn (hive-prompt-show (hive-model-prompt "${prompt.ask_id}")) (delete-other-windows))`,
+    );
+    await tall.keys('Enter');
+    await tall.until(/@@ -[\s\S]*Options/);
+    await tall.keys('M-<', 'C-f', 'C-b');
+    await tall.until(/^(?![\s\S]*Mark set)[\s\S]*Claude-abc12[\s\S]*@@ -/);
+  });
+}
+
+/** A light picture and a dark one, each in an Emacs of its own, whose faces are so from its start. */
+async function inBoth(name, environment, screen, prepare) {
+  for (const [ending, theme, background] of [
+    ['', LIGHT, 'light'],
+    ['-dark', DARK, 'dark'],
   ]) {
     const coloured = start.map((word) => word.replace("'light", `'${background}`));
-    const tall = await openTerminal(mkdtempSync(join(folder, 't')), env, coloured, TALL);
+    const terminal = await openTerminal(mkdtempSync(join(folder, 't')), environment, coloured, screen);
     try {
-      await tall.until(/hive \d/);
-      await tall.keys('M-:');
-      await tall.until(/Eval:/);
-      await tall.type(
-        `(progn (hive-prompt-show (hive-model-prompt "${prompt.ask_id}")) (delete-other-windows))`,
-      );
-      await tall.keys('Enter');
-      await tall.until(/@@ -[\s\S]*Options/);
-      await tall.keys('M-<', 'C-f', 'C-b');
-      // The echo area is empty: neither a value nor "Mark set".
-      await tall.until(/^(?![\s\S]*(?:Mark set|\nnil$))[\s\S]*Claude-abc12[\s\S]*@@ -/m);
-      await picture(tall, name, theme, TALL);
+      await terminal.until(/hive \d/);
+      await prepare(terminal);
+      await picture(terminal, `${name}${ending}`, theme, screen);
     } finally {
-      await tall.close();
+      await terminal.close();
     }
   }
+}
+
+/** The first of the questions, as `hive-next` shows it. */
+async function next() {
+  await inBoth('next', env, SCREEN, async (terminal) => {
+    await terminal.keys('M-x');
+    await terminal.type('hive-next');
+    await terminal.keys('Enter');
+    await terminal.until(/keep it a week[\s\S]*q leave/);
+  });
+}
+
+/** How many questions were asked on each of the last days, the oldest first. */
+const DAYS = [9, 14, 6, 17, 11, 4, 8];
+const PAST = [
+  { question: 'Run npm test?', kind: 'permission', options: ['Allow', 'Deny'] },
+  { question: 'May I commit?', options: ['yes', 'no'] },
+  { question: 'Run npm install?', kind: 'permission', options: ['Allow', 'Deny'] },
+  { question: 'Which database?', options: ['SQLite', 'PostgreSQL'] },
+  { question: 'Where do I begin?' },
+];
+const DAY_MS = 86_400_000;
+
+/** The ledger of a week, in a store of its own. While the past is written, this program's clock is in it. */
+async function stats() {
+  const place = join(folder, 'past', 'hive.db');
+  mkdirSync(dirname(place), { mode: 0o700 });
+  const Now = globalThis.Date;
+  let ago = 0;
+  globalThis.Date = class extends Now {
+    constructor(...given) {
+      super(...(given.length === 0 ? [Now.now() - ago] : given));
+    }
+    static now() {
+      return Now.now() - ago;
+    }
+  };
+  try {
+    const past = await openHive({ store: place, env: {} });
+    const introduce = (session_id, project) =>
+      past.sessions.introduce({
+        ...{ client: 'claude-code', source: 'main', branch: 'main', parent_session_id: null, pid: null },
+        ...{
+          session_id,
+          project,
+          project_dir: `/home/ada/${project}/.git`,
+          machine: 'desk',
+          name: session_id,
+        },
+      });
+    const actor = { kind: 'human', by: 'Ada', via: 'emacs', confirmed: true };
+    for (const [day, count] of DAYS.entries()) {
+      ago = (DAYS.length - 1 - day) * DAY_MS + count * 20 * 60_000;
+      for (let n = 0; n < count; n += 1) {
+        const agent = ['reviewer', 'frontend', 'api', 'docs'][(day + n) % 4];
+        const session = await introduce(agent, n % 3 === 0 ? 'rocket' : 'shop');
+        const request = PAST[(day * 2 + n) % PAST.length];
+        const { prompt } = await past.prompts.ask(request, session);
+        // Most are answered within minutes, some after lunch.
+        ago -= n % 7 === 3 ? 70 * 60_000 : (1 + ((n * 5) % 9)) * 60_000;
+        if (day === DAYS.length - 1 && n >= count - 2) continue;
+        const [first] = request.options ?? ['At the tests'];
+        const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : undefined;
+        await past.prompts.respond({ ask_id: prompt.ask_id, decision: first, displayed_digest, actor });
+      }
+    }
+    await past.close();
+  } finally {
+    globalThis.Date = Now;
+  }
+  await inBoth('stats', { ...env, HIVE_STORE: place }, TALL, async (terminal) => {
+    await terminal.keys('M-x');
+    await terminal.type('hive-stats');
+    await terminal.keys('Enter');
+    await terminal.until(/Questions per day/);
+    await terminal.keys('C-x', '1', 'M-<', 'C-l');
+    await terminal.until(/^The last 7 days[\s\S]*by agent[\s\S]*\*hive stats\*/);
+  });
 }
 
 const DELIVERY = `import { hour, today, tomorrow } from './clock';
@@ -147,6 +241,8 @@ try {
   await ask({ question: 'Which of the two date pickers do you want?', timeout_ms: 7_200_000 }, claude);
   await ask({ question: 'What shall the release be called?', urgency: 'low' }, codex);
   await emacs.until(/hive 4!/);
+  // The first notice names the machine.
+  await evaluate('(progn (setq hive-notify--list nil) (message nil))');
 
   await hive.outreach.card(
     {
@@ -177,10 +273,7 @@ try {
   await evaluate("(progn (setq frame-background-mode 'light) (frame-set-background-mode nil) (message nil))");
   await emacs.keys('U', 'q');
 
-  await command('hive-next');
-  await emacs.until(/keep it a week/);
-  await picture(emacs, 'next');
-  await emacs.answer(/TAB skip/, 'q');
+  await next();
 
   await command('hive-outreach');
   await emacs.until(/Nightly build failed\n +Three/);
@@ -216,6 +309,7 @@ try {
   await emacs.keys('C-x', '1', 'C-l');
   await picture(emacs, 'notices');
   await diffs(claude);
+  await stats();
 } finally {
   await hive.close();
   await emacs.close();

@@ -34,6 +34,28 @@
     (ert-info ((symbol-name (car message)))
       (should-not (string-match-p "%[^sd]" (cdr message))))))
 
+(ert-deftest hive-messages-say-plainly-what-they-once-said-in-riddles ()
+  (pcase-dolist (`(,key ,args ,sentence)
+                 '((no-answer ("still pending") "No answer given; still pending")
+                   (snoozed ("reviewer" "30 minutes") "Snoozed reviewer for 30 minutes")
+                   (unsnoozed ("reviewer") "Un-snoozed reviewer")
+                   (session-none-pending ("reviewer") "reviewer has no pending questions")
+                   (key-full () "? full question")
+                   (which-question (40 "reviewer: Ship it?") "Answer (40 pending, default reviewer: Ship it?): ")
+                   (mention-already-done () "Already marked done")))
+    (should (equal sentence (apply #'hive-words key args))))
+  (dolist (folder '("elisp" "src"))
+    (dolist (file (directory-files-recursively
+                   (expand-file-name (concat "../../" folder) (file-name-directory (locate-library "hive-test-help")))
+                   "\\.\\(?:el\\|ts\\)\\'"))
+      (with-temp-buffer
+        (insert-file-contents file)
+        (ert-info (file)
+          (should-not
+           (re-search-forward (concat "Nothing was said\\|Put away for\\|Back again\\|waits for nothing\\|all of it, in a buffer"
+                                      "\\|Answer which of\\|dealt with already\\|are denied with\\|agent reads them")
+                              nil t)))))))
+
 (ert-deftest hive-messages-unknown-to-the-table-are-an-error ()
   (should-error (hive-words (intern "no-such-sentence"))))
 

@@ -88,6 +88,19 @@
       (hive-prompt--print)
       (goto-char (point-min))
       (should (search-forward row nil t)))))
+(ert-deftest hive-prompt-is-printed-in-order-in-a-window-that-is-not-selected ()
+  (with-temp-buffer
+    (hive-prompt-mode)
+    (setq hive-prompt--prompt (hive-test-prompt :question "The question?" :context "The context"))
+    (hive-prompt--print)
+    (let ((text (buffer-string)) (window (split-window)))
+      (unwind-protect
+          (progn
+            (set-window-buffer window (current-buffer))
+            (hive-prompt--print)
+            (should (equal text (buffer-string)))
+            (should (= 1 (window-point window) (window-start window))))
+        (delete-window window)))))
 
 (ert-deftest hive-prompt-n-goes-over-the-hunks-and-then-over-the-questions ()
   (let* ((diff "--- /a\n+++ /a\n@@ -1 +1 @@\n-a\n+b\n")

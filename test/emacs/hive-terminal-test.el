@@ -25,4 +25,26 @@
       (delete-process process)
       (kill-buffer buffer))))
 
+(defvar ghostel--pid)
+
+;; Its process is a pipe, which has no id.
+(ert-deftest hive-terminal-of-ghostel-is-found-by-the-program-behind-its-pipe ()
+  (let* ((buffer (generate-new-buffer "ghostel"))
+         (program (make-process :name "shell" :buffer nil :noquery t :command '("sleep" "60")))
+         (pipe (make-pipe-process :name "ghostel" :buffer buffer :noquery t)))
+    (unwind-protect
+        (let ((pid (process-id program)))
+          (should-not (hive-terminal-buffer pid))
+          (process-put pipe 'ghostel--native-pid pid)
+          (should (eq buffer (hive-terminal-buffer pid)))
+          (process-put pipe 'ghostel--native-pid nil)
+          (with-current-buffer buffer
+            (defvar-local ghostel--pid nil)
+            (setq-local ghostel--pid pid))
+          (should (eq buffer (hive-terminal-buffer pid))))
+      (makunbound 'ghostel--pid)
+      (delete-process pipe)
+      (delete-process program)
+      (kill-buffer buffer))))
+
 ;;; hive-terminal-test.el ends here

@@ -45,7 +45,10 @@ test('a long context opens with its headings, a table is aligned, an address say
   await emacs.type('hive-list');
   await emacs.keys('Enter');
   await emacs.until(/Shall I follow/);
-  await emacs.keys('Enter');
+  // The preview, in a window that is not selected.
+  await emacs.keys('F');
+  await emacs.until(/^Deployer · .*\n\nShall I follow this plan\?\n\nContext\n# Why … 60 lines$/m);
+  await emacs.keys('F', 'Enter');
   await emacs.until(/^# Why … 60 lines\n# What it costs … 4 lines\n# Where … 61 lines$/m);
   await emacs.keys('C-x', '1');
 
@@ -70,10 +73,10 @@ test('a long context opens with its headings, a table is aligned, an address say
   await emacs.keys('Enter');
   await emacs.until(/^Visit evil\.example\? {2}https:\/\/evil\.example\/100%25\?a=b \(y or n\)/m);
   await emacs.keys('n');
-  await emacs.until(/^(?![\s\S]*y or n)/);
+  await emacs.until(/\(y or n\) n$/m);
   expect(existsSync(visited)).toBe(false);
   await emacs.keys('Enter');
-  await emacs.until(/\(y or n\)/);
+  await emacs.until(/\(y or n\)$/m);
   await emacs.keys('y');
   await eventually(() => existsSync(visited), 10_000, 'the visit');
   expect(readFileSync(visited, 'utf8')).toBe('https://evil.example/100%25?a=b');

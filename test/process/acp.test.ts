@@ -3,6 +3,7 @@
  *
  * @module-tag one-winner
  * @module-tag sqlite
+ * @module-tag acp
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -4,6 +4,7 @@
  * @module-tag one-winner
  * @module-tag silence
  * @module-tag sqlite
+ * @module-tag acp
  */
 import { expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';

@@ -154,10 +154,12 @@ describe('who is refused', () => {
 
   test('requests beyond the rate of a token', async () => {
     const served = await serve(tempStore());
-    const statuses = await Promise.all(
-      Array.from({ length: 90 }, () => rawRequest(served.url, { headers: bearer(served.token), body: '{}' })),
-    );
-    expect(statuses.some(({ status }) => status === 429)).toBe(true);
+    const request = () => rawRequest(served.url, { headers: bearer(served.token), body: '{}' });
+    // A busy machine may need several times as long for them as the rate allows.
+    await eventually(async () => {
+      const answers = await Promise.all(Array.from({ length: 90 }, request));
+      return answers.some(({ status }) => status === 429);
+    });
   });
 });
 

@@ -107,9 +107,6 @@ describe('ids that come over HTTP belong to their token', () => {
 
 test('a token reports nothing of what the hook of another one printed', async () => {
   const { served, token, hive } = await withToken(tempStore(), 'laptop');
-  await runRemoteHook(served, FAR_START, tokenFileOf(served));
-  const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
-  await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the key', actor: HUMAN });
   const post = async (secret: string, body: object): Promise<{ output_id: string }> => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` };
     const reply = await fetch(new URL(HOOK_PATH, served.url), {
@@ -119,6 +116,9 @@ test('a token reports nothing of what the hook of another one printed', async ()
     });
     return (await reply.json()) as { output_id: string };
   };
+  await post(served.token, { event: FAR_START, client: 'claude-code' });
+  const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
+  await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the key', actor: HUMAN });
   const { output_id: printed } = await post(served.token, { event: prompt('far-1'), client: 'claude-code' });
   const outputs = () => hive.store.read((tx) => tx.hookOutputs.of(FAR));
   expect(await outputs()).toMatchObject([{ output_id: printed }]);

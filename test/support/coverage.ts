@@ -7,30 +7,51 @@ const WHOLE_RUN_FILES = 100;
 
 export const coverage: Reporter = {
   onTestRunEnd(modules) {
-    if (modules.length >= WHOLE_RUN_FILES) process.stdout.write(`\n${coverageTable(passedTags(modules))}\n`);
+    if (modules.length >= WHOLE_RUN_FILES) process.stdout.write(`\n${coverageTable(passed(modules))}\n`);
   },
 };
 
-/** The tags of each test that passed. */
-function passedTags(modules: readonly TestModule[]): (readonly string[])[] {
+/** A test that passed. */
+interface Passed {
+  tags: readonly string[];
+  file: string;
+}
+
+function passed(modules: readonly TestModule[]): Passed[] {
   return modules.flatMap((module) =>
     [...module.children.allTests()]
       .filter((test) => test.result().state === 'passed')
-      .map(({ tags }) => tags),
+      .map(({ tags }) => ({ tags, file: module.relativeModuleId })),
   );
 }
 
-/** A row for each invariant, a column for each door, a count for each engine; a dot where nothing was proved. */
-export function coverageTable(tests: readonly (readonly string[])[]): string {
+/**
+ * A row for each invariant: how many tests are about the rule alone, without a store, and for each door a count for each
+ * engine; a dot where nothing was proved. Below are the files whose tests are in no cell: they lack a tag.
+ */
+export function coverageTable(passed: readonly Passed[]): string {
   const [doors, engines] = [Object.keys(DOORS), Object.keys(ENGINES)];
+  const tests = passed.map(({ tags }) => tags);
+  const hasOne = (tags: readonly string[], group: readonly string[]): boolean =>
+    group.some((tag) => tags.includes(tag));
+  const alone = (invariant: string): string => {
+    const { length } = tests.filter(
+      (tags) => tags.includes(invariant) && !hasOne(tags, engines) && !hasOne(tags, doors),
+    );
+    return length === 0 ? '·' : String(length);
+  };
+  const halves = passed.filter(
+    ({ tags }) => hasOne(tags, Object.keys(INVARIANTS)) && hasOne(tags, engines) !== hasOne(tags, doors),
+  );
   const cell = (invariant: string, door: string): string =>
     engines
       .map((engine) => tests.filter((tags) => [invariant, door, engine].every((tag) => tags.includes(tag))))
       .map(({ length }) => (length === 0 ? '·' : String(length)).padStart(4))
       .join('');
-  const head = ['', ...doors.map((door) => DOORS[door] ?? door)];
+  const head = ['', 'rule alone', ...doors.map((door) => DOORS[door] ?? door)];
   const rows = Object.entries(INVARIANTS).map(([name, title], n) => [
     `${String(n + 1).padStart(2)} ${title}`,
+    alone(name),
     ...doors.map((door) => cell(name, door)),
   ]);
   const widths = head.map((_, column) =>
@@ -44,5 +65,8 @@ export function coverageTable(tests: readonly (readonly string[])[]): string {
       .join('  '),
   );
   const of = Object.values(ENGINES).join(' and ');
-  return [`Tests that passed, by invariant and door, each over ${of}:`, ...lines].join('\n');
+  const files = [...new Set(halves.map(({ file }) => file))].sort();
+  const untold =
+    files.length === 0 ? [] : [`In no cell, for want of an engine or a door: ${files.join(', ')}`];
+  return [`Tests that passed, by invariant and door, each over ${of}:`, ...lines, ...untold].join('\n');
 }

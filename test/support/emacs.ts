@@ -16,7 +16,7 @@ export interface EmptyHome {
   readonly store: string;
   readonly outbox: string;
   /** Starts an Emacs and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
-  emacs(setup?: string): Promise<Terminal>;
+  emacs(setup?: string, size?: { columns: number; lines: number }): Promise<Terminal>;
   /** The arguments for an Emacs that something else starts, and the file that appears when it is connected. */
   arguments(setup?: string): { args: string[]; env: Record<string, string>; connected: string };
   /** The current files of the outbox that hold something. */
@@ -56,10 +56,10 @@ export async function openEmptyHome(): Promise<EmptyHome> {
     folder,
     store,
     outbox,
-    async emacs(setup) {
+    async emacs(setup, size) {
       const place = mkdtempSync(join(folder, 't'));
       const { args, connected } = home.arguments(setup);
-      const terminal = await openTerminal(place, env, ['emacs', '-Q', '-nw', ...args]);
+      const terminal = await openTerminal(place, env, ['emacs', '-Q', '-nw', ...args], size);
       terminals.push(terminal);
       const { close } = terminal;
       terminal.close = async () => {

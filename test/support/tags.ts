@@ -35,6 +35,7 @@ export const DOORS: Readonly<Record<string, string>> = {
   cli: 'CLI',
   emacs: 'Emacs',
   popup: 'popup',
+  acp: "agent's own protocol",
 };
 
 /** What a test needs of the machine: `npm test -- --tags-filter='!root'` leaves out what needs root. */

@@ -6,6 +6,7 @@
  * @module-tag as-displayed
  * @module-tag silence
  * @module-tag sqlite
+ * @module-tag acp
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -6,6 +6,7 @@
  * @module-tag silence
  * @module-tag untrusted
  * @module-tag sqlite
+ * @module-tag acp
  */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';

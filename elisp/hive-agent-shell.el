@@ -1,0 +1,354 @@
+;;; hive-agent-shell.el --- The agents of agent-shell in Hive  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; Every agent in a buffer of agent-shell is in the list of Hive, and its
+;; permissions can be answered in that buffer or at a desk.  `hive-mode' turns
+;; this on once agent-shell is loaded; agent-shell itself is not required.
+;;
+;; It uses the public functions of agent-shell.  What is not public is in one
+;; table, `hive-agent-shell-private', and each use does without it.
+;;
+;; The closure that answers a permission answers a second time, too, if it is
+;; called again.  So it is forgotten before it is called, and when the dialog
+;; was answered in the buffer.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-editors)
+(require 'hive-rpc)
+(require 'map)
+(require 'seq)
+
+(defvar agent-shell-permission-responder-function)
+(declare-function agent-shell-buffers "ext:agent-shell")
+(declare-function agent-shell-get-config "ext:agent-shell")
+(declare-function agent-shell-interrupt "ext:agent-shell")
+(declare-function agent-shell-jump-to-latest-permission-button-row "ext:agent-shell")
+(declare-function agent-shell-prompt-queue "ext:agent-shell-prompt-queue")
+(declare-function agent-shell-queue-request "ext:agent-shell")
+(declare-function agent-shell-subscribe-to "ext:agent-shell")
+(declare-function agent-shell-unsubscribe "ext:agent-shell")
+
+;;;; What is not public
+
+(defconst hive-agent-shell-private
+  '((agent-shell--state "0.74.3" "the agent's own session id, its process, what waited before")
+    (agent-shell--send-permission-response "0.74.3" "answers what waited before"))
+  "The private names of agent-shell that are used where they exist.
+Each with the version in which it was seen, and what it is for.")
+
+(defun hive-agent-shell--private (name)
+  "Return NAME, a private name of agent-shell, if it exists here."
+  (unless (assq name hive-agent-shell-private) (error "Not in the table: %s" name))
+  (and (or (boundp name) (fboundp name)) name))
+
+(defun hive-agent-shell--state (&rest keys)
+  "Return what the state of this buffer has under KEYS, or nil."
+  (let ((state (hive-agent-shell--private 'agent-shell--state)))
+    (and state (boundp state)
+         (ignore-errors (map-nested-elt (symbol-value state) keys)))))
+
+(defun hive-agent-shell--pid ()
+  "Return the id of the agent's process in this buffer, or nil."
+  (let ((process (hive-agent-shell--state :client :process)))
+    (and (processp process) (process-live-p process) (process-id process))))
+
+;;;; The agent of a buffer
+
+(defvar-local hive-agent-shell--agent nil "The agent of this buffer, a `hive-editor'.")
+(defvar-local hive-agent-shell--subscription nil "What receives the events of this buffer.")
+(defvar-local hive-agent-shell--keys nil
+  "The open dialogs: conses of the id of a request and the key of its dialog.")
+(defvar hive-agent-shell--count 0 "How many dialogs were offered.")
+
+(defun hive-agent-shell--name ()
+  "Return the name of the agent of this buffer."
+  (or (and (fboundp 'agent-shell-get-config)
+           (map-elt (ignore-errors (agent-shell-get-config (current-buffer))) :buffer-name))
+      "agent-shell"))
+
+(defun hive-agent-shell--learn ()
+  "Note what is known of the agent of this buffer by now."
+  (hive-editor-learn hive-agent-shell--agent
+                     (hive-agent-shell--state :session :id)
+                     (hive-agent-shell--pid)))
+
+(defun hive-agent-shell--attach ()
+  "Connect the agent of this buffer, once."
+  (unless hive-agent-shell--agent
+    (let ((id (hive-editor-new-id)))
+      ;; The agent inherits these: its MCP server finds its session, and its
+      ;; hooks learn that an editor shows its dialogs.
+      (setq-local process-environment
+                  (append (list "HIVE_EDITOR=agent-shell" (concat "HIVE_SESSION=" id))
+                          process-environment))
+      (setq hive-agent-shell--agent
+            (hive-editor-add :id id :buffer (current-buffer)
+                             :client (hive-agent-shell--name)
+                             :directory default-directory
+                             :client-id (hive-agent-shell--state :session :id)
+                             :pid (hive-agent-shell--pid)
+                             :interrupt #'hive-agent-shell--interrupt
+                             :say #'hive-agent-shell--say
+                             :visit #'hive-agent-shell--visit)
+            hive-agent-shell--subscription
+            (agent-shell-subscribe-to :shell-buffer (current-buffer)
+                                      :on-event #'hive-agent-shell--event)))
+    (when (local-variable-p 'agent-shell-permission-responder-function)
+      (add-function :around (local 'agent-shell-permission-responder-function)
+                    #'hive-agent-shell--respond))
+    (add-hook 'kill-buffer-hook #'hive-agent-shell--detach nil t)
+    (hive-agent-shell--waiting)))
+
+(defun hive-agent-shell--detach ()
+  "Disconnect the agent of this buffer."
+  (when hive-agent-shell--agent
+    (remove-hook 'kill-buffer-hook #'hive-agent-shell--detach t)
+    (when (local-variable-p 'agent-shell-permission-responder-function)
+      (remove-function (local 'agent-shell-permission-responder-function)
+                       #'hive-agent-shell--respond))
+    (ignore-errors (agent-shell-unsubscribe :subscription hive-agent-shell--subscription))
+    (hive-editor-remove hive-agent-shell--agent)
+    (setq-local process-environment
+                (cl-remove-if (lambda (variable)
+                                (string-match-p "\\`HIVE_\\(EDITOR\\|SESSION\\)=" variable))
+                              process-environment))
+    (setq hive-agent-shell--agent nil
+          hive-agent-shell--subscription nil
+          hive-agent-shell--keys nil)))
+
+;;;; What Hive wants of it
+
+(defun hive-agent-shell--interrupt ()
+  "Stop the turn of this buffer.  What it asks is answered as cancelled."
+  (agent-shell-interrupt t))
+
+(defun hive-agent-shell--say (text)
+  "Give the agent of this buffer TEXT as a prompt, after its turn if it is busy."
+  (cond ((fboundp 'agent-shell-prompt-queue) (agent-shell-prompt-queue text))
+        ((fboundp 'agent-shell-queue-request) (agent-shell-queue-request text))
+        (t (error "This agent-shell queues no prompts"))))
+
+(defun hive-agent-shell--visit ()
+  "Go to the dialog of this buffer, if one waits."
+  (when (fboundp 'agent-shell-jump-to-latest-permission-button-row)
+    (agent-shell-jump-to-latest-permission-button-row)))
+
+;;;; Permissions
+
+(defconst hive-agent-shell--kinds
+  '(("allow_once" "This once" nil t)
+    ("allow_always" "From now on; the agent decides what this covers" nil nil)
+    ("reject_once" "Refuse this once" t t)
+    ("reject_always" "Refuse from now on" t nil))
+  "The kinds of options: what each means, whether it refuses, and only once.")
+
+(defun hive-agent-shell--option (action)
+  "Return ACTION, an option of agent-shell, as `dialog/open' takes it."
+  (pcase-let ((`(,description ,refuses ,once)
+               (or (alist-get (map-elt action :kind) hive-agent-shell--kinds nil nil #'equal)
+                   '("The agent does not say what this means" nil nil))))
+    (list :id (map-elt action :option-id)
+          ;; :label has keys and styles of agent-shell; :option is the agent's own text.
+          :label (substring-no-properties (or (map-elt action :option) (map-elt action :label)))
+          :description description
+          :refuses (if refuses t :json-false)
+          :once (if once t :json-false))))
+
+(defun hive-agent-shell--change (diff)
+  "Return DIFF, an alist of :old, :new and :file, as `dialog/open' takes it."
+  (list :path (format "%s" (map-elt diff :file))
+        :before (map-elt diff :old)
+        :after (or (map-elt diff :new) "")))
+
+(defun hive-agent-shell--changes (tool-call)
+  "Return the diffs of TOOL-CALL, as `dialog/open' takes them."
+  (let ((diffs (or (map-elt tool-call :diffs)
+                   (let ((diff (map-elt tool-call :diff))) (and diff (list diff))))))
+    (vconcat (mapcar #'hive-agent-shell--change (append diffs nil)))))
+
+(defconst hive-agent-shell--shown
+  '(:title :kind :raw-input :command :description :content :diff :diffs :status
+    :permission-request-id :permission-actions)
+  "What is shown of a call in a way of its own, or says nothing of what it does.")
+
+(defun hive-agent-shell--words (tool-call)
+  "Return the agent's words about TOOL-CALL besides its title."
+  (let ((texts (list (map-elt tool-call :description))))
+    (seq-doseq (part (let ((content (map-elt tool-call :content)))
+                       (and (or (vectorp content) (proper-list-p content)) content)))
+      (let ((text (ignore-errors (map-nested-elt part '(content text)))))
+        (push text texts)))
+    (string-join (cl-remove-if-not #'stringp (nreverse texts)) "\n\n")))
+
+(defun hive-agent-shell--params (tool-call options)
+  "Return the parameters of `dialog/open' for TOOL-CALL with OPTIONS."
+  (let* ((raw (map-elt tool-call :raw-input))
+         (command (map-elt tool-call :command))
+         (input (or (and raw (hive-editor-json raw))
+                    (hive-editor-json `((command . ,command)))))
+         (rest (cl-loop for (key . value) in (hive-agent-shell--pairs tool-call)
+                        unless (or (memq key hive-agent-shell--shown) (null value))
+                        collect (cons key value))))
+    (list :kind (map-elt tool-call :kind)
+          :input (if (or raw command) input (make-hash-table))
+          :header (map-elt tool-call :title)
+          :context (hive-agent-shell--words tool-call)
+          :changes (hive-agent-shell--changes tool-call)
+          :rest (if rest (hive-editor-json rest) (make-hash-table))
+          :options (vconcat (mapcar #'hive-agent-shell--option options))
+          :takes_notes t)))
+
+(defun hive-agent-shell--pairs (map)
+  "Return MAP, an alist or another map, as an alist without repeated keys."
+  (let (pairs)
+    (map-do (lambda (key value) (unless (assq key pairs) (push (cons key value) pairs))) map)
+    (nreverse pairs)))
+
+(defun hive-agent-shell--label (options id)
+  "Return the label of the one of OPTIONS with ID."
+  (let ((option (seq-find (lambda (option) (equal id (map-elt option :option-id))) options)))
+    (and option (plist-get (hive-agent-shell--option option) :label))))
+
+(defun hive-agent-shell--offer (tool-call options respond)
+  "Offer the permission of TOOL-CALL with OPTIONS at the desks.
+RESPOND answers it with the id of an option."
+  (let* ((buffer (current-buffer))
+         (request (map-elt tool-call :permission-request-id))
+         (key (format "%s %s" (hive-editor-id hive-agent-shell--agent)
+                      (cl-incf hive-agent-shell--count))))
+    (hive-editor-begin hive-agent-shell--agent)
+    (push (list request key options) hive-agent-shell--keys)
+    (hive-editor-open
+     hive-agent-shell--agent key (hive-agent-shell--params tool-call options)
+     (lambda (answer)
+       (when (buffer-live-p buffer)
+         (with-current-buffer buffer (hive-agent-shell--answer request respond answer)))))))
+
+(defun hive-agent-shell--answer (request respond answer)
+  "Answer REQUEST with ANSWER of a desk, through RESPOND."
+  ;; First of all: it must not be called again.
+  (setq hive-agent-shell--keys (assoc-delete-all request hive-agent-shell--keys))
+  (let ((note (plist-get answer :note)))
+    (if (equal (plist-get answer :kind) "chosen")
+        (save-excursion (funcall respond (plist-get answer :option_id)))
+      ;; The agent offers no way to say no.
+      (hive-agent-shell--interrupt))
+    (when (and note (not (string-blank-p note))) (hive-agent-shell--say note))))
+
+(defun hive-agent-shell--respond (theirs permission)
+  "Offer PERMISSION at the desks, unless THEIRS answers it.
+THEIRS is the user's own responder, or nil.  Return nil where it is
+offered, so that its dialog is shown."
+  (or (and (functionp theirs) (funcall theirs permission))
+      (progn
+        (hive-rpc-guarded #'hive-agent-shell--asked permission)
+        nil)))
+
+(defun hive-agent-shell--asked (permission)
+  "Offer PERMISSION, the argument of a responder."
+  (when (derived-mode-p 'agent-shell-mode)
+    (hive-agent-shell--attach)
+    (hive-agent-shell--learn)
+    (hive-agent-shell--offer (map-elt permission :tool-call) (map-elt permission :options)
+                             (map-elt permission :respond))))
+
+(defun hive-agent-shell--waiting ()
+  "Offer the permissions of this buffer that have waited before."
+  (when (hive-agent-shell--private 'agent-shell--send-permission-response)
+    (map-do
+     (lambda (id tool-call)
+       (let ((request (map-elt tool-call :permission-request-id))
+             (options (map-elt tool-call :permission-actions)))
+         (when (and request options (not (assoc request hive-agent-shell--keys)))
+           (hive-agent-shell--offer tool-call options (hive-agent-shell--sender id request)))))
+     (hive-agent-shell--state :tool-calls))))
+
+(defun hive-agent-shell--sender (id request)
+  "Return a function that answers REQUEST of the call ID with an option's id."
+  (lambda (option-id)
+    (funcall (hive-agent-shell--private 'agent-shell--send-permission-response)
+             :client (hive-agent-shell--state :client)
+             :request-id request
+             :option-id option-id
+             :state (symbol-value (hive-agent-shell--private 'agent-shell--state))
+             :tool-call-id id)))
+
+;;;; Events
+
+(defun hive-agent-shell--event (event)
+  "Handle EVENT of the buffer that is current."
+  (hive-rpc-guarded #'hive-agent-shell--handle (map-elt event :event) (map-elt event :data)))
+
+(defun hive-agent-shell--handle (event data)
+  "Handle EVENT, a symbol, with DATA."
+  (when hive-agent-shell--agent
+    (pcase event
+      ((or 'prompt-ready 'init-finished 'init-session) (hive-agent-shell--learn))
+      ('session-selected
+       (when (map-elt data :session-id)
+         (hive-editor-learn hive-agent-shell--agent (map-elt data :session-id) nil)))
+      ('input-submitted
+       (hive-agent-shell--learn)
+       (hive-editor-begin hive-agent-shell--agent))
+      ('tool-call-update (hive-editor-begin hive-agent-shell--agent))
+      ;; Only where the user's own responder has replaced ours is it news.
+      ('permission-request (hive-agent-shell--waiting))
+      ('permission-response (hive-agent-shell--answered-here data))
+      ('turn-complete (hive-agent-shell--over (map-elt data :stop-reason)))
+      ('error (hive-agent-shell--over "error"))
+      ('clean-up (hive-agent-shell--over "clean_up")))))
+
+(defun hive-agent-shell--answered-here (data)
+  "Withdraw the dialog that DATA, of an event, say was answered."
+  (let ((open (assoc (map-elt data :request-id) hive-agent-shell--keys)))
+    (when open
+      (setq hive-agent-shell--keys (delq open hive-agent-shell--keys))
+      (pcase-let ((`(,_request ,key ,options) open))
+        (if (map-elt data :cancelled)
+            (hive-editor-close key "interrupted")
+          (hive-editor-close key "answered_elsewhere"
+                             (hive-agent-shell--label options (map-elt data :option-id))))))))
+
+(defun hive-agent-shell--over (reason)
+  "Note that the turn of this buffer is over for REASON, and its dialogs with it."
+  (setq hive-agent-shell--keys nil)
+  (hive-editor-end hive-agent-shell--agent reason))
+
+;;;; On and off
+
+(defun hive-agent-shell--buffers ()
+  "Return the buffers of agent-shell."
+  (if (fboundp 'agent-shell-buffers) (agent-shell-buffers)
+    (cl-remove-if-not (lambda (buffer)
+                        (with-current-buffer buffer (derived-mode-p 'agent-shell-mode)))
+                      (buffer-list))))
+
+(defun hive-agent-shell-connect ()
+  "Connect the agents of all buffers of agent-shell, and of those to come."
+  (if (not (and (fboundp 'agent-shell-subscribe-to)
+                (boundp 'agent-shell-permission-responder-function)))
+      (hive-rpc-log "this agent-shell is too old for Hive; 0.48.1 is the oldest")
+    (add-function :around (default-value 'agent-shell-permission-responder-function)
+                  #'hive-agent-shell--respond)
+    (add-hook 'agent-shell-mode-hook #'hive-agent-shell--attach)
+    (dolist (buffer (hive-agent-shell--buffers))
+      (with-current-buffer buffer (hive-agent-shell--attach)))))
+
+(defun hive-agent-shell-disconnect ()
+  "Disconnect every agent of agent-shell."
+  (remove-hook 'agent-shell-mode-hook #'hive-agent-shell--attach)
+  (when (boundp 'agent-shell-permission-responder-function)
+    (remove-function (default-value 'agent-shell-permission-responder-function)
+                     #'hive-agent-shell--respond))
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer (hive-agent-shell--detach))))
+
+(provide 'hive-agent-shell)
+;;; hive-agent-shell.el ends here

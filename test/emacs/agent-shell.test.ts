@@ -1,0 +1,348 @@
+/**
+ * Agents in agent-shell: the glue in a real Emacs with a real sidecar, against a stand-in that has exactly what the contract
+ * names. What agent-shell itself does with it is tested beside a copy of it (test/editors).
+ *
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
+import { HUMAN, introduction, openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
+import { tempStore } from '../support/temp.ts';
+import { turnsOf } from '../support/turns.ts';
+import { eventually } from '../support/wait.ts';
+
+let store: string;
+let hive: OpenedHive;
+let emacs: DrivenEmacs;
+beforeEach(async () => {
+  store = tempStore();
+  hive = await withoutQuotas(await openTestHive(store));
+  emacs = await driveEmacs(store, { env: trusting({ seats: [SEAT] }) });
+});
+
+const ON = '(progn (hive-mode 1) (driver-wait (and (hive-sidecar-connected-p) (hive-model-complete-p))) t)';
+
+/** Turns Hive on, with one shell of Gemini that works. */
+async function begin(client_id = 'nil'): Promise<void> {
+  await emacs.eval("(require 'agent-shell)");
+  await emacs.eval(ON);
+  await emacs.eval(`(progn (defvar shell (stand-in-start "Gemini" ${client_id})) t)`);
+  await emacs.eval('(with-current-buffer shell (stand-in-submit "Go on") t)');
+}
+
+const inShell = (form: string): Promise<unknown> => emacs.eval(`(with-current-buffer shell ${form})`);
+const ask = (id: number | string, ...fields: string[]): Promise<unknown> =>
+  inShell(`(progn (stand-in-ask ${id} '((command . "make")) ${fields.join(' ')}) t)`);
+/** What the agent was sent, oldest first. */
+const sent = async (): Promise<unknown[][]> =>
+  (await emacs.eval(
+    '(vconcat (reverse (mapcar (lambda (one) (vconcat (mapcar (lambda (part) (format "%s" part)) (cdr one)))) stand-in-sent)))',
+  )) as unknown[][];
+const answers = async (): Promise<unknown[][]> => (await sent()).filter(([what]) => what === 'answer');
+const settle = (): Promise<unknown> => emacs.eval('(progn (driver-settled) t)');
+
+async function pending(count = 1): Promise<Prompt[]> {
+  let prompts: Prompt[] = [];
+  await eventually(async () => {
+    prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
+    return prompts.length === count;
+  });
+  return prompts;
+}
+
+async function untilSent(count: number): Promise<unknown[][]> {
+  await emacs.eval(`(progn (driver-wait (<= ${count} (cl-count 'answer stand-in-sent :key #'cadr))) t)`);
+  return answers();
+}
+
+describe('a permission', () => {
+  test('is at the desk as the agent asks it, and in its buffer', async () => {
+    await begin();
+    await ask(
+      7,
+      '\'(:diffs ((:old . "one") (:new . "two") (:file . "/demo/a.txt")))',
+      '\'(:locations . [((path . "/demo/b"))])',
+    );
+    const [prompt] = await pending();
+    expect(prompt).toMatchObject({
+      kind: 'permission',
+      dialog: true,
+      header: 'execute',
+      question: 'Run make?',
+      options: [
+        { label: 'Always Allow', description: 'From now on; the agent decides what this covers' },
+        { label: 'Allow', description: 'This once' },
+        { label: 'Reject', description: 'Refuse this once', refuses: true },
+      ],
+    });
+    for (const text of ['    make', '- one', '+ two', '/demo/a.txt', '/demo/b', '    Build the project'])
+      expect(prompt?.context).toContain(text);
+    expect(await inShell('(stand-in-dialogs)')).toBe(1);
+  });
+
+  test('answered at a desk, goes to the agent once, and the dialog goes', async () => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    const ask_id = prompt?.ask_id ?? '';
+    await answerDialog(hive, ask_id, 'Allow');
+    expect(await untilSent(1)).toEqual([['answer', '0', 'once']]);
+    expect(await inShell('(stand-in-dialogs)')).toBe(0);
+    await eventually(async () => (await hive.prompts.get(ask_id)).collected_at !== null);
+    await settle();
+    expect(await answers()).toHaveLength(1);
+  });
+
+  test('answered in its buffer, it falls at the desk', async () => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    await inShell('(progn (stand-in-press 0 "once") t)');
+    await pending(0);
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'answered_elsewhere',
+    });
+    expect(await answers()).toEqual([['answer', '0', 'once']]);
+  });
+
+  test('two at once are answered each by itself', async () => {
+    await begin();
+    await ask(0);
+    await ask(1);
+    const prompts = await pending(2);
+    await answerDialog(hive, prompts.at(-1)?.ask_id ?? '', 'Reject');
+    await untilSent(1);
+    await inShell(`(progn (stand-in-press ${(await answers())[0]?.[1] === '0' ? 1 : 0} "once") t)`);
+    await pending(0);
+    const ids = (await answers()).map(([, id]) => id);
+    expect(ids.sort()).toEqual(['0', '1']);
+  });
+
+  test('refused with a note, the note is queued as the next prompt', async () => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Reject', 'Use ninja.');
+    await untilSent(1);
+    await emacs.eval("(progn (driver-wait (buffer-local-value 'stand-in--queue shell)) t)");
+    await inShell('(progn (stand-in-complete "end_turn") t)');
+    expect((await sent()).slice(-2)).toEqual([
+      ['answer', '0', 'no'],
+      ['prompt', 'Use ninja.'],
+    ]);
+  });
+
+  test('what waited before Hive was on can be answered at the desk', async () => {
+    await emacs.eval("(require 'agent-shell)");
+    await emacs.eval('(progn (defvar shell (stand-in-start "Gemini")) t)');
+    await inShell('(progn (stand-in-submit "Go on") t)');
+    await ask(3);
+    await emacs.eval(ON);
+    const [prompt] = await pending();
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Reject');
+    expect(await untilSent(1)).toEqual([['answer', '3', 'no']]);
+    expect(await inShell('(stand-in-dialogs)')).toBe(0);
+  });
+
+  test('the responder of the user is kept: what it answers is not offered, and it works as before without Hive', async () => {
+    await emacs.eval("(require 'agent-shell)");
+    await emacs.eval(`(setq agent-shell-permission-responder-function
+      (lambda (permission) (when (eql 1 (map-nested-elt permission '(:tool-call :permission-request-id)))
+        (funcall (map-elt permission :respond) "once") t)))`);
+    await begin();
+    await ask(1);
+    expect(await untilSent(1)).toEqual([['answer', '1', 'once']]);
+    await ask(2);
+    expect(await pending()).toHaveLength(1);
+    await emacs.eval('(progn (hive-mode -1) t)');
+    await ask(1);
+    expect(await untilSent(2)).toHaveLength(2);
+    expect(await emacs.eval('(functionp agent-shell-permission-responder-function)')).toBe(true);
+  });
+
+  test('an answer for an agent that has ended is told to the human, and nothing else happens', async () => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    await inShell('(progn (setf (alist-get :dead agent-shell--state) t) t)');
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    await emacs.eval(`(progn (driver-wait (with-current-buffer "*hive log*" (save-excursion (goto-char (point-min))
+      (search-forward "could not be given" nil t)))) t)`);
+    expect(await answers()).toEqual([]);
+    expect((await hive.prompts.get(prompt?.ask_id ?? '')).collected_at).toBeNull();
+  });
+
+  test('moves no point and no window of the human', async () => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    const place = '(list (buffer-name (window-buffer)) (point) (length (window-list)))';
+    await emacs.eval('(progn (switch-to-buffer "*scratch*") (insert "one two") (goto-char 3) t)');
+    const before = await emacs.eval(place);
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    await untilSent(1);
+    expect(await emacs.eval(place)).toEqual(before);
+  });
+});
+
+describe('everything of a buffer falls', () => {
+  test.each([
+    ['when its turn ends', '(stand-in-complete "end_turn")'],
+    ['when its agent fails', '(stand-in-fail)'],
+    ['when it is killed', '(kill-buffer)'],
+  ])('%s', async (_, form) => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    await inShell(`(progn ${form} t)`);
+    await pending(0);
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      decision: null,
+    });
+    await eventually(async () => (await hive.turns.running()).length === 0);
+    expect(await answers()).toEqual([]);
+  });
+
+  test('when its Emacs is killed: nothing is allowed', async () => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    await emacs.kill('SIGKILL');
+    await pending(0);
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      decision: null,
+    });
+  });
+});
+
+test('a sidecar that is killed is started again, and what waits is asked again', async () => {
+  await begin();
+  await ask(0);
+  const [before] = await pending();
+  process.kill(await emacs.sidecar(), 'SIGKILL');
+  await emacs.eval(
+    '(progn (driver-wait (not (hive-sidecar-connected-p))) (driver-wait (hive-sidecar-connected-p)) t)',
+  );
+  let now: Prompt | undefined;
+  await eventually(async () => {
+    [now] = await pending();
+    return now !== undefined && now.ask_id !== before?.ask_id;
+  });
+  await answerDialog(hive, now?.ask_id ?? '', 'Reject');
+  expect(await untilSent(1)).toEqual([['answer', '0', 'no']]);
+  expect((await hive.turns.running()).map(({ session }) => session.handle)).toEqual([now?.agent]);
+});
+
+describe('an agent', () => {
+  const SESSION = "(hive-editor-id (buffer-local-value 'hive-agent-shell--agent shell))";
+
+  test('is a session with a turn, busy, blocked and ready', async () => {
+    await begin();
+    const id = (await emacs.eval(SESSION)) as string;
+    await eventually(async () => (await hive.sessions.find(id))?.client === 'Gemini');
+    const doing = `(progn (hive-model-refresh-sessions) (hive-sessions-refresh) (driver-settled)
+      (driver-wait (and hive-sessions--list (hive-model-complete-p)))
+      (hive-sessions--doing (car hive-sessions--list)))`;
+    await eventually(async () => /^running/.test(String(await emacs.eval(doing))));
+    await ask(0);
+    await pending();
+    await eventually(async () => /blocked for/.test(String(await emacs.eval(doing))));
+    await inShell('(progn (stand-in-complete "end_turn") t)');
+    await eventually(async () => /completed/.test(String(await emacs.eval(doing))));
+  });
+
+  test('inherits its session and that an editor shows it; Hive’s own sidecar does not', async () => {
+    await begin();
+    expect(await inShell(`(list (getenv "HIVE_EDITOR") (equal (getenv "HIVE_SESSION") ${SESSION}))`)).toEqual(
+      ['agent-shell', true],
+    );
+    expect(
+      await inShell(
+        '(seq-some (lambda (one) (string-match-p "HIVE_SESSION" one)) (hive-program-environment))',
+      ),
+    ).toBeNull();
+  });
+
+  test('is interrupted from the desk: what it asks is cancelled, and its turn is known to have stopped', async () => {
+    await begin();
+    await ask(0);
+    await pending();
+    const id = (await emacs.eval(SESSION)) as string;
+    const outcome = hive.interrupts.interrupt({ session: id, actor: HUMAN });
+    await emacs.eval("(progn (driver-wait (equal '(cancel) (cdar stand-in-sent))) t)");
+    await inShell('(progn (stand-in-complete "cancelled") t)');
+    expect(await outcome).toMatchObject({ outcome: 'aborted' });
+    expect((await turnsOf(hive, id))[0]).toMatchObject({ abort_reason: 'interrupted' });
+    await pending(0);
+    expect((await sent()).slice(-2)).toEqual([['answer', '0', 'cancelled'], ['cancel']]);
+  });
+
+  test('is woken when it is idle and has an answer', async () => {
+    await begin();
+    const id = (await emacs.eval(SESSION)) as string;
+    await settle();
+    const { prompt } = await hive.prompts.ask(
+      { question: 'Deploy?', options: ['yes', 'no'] },
+      await hive.sessions.resolve(id),
+    );
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    await settle();
+    expect((await sent()).filter(([what]) => what === 'prompt')).toHaveLength(1);
+    await inShell('(progn (stand-in-complete "end_turn") t)');
+    await emacs.eval("(progn (driver-wait (< 1 (cl-count 'prompt stand-in-sent :key #'cadr))) t)");
+    expect((await sent()).at(-1)?.[1]).toContain(`call hivemind_poll {"ask_id": "${prompt.ask_id}"}`);
+  });
+
+  test('is where j goes, at its dialog', async () => {
+    await begin();
+    await ask(0);
+    await inShell('(progn (goto-char (point-max)) (insert "more") t)');
+    await emacs.eval(`(progn (switch-to-buffer "*scratch*") (hive-terminal-visit ${SESSION} "Gemini") t)`);
+    expect(await emacs.eval('(list (eq shell (window-buffer)) (looking-at "\\\\[dialog 0"))')).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test('whose own hooks speak for it is left to them, also when they begin later: nothing is asked twice', async () => {
+    await hive.sessions.introduce(introduction({ session_id: 'claude-1' }));
+    await begin('"claude-1"');
+    await hive.store.write((tx) => tx.sessions.touchByHook('claude-1', tx.now));
+    await ask(0);
+    await settle();
+    await settle();
+    expect((await hive.prompts.list({ limit: 5 })).items).toEqual([]);
+    expect(await inShell('(stand-in-dialogs)')).toBe(1);
+    await emacs.eval('(progn (switch-to-buffer "*scratch*") (hive-terminal-visit "claude-1" "Claude") t)');
+    expect(await emacs.eval('(eq shell (window-buffer))')).toBe(true);
+  });
+});
+
+test('of a desk and a buffer that answer at once, the agent gets exactly one answer', async () => {
+  await begin();
+  for (let n = 0; n < 20; n += 1) {
+    await ask(n);
+    const [prompt] = await pending();
+    const answering = answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    const pressing = inShell(`(progn (when (and ${n % 2 === 0 ? 't' : `(accept-process-output nil 0.02)`}
+      (< 0 (stand-in-dialogs))) (stand-in-press ${n} "always")) t)`);
+    await Promise.all([answering, pressing]);
+    await untilSent(n + 1);
+    await pending(0);
+  }
+  await settle();
+  const ids = (await answers()).map(([, id]) => id);
+  expect(ids).toEqual([...new Set(ids)]);
+  expect(ids).toHaveLength(20);
+});

@@ -1,0 +1,184 @@
+/**
+ * Hive among the rest of Emacs, with real keys in a real terminal of 80 columns: repeat-mode, context-menu-mode, narrow windows,
+ * and an end that asks nothing. One Emacs is typed at from the first test to the last.
+ *
+ * @module-tag undisturbed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import * as place from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Session } from '../../src/domain/sessions.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { ask } from '../support/hive.ts';
+import { join, post } from '../support/messages.ts';
+import type { Terminal } from '../support/tmux.ts';
+import { eventually } from '../support/wait.ts';
+
+const COLUMNS = 80;
+const LONG = 'May I drop the table of old sessions before the release of next week is built?';
+
+let home: Home;
+let hive: OpenedHive;
+let claude: Session;
+let emacs: Terminal;
+
+beforeAll(async () => {
+  home = await openHome();
+  hive = await openHive({ store: home.store, env: {} });
+  const project = place.join(home.folder, 'demo');
+  mkdirSync(place.join(project, '.git'), { recursive: true });
+  writeFileSync(place.join(project, '.git/HEAD'), 'ref: refs/heads/main\n');
+  const project_dir = place.join(project, '.git');
+  claude = await join(hive, 'abc12-session', { machine: 'elsewhere', project: 'demo', project_dir });
+  emacs = await home.emacs(
+    `(progn (repeat-mode 1) (context-menu-mode 1) (xterm-mouse-mode 1)
+       (find-file ${lisp(place.join(project, 'notes.txt'))}) (setq hive-undo-seconds 60))`,
+    { columns: COLUMNS, lines: 30 },
+  );
+});
+afterAll(async () => {
+  await hive.close();
+  await home.close();
+});
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.until(/^M-x/m);
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+/** The line of the screen with the cursor. */
+const here = async (): Promise<string> =>
+  (await emacs.screen())[Number((await emacs.cursor()).split(',')[1])] ?? '';
+const at = (pattern: RegExp): Promise<void> =>
+  eventually(async () => pattern.test(await here()), 20_000, `the cursor at ${pattern}`);
+
+/** A click of the right button where the screen has `text`, as a terminal reports it. */
+async function rightClick(text: string): Promise<void> {
+  const screen = await emacs.screen();
+  const row = screen.findIndex((line) => line.includes(text));
+  const column = (screen[row] ?? '').indexOf(text);
+  // Only pressed: released over an item, it would choose that.
+  await emacs.type(`\x1b[<2;${column + 2};${row + 1}M`);
+}
+
+describe('in 80 columns', () => {
+  test('the list has the agent, what kind of question it is, how long it blocks, and the question', async () => {
+    const permission = await ask(
+      hive,
+      { question: 'Run npm install?', kind: 'permission', options: ['Allow', 'Deny'] },
+      'abc12-session',
+    );
+    const cut = new AbortController();
+    const waiting = hive.prompts.wait([permission.ask_id], {
+      wait_ms: 60_000,
+      signal: cut.signal,
+      waiter: 'abc12-session',
+    });
+    await ask(
+      hive,
+      { question: LONG, context: 'They are 40 days old.', options: ['yes', 'keep them', 'no'] },
+      'def34-session',
+    );
+    await emacs.until(/hive 1‖1/);
+    await command('hive-list');
+    const screen = await emacs.until(
+      /Claude-abc12 +perm +\d+s +blocked for \d+s +Run npm in[\s\S]*Claude-def34 +\d+s +May I drop the/,
+    );
+    expect(screen.join('\n')).toMatch(/ Agent +Kind +Age +Expires +Question/);
+    cut.abort();
+    await waiting;
+    await emacs.keys('q');
+  });
+
+  test('hive-next breaks no key over two lines, and shows the whole question', async () => {
+    await command('hive-next');
+    await emacs.until(/Run npm install\?/);
+    await emacs.until(/TAB skip {2}s snooze/);
+    await emacs.answer(/Run npm install\?/, 'Tab');
+    const screen = await emacs.until(/ 3 {2}no[\s\S]*q leave/);
+    const text = screen.join('\n');
+    expect(text.replaceAll(/\\\n/g, '')).toContain(LONG);
+    for (const key of [
+      'RET type an answer',
+      '\\+ add words',
+      'TAB skip',
+      's snooze',
+      '\\? full question',
+      'q leave',
+    ])
+      expect(text).toMatch(new RegExp(`(^| {2})${key}( {2}|$)`, 'm'));
+    await emacs.answer(/q leave/, 'q');
+  });
+
+  test('the buffer of a question wraps between words', async () => {
+    await command('hive-list');
+    await emacs.until(/May I drop/);
+    await emacs.keys('M->', 'C-p', 'Enter');
+    await emacs.until(/They are 40 days old/);
+    await emacs.keys('C-x', '1');
+    await emacs.until(/^(?![\s\S]*Expires Question)/);
+    const screen = await emacs.until(/May I drop[\s\S]*They are 40 days old[\s\S]*\*hive: /);
+    expect(screen.filter((line) => /[$\\]$/.test(line))).toEqual([]);
+    expect(screen.join(' ').replaceAll(/\s+/g, ' ')).toContain(LONG);
+    await emacs.keys('q');
+  });
+});
+
+test('in context-menu-mode the right button offers what can be done with the question there', async () => {
+  await command('hive-list');
+  await emacs.keys('C-x', '1');
+  await emacs.until(/^File[^\n]*\n +Agent[^\n]*Question\n[^*]*May I drop[^*]*\*hive\* /);
+  await rightClick('May I drop');
+  await emacs.until(/Show In Full[\s\S]*Snooze[\s\S]*Interrupt The Agent/);
+  // The first one goes from the title to the first item.
+  await emacs.keys('Down', 'Down', 'Down');
+  await emacs.keys('Enter');
+  await emacs.until(/Snoozed Claude-def34 for 30 minutes/);
+  await emacs.until(/z Claude-def34/);
+});
+
+test('in repeat-mode one letter goes on to the next mention', async () => {
+  for (const which of ['first', 'second', 'third']) await post(hive, claude, `@Human the ${which}`);
+  await emacs.until(/3@/);
+  await emacs.keys('C-x', '1', 'C-x', 'b');
+  await emacs.type('notes.txt');
+  await emacs.keys('Enter');
+  await command('hive-shared');
+  await emacs.until(/the third/);
+  await emacs.keys('M-<', 'C-c', 'C-n');
+  await at(/@Human the first/);
+  await emacs.keys('n');
+  await at(/@Human the second/);
+  await emacs.keys('n');
+  await at(/@Human the third/);
+  await emacs.keys('p');
+  await at(/@Human the second/);
+});
+
+test('with a list, a question and drafts, Emacs ends and asks nothing', async () => {
+  await emacs.keys('M->');
+  await emacs.type('half a message');
+  await command('hive-list');
+  await emacs.until(/May I drop/);
+  await emacs.keys('M-<', 'C-n', 'Enter');
+  await emacs.until(/Run npm install\?[\s\S]*Options/);
+  await emacs.keys('e');
+  await emacs.until(/C-c C-c se/);
+  await emacs.type('half an answer');
+  await emacs.keys('C-x', 's');
+  await emacs.until(/\(No files need saving\)/);
+  const [pid, sidecar] = [await emacs.pid(), await home.sidecarPid()];
+  await emacs.keys('C-x', 'C-c');
+  await eventually(() => !processes.alive(sidecar), 20_000, 'the end of the sidecar');
+  await eventually(
+    async () => /Pane is dead/.test((await emacs.screen()).join('\n')),
+    20_000,
+    `the end of Emacs ${pid}`,
+  );
+});
