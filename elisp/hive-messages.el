@@ -183,6 +183,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-prompt-next-question . "next question")
       (menu-prompt-previous-question . "previous question")
       (menu-prompt-ediff . "compare in Ediff")
+      (menu-prompt-fold . "fold, or next button")
       (menu-prompt-agent . "Agent")
       (menu-prompt-stop . "interrupt")
       (menu-marks . "Marks")
