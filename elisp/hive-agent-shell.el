@@ -63,6 +63,7 @@ Each with the version in which it was seen, and what it is for.")
 
 (defvar-local hive-agent-shell--agent nil "The agent of this buffer, a `hive-editor'.")
 (defvar-local hive-agent-shell--subscription nil "What receives the events of this buffer.")
+(defvar-local hive-agent-shell--heard nil "Non-nil if an event of this buffer has come.")
 (defvar-local hive-agent-shell--keys nil
   "The open dialogs: conses of the id of a request and the key of its dialog.")
 (defvar hive-agent-shell--count 0 "How many dialogs were offered.")
@@ -96,15 +97,22 @@ Each with the version in which it was seen, and what it is for.")
                              :pid (hive-agent-shell--pid)
                              :interrupt #'hive-agent-shell--interrupt
                              :say #'hive-agent-shell--say
-                             :visit #'hive-agent-shell--visit)
-            hive-agent-shell--subscription
-            (agent-shell-subscribe-to :shell-buffer (current-buffer)
-                                      :on-event #'hive-agent-shell--event)))
+                             :visit #'hive-agent-shell--visit)))
+    (hive-agent-shell--subscribe)
     (when (local-variable-p 'agent-shell-permission-responder-function)
       (add-function :around (local 'agent-shell-permission-responder-function)
                     #'hive-agent-shell--respond))
     (add-hook 'kill-buffer-hook #'hive-agent-shell--detach nil t)
     (hive-agent-shell--waiting)))
+
+(defun hive-agent-shell--subscribe ()
+  "Receive the events of this buffer.
+Where the hook of its mode runs too early, as in the first 0.48.1, its
+state is made anew after that, and this is forgotten: see
+`hive-agent-shell--asked'."
+  (setq hive-agent-shell--subscription
+        (ignore-errors (agent-shell-subscribe-to :shell-buffer (current-buffer)
+                                                 :on-event #'hive-agent-shell--event))))
 
 (defun hive-agent-shell--detach ()
   "Disconnect the agent of this buffer."
@@ -121,6 +129,7 @@ Each with the version in which it was seen, and what it is for.")
                               process-environment))
     (setq hive-agent-shell--agent nil
           hive-agent-shell--subscription nil
+          hive-agent-shell--heard nil
           hive-agent-shell--keys nil)))
 
 ;;;; What Hive wants of it
@@ -255,6 +264,7 @@ offered, so that its dialog is shown."
   "Offer PERMISSION, the argument of a responder."
   (when (derived-mode-p 'agent-shell-mode)
     (hive-agent-shell--attach)
+    (unless hive-agent-shell--heard (hive-agent-shell--subscribe))
     (hive-agent-shell--learn)
     (hive-agent-shell--offer (map-elt permission :tool-call) (map-elt permission :options)
                              (map-elt permission :respond))))
@@ -288,6 +298,7 @@ offered, so that its dialog is shown."
 
 (defun hive-agent-shell--handle (event data)
   "Handle EVENT, a symbol, with DATA."
+  (setq hive-agent-shell--heard t)
   (when hive-agent-shell--agent
     (pcase event
       ((or 'prompt-ready 'init-finished 'init-session) (hive-agent-shell--learn))

@@ -163,6 +163,7 @@ its label.  Titles and labels are names in `hive-messages'."))
         ("N" menu-prompt-next-question hive-prompt-next-question)
         ("P" menu-prompt-previous-question hive-prompt-previous-question)
         ("E" menu-prompt-ediff hive-diff-ediff)
+        ("TAB" menu-prompt-fold hive-prompt-tab)
         ("g" menu-list-refresh revert-buffer))
        (menu-prompt-agent
         ("i" menu-prompt-stop hive-prompt-interrupt)

@@ -183,6 +183,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-prompt-next-question . "next question")
       (menu-prompt-previous-question . "previous question")
       (menu-prompt-ediff . "compare in Ediff")
+      (menu-prompt-fold . "fold, or next button")
       (menu-prompt-agent . "Agent")
       (menu-prompt-stop . "interrupt")
       (menu-marks . "Marks")
@@ -710,6 +711,7 @@ Its agents ask as token:%s.  To take the token away:
       (asked-to-stop . "  asked to stop")
       (doing . "%s for %s")
       (running . "running for %s")
+      (editor-several-chats . "ECA has several chats open, so this was given to none: %s")
       (editor-answer-failed
        . "The answer could not be given to %s; its buffer shows what became of the dialog")
       (terminal-gone . "%s is no longer running")

@@ -1,8 +1,8 @@
 // `npm run test:emacs -- 30`: the tests of the Emacs package, the demo and the installation from Git with another version of
 // Emacs than this machine's, in an installation of the Debian that has it.
 //   npm run test:emacs -- VERSION [--short] [--editors] [--anew] [--root FOLDER] [PATTERN…]
-// --short runs one ERT file for each part of the package, and the demo. --editors runs only the tests beside Evil, Vertico, Embark,
-// Marginalia and which-key. --anew makes the root again. PATTERNs are test files.
+// --short runs one ERT file for each part of the package, the demo and the check of the Lisp. --editors runs only the tests beside
+// Evil, Vertico, Embark, Marginalia and which-key. --anew makes the root again. PATTERNs are test files.
 // The root is kept in the cache folder, and used again if the files of its packages still have their checksums. Nothing of a
 // run is written there, nor into the clone. --root names a root of yours instead.
 import { spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const clone = join(import.meta.dirname, '..');
 /** Which Debian has which Emacs. */
 const SUITES = { 28: 'bookworm', 30: 'trixie' };
 /** The last two are what the binary of Node needs. */
-const PACKAGES = ['emacs-nox', 'tmux', 'libstdc++6', 'libatomic1'];
+const PACKAGES = ['emacs-nox', 'elpa-package-lint', 'tmux', 'libstdc++6', 'libatomic1'];
 /** What the other tests start. */
 const MORE_PACKAGES = ['git', 'texinfo', 'openssh-client'];
 /** What --editors needs; Emacs 30 has which-key itself. */
@@ -45,6 +45,7 @@ try {
   const results = [inside(folder, testLine(values, patterns))];
   if (patterns.length === 0 && !values.editors) {
     results.push(inside(folder, 'node scripts/demo.mjs'));
+    results.push(inside(folder, 'emacs -Q --batch -l scripts/check-elisp.el'));
     if (!values.short && Number(version) >= 30) results.push(installFromGit(folder));
   }
   if (results.some(({ status }) => status !== 0)) process.exitCode = 1;

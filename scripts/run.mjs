@@ -41,6 +41,12 @@ const tasks = {
   'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
+  'test:editors': [
+    everything,
+    'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key',
+    quickBuild,
+    `${vitest} run --project editors`,
+  ],
   'ci:editors': [
     everything,
     'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key',

@@ -190,6 +190,59 @@ async function stats() {
   });
 }
 
+/** Six agents of three kinds in one list, in an Emacs and a store of their own. */
+async function agents() {
+  const place = join(folder, 'agents', 'hive.db');
+  mkdirSync(dirname(place), { mode: 0o700 });
+  const others = await openHive({ store: place, env: {} });
+  const asks = [
+    ['claude-code', 'abc12f00', 'shop', 'Drop the old sessions table now?', { urgency: 'critical' }],
+    ['codex', '7d90e100', 'rocket', 'Run npm install?', { kind: 'permission', options: ['Allow', 'Deny'] }],
+    [
+      'opencode',
+      'editor-e41c7a',
+      'shop',
+      'Change src/delivery.ts?',
+      { kind: 'permission', options: ['Allow', 'Deny'] },
+    ],
+    ['claude-code', 'c0ffee12', 'docs', 'Which of the two titles do you want?', {}],
+    [
+      'opencode',
+      'editor-93b2d0',
+      'rocket',
+      'Fetch https://example.org/stages.json?',
+      { kind: 'permission', options: ['Allow', 'Deny'] },
+    ],
+    ['codex', '51a7e900', 'docs', 'What shall the release be called?', { urgency: 'low' }],
+  ];
+  for (const [client, session_id, project, question, more] of asks) {
+    const session = await others.sessions.introduce({
+      ...{ client, session_id, project, source: 'main', project_dir: `/home/ada/${project}/.git` },
+      ...{ branch: 'main', parent_session_id: null, machine: hostname(), pid: null },
+    });
+    await others.prompts.ask({ question, ...more }, session);
+  }
+  const terminal = await openTerminal(
+    mkdtempSync(join(folder, 'a')),
+    { ...env, HIVE_STORE: place },
+    start,
+    SCREEN,
+  );
+  try {
+    await terminal.until(/hive 6!/);
+    await terminal.keys('M-x');
+    await terminal.type('hive-list');
+    await terminal.keys('Enter');
+    await terminal.until(/\*hive\*/);
+    await terminal.keys('M-<', 'C-x', '1', 'C-l', 'C-f', 'C-b');
+    await terminal.until(/^(?![\s\S]*Mark set)[\s\S]*release be called/);
+    await picture(terminal, 'agents');
+  } finally {
+    await terminal.close();
+    await others.close();
+  }
+}
+
 const DELIVERY = `import { hour, today, tomorrow } from './clock';
 
 /** The first day on which an order can be delivered. */
@@ -311,6 +364,7 @@ try {
   await emacs.keys('C-x', '1', 'C-l');
   await picture(emacs, 'notices');
   await diffs(claude);
+  await agents();
   await stats();
 } finally {
   await hive.close();

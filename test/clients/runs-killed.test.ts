@@ -9,7 +9,7 @@ import { claudeEnvironment } from './support/claude.ts';
 import { answer, effects, ended, KEEPERS, kill, nextLine, runOf, start } from './support/runs.ts';
 
 /** HIVE_RUNS=200 is the long proof. */
-const RUNS = Number(process.env['HIVE_RUNS'] ?? 12);
+const RUNS = Number(process.env['HIVE_RUNS'] ?? 20);
 /** HIVE_SEED repeats the plan of a run: its seed is in the title of the test. How the machine schedules is not repeated. */
 const SEED = Number(process.env['HIVE_SEED'] ?? 20_261_123);
 /** Of each pair: the two runs take the two ways of hooks. */
@@ -26,7 +26,7 @@ describe('a run of Claude Code', () => {
       ]);
       for (const one of two) if (one.status === 'rejected') throw one.reason;
     },
-    150_000,
+    300_000,
   );
 });
 

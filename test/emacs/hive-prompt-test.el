@@ -80,6 +80,14 @@
             (should-not (eq (car buffers) (nth 1 buffers))))
         (mapc #'kill-buffer (seq-uniq buffers))))))
 
+(ert-deftest hive-prompt-tables-are-aligned-but-not-in-a-permission ()
+  (pcase-dolist (`(,kind . ,row) '(("question" . "| 1   |") ("permission" . "|1|")))
+    (with-temp-buffer
+      (hive-prompt-mode)
+      (setq hive-prompt--prompt (hive-test-prompt :kind kind :context "|a|\n|-|\n|1|"))
+      (hive-prompt--print)
+      (goto-char (point-min))
+      (should (search-forward row nil t)))))
 (ert-deftest hive-prompt-is-printed-in-order-in-a-window-that-is-not-selected ()
   (with-temp-buffer
     (hive-prompt-mode)

@@ -25,16 +25,23 @@ const REPLY = 'driver: ';
 /** `path`: folders with more libraries. */
 export async function driveEmacs(
   store: string,
-  { env = {}, path = [STAND_INS] }: { env?: Environment; path?: readonly string[] } = {},
+  {
+    env = {},
+    path = [STAND_INS],
+    program = 'emacs',
+  }: { env?: Environment; path?: readonly string[]; program?: string } = {},
 ): Promise<DrivenEmacs> {
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${paddedPid()}-driven-`));
   const command = `(list ${[process.execPath, HIVE, 'sidecar'].map(lisp).join(' ')})`;
   const outbox = join(folder, 'outbox');
   const settings = `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)}
     hive-outbox-key-file ${lisp(`${outbox}.key`)} hive-user-name "Ada" hive-undo-seconds 0)`;
-  const loads = [lispFolder(), STAND_INS, ...path].flatMap((one) => ['-L', one]);
-  const args = ['-Q', '--batch', ...loads, '-l', 'driver', '--eval', settings, '-f', 'driver-run'];
-  const emacs = spawn('emacs', args, { env: childEnvironment(store, { TMPDIR: folder, ...env }) });
+  const loads = [lispFolder(), ...path].flatMap((one) => ['-L', one]);
+  const driver = join(STAND_INS, 'driver.el');
+  const args = ['-Q', '--batch', ...loads, '-l', driver, '--eval', settings, '-f', 'driver-run'];
+  const emacs = spawn(program, args, { env: childEnvironment(store, { TMPDIR: folder, ...env }) });
+  // One that has ended says so in its replies.
+  emacs.stdin.on('error', () => undefined);
   let said = '';
   emacs.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString();

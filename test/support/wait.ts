@@ -9,6 +9,15 @@ export async function moment(ms: number): Promise<void> {
   await sleep(ms);
 }
 
+/** Draws numbers from 0 to 1 for such moments, the same ones for the same seed. */
+export function lots(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
+
 /**
  * The least time that a test waits for what must come, in ms. It matters only to a test that fails: a busy machine may stall a
  * process for many seconds, and that is not a failure.

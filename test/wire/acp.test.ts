@@ -22,7 +22,7 @@ import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, lots, moment } from '../support/wait.ts';
 
 let hive: OpenedHive;
 beforeEach(async () => {
@@ -422,20 +422,38 @@ describe('everything else', () => {
   });
 });
 
-test('of a desk and an editor that answer at once exactly one wins, and the agent gets one answer', async () => {
-  const { client, agent } = await beginAcp(hive);
-  for (let id = 100; id < 150; id += 1) {
+test('of a desk and an editor that answer at once exactly one wins, and the other one is told', async () => {
+  const RACES = 1_000;
+  const { client, agent, remarks } = await beginAcp(hive);
+  const draw = lots(20);
+  const winners = { desk: 0, editor: 0 };
+  for (let id = 100; id < 100 + RACES; id += 1) {
     agent.send(permission(id));
     const [prompt] = await atTheDesk();
-    const desk = answerDialog(hive, prompt?.ask_id ?? '', 'Allow').catch(() => null);
-    if (id % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
+    const [first, second] = [draw() * 4, draw() * 4];
+    const desk = moment(first).then(() => answerDialog(hive, prompt?.ask_id ?? '', 'Allow'));
+    await moment(second);
     client.send({ id, result: selected('no') });
     await desk;
     const answer = await agent.until((message) => message.id === id);
-    const { status } = await hive.prompts.get(prompt?.ask_id ?? '');
-    expect(answer.result).toEqual(selected(status === 'responded' ? 'once' : 'no'));
+    const { status, cancel_reason } = await hive.prompts.get(prompt?.ask_id ?? '');
+    if (status === 'responded') {
+      winners.desk += 1;
+      expect(answer.result).toEqual(selected('once'));
+      await client.until(({ method, params }) => method === '$/cancel_request' && params.requestId === id);
+    } else {
+      winners.editor += 1;
+      expect(answer.result).toEqual(selected('no'));
+      expect(cancel_reason).toBe('answered_elsewhere');
+    }
   }
-  expect(agent.got.filter(({ id }) => id >= 100)).toHaveLength(50);
+  expect(agent.got.filter(({ id }) => id >= 100)).toHaveLength(RACES);
+  expect(client.got.filter(({ method }) => method === '$/cancel_request')).toHaveLength(winners.desk);
+  expect(Math.min(winners.desk, winners.editor)).toBeGreaterThan(0);
+  // Some answers of the editor were on their way when the desk's had already won.
+  expect(new Set(remarks)).toEqual(
+    new Set(['An answer in the editor came too late: a desk had answered already.']),
+  );
 });
 
 describe('recorded traffic', () => {

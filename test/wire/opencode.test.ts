@@ -18,7 +18,7 @@ import { whenFinished } from '../support/lifetime.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
 import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
-import { eventually, moment } from '../support/wait.ts';
+import { eventually, lots, moment } from '../support/wait.ts';
 
 let hive: OpenedHive;
 let server: StandIn;
@@ -351,15 +351,6 @@ test('a desk that comes too late is told what was answered', async () => {
     'The answer "Allow once" to OpenCode-1 came too late. The agent was answered in its editor first.',
   ]);
 });
-
-/** A seeded choice of who moves first, and of how long the other waits. */
-function lots(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
-    return state / 2 ** 31;
-  };
-}
 
 test('of a desk and another client that answer at once one wins, and a desk that does not is told', async () => {
   const RACES = 150;

@@ -66,6 +66,8 @@ interface Question {
   conversation: Conversation;
   /** The client shows it too. */
   shown: boolean;
+  /** The client has answered it after a desk had. */
+  outrun: boolean;
   /** Ends the wait for a desk. */
   stop: AbortController;
   offered: OfferedDialog | null;
@@ -196,8 +198,9 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       questions.delete(key(id));
       return writeTo(agent.output, bytes);
     }
-    // A desk was first. Its answer leaves by itself, and this one comes too late.
+    // A desk was first. Its answer leaves by itself, and this one comes too late: `settle` tells the client.
     question.shown = false;
+    question.outrun = true;
   }
 
   // ---- From the agent ----
@@ -294,7 +297,16 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
         : elicitationOf(params, agentName);
     if (dialog === null) return null;
     const shown = method === PERMISSION || !formsAreOurs;
-    return { id, method, dialog, conversation, shown, stop: new AbortController(), offered: null };
+    return {
+      id,
+      method,
+      dialog,
+      conversation,
+      shown,
+      outrun: false,
+      stop: new AbortController(),
+      offered: null,
+    };
   }
 
   // ---- At the desks ----
@@ -352,8 +364,9 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     stop.abort();
     if (why !== null) remark(why);
     await toAgent({ jsonrpc: '2.0', id, result });
-    if (!shown) return;
-    settled.add(key(id));
+    if (question.outrun) remark('An answer in the editor came too late: a desk had answered already.');
+    else if (!shown) return;
+    else settled.add(key(id));
     await toClient({ jsonrpc: '2.0', method: CANCEL_REQUEST, params: { requestId: id } });
   }
 

@@ -57,8 +57,6 @@ export function configureCodex(run: CodexRun): void {
       'required = true',
       `command = ${toml(process.execPath)}`,
       `args = ${toml([HIVE, 'mcp', ...(run.options ?? [])])}`,
-      // A busy machine may take long to start it, and Codex would begin without it.
-      'required = true',
       'startup_timeout_sec = 120',
       'tool_timeout_sec = 3600',
       `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,

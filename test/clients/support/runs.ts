@@ -111,7 +111,7 @@ export const answer = (hive: OpenedHive, prompt: Prompt, decision: string) =>
   });
 
 export const ended = (hive: OpenedHive): Promise<void> =>
-  eventually(async () => (await runOf(hive)).status === 'ended', 90_000);
+  eventually(async () => (await runOf(hive)).status === 'ended', 240_000);
 
 export const effects = (folder: string): string =>
   existsSync(join(folder, 'effects.txt')) ? readFileSync(join(folder, 'effects.txt'), 'utf8') : '';

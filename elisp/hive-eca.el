@@ -1,0 +1,282 @@
+;;; hive-eca.el --- The chats of ECA in Hive  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; Every chat of ECA is in the list of Hive, and the approvals and questions of
+;; its agent can be answered in its buffer or at a desk.  `hive-mode' turns this
+;; on once ECA is loaded; ECA itself is not required.
+;;
+;; ECA has no hook that says what waits.  So two of its functions are advised:
+;; what they receive is looked at once they have handled it.  Its server tells
+;; all its clients what was approved, so the buffer follows by itself.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-editors)
+(require 'hive-messages)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'seq)
+
+(defvar eca-chat-session-status-changed-functions)
+(declare-function eca-api-notify "ext:eca-api")
+(declare-function eca-api-send-request-response "ext:eca-api")
+(declare-function eca-chat-buffers "ext:eca-chat")
+(declare-function eca-chat-send-prompt "ext:eca-chat")
+(declare-function eca-chat-status "ext:eca-chat")
+
+;;;; What is not public, and what is advised
+
+(defconst hive-eca-private
+  '((eca-chat--id "98ac99a" "which buffer shows a chat")
+    (eca-chat--answer-question "98ac99a" "answers a question and tidies its buffer")
+    (eca-chat--cancel-question "98ac99a" "declines a question and tidies its buffer"))
+  "The private names of ECA that are used where they exist.
+Each with the version in which it was seen, and what it is for.")
+
+(defconst hive-eca-advised
+  '((eca-chat-content-received "98ac99a" hive-eca--received)
+    (eca-chat-handle-ask-question "98ac99a" hive-eca--asked))
+  "The functions of ECA that are advised.
+Each with the version in which it was seen, and what is called after it.")
+
+(defun hive-eca--private (name)
+  "Return NAME, a private name of ECA, if it exists here."
+  (unless (assq name hive-eca-private) (error "Not in the table: %s" name))
+  (and (or (boundp name) (fboundp name)) name))
+
+;;;; The agent of a chat
+
+(defvar-local hive-eca--agent nil "The agent of this chat, a `hive-editor'.")
+(defvar-local hive-eca--chat nil "The session of ECA and the id of this chat, a cons.")
+(defvar-local hive-eca--keys nil "Conses of the id of a tool call, or `question', and a key.")
+(defvar-local hive-eca--later nil "What to say to the agent once its turn has ended, oldest first.")
+(defvar-local hive-eca--stopped nil "Non-nil if the turn was stopped from Hive.")
+(defvar hive-eca--count 0 "How many dialogs were offered.")
+
+(defun hive-eca--buffer (session chat-id)
+  "Return the buffer of the chat CHAT-ID of SESSION, or nil."
+  (let ((buffers (eca-chat-buffers session))
+        (private (hive-eca--private 'eca-chat--id)))
+    (if private
+        (seq-find (lambda (buffer) (equal chat-id (buffer-local-value private buffer))) buffers)
+      (and (null (cdr buffers)) (car buffers)))))
+
+(defun hive-eca--attach (session chat-id)
+  "Connect the agent of this buffer, the chat CHAT-ID of SESSION, once."
+  (unless hive-eca--agent
+    (setq hive-eca--chat (cons session chat-id)
+          hive-eca--agent
+          (hive-editor-add :id (hive-editor-new-id) :buffer (current-buffer)
+                           :client "ECA" :directory default-directory
+                           :interrupt #'hive-eca--interrupt
+                           :say #'hive-eca--say))
+    (add-hook 'kill-buffer-hook #'hive-eca--detach nil t)))
+
+(defun hive-eca--detach ()
+  "Disconnect the agent of this buffer."
+  (when hive-eca--agent
+    (remove-hook 'kill-buffer-hook #'hive-eca--detach t)
+    (hive-editor-remove hive-eca--agent)
+    (setq hive-eca--agent nil hive-eca--chat nil hive-eca--keys nil hive-eca--later nil)))
+
+(defun hive-eca--interrupt ()
+  "Stop the turn of this buffer."
+  (setq hive-eca--stopped t)
+  (pcase-let ((`(,session . ,chat-id) hive-eca--chat))
+    (eca-api-notify session :method "chat/promptStop" :params (list :chatId chat-id))))
+
+(defun hive-eca--say (text)
+  "Give the agent of this buffer TEXT as a prompt, after its turn if it is busy."
+  (cond ((not (eq 'idle (eca-chat-status (current-buffer))))
+         (setq hive-eca--later (append hive-eca--later (list text))))
+        ;; ECA gives it to the chat that was visited last, which may be another.
+        ((cdr (eca-chat-buffers (car hive-eca--chat)))
+         (hive-announce 'editor-several-chats (hive-text-line text 80)))
+        (t (eca-chat-send-prompt text))))
+
+;;;; Approvals
+
+(defconst hive-eca--options
+  '(("accept" "Accept" "This once" nil t)
+    ("remember" "Accept and remember" "For the rest of this session" nil nil)
+    ("reject" "Reject" "Refuse this once" t t))
+  "The options of an approval, as ECA shows them.")
+
+(defun hive-eca--option (option)
+  "Return OPTION of `hive-eca--options' as `dialog/open' takes it."
+  (pcase-let ((`(,id ,label ,description ,refuses ,once) option))
+    (list :id id :label label :description description
+          :refuses (if refuses t :json-false) :once (if once t :json-false))))
+
+(defun hive-eca--tool (content)
+  "Return the name of the tool of CONTENT, with its MCP server if it has one."
+  (let ((server (plist-get content :server)) (name (plist-get content :name)))
+    (if (member server '(nil "" "eca")) name (format "%s__%s" server name))))
+
+(defun hive-eca--params (content)
+  "Return the parameters of `dialog/open' for CONTENT, a tool call."
+  (let ((details (plist-get content :details)))
+    (list :tool (hive-eca--tool content)
+          :input (or (hive-editor-json (plist-get content :arguments)) (make-hash-table))
+          :header (plist-get content :summary)
+          :rest (if details (hive-editor-json (list :details details)) (make-hash-table))
+          :options (vconcat (mapcar #'hive-eca--option hive-eca--options))
+          :takes_notes t)))
+
+(defun hive-eca--open (id params answer)
+  "Offer the dialog ID of this buffer with PARAMS; ANSWER gives its answer."
+  (let ((key (format "%s %s" (hive-editor-id hive-eca--agent) (cl-incf hive-eca--count)))
+        (buffer (current-buffer)))
+    (hive-editor-begin hive-eca--agent)
+    (push (cons id key) hive-eca--keys)
+    (hive-editor-open hive-eca--agent key params
+                      (lambda (given)
+                        (when (buffer-live-p buffer)
+                          (with-current-buffer buffer
+                            (setq hive-eca--keys (assoc-delete-all id hive-eca--keys))
+                            (funcall answer given)))))))
+
+(defun hive-eca--close (id &optional decision)
+  "Withdraw the dialog ID of this buffer, answered here with DECISION."
+  (let ((open (assoc id hive-eca--keys)))
+    (when open
+      (setq hive-eca--keys (delq open hive-eca--keys))
+      (hive-editor-close (cdr open) "answered_elsewhere" decision))))
+
+(defun hive-eca--approve (session chat-id id answer)
+  "Give ANSWER of a desk to the tool call ID in the chat CHAT-ID of SESSION."
+  (let ((option (plist-get answer :option_id))
+        (note (plist-get answer :note))
+        (call (list :chatId chat-id :toolCallId id)))
+    (pcase option
+      ("accept" (eca-api-notify session :method "chat/toolCallApprove" :params call))
+      ("remember" (eca-api-notify session :method "chat/toolCallApprove"
+                                  :params (append call (list :save "session"))))
+      (_ (eca-api-notify session :method "chat/toolCallReject" :params call)))
+    (when (and note (not (string-blank-p note))) (hive-eca--say note))))
+
+(defun hive-eca--received (session params)
+  "Look at what ECA received for SESSION: content with PARAMS."
+  (hive-rpc-guarded #'hive-eca--content session params))
+
+(defun hive-eca--content (session params)
+  "Handle content of SESSION with PARAMS."
+  (let* ((chat-id (plist-get params :chatId))
+         ;; What a subagent does is shown in the chat that started it.
+         (shown-in (or (plist-get params :parentChatId) chat-id))
+         (content (plist-get params :content))
+         (id (plist-get content :id))
+         (buffer (hive-eca--buffer session shown-in)))
+    (when buffer
+      (with-current-buffer buffer
+        (hive-eca--attach session shown-in)
+        (pcase (plist-get content :type)
+          ("toolCallRun"
+           (when (and (hive-rpc-true-p content :manualApproval) (not (assoc id hive-eca--keys)))
+             (hive-eca--open id (hive-eca--params content)
+                             (lambda (answer) (hive-eca--approve session chat-id id answer)))))
+          ((or "toolCallRunning" "toolCalled") (hive-eca--close id "Accept"))
+          ("toolCallRejected" (hive-eca--close id "Reject"))
+          ("progress"
+           (unless (plist-get params :parentChatId)
+             (pcase (plist-get content :state)
+               ("running" (hive-editor-begin hive-eca--agent))
+               ("finished" (hive-eca--over))))))))))
+
+(defun hive-eca--over ()
+  "Note that the turn of this buffer is over; say what was kept for its end."
+  (hive-editor-end hive-eca--agent (if hive-eca--stopped "cancelled" "end_turn"))
+  (setq hive-eca--keys nil
+        hive-eca--stopped nil)
+  (let ((text (pop hive-eca--later)))
+    (when text (hive-rpc-later #'hive-eca--say-in (current-buffer) text))))
+
+(defun hive-eca--say-in (buffer text)
+  "Give the agent of BUFFER TEXT as a prompt."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer (hive-eca--say text))))
+
+;;;; Questions
+
+(defun hive-eca--field (option)
+  "Return OPTION of a question, a string or a plist, as a choice of a form."
+  (let ((label (if (stringp option) option (plist-get option :label)))
+        (description (and (listp option) (plist-get option :description))))
+    `((const . ,label) (title . ,label)
+      ,@(and description `((description . ,description))))))
+
+(defun hive-eca--form (params)
+  "Return the form of `dialog/open' for a question with PARAMS."
+  (let* ((options (append (plist-get params :options) nil))
+         (choices (vconcat (mapcar #'hive-eca--field options)))
+         (own (hive-rpc-true-p params :allowFreeform)))
+    (list :message (or (plist-get params :question) "")
+          :schema (hive-editor-json
+                   `((type . "object") (required . ["answer"])
+                     (properties
+                      . ((answer . ((type . "string") (title . "Answer")
+                                    ,@(and options `((oneOf . ,choices)))))
+                         ,@(and options own '((answer_custom . ((type . "string"))))))))))))
+
+(defun hive-eca--asked (session request params)
+  "Look at what ECA received for SESSION: the question REQUEST with PARAMS."
+  (hive-rpc-guarded #'hive-eca--question session request params))
+
+(defun hive-eca--question (session request params)
+  "Offer the question REQUEST of SESSION with PARAMS at the desks."
+  (let* ((chat-id (plist-get params :chatId))
+         (buffer (hive-eca--buffer session chat-id)))
+    (when buffer
+      (with-current-buffer buffer
+        (hive-eca--attach session chat-id)
+        (hive-eca--open 'question (list :form (hive-eca--form params))
+                        (lambda (answer) (hive-eca--reply session request answer)))))))
+
+(defun hive-eca--reply (session request answer)
+  "Give ANSWER of a desk to the question REQUEST of SESSION, in its buffer."
+  (let* ((content (plist-get answer :content))
+         (text (and (equal "accept" (plist-get answer :action))
+                    (or (plist-get content :answer) (plist-get content :answer_custom)))))
+    (cond ((and text (hive-eca--private 'eca-chat--answer-question))
+           (funcall (hive-eca--private 'eca-chat--answer-question) text))
+          ((and (not text) (hive-eca--private 'eca-chat--cancel-question))
+           (funcall (hive-eca--private 'eca-chat--cancel-question)))
+          (t (eca-api-send-request-response
+              session request (list :answer text :cancelled (if text :json-false t)))))))
+
+(defun hive-eca--status (session)
+  "Withdraw the questions of SESSION that were answered in their buffers."
+  (hive-rpc-guarded
+   (lambda ()
+     (dolist (buffer (eca-chat-buffers session))
+       (with-current-buffer buffer
+         (when (and (assq 'question hive-eca--keys)
+                    (memq (eca-chat-status buffer) '(idle running stopping)))
+           (hive-eca--close 'question)))))))
+
+;;;; On and off
+
+(defun hive-eca-connect ()
+  "Connect each chat of ECA as soon as something happens in it."
+  (if (cl-notevery #'fboundp '(eca-chat-buffers eca-chat-status eca-api-notify eca-chat-content-received))
+      (hive-rpc-log "this ECA is too old for Hive")
+    (pcase-dolist (`(,function ,_ ,handler) hive-eca-advised)
+      (when (fboundp function) (advice-add function :after handler)))
+    (add-hook 'eca-chat-session-status-changed-functions #'hive-eca--status)))
+
+(defun hive-eca-disconnect ()
+  "Disconnect every chat of ECA."
+  (pcase-dolist (`(,function ,_ ,handler) hive-eca-advised)
+    (advice-remove function handler))
+  (remove-hook 'eca-chat-session-status-changed-functions #'hive-eca--status)
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer (hive-eca--detach))))
+
+(provide 'hive-eca)
+;;; hive-eca.el ends here

@@ -1,0 +1,136 @@
+/**
+ * Chats of ECA: the glue in a real Emacs with a real sidecar, against a stand-in that has exactly what the contract names.
+ *
+ * @module-tag one-winner
+ * @module-tag silence
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+import { beforeEach, expect, test } from 'vitest';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { answerDialog } from '../support/dialogs.ts';
+import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
+import { HUMAN, openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+let hive: OpenedHive;
+let emacs: DrivenEmacs;
+beforeEach(async () => {
+  const store = tempStore();
+  hive = await withoutQuotas(await openTestHive(store));
+  emacs = await driveEmacs(store, { env: trusting({ seats: [SEAT] }) });
+  await emacs.eval("(require 'eca)");
+  await emacs.eval(
+    '(progn (hive-mode 1) (driver-wait (and (hive-sidecar-connected-p) (hive-model-complete-p))) t)',
+  );
+  await emacs.eval('(progn (defvar session (stand-in-start "one" "two")) t)');
+});
+
+const serve = (form: string): Promise<unknown> => emacs.eval(`(progn ${form} t)`);
+/** What the server was sent, newest first. */
+const sent = (): Promise<unknown> => emacs.eval("(vconcat (mapcar #'vconcat stand-in-sent))");
+const untilSent = (): Promise<unknown> => emacs.eval('(progn (driver-wait stand-in-sent) t)');
+
+async function pending(count = 1): Promise<Prompt[]> {
+  let prompts: Prompt[] = [];
+  await eventually(async () => {
+    prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
+    return prompts.length === count;
+  });
+  return prompts;
+}
+
+test('an approval is at the desk under the name of its tool, and its answer goes to the chat that asked', async () => {
+  await serve('(stand-in-run session "two" "t1" t)');
+  const [prompt] = await pending();
+  expect(prompt).toMatchObject({
+    header: 'shell_command',
+    question: 'Run make?',
+    options: [{ label: 'Accept' }, { label: 'Accept and remember' }, { label: 'Reject', refuses: true }],
+  });
+  expect(prompt?.context).toContain('    Build the project');
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Accept');
+  await untilSent();
+  expect(await sent()).toEqual([['notify', 'chat/toolCallApprove', { chatId: 'two', toolCallId: 't1' }]]);
+  await serve('(stand-in-settled session "two" "t1" "toolCallRunning")');
+  await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).collected_at !== null);
+});
+
+test('accepted and remembered, or refused with a note that the agent gets after its turn', async () => {
+  await serve('(progn (kill-buffer (nth 2 session)) (setq session (butlast session)))');
+  await serve('(stand-in-content session "one" "progress" :state "running" :text "…")');
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [first] = await pending();
+  await answerDialog(hive, first?.ask_id ?? '', 'Accept and remember');
+  await untilSent();
+  await serve('(stand-in-settled session "one" "t1" "toolCalled")');
+  await serve('(setq stand-in-sent nil)');
+  await serve('(stand-in-run session "one" "t2" t)');
+  const [second] = await pending();
+  await answerDialog(hive, second?.ask_id ?? '', 'Reject', 'Use ninja.');
+  await untilSent();
+  await serve('(stand-in-settled session "one" "t2" "toolCallRejected")');
+  expect(await sent()).toEqual([['notify', 'chat/toolCallReject', { chatId: 'one', toolCallId: 't2' }]]);
+  await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
+  await emacs.eval('(progn (driver-wait (cdr stand-in-sent)) t)');
+  expect(((await sent()) as unknown[])[0]).toEqual(['prompt', 'one', 'Use ninja.']);
+});
+
+test('what needs no approval is not asked, and one that is answered in its buffer or by another client falls', async () => {
+  await serve('(stand-in-run session "one" "t0")');
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [prompt] = await pending();
+  await serve('(stand-in-settled session "one" "t1" "toolCallRejected")');
+  await pending(0);
+  expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+  expect(await sent()).toEqual([]);
+});
+
+const ASK = `(eca-chat-handle-ask-question session '(:id 9) '(:chatId "one" :question "Which?"
+  :options [(:label "Blue" :description "Calm") "Red"] :allowFreeform t))`;
+
+test('a question is a form, and its answer tidies the buffer', async () => {
+  await serve(ASK);
+  const [prompt] = await pending();
+  expect(prompt).toMatchObject({ kind: 'question', header: 'ECA asks', allow_free_text: true });
+  expect(prompt?.options.slice(0, 2)).toEqual([
+    { label: 'Blue', description: 'Calm' },
+    { label: 'Red', description: null },
+  ]);
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Green');
+  await untilSent();
+  expect(await sent()).toEqual([['respond', 9, { answer: 'Green', cancelled: false }]]);
+  expect(await emacs.eval('(eca-chat-status (cadr session))')).toBe('idle');
+});
+
+test('a question that is answered in its buffer falls', async () => {
+  await serve(ASK);
+  const [prompt] = await pending();
+  await serve('(with-current-buffer (cadr session) (eca-chat--answer-question "Red"))');
+  await pending(0);
+  expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+});
+
+test('a turn is known, is stopped from the desk, and takes what it asks with it', async () => {
+  await serve('(stand-in-content session "one" "progress" :state "running" :text "…")');
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [prompt] = await pending();
+  const outcome = hive.interrupts.interrupt({ session: prompt?.session_id ?? '', actor: HUMAN });
+  await untilSent();
+  expect(await sent()).toEqual([['notify', 'chat/promptStop', { chatId: 'one' }]]);
+  await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
+  expect(await outcome).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+  await pending(0);
+});
+
+test('a chat that is killed takes what it asks with it, and without Hive nothing is advised', async () => {
+  await serve('(stand-in-run session "one" "t1" t)');
+  await pending();
+  await serve('(kill-buffer (cadr session))');
+  await pending(0);
+  await serve('(hive-mode -1)');
+  expect(await emacs.eval("(advice-member-p 'hive-eca--received 'eca-chat-content-received)")).toBeNull();
+});
