@@ -13,6 +13,8 @@ import { DARK, drawPicture, LIGHT } from './terminal-picture.mjs';
 const SCREEN = { columns: 110, lines: 14 };
 /** For a diff. */
 const TALL = { columns: 100, lines: 28 };
+/** For the ledger. */
+const PAGE = { columns: 100, lines: 40 };
 const images = join(import.meta.dirname, '../docs/images');
 
 /** What no picture shows: who makes it on which machine, and the value of a form. */
@@ -178,14 +180,67 @@ async function stats() {
   } finally {
     globalThis.Date = Now;
   }
-  await inBoth('stats', { ...env, HIVE_STORE: place }, TALL, async (terminal) => {
+  await inBoth('stats', { ...env, HIVE_STORE: place }, PAGE, async (terminal) => {
     await terminal.keys('M-x');
     await terminal.type('hive-stats');
     await terminal.keys('Enter');
     await terminal.until(/Questions per day/);
     await terminal.keys('C-x', '1', 'M-<', 'C-l');
-    await terminal.until(/^The last 7 days[\s\S]*by agent[\s\S]*\*hive stats\*/);
+    await terminal.until(/by agent[\s\S]*Asked most[\s\S]*\*hive stats\*/);
   });
+}
+
+/** Six agents of three kinds in one list, in an Emacs and a store of their own. */
+async function agents() {
+  const place = join(folder, 'agents', 'hive.db');
+  mkdirSync(dirname(place), { mode: 0o700 });
+  const others = await openHive({ store: place, env: {} });
+  const asks = [
+    ['claude-code', 'abc12f00', 'shop', 'Drop the old sessions table now?', { urgency: 'critical' }],
+    ['codex', '7d90e100', 'rocket', 'Run npm install?', { kind: 'permission', options: ['Allow', 'Deny'] }],
+    [
+      'opencode',
+      'editor-e41c7a',
+      'shop',
+      'Change src/delivery.ts?',
+      { kind: 'permission', options: ['Allow', 'Deny'] },
+    ],
+    ['claude-code', 'c0ffee12', 'docs', 'Which of the two titles do you want?', {}],
+    [
+      'opencode',
+      'editor-93b2d0',
+      'rocket',
+      'Fetch https://example.org/stages.json?',
+      { kind: 'permission', options: ['Allow', 'Deny'] },
+    ],
+    ['codex', '51a7e900', 'docs', 'What shall the release be called?', { urgency: 'low' }],
+  ];
+  for (const [client, session_id, project, question, more] of asks) {
+    const session = await others.sessions.introduce({
+      ...{ client, session_id, project, source: 'main', project_dir: `/home/ada/${project}/.git` },
+      ...{ branch: 'main', parent_session_id: null, machine: hostname(), pid: null },
+    });
+    await others.prompts.ask({ question, ...more }, session);
+  }
+  const terminal = await openTerminal(
+    mkdtempSync(join(folder, 'a')),
+    { ...env, HIVE_STORE: place },
+    start,
+    SCREEN,
+  );
+  try {
+    await terminal.until(/hive 6!/);
+    await terminal.keys('M-x');
+    await terminal.type('hive-list');
+    await terminal.keys('Enter');
+    await terminal.until(/\*hive\*/);
+    await terminal.keys('M-<', 'C-x', '1', 'C-l', 'C-f', 'C-b');
+    await terminal.until(/^(?![\s\S]*Mark set)[\s\S]*release be called/);
+    await picture(terminal, 'agents');
+  } finally {
+    await terminal.close();
+    await others.close();
+  }
 }
 
 const DELIVERY = `import { hour, today, tomorrow } from './clock';
@@ -309,6 +364,7 @@ try {
   await emacs.keys('C-x', '1', 'C-l');
   await picture(emacs, 'notices');
   await diffs(claude);
+  await agents();
   await stats();
 } finally {
   await hive.close();
