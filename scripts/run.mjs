@@ -52,6 +52,7 @@ const tasks = {
     'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key',
     quickBuild,
     `${vitest} run --project editors`,
+    'scripts/other-emacs.mjs 30 --editors',
   ],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],

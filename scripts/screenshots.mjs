@@ -13,6 +13,8 @@ import { DARK, drawPicture, LIGHT } from './terminal-picture.mjs';
 const SCREEN = { columns: 110, lines: 14 };
 /** For a diff. */
 const TALL = { columns: 100, lines: 28 };
+/** For the ledger. */
+const PAGE = { columns: 100, lines: 40 };
 const images = join(import.meta.dirname, '../docs/images');
 
 /** What no picture shows: who makes it on which machine, and the value of a form. */
@@ -178,13 +180,13 @@ async function stats() {
   } finally {
     globalThis.Date = Now;
   }
-  await inBoth('stats', { ...env, HIVE_STORE: place }, TALL, async (terminal) => {
+  await inBoth('stats', { ...env, HIVE_STORE: place }, PAGE, async (terminal) => {
     await terminal.keys('M-x');
     await terminal.type('hive-stats');
     await terminal.keys('Enter');
     await terminal.until(/Questions per day/);
     await terminal.keys('C-x', '1', 'M-<', 'C-l');
-    await terminal.until(/^The last 7 days[\s\S]*by agent[\s\S]*\*hive stats\*/);
+    await terminal.until(/by agent[\s\S]*Asked most[\s\S]*\*hive stats\*/);
   });
 }
 

@@ -64,6 +64,7 @@ describe('Evil', () => {
     await emacs.until(/Cancel Deployer.s question\?/);
     await emacs.keys('y');
     expect(await settled(first)).toMatchObject({ status: 'cancelled' });
+    await emacs.until(/▾ \S+ {2}1 question\n/);
     await emacs.keys('M-<', 'j', 'Enter');
     await emacs.until(/Motion two\?\n\nOptions[\s\S]*<M> .*Hive-Question/);
     await emacs.keys('1');
@@ -81,7 +82,7 @@ describe('Embark, Vertico and Marginalia', () => {
       /1\/2 +Answer[\s\S]*\n +\S+ *\$?\n! Deployer: Group one\?[\s\S]*Deployer: Group two\? .*permission/,
     );
     await emacs.keys('C-n', 'C-c', '.');
-    await emacs.until(/Act on hive-question 'Deployer: Group two\?'/);
+    await emacs.until(/Act on hive-question .Deployer: Group two\?./);
     await emacs.keys('c');
     await emacs.until(/Cancel Deployer.s question\?/);
     await emacs.keys('y');
@@ -90,7 +91,7 @@ describe('Embark, Vertico and Marginalia', () => {
     await emacs.until(/Group one\?/);
     await at('Group one?');
     await emacs.keys('C-c', '.');
-    await emacs.until(/Act on hive-question 'Deployer: Group one\?'/);
+    await emacs.until(/Act on hive-question .Deployer: Group one\?./);
     await emacs.keys('a');
     await emacs.until(/asks: Group one\?/);
     await emacs.type('yes');
@@ -102,6 +103,6 @@ describe('Embark, Vertico and Marginalia', () => {
 
 test('which-key names the commands behind the prefix in plain words', async () => {
   await emacs.keys('C-c', 'h');
-  await emacs.until(/n → answer one by one/);
+  await emacs.until(/n (?:→|:) answer one by one/);
   await emacs.keys('C-g');
 });
