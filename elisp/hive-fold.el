@@ -2,7 +2,7 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Assisted-by: AGENT_NAME:MODEL_VERSION
 
 ;;; Commentary:
 

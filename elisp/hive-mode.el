@@ -4,7 +4,7 @@
 ;; SPDX-License-Identifier: MIT
 
 ;; Author: The Hive contributors
-;; Assisted-by: Claude:TO-BE-FILLED-IN
+;; Assisted-by: AGENT_NAME:MODEL_VERSION
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes, convenience

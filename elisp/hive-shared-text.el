@@ -3,7 +3,7 @@
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
 ;; Author: The Hive contributors
-;; Assisted-by: Claude:TO-BE-FILLED-IN
+;; Assisted-by: AGENT_NAME:MODEL_VERSION
 
 ;;; Commentary:
 

@@ -48,7 +48,7 @@ if (problems.length > 0) {
 }
 const open = { repository: address, assisted_by };
 for (const [field, value] of Object.entries(open).filter(([, each]) =>
-  /\.invalid\/|TO-BE-FILLED-IN/.test(each),
+  /\.invalid\/|AGENT_NAME/.test(each),
 ))
   console.log(`Still to be filled in: "${field}" in package.json has ${value}.`);
 
