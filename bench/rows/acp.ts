@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openHive } from '../../src/open-hive.ts';
-import { environment, HIVE, start, storeIn, tempFolder } from '../children.ts';
+import { environment, HIVE, ROOT, start, storeIn, tempFolder } from '../children.ts';
 import type { Family } from '../harness.ts';
 
 const AGENT = join(import.meta.dirname, '../peers/acp-agent.mjs');
@@ -44,7 +44,11 @@ function editorOf(child: ChildProcess): Editor {
 
 export const acp: Family = {
   name: 'acp',
-  rows: ['ACP round trip through hive acp', 'ACP permission → at the desks'],
+  rows: [
+    'ACP round trip through hive acp',
+    'ACP permission → at the desks',
+    'ACP permission → row in the list of Emacs',
+  ],
   async measure(effort) {
     const folder = tempFolder();
     const env = environment(folder);
@@ -81,6 +85,7 @@ export const acp: Family = {
       await turn;
     }
     await hive.close();
+    const rows = await untilInList(folder, proxied, effort === 'full' ? 60 : 10);
     for (const editor of [direct, proxied]) editor.close();
     return [
       {
@@ -97,6 +102,51 @@ export const acp: Family = {
         floor: null,
         target: { of: 'p50', at_most: 15 } as const,
       },
+      {
+        name: 'ACP permission → row in the list of Emacs',
+        unit: 'ms',
+        samples: rows,
+        floor: null,
+        target: { of: 'p50', at_most: 15 } as const,
+      },
     ];
   },
 };
+
+/** How long it takes until the list of a real Emacs has the row of a permission, on its own clock. */
+async function untilInList(folder: string, editor: Editor, rounds: number): Promise<number[]> {
+  const script = join(import.meta.dirname, '../emacs/row.el');
+  const emacs = start('emacs', ['-Q', '--batch', '-L', join(ROOT, 'elisp'), '-l', script], {
+    env: environment(folder, {
+      BENCH_NODE: process.execPath,
+      BENCH_HIVE: HIVE,
+      BENCH_PARENT: `${process.pid}`,
+    }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  if (emacs.stderr === null) throw new Error('Emacs has no stderr.');
+  const lines = createInterface({ input: emacs.stderr });
+  const said = (word: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`Emacs did not say "${word}".`)), 2 * LIMIT_MS);
+      lines.on('line', function look(line: string) {
+        if (!line.startsWith(word)) return;
+        clearTimeout(late);
+        lines.off('line', look);
+        resolve(line.slice(word.length).trim());
+      });
+    });
+  await said('bench-ready');
+  const samples: number[] = [];
+  for (let n = 0; n < rounds; n += 1) {
+    const [row, gone] = [said('bench-row'), said('bench-gone')];
+    const began = performance.timeOrigin + performance.now();
+    const turn = editor.request('session/prompt', { sessionId: 's', prompt: [] });
+    samples.push(Number(await row) - began);
+    editor.refuse();
+    await turn;
+    await gone;
+  }
+  emacs.kill('SIGTERM');
+  return samples;
+}

@@ -106,6 +106,8 @@ export interface BegunOptions extends ProxyOptions {
   /** What the client says that it can show. */
   capabilities?: object;
   version?: number;
+  /** The session's id where the editor's own package speaks to the hive. */
+  glued?: string | null;
 }
 
 /** Starts the proxy with a session `s1` in `/demo`, in which a turn runs; the turn is the request 3. */

@@ -353,6 +353,25 @@ describe('sessions and turns', () => {
     expect((await hive.sessions.list()).map(({ session_id }) => session_id)).toEqual(['s1']);
   });
 
+  test('behind the package of an editor that speaks to the hive itself, only forms are left to the proxy', async () => {
+    await openDesk(hive);
+    const { client, agent } = await beginAcp(hive, { glued: 'editor-glued' });
+    agent.send(permission(100));
+    await client.until(({ id }) => id === 100);
+    agent.send({
+      id: 101,
+      method: 'elicitation/create',
+      params: {
+        mode: 'form',
+        sessionId: 's1',
+        message: 'How?',
+        requestedSchema: { type: 'object', properties: { how: { type: 'string' } } },
+      },
+    });
+    expect(await atTheDesk()).toMatchObject([{ kind: 'question', session_id: 'editor-glued' }]);
+    expect(await turnsOf(hive, 'editor-glued')).toEqual([]);
+  });
+
   test('in version 2 a turn begins and ends by its state, and a permission has a subject', async () => {
     const { agent } = await beginAcp(hive, { version: 2 });
     const state = (update: object): void =>
