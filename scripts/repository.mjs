@@ -47,9 +47,7 @@ if (problems.length > 0) {
   process.exitCode = 1;
 }
 const open = { repository: address, assisted_by };
-for (const [field, value] of Object.entries(open).filter(([, each]) =>
-  /\.invalid\/|AGENT_NAME/.test(each),
-))
+for (const [field, value] of Object.entries(open).filter(([, each]) => /\.invalid\/|AGENT_NAME/.test(each)))
   console.log(`Still to be filled in: "${field}" in package.json has ${value}.`);
 
 function below(folder) {
