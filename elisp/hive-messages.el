@@ -66,9 +66,9 @@
       (token-local . "%s is on this machine, where agents need no token; choose a directory of TRAMP")
       (token-name . "Name of the token: ")
       (token-url . "Address of hive serve, as seen from there: ")
-      (token-rotate . "There is a token %s already.  Make a new secret for it, so that the old one stops working? ")
-      (token-kept . "The token %s is as it was; choose another name")
-      (token-open . "%s can be read by others there, so nothing was written into it for good")
+      (token-rotate . "Token %s already exists.  Replace its secret?  The old one stops working. ")
+      (token-kept . "Token %s was not changed; choose another name")
+      (token-open . "%s can be read by others there, so the token was not stored there")
       (token-installed . "Token %s is in %s; the buffer *hive token* shows what to run there")
       (token-help
        . "The token %s is in %s.
@@ -132,7 +132,7 @@ Its agents ask as token:%s.  To take the token away:
 
       ;; Bookmarks and saved desktops
       (diff-no-more . "There are no more hunks")
-      (view-unknown . "This does not name a buffer of Hive")
+      (view-unknown . "That is not a Hive buffer")
 
       ;; The menu
       (menu-title . "Hive")
@@ -300,7 +300,7 @@ Its agents ask as token:%s.  To take the token away:
       (not-an-option-answer . "\"%s\" is not an option.  Send it as your answer? ")
       (not-an-option-comment . "\"%s\" is not an option.  Send it as a comment? ")
       (which-meant . "Which did you mean by \"%s\"?  %s  [w] send it as typed  [e] edit it ")
-      (permission-more . "  … and %s; SPC scrolls them in a window beside, ? shows everything\n")
+      (permission-more . "  … and %s; SPC scrolls them in a side window, ? shows everything\n")
       (permission-long
        . "Too long to show here.  A key that could grant it opens the full text first; a key that denies it works at once.\n")
       (permission-open . "Read it to the end, then press the number of your answer")
@@ -357,8 +357,8 @@ Its agents ask as token:%s.  To take the token away:
       (unsnooze-failed . "Hive could not un-snooze the question: %s")
 
       ;; `hive-next'
-      (next-context . "Context: %s; SPC scrolls it in a window beside")
-      (next-context-more . "Context: more than %s; SPC scrolls it in a window beside")
+      (next-context . "Context: %s; SPC scrolls it in a side window")
+      (next-context-more . "Context: more than %s; SPC scrolls it in a side window")
       (next-dropped . "  (keys typed before this appeared were ignored)")
       (next-choose-first . "Choose an option first, or press e to type an answer")
       (next-options-only . "This question accepts only its options")
@@ -370,7 +370,7 @@ Its agents ask as token:%s.  To take the token away:
       (next-more . "  (%d more)")
       (key-send . "RET send")
       (key-with-words . "+ add words")
-      (next-with-words . "\nThe key of the option that your words go with; any other key goes back")
+      (next-with-words . "\nPress the key of the option that your comment belongs to; any other key goes back")
       (key-own-words . "RET type an answer")
       (key-e-own-words . "e type an answer")
       (key-skip . "TAB skip")
@@ -402,9 +402,9 @@ Its agents ask as token:%s.  To take the token away:
       (key-all . "* all %d")
 
       ;; Correcting an answer
-      (held . "%s for %s is sent in %d s; %s takes it back")
+      (held . "%s will be sent to %s in %d s; %s takes it back")
       (undone . "Taken back: %s for %s; pending again")
-      (undo-too-late . "It is sent already; M-x hive-amend corrects it")
+      (undo-too-late . "Already sent; M-x hive-amend corrects it")
       (undo-unsaved
        . "%s for %s is not sent, but Hive could not record that (%s): if Emacs ends now, the next one sends it")
       (which-correct . "Correct which answer (default %s): ")
@@ -435,7 +435,7 @@ Its agents ask as token:%s.  To take the token away:
       (compose-nothing-to-quote . "Move to the lines above your answer, or select what to quote")
       (compose-no-templates . "You have no templates for this question; customize `hive-reply-templates'")
       (compose-no-options . "This question has no options")
-      (which-beside . "Option beside your words (empty for none): ")
+      (which-beside . "Option to send with your text (empty for none): ")
       (compose-lost
        . " This question is already %s.  Your answer would not be accepted; your text stays here.")
       (compose-closed
@@ -465,11 +465,11 @@ Its agents ask as token:%s.  To take the token away:
       ;; Diffs
       (diff-visit . "Visit this file")
       (diff-no-file . "There is no diff of a file here")
-      (diff-no-directory . "%s is relative, and nothing says to which directory")
+      (diff-no-directory . "%s is a relative path, and its directory is unknown")
       (diff-remote . "%s is on another machine; visit it yourself if you want to")
       (diff-gone . "There is no file %s here")
       (diff-large . "%s is too large to compare")
-      (diff-misfit . "%s is no longer as it was when this diff was made")
+      (diff-misfit . "%s has changed since this diff was made")
       (diff-changed
        . "%s was written after the agent asked.  If this diff no longer fits, nothing is allowed, and the agent looks again")
       (fold-hidden . " … %s")
@@ -641,12 +641,12 @@ Its agents ask as token:%s.  To take the token away:
       (rule-none-here . "There is no rule on this line")
       (rule-not-yet . "This is a proposal; d dismisses it")
       (rule-no-proposal . "This is a rule; k revokes it")
-      (rule-dismissed . "Dismissed the proposal; it is not made again")
+      (rule-dismissed . "Dismissed the proposal; it will not be proposed again")
       (rules-keys
        . "\\<hive-rules-mode-map>\\[hive-rules-visit] visit   \\[hive-rules-try] try on the history   \\[hive-rules-revoke] revoke   \\[hive-rules-dismiss] dismiss   \\[revert-buffer] refresh   \\[quit-window] quit")
       (rules-proposals . "Proposed, because you always allowed it")
       (rules-in . "Rules in %s")
-      (rules-none . "  None yet.  A at a permission makes one.")
+      (rules-none . "  None yet.  Press A at a permission to make one.")
 
       ;; The ledger
       (stats-loading . "Loading…")
@@ -679,7 +679,7 @@ Its agents ask as token:%s.  To take the token away:
       (stats-program . "a program")
       (stats-most . "Asked most")
       (stats-rules . "Answered by rules")
-      (stats-saved . "  About %s of waiting saved, by the median of permissions.")
+      (stats-saved . "  About %s of waiting saved (estimated from the median for permissions).")
       (stats-how-many . "How many days: ")
       (stats-keys
        . "\\<hive-stats-mode-map>\\[hive-stats-set-days] period   \\[revert-buffer] refresh   \\[quit-window] quit")
@@ -711,7 +711,7 @@ Its agents ask as token:%s.  To take the token away:
       (asked-to-stop . "  asked to stop")
       (doing . "%s for %s")
       (running . "running for %s")
-      (editor-several-chats . "ECA has several chats open, so this was given to none: %s")
+      (editor-several-chats . "ECA has several chats open, so Hive passed this to none of them: %s")
       (editor-answer-failed
        . "The answer could not be given to %s; its buffer shows what became of the dialog")
       (terminal-gone . "%s is no longer running")

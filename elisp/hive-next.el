@@ -339,11 +339,11 @@ the questions to which they did it."
 
 ;;;;; The window beside
 
-(defconst hive-next--forward '(?\s) "The keys that scroll the question in a window beside.")
+(defconst hive-next--forward '(?\s) "The keys that scroll the question in a side window.")
 (defconst hive-next--back '(?\d backspace ?\S-\s) "The keys that scroll it back.")
 
 (defun hive-next--scroll (prompt back)
-  "Display PROMPT in full in a window beside; if it is there, scroll it.
+  "Display PROMPT in full in a side window; if it is there, scroll it.
 With BACK, scroll it back.  Return nil."
   (let* ((buffer (hive-prompt-find-buffer prompt))
          (window (and buffer (get-buffer-window buffer))))
@@ -533,7 +533,7 @@ Each option has a key: 1 to 9, then letters.  If you may choose
 several, the keys toggle and RET sends; otherwise RET lets you type an
 answer, and so does e in both cases; + and the key of an option add
 words to that option.  TAB skips a question, s snoozes it, q leaves.
-SPC shows all of the question in a window beside and scrolls it, DEL or
+SPC shows all of the question in a side window and scrolls it, DEL or
 S-SPC scrolls back.  ? leaves too, and shows the full question in a
 buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last
 answer back while it is held (see `hive-undo-seconds'), and corrects it

@@ -455,7 +455,7 @@ revoked only after you have confirmed it."
      :error #'hive-rules--failed)))
 
 (defun hive-rules-dismiss ()
-  "Dismiss the proposal on this line; it is not made again."
+  "Dismiss the proposal on this line; it will not be proposed again."
   (interactive nil hive-rules-mode)
   (let ((proposal (hive-rules--at-point)))
     (unless (plist-get proposal :draft) (hive-fail 'rule-no-proposal))

@@ -307,7 +307,7 @@ export const CONFIG = {
 
 export const TEAM = {
   none: 'There are no teams. Make one with: hive team set NAME MEMBER…',
-  escalation: (after: string): string => `asks everybody after ${after}`,
+  escalation: (after: string): string => `escalates to everybody after ${after}`,
   set: (name: string, members: string, escalation: string): string =>
     `${name}: ${members}${escalation === '' ? '' : `, ${escalation}`}`,
   removed: (name: string): string => `Removed ${name}.`,
@@ -317,7 +317,7 @@ export const TEAM = {
 
 export const RULES = {
   none: (path: string): string =>
-    `There are no rules in ${path}. In Emacs, A at a permission makes one; docs/agents.md says how to write one.`,
+    `There are no rules in ${path}. In Emacs, press A at a permission to make one; docs/agents.md says how to write one.`,
   columns: ['', 'RULE', 'PROJECT', 'USED', 'LAST', 'ENDS', 'WHERE'],
   never: 'never',
   ended: 'ended',
@@ -369,7 +369,7 @@ export const STATS = {
   } as Readonly<Record<string, string>>,
   mostAsked: 'ASKED MOST',
   rules: 'ANSWERED BY RULES',
-  saved: (time: string): string => `  About ${time} of waiting saved, by the median of permissions.`,
+  saved: (time: string): string => `  About ${time} of waiting saved (estimated from the median for permissions).`,
 } as const;
 
 // ---- Runs ----

@@ -238,7 +238,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 (ert-deftest hive-next-what-does-not-fit-is-opened-and-not-allowed ()
   (hive-next-test-small
     (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?y)
-      (should (string-match-p "  five\n  … and 2 more lines; SPC scrolls them in a window beside, \\? shows everything\nToo long to show here" (car shown)))
+      (should (string-match-p "  five\n  … and 2 more lines; SPC scrolls them in a side window, \\? shows everything\nToo long to show here" (car shown)))
       (should (= 1 (length shown)))
       (should (equal '("Run rm -rf build/ ?") opened))
       (should-not (hive-test-answers))

@@ -87,7 +87,7 @@ test('A shows the rule with what it would have answered; RET writes it and allow
   await emacs.keys('q');
   await emacs.until(/k revoke/);
   await emacs.keys('k');
-  await emacs.until(/None yet\. {2}A at a permission makes one/);
+  await emacs.until(/None yet\. {2}Press A at a permission to make one/);
   expect(JSON.parse(written()).permission_rules).toBeUndefined();
 });
 

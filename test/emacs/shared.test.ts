@@ -122,7 +122,7 @@ describe('writing', () => {
     await emacs.keys('C-c', 'C-c');
     const [message] = await posted('100% done; look @Claude-def34 please');
     expect(message).toMatchObject({ author: 'human', from_handle: 'Human', via: 'emacs', project: 'demo' });
-    await emacs.until(/Human\n\n100% done; look @Claude-def34 please/);
+    await emacs.until(/Human {2}\(Ada\)\n\n100% done; look @Claude-def34 please/);
     expect((await hive.mentions.summary('def34-session')).unprocessed).toBe(1);
     expect(await draft()).toBe('""');
   });

@@ -155,13 +155,13 @@ test('an agent there asks with the token that was made and written there, and ge
 test('a token of that name gets a new secret only if the human says so', async () => {
   const before = container.run(`cat ${file}`);
   await command('box');
-  await emacs.until(/There is a token box already/);
+  await emacs.until(/Token box already exists/);
   await emacs.type('no');
   await emacs.keys('Enter');
-  await emacs.until(/is as it was/);
+  await emacs.until(/was not changed/);
   expect(container.run(`cat ${file}`)).toBe(before);
   await command('box');
-  await emacs.until(/There is a token box already/);
+  await emacs.until(/Token box already exists/);
   await emacs.type('yes');
   await emacs.keys('Enter');
   await eventually(() => container.run(`cat ${file}`) !== before, 20_000, 'the new secret');

@@ -186,6 +186,7 @@ const CALLS: Readonly<Record<string, readonly FirstCall[]>> = {
   'everything else': [
     works('hivemind_sessions', {}),
     works('hivemind_status', {}),
+    works('hivemind_await_ask', { leave: ['THEIRS'], timeout_ms: 1_000 }),
     works('hivemind_note', { ask_id: 'ASK', note: 'The tests are green.' }),
     works('hivemind_ping_user', { message: 'The build is green.' }),
     works('hivemind_send_card', { title: 'Build', buttons: [{ label: 'Go' }] }),
@@ -226,8 +227,8 @@ function callsInDocs(): FirstCall[] {
   });
 }
 
-/** What only holds in the scene of its page: other ids, nobody to interrupt, nobody of that name. */
-const ELSEWHERE = /"turn_id"|"session"|"to"|<|Claude-/;
+/** What only holds in the scene of its page: other ids, nobody to interrupt, nobody of that name, nothing more to wait for. */
+const ELSEWHERE = /"turn_id"|"leave"|"session"|"to"|<|Claude-/;
 
 test('every call in the documentation', async () => {
   const at = await scene();
