@@ -409,8 +409,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
         try {
           for (const question of lost) await withdraw(question, 'withdrawn');
           await conversation.turn;
-          if (conversation.session !== null)
-            await hive.sessions.end((await conversation.session).session_id);
+          if (conversation.session !== null) await hive.sessions.end((await conversation.session).session_id);
         } finally {
           if (!conversations.has(conversation.id) && speakers.get(session_id) === server.url)
             speakers.delete(session_id);
