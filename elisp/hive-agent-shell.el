@@ -205,7 +205,7 @@ state is made anew after that, and this is forgotten: see
                     (hive-editor-json `((command . ,command)))))
          (rest (cl-loop for (key . value) in (hive-agent-shell--pairs tool-call)
                         unless (or (memq key hive-agent-shell--shown) (null value))
-                        collect (cons key value))))
+                        collect (cons (string-remove-prefix ":" (format "%s" key)) value))))
     (list :kind (map-elt tool-call :kind)
           :input (if (or raw command) input (make-hash-table))
           :header (map-elt tool-call :title)

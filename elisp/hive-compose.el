@@ -159,7 +159,7 @@ which your text is then a comment."
         (context (plist-get prompt :context)))
     (concat (propertize (hive-text-inert (plist-get prompt :question)) 'face 'bold) "\n"
             (mapconcat (lambda (note) (concat "\n" note "\n")) (hive-read-notes prompt) "")
-            (if context (concat "\n" (string-trim-right (hive-text-inert context)) "\n") "")
+            (if context (concat "\n" (hive-text-trimmed (hive-text-inert context)) "\n") "")
             (if (hive-rpc-true-p prompt :context_truncated) (hive-words 'context-loading) "")
             (if (string-empty-p options) "" (concat "\n" (hive-words 'compose-options) options "\n"))
             "\n" (propertize (hive-words 'compose-below) 'face 'hive-shadow) "\n")))

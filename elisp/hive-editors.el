@@ -230,7 +230,9 @@ DECISION is what was answered in its buffer."
 
 (defun hive-editor-json (value)
   "Return VALUE, JSON that was read into alists and vectors, as requests take it.
-What was read as nil stays null."
+What was read as nil stays null.  No key loses a character beyond the
+colon of a plist: an agent could have one argument displayed in the
+place of another."
   (cond ((hash-table-p value)
          (let ((table (make-hash-table :test #'equal)))
            (maphash (lambda (key item) (puthash (format "%s" key) (hive-editor-json item) table))
@@ -245,7 +247,7 @@ What was read as nil stays null."
                         value))
          (let ((table (make-hash-table :test #'equal)))
            (pcase-dolist (`(,key . ,item) value)
-             (puthash (string-remove-prefix ":" (format "%s" key)) (hive-editor-json item) table))
+             (puthash (format "%s" key) (hive-editor-json item) table))
            table))
         ((and (consp value) (proper-list-p value)) (vconcat (mapcar #'hive-editor-json value)))
         ((memq value '(:false :json-false)) :json-false)

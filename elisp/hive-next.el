@@ -185,7 +185,7 @@ A permission shows its context, not how long it is."
         ""
       (propertize (concat (hive-words (if (hive-rpc-true-p prompt :context_truncated) 'next-context-more
                                         'next-context)
-                                      (hive-count (length (split-string (string-trim-right context) "\n"))
+                                      (hive-count (length (split-string (hive-text-trimmed context) "\n"))
                                                   "line"))
                           "\n")
                   'face 'hive-shadow))))

@@ -225,8 +225,9 @@ function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrd
         (session === undefined ? null : ((await turns.current(session.session_id)) ?? null));
       if (running !== null) {
         const isOurs = running.session_id === agent.session_id;
-        // A turn that hooks began ends with them, unless it was cancelled: then no hook runs.
-        if (isOurs || stop_reason === 'cancelled')
+        // A turn that hooks began ends with them, unless it was cancelled: then no hook runs. Without a process nothing
+        // shows that it is this agent's.
+        if (isOurs || (stop_reason === 'cancelled' && agent.pid !== null))
           await turns.end(running.turn_id, stop_reason === 'cancelled' ? { aborted: 'interrupted' } : {});
         if (isOurs) await delivery.collect(carrierOf(agent));
       }

@@ -11,8 +11,10 @@
 
 (require 'cl-lib)
 (require 'ert)
+(require 'hive-compose)
 (require 'hive-links)
 (require 'hive-markdown)
+(require 'hive-next)
 (require 'hive-shared)
 
 (defconst hive-prompt-colour-hostile
@@ -85,6 +87,23 @@
       (should (<= (hive-prompt-colour-runs text) hive-markdown--most-colours))
       (should (<= looks (+ (* 4 (cl-count ?\n hostile)) 3 hive-markdown--most-colours)))
       (should (<= passed (* 2 (length hostile)))))))
+
+(ert-deftest hive-prompt-no-regexp-trims-a-long-text ()
+  ;; It takes time with the square of the longest run of blanks.
+  (let* ((gap (make-string 30000 ?\s)) (longest 0)
+         (noting (lambda (trim)
+                   (lambda (text &rest rest)
+                     (setq longest (max longest (length text)))
+                     (apply trim (truncate-string-to-width text 100) rest)))))
+    (cl-letf (((symbol-function 'string-trim) (funcall noting (symbol-function 'string-trim)))
+              ((symbol-function 'string-trim-right) (funcall noting (symbol-function 'string-trim-right))))
+      (hive-prompt-colour-of (format "|a|b|\n|-|-|\n|x%sy|z|\n" gap) 79)
+      (hive-next--context (list :context (concat "x" gap "y")))
+      (hive-compose--above (list :question "?" :context (concat "x" gap "y"))))
+    (should (< longest 1000))
+    (should (equal (concat "x" gap "y") (hive-text-trimmed (concat "x" gap "y \t\n"))))
+    (should (equal "" (hive-text-trimmed " \n")))
+    (should (string-suffix-p "| b   |" (hive-prompt-colour-of "|a|\n|-|\n|  b\t|" 79)))))
 
 (ert-deftest hive-prompt-a-message-of-mentions-gets-a-bounded-number-of-colours ()
   (dolist (part '("@a " "@a\n" "* @x\n" "`a` @Human " "@a,@b\n\n"))

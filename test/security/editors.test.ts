@@ -16,6 +16,7 @@ import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
+import { serveInProcess } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
@@ -70,6 +71,15 @@ describe('an agent that gives its session the id of another agent', () => {
     await client.until(({ id }) => id === 3);
     agent.end();
     await proxied.ended;
+    expect(await turnsOf(hive, 's1')).toMatchObject([{ state: 'in_progress' }]);
+  });
+
+  test('ends no turn of it where the editor does not know its process either', async () => {
+    await otherAgent(startProcess().pid);
+    const emacs = await serveInProcess(hive);
+    const agent = { session_id: 'editor-abc', client: 'Gemini', directory: '/demo', client_session_id: 's1' };
+    await emacs.request('session/introduce', agent);
+    await emacs.request('turn/end', { session_id: 'editor-abc', stop_reason: 'cancelled' });
     expect(await turnsOf(hive, 's1')).toMatchObject([{ state: 'in_progress' }]);
   });
 

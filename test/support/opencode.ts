@@ -25,6 +25,8 @@ export interface StandIn {
   replies: Reply[];
   /** The sessions that were aborted. */
   aborted: string[];
+  /** The parents of sessions. */
+  parents: Map<string, string>;
   /** A session begins a turn. */
   begin(session: string): void;
   /** The turn ends. */
@@ -52,6 +54,7 @@ export async function standIn(port = 0): Promise<StandIn> {
   const calls = new Map<string, object>();
   const replies: Reply[] = [];
   const aborted: string[] = [];
+  const parents = new Map<string, string>();
   let isHeld = false;
 
   const send = (type: string, properties: object): void => {
@@ -102,7 +105,7 @@ export async function standIn(port = 0): Promise<StandIn> {
     if (what === 'permission' || what === 'question') return listed(what);
     if (id === 'status') return Object.fromEntries([...busy].map((one) => [one, { type: 'busy' }]));
     if (part === 'message') return { info: {}, parts: [calls.get(message ?? '')] };
-    return { id, directory: DIRECTORY, title: 'A session' };
+    return { id, directory: DIRECTORY, title: 'A session', parentID: parents.get(id ?? '') };
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -136,6 +139,7 @@ export async function standIn(port = 0): Promise<StandIn> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     replies,
     aborted,
+    parents,
     begin: (session) => status(session, 'busy'),
     end: (session) => status(session, 'idle'),
     askPermission(id, input = { command: 'make', description: 'build' }, permission = {}, tool = 'bash') {

@@ -91,6 +91,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   const over = new Map<string, string | undefined>();
   /** The projects that the server has shown. */
   const directories = new Set<string>();
+  const speakers = speakersIn(hive);
   const background = new Set<Promise<void>>();
   /** Fires at the next connection. */
   let connected = Promise.withResolvers<void>();
@@ -297,11 +298,15 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   async function introduced(conversation: Conversation, depth = 0): Promise<Session | null> {
     const { id, directory } = conversation;
     const session_id = sessionId(id);
-    if (conversation.session === null && (await isAnothers(session_id))) return null;
+    if (conversation.session === null) {
+      if (await isAnothers(session_id)) return null;
+      if ((speakers.get(session_id) ?? server.url) !== server.url) return null;
+      speakers.set(session_id, server.url);
+    }
     conversation.session ??= (async () => {
       const info = objectIn(await server.get(`/session/${encodeURIComponent(id)}`, directory)) ?? {};
       const parent = depth < MOST_PARENTS ? textIn(info, 'parentID') : null;
-      const above = parent === null ? null : await introduced(conversationOf(parent, directory), depth + 1);
+      const parent_session_id = parent === null ? null : await parentId(parent, directory, depth + 1);
       return hive.sessions.introduce({
         ...options.findProject(directory),
         session_id,
@@ -309,7 +314,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
         source: 'main',
         machine: options.machine,
         pid: options.pid,
-        parent_session_id: above?.session_id ?? null,
+        parent_session_id,
       });
     })();
     try {
@@ -318,6 +323,13 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
       conversation.session = null;
       throw error;
     }
+  }
+
+  /** One that is being introduced is not waited for: a hostile server may name sessions as each other's parents. */
+  async function parentId(id: string, directory: string, depth: number): Promise<string | null> {
+    const parent = conversationOf(id, directory);
+    if (parent.session !== null) return sessionId(id);
+    return (await introduced(parent, depth))?.session_id ?? null;
   }
 
   async function isAnothers(session_id: string): Promise<boolean> {
@@ -393,9 +405,15 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
         question.stop.abort();
       }
       beside(async () => {
-        for (const question of lost) await withdraw(question, 'withdrawn');
-        await conversation.turn;
-        if (conversation.session !== null) await hive.sessions.end((await conversation.session).session_id);
+        const session_id = sessionId(conversation.id);
+        try {
+          for (const question of lost) await withdraw(question, 'withdrawn');
+          await conversation.turn;
+          if (conversation.session !== null) await hive.sessions.end((await conversation.session).session_id);
+        } finally {
+          if (!conversations.has(conversation.id) && speakers.get(session_id) === server.url)
+            speakers.delete(session_id);
+        }
       });
     }
   }
@@ -436,6 +454,18 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   isGone([...conversations.values()]);
   while (background.size > 0) await Promise.allSettled(background);
 }
+
+/**
+ * Which server speaks for each session. All that one process has attached look alike in the store, and whoever listens
+ * at the port of one might name the sessions of another.
+ */
+function speakersIn(hive: Hive): Map<string, string> {
+  const known = SPEAKERS.get(hive) ?? new Map<string, string>();
+  SPEAKERS.set(hive, known);
+  return known;
+}
+
+const SPEAKERS = new WeakMap<Hive, Map<string, string>>();
 
 /** The id of a session of opencode in the hive. */
 function sessionId(id: string): string {
