@@ -32,7 +32,8 @@ const awaitAsk = tool({
     ask_id: askId.optional().describe('Only this question, with its whole context.'),
     ...leaveShape,
   },
-  readOnly: false,
+  // It changes nothing but who is given a question. A client runs a tool that writes by itself, and this one may wait for an hour.
+  readOnly: true,
   async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id, leave = [] }, call) {
     const actor = await call.hive.sessions.actor(call.session, 'mcp');
     if (leave.length > 0) await call.hive.prompts.leave(leave, actor);
