@@ -369,7 +369,8 @@ export const STATS = {
   } as Readonly<Record<string, string>>,
   mostAsked: 'ASKED MOST',
   rules: 'ANSWERED BY RULES',
-  saved: (time: string): string => `  About ${time} of waiting saved (estimated from the median for permissions).`,
+  saved: (time: string): string =>
+    `  About ${time} of waiting saved (estimated from the median for permissions).`,
 } as const;
 
 // ---- Runs ----
