@@ -2,7 +2,8 @@
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
-;; Assisted-by: generative AI
+;; Author: The Hive contributors
+;; Assisted-by: AGENT_NAME:MODEL_VERSION
 
 ;; Tags: untrusted
 
