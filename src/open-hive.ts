@@ -202,7 +202,7 @@ async function examine(
 /** Loaded when rules are listed or changed: it needs a parser that keeps the person's own format. */
 function lazyRuleFile(env: Readonly<Record<string, string | undefined>>): RuleFile {
   const load = async (): Promise<RuleFile> =>
-    (await import('./infrastructure/platform/rules.ts')).createRuleFile(env);
+    (await import('./infrastructure/platform/rule-file.ts')).createRuleFile(env);
   return {
     lines: async () => (await load()).lines(),
     add: async (rule) => (await load()).add(rule),

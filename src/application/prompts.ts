@@ -594,7 +594,7 @@ function createLooking({
 // ---- Changes to a prompt ----
 // Hooks, dialogs, turns and runs make them too. Each runs inside the caller's transaction and appends its event.
 
-/** Stores a new prompt and announces it. */
+/** Stores a new prompt and announces it. Only a client's own dialog blocks its agent from the start; a question never does. */
 export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   const { agent, project, urgency, kind } = prompt;
   const data = { agent, project, urgency, kind };

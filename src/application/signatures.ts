@@ -27,8 +27,8 @@ export async function seatThatAnswered(
 }
 
 /**
- * A prompt as an agent may read it. An answer that may allow something and that no registered seat signed is not attested,
- * whatever its row says, because anybody may write a row.
+ * A prompt as an agent may read it. A question is returned as it is. In a permission, an answer that may allow something and
+ * that no registered seat signed is not attested, whatever its row says, because anybody may write a row.
  */
 export async function asSigned(
   tx: ReadTx,

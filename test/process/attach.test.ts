@@ -45,7 +45,7 @@ test('it brings what several servers ask to the desk, and their answers back, un
     await eventually(() => server.replies.length === 1);
     expect(server.replies).toMatchObject([{ body: { reply: 'once' }, counted: true }]);
   }
-  servers[0]?.askPermission('per_9');
+  servers[0]?.askPermission('per_9', { command: 'make 9' }, { sessionID: 'ses_0' });
   await pending(hive, 1);
   expect(await child.kill('SIGTERM')).toMatchObject({ code: 0 });
   await pending(hive, 0);

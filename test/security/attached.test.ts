@@ -5,6 +5,7 @@
  * @module-tag provenance
  * @module-tag untrusted
  * @module-tag sqlite
+ * @module-tag acp
  */
 import { beforeEach, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';

@@ -5,6 +5,7 @@
  * @module-tag as-displayed
  * @module-tag provenance
  * @module-tag sqlite
+ * @module-tag acp
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { hostname } from 'node:os';

@@ -5,6 +5,7 @@
  * @module-tag as-displayed
  * @module-tag silence
  * @module-tag sqlite
+ * @module-tag emacs
  */
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';

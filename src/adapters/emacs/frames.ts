@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
 import type { Page } from '../../application/ports.ts';
-import { likenessOf } from '../../domain/batches.ts';
+import { likenessOf } from '../../domain/likeness.ts';
 import { permissionDigest } from '../../domain/permissions.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import { orderKey } from '../../domain/waits.ts';

@@ -1,7 +1,7 @@
 /** Which pending prompts one decision may answer together. */
 import { describe, expect, test } from 'vitest';
-import { likenessOf } from '../../src/domain/batches.ts';
 import { promptsOf } from '../../src/domain/dialogs.ts';
+import { likenessOf } from '../../src/domain/likeness.ts';
 import { type AskRequest, expirePrompt, type Prompt } from '../../src/domain/prompts.ts';
 import { at, prompt } from './prompt-arbitraries.ts';
 
