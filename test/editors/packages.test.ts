@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
+import { PATIENCE_MS } from '../support/wait.ts';
 
 const PACKAGES = `(progn
   (dolist (folder (file-expand-wildcards "/usr/share/emacs/site-lisp/elpa/*")) (add-to-list 'load-path folder))
@@ -40,11 +41,10 @@ async function settled(ask_id: string) {
   return answer?.prompt;
 }
 
-/** Whether the line of the list that has `text` has the cursor. */
+/** The cursor comes to a line that has `text`. Windows may still change their sizes, so both are read anew. */
 async function at(text: string): Promise<void> {
-  await emacs.until(new RegExp(text));
-  const row = (await emacs.screen()).findIndex((line) => line.includes(text));
-  await expect.poll(async () => Number((await emacs.cursor()).split(',')[1]), { timeout: 10_000 }).toBe(row);
+  const line = async () => (await emacs.screen())[Number((await emacs.cursor()).split(',')[1])];
+  await expect.poll(line, { timeout: PATIENCE_MS }).toContain(text);
 }
 
 describe('Evil', () => {
