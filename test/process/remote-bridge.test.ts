@@ -48,7 +48,9 @@ describe('the bridge', () => {
     const waiting = agent
       .call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 25_000 })
       .catch((error: unknown) => String(error));
-    await eventually(() => watchesBell(first.child.pid, store));
+    // The server has the call: its agent counts as blocked by the question.
+    const hive = await openTestHive(store);
+    await eventually(async () => (await hive.prompts.get(String(asked['ask_id']))).blocked_since !== null);
     await first.child.kill('SIGKILL');
     await serve(store, '--port', new URL(first.url).port);
     expect(await waiting).toMatch(/lost|It is not known whether this was done/);

@@ -45,6 +45,15 @@ export async function openTerminal(
   await tmux('set-option', '-g', 'remain-on-exit', 'on');
   await tmux('set-option', '-s', 'escape-time', '0');
 
+  /** The screen once the program has drawn it: a half-drawn one changes between two looks. */
+  async function still(): Promise<string> {
+    for (let last = '', now = ''; ; last = now) {
+      now = (await terminal.screen()).join('\n');
+      if (now === last) return now;
+      await moment(15);
+    }
+  }
+
   let closeWatcher = async (): Promise<void> => undefined;
   const terminal: Terminal = {
     async keys(...keys) {
@@ -64,8 +73,10 @@ export async function openTerminal(
     },
     async until(pattern, ms = PATIENCE_MS) {
       const deadline = Date.now() + Math.max(ms, PATIENCE_MS);
+      // What is to be gone is also missing where the screen is half drawn.
+      const isAbsence = pattern.source.startsWith('^(?!');
       for (;;) {
-        const screen = await terminal.screen();
+        const screen = isAbsence ? (await still()).split('\n') : await terminal.screen();
         if (pattern.test(screen.join('\n'))) return screen;
         if (Date.now() > deadline) throw new Error(`${pattern} did not appear:\n${screen.join('\n')}`);
         await moment(30);
@@ -77,7 +88,7 @@ export async function openTerminal(
         await terminal.keys(key);
         for (let looks = 0; looks < 20; looks++) {
           await moment(50);
-          if (!dialog.test((await terminal.screen()).join('\n'))) return;
+          if (!dialog.test(await still())) return;
         }
       }
       throw new Error(`${key} did not answer ${dialog}:\n${(await terminal.screen()).join('\n')}`);
