@@ -58,7 +58,7 @@ export interface HookWait {
   all?: boolean;
   /** Ends when the last desk closes: nobody else could answer. */
   needs_desk?: boolean;
-  /** The client shows the dialog in its terminal meanwhile, where it stays when the wait is over. */
+  /** The client also shows the dialog in its terminal, where it stays when the wait is over. */
   in_terminal?: boolean;
 }
 

@@ -35,7 +35,7 @@ export const HOOK_TOOL = 'hook_event';
 const QUICK = 10;
 /** For events where the human may be asked while the client waits. */
 const HUMAN = 600;
-/** For events of a dialog that the client shows meanwhile: a day, because the dialog has no time limit either. */
+/** For events of a dialog that the client also shows: a day, because the dialog has no time limit either. */
 const DIALOG = 24 * 60 * 60;
 
 /** The default lifetime of a waker, in seconds. */

@@ -1,5 +1,5 @@
 /**
- * Batches: pending prompts that are alike, so that a human may answer all of them with one decision. Each still gets an
+ * Likeness: which pending prompts are alike, so that a human may answer all of them with one decision. Each still gets an
  * answer of its own, in a transaction of its own, and a permission is still allowed only once all of it was displayed
  * (permissions.ts). This is the one definition of what is alike; Emacs only groups by its result. Pure.
  */

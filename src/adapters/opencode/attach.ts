@@ -271,7 +271,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     await hive.notices.give({ severity: 'warning', session_id, text, data });
   }
 
-  /** Answered in opencode, or no longer asked. A desk that was first in the hive is told by `deliver`. */
+  /** It was answered in opencode, or is no longer asked. `deliver` tells a desk that was first in the hive. */
   function isOver(id: string, reply: string | undefined): void {
     over.set(id, reply);
     const question = questions.get(id);

@@ -55,7 +55,7 @@ export function addSeat(env: Environment, seat: Seat): void {
 
 /**
  * Replaces the person's file, or makes it, with what `change` makes of its text. Nobody ever reads half of it, and what
- * somebody else has written meanwhile is not overwritten.
+ * somebody else has written since is not overwritten.
  * @throws HiveError `store_busy` in that case.
  */
 export function rewriteTrust(env: Environment, change: (text: string) => string): void {
