@@ -35,6 +35,8 @@ interface Identity {
   introduction: SessionIntroduction;
   /** How the caller can get an identity next time; null when it has one. */
   advice: string | null;
+  /** Of an agent in an editor: the id under which its hooks would report it; null where it reports none. */
+  hooks_id: string | null;
 }
 
 const ADVICE =
@@ -131,23 +133,25 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
   }
   const name = reported(env['HIVE_AGENT']);
-
+  const editor = editorSession(env['HIVE_SESSION']);
   const codexSession = reported(meta['sessionId']);
   if (codexSession !== null) {
     const thread = text(meta['threadId']) ?? codexSession;
     const isSubagent = thread !== codexSession;
-    const session_id = isSubagent ? `${codexSession}:${thread}` : codexSession;
-    return known({
+    // Codex passes on no such variable by itself, so this one was set for this session.
+    const main = editor ?? codexSession;
+    const within = (session: string): string => (isSubagent ? `${session}:${thread}` : session);
+    const introduction = {
       ...common,
       // The environment of a Codex started by another client may contain that client's entry point.
       source: declaredSource(evidence),
-      session_id,
+      session_id: within(main),
       client: 'codex',
       name: isSubagent ? null : name,
-      parent_session_id: isSubagent ? codexSession : parent_session_id,
-    });
+      parent_session_id: isSubagent ? main : parent_session_id,
+    };
+    return { ...known(introduction), hooks_id: editor === null ? null : within(codexSession) };
   }
-  const editor = editorSession(env['HIVE_SESSION']);
   if (editor !== null) return known({ ...common, session_id: editor, client, name, parent_session_id });
   const claudeSession = reported(env['CLAUDE_CODE_SESSION_ID']);
   if (claudeSession !== null)
@@ -163,11 +167,12 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   return {
     introduction: { ...common, session_id: connection_id, client, parent_session_id },
     advice: ADVICE,
+    hooks_id: null,
   };
 }
 
 function known(introduction: SessionIntroduction): Identity {
-  return { introduction, advice: null };
+  return { introduction, advice: null, hooks_id: null };
 }
 
 /** The source that an option or variable set for the connection; main if none was set. */

@@ -194,14 +194,14 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
     async resolveCaller(evidence) {
       const { connection_id } = evidence;
-      const { introduction, advice } = identifyCaller(evidence);
+      const { introduction, advice, hooks_id } = identifyCaller(evidence);
       const { known, introduced, turn, named } = await store.read(async (tx) => {
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
         // A hook on another machine may record any id, so it proves something only about calls of its own machine.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
-        const known = own ?? (await byProcess(tx, evidence));
+        const known = own ?? (await byHooks(tx, hooks_id, evidence)) ?? (await byProcess(tx, evidence));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
         const claimed = known ?? introduced;
         // If the client that started us is the session's own, nothing can be nearer. Most calls are decided here.
@@ -316,6 +316,17 @@ async function settingContext(tx: ReadTx, session: Session): Promise<SettingCont
 }
 
 /** The session of the client's process. Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
+/** The session of an agent in an editor, where its own hooks report it under another id. */
+async function byHooks(
+  tx: ReadTx,
+  hooks_id: string | null,
+  { machine }: CallerEvidence,
+): Promise<Session | undefined> {
+  const found = hooks_id === null ? undefined : await tx.sessions.get(hooks_id);
+  const isHooked = found?.hooks_seen_at != null && found.state !== 'ended' && found.machine === machine;
+  return isHooked ? found : undefined;
+}
+
 async function byProcess(
   tx: ReadTx,
   { meta, machine, parent_pid }: CallerEvidence,
