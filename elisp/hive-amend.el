@@ -68,7 +68,7 @@
   (let ((held (hive-amend-held)))
     (when held
       (hive-words 'held (hive-amend--decision (car held)) (hive-amend--named held)
-                  (ceiling (- (hive-outbox-entry-held-until (car held)) (float-time))) key))))
+                  (ceiling (- (hive-outbox-entry-held-until (car held)) (hive-now))) key))))
 
 (defun hive-amend-take-back (held)
   "Take back the entries HELD; return the questions that are pending again."
@@ -104,7 +104,7 @@
       (setq hive-amend--said text)
       (let ((message-log-max (and (not again) message-log-max)))
         (message "%s" text))
-      (setq hive-amend--timer (run-at-time 1 nil #'hive-amend--count-down t)))))
+      (setq hive-amend--timer (hive-later 1 #'hive-amend--count-down t)))))
 
 (add-hook 'hive-respond-held-hook #'hive-amend--count-down)
 

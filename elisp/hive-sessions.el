@@ -325,7 +325,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
         ((not hive-sessions--timer)
          (setq hive-sessions--timer
-               (run-at-time hive-sessions--patience nil #'hive-sessions--look)))))
+               (hive-later hive-sessions--patience #'hive-sessions--look)))))
 
 (defun hive-sessions--look ()
   "Fetch the sessions if the list is visible; otherwise mark it stale."

@@ -159,7 +159,7 @@ in and in those whose shared buffers are open."
             (not (hive-notify-held-p mention)))
     (setq hive-shared--to-show mention)
     (unless hive-shared--timer
-      (setq hive-shared--timer (run-at-time 0 nil #'hive-shared--look)))))
+      (setq hive-shared--timer (hive-later 0 #'hive-shared--look)))))
 
 (defun hive-shared--of-human (mention)
   "Handle MENTION, a new one of the human."
@@ -204,7 +204,7 @@ in and in those whose shared buffers are open."
   (setq hive-shared--timer nil)
   (if (hive-notify-busy-p)
       (setq hive-shared--timer
-            (run-at-time hive-shared--patience nil #'hive-shared--look))
+            (hive-later hive-shared--patience #'hive-shared--look))
     (let ((mention hive-shared--to-show))
       (setq hive-shared--to-show nil)
       (when (and mention hive-shared-on-mention

@@ -57,7 +57,7 @@
     (hive-shared-test-wait-for "the last")
     (hive-test-wait 10 (= 500 (hive-shared-count)))))
 
-(ert-deftest hive-shared-bounded/nobody-reads-on-and-the-buffer-stays-bounded ()
+(ert-deftest hive-shared-bounded/the-buffer-stays-bounded-if-nobody-reads-on ()
   (hive-shared-test-with
     (let ((hive-shared-limit 10))
       (dotimes (n 10) (hive-shared-test-post (format "old %d" n)))
