@@ -507,8 +507,8 @@ Then go to the next line."
   (interactive nil hive-list-mode)
   (hive-list--set-mark nil))
 
+(defun hive-list-undo ()
   "Take back the answer that is delayed; if none is, unmark the question."
-  "Take back the answer that is delayed, or if none is, unmark as `hive-list-unmark'."
   (interactive nil hive-list-mode)
   (let ((delayed (hive-amend-delayed)))
     (if delayed (hive-amend-take-back delayed) (hive-list-unmark))))
