@@ -189,7 +189,7 @@
       (goto-char (point-min))
       (let ((offered (car (hive-test-with-inputs (list "I will look today.")
                             (hive-check-mentions-reply-with-template)))))
-        (should (string-prefix-p "Answer Claude-abc12: " (car offered)))
+        (should (string-prefix-p "Reply to Claude-abc12: " (car offered)))
         (should (equal '("I will look today.") (cdr offered))))
       (should (derived-mode-p 'hive-check-mentions-mode))
       (hive-test-wait 10 (= 0 (hive-mentions-count)))
