@@ -88,7 +88,7 @@ describe('an interrupt of Claude Code', () => {
     await asked(run, handle);
     run.goOn();
     await emacs.until(
-      new RegExp(`${handle}: task interrupted by Ada; 1 open question was cancelled with it`),
+      new RegExp(`${handle}: task interrupted by Ada, \\S+ s after it started [\\s\\S]*1 open question`),
     );
     await expectStopped(run, 'Ada', 'emacs');
     // Its question waits no longer.
