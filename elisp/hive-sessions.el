@@ -194,9 +194,9 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                                       (list (hive-words 'column-client) 12 t)
                                       (list (hive-words 'column-source) 6 t)
                                       (list (hive-words 'column-state) 7 t)
-                                      (list (hive-words 'column-project) 16 t)
-                                      (list (hive-words 'column-branch) 14 t)
-                                      (list (hive-words 'column-questions) 5
+                                      (list (hive-words 'column-project) 14 t)
+                                      (list (hive-words 'column-branch) 12 t)
+                                      (list (hive-words 'column-questions) 9
                                             #'hive-sessions--by-number :right-align t)
                                       (list (hive-words 'column-mentions) 8
                                             #'hive-sessions--by-number :right-align t)
