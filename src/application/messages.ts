@@ -5,7 +5,7 @@
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
-import { fittingCount } from '../domain/limits.ts';
+import { countThatFits } from '../domain/limits.ts';
 import { foldHandle, parseMentions } from '../domain/mention-parser.ts';
 import type { Mention, Unresolved } from '../domain/mentions.ts';
 import {
@@ -25,7 +25,7 @@ import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { authorNamed } from './history.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
-import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
+import { type MentionSettings, mentionIn, recordProcessed } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 import { chargeQuotas } from './quotas.ts';
 
@@ -105,7 +105,7 @@ export function createMessages(store: Store, settings: MentionSettings): Message
     async readFitting(filter, bytes) {
       const page = await service.read(filter);
       const forward = filter.after !== undefined && filter.after !== null;
-      const count = fittingCount(forward ? page.items : page.items.toReversed(), bytes);
+      const count = countThatFits(forward ? page.items : page.items.toReversed(), bytes);
       return count === page.items.length ? page : service.read({ ...filter, limit: count });
     },
   };
@@ -209,7 +209,7 @@ async function answer(
   const mention = addressee === null ? undefined : await tx.mentions.ofMessage(parent.message_id, addressee);
   if (mention === undefined || mention.status !== 'unprocessed') return null;
   const { by = command.author.handle } = command;
-  return settleMention(tx, mention, {
+  return recordProcessed(tx, mention, {
     by,
     via: command.author.via,
     note: `answered with ${message_id}`,

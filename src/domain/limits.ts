@@ -74,7 +74,7 @@ export function parseDuration(text: string): number {
 }
 
 /** How many of these, from the first on, fit into this many bytes of JSON; at least one. */
-export function fittingCount(items: readonly unknown[], bytes: number): number {
+export function countThatFits(items: readonly unknown[], bytes: number): number {
   let room = bytes;
   const first = items.findIndex((item) => {
     room -= Buffer.byteLength(JSON.stringify(item)) + 1;

@@ -1,5 +1,5 @@
 /**
- * Waits: which questions hold their agent up, and for how long a wait counts. Pure. Those questions come first in the order
+ * Waits: which questions block their agent, and for how long a wait counts. Pure. Those questions come first in the order
  * of pending questions (`orderKey` in prompts.ts).
  *
  * An agent is blocked by a question if it does nothing until the question is settled: a permission or another dialog of its

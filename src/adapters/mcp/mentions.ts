@@ -1,5 +1,5 @@
 /** The tools with which an agent reads and processes its mentions. */
-import { fittingCount } from '../../domain/limits.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
 import { emphasis } from './messages.ts';
@@ -41,7 +41,7 @@ const get = tool({
     const shown = await hive.mentions.unprocessed(
       session_id,
       carrier,
-      fittingCount(waiting.map(mentionView), RESULT_BYTES),
+      countThatFits(waiting.map(mentionView), RESULT_BYTES),
     );
     return {
       mentions: shown.map(mentionView),
