@@ -160,7 +160,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
 
 (defconst hive-sessions--name "*hive-sessions*" "The name of the list's buffer.")
 (defconst hive-sessions--rows 500 "The largest number of rows.")
-(defconst hive-sessions--patience 0.5 "Changes within so many seconds are shown together.")
+(defconst hive-sessions--debounce 0.5 "Changes within so many seconds are shown together.")
 
 (defface hive-sessions-active '((t :inherit hive-success))
   "A session that is active."
@@ -210,7 +210,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (setq truncate-lines t)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-sessions-refresh)))
   (tabulated-list-init-header)
-  (add-hook 'window-buffer-change-functions #'hive-sessions--shown nil t))
+  (add-hook 'window-buffer-change-functions #'hive-sessions--window-shown nil t))
 
 ;;;; Rows
 
@@ -240,14 +240,14 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (cond ((not (and (numberp number) (> number 0))) "")
         (t (propertize (number-to-string number) 'face 'hive-warning))))
 
-(defun hive-sessions--asks ()
+(defun hive-sessions--question-counts ()
   "Return a hash table of the number of pending questions by session id."
   (let ((counts (make-hash-table :test #'equal)))
     (dolist (prompt (hive-prompts) counts)
       (cl-incf (gethash (plist-get prompt :session_id) counts 0)))))
 
 (defun hive-sessions--row (session asks)
-  "Return the row of SESSION; ASKS is from `hive-sessions--asks'."
+  "Return the row of SESSION; ASKS is from `hive-sessions--question-counts'."
   (let* ((state (hive-text-line (plist-get session :state) 7))
          (face (pcase state ("active" 'hive-sessions-active) ("ended" 'hive-sessions-ended)
                       (_ 'default))))
@@ -265,7 +265,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions--entries ()
   "Return the rows, in the order of the sidecar."
-  (let ((asks (hive-sessions--asks)))
+  (let ((asks (hive-sessions--question-counts)))
     (mapcar (lambda (session) (hive-sessions--row session asks))
             (seq-take hive-sessions--list hive-sessions--rows))))
 
@@ -325,16 +325,16 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
         ((not hive-sessions--timer)
          (setq hive-sessions--timer
-               (run-at-time hive-sessions--patience nil #'hive-sessions--look)))))
+               (run-at-time hive-sessions--debounce nil #'hive-sessions--refresh)))))
 
-(defun hive-sessions--look ()
+(defun hive-sessions--refresh ()
   "Fetch the sessions if the list is visible; otherwise mark it stale."
   (setq hive-sessions--timer nil)
   (if (get-buffer-window hive-sessions--name t)
       (hive-rpc-guarded #'hive-sessions-refresh)
     (setq hive-sessions--stale t)))
 
-(defun hive-sessions--shown (window)
+(defun hive-sessions--window-shown (window)
   "Update the list when WINDOW begins to show it."
   (when (and hive-sessions--stale (window-live-p window)
              (equal hive-sessions--name (buffer-name (window-buffer window))))

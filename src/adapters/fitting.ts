@@ -2,7 +2,7 @@
 import type { MessagePage } from '../application/ports.ts';
 
 /** How many of these, from the first on, fit into this many bytes of JSON; at least one. */
-export function fittingCount(items: readonly unknown[], bytes: number): number {
+export function countThatFits(items: readonly unknown[], bytes: number): number {
   let room = bytes;
   const first = items.findIndex((item) => {
     room -= Buffer.byteLength(JSON.stringify(item)) + 1;
@@ -17,6 +17,6 @@ export async function readFitting(
   { limit, bytes, forward }: { limit: number; bytes: number; forward: boolean },
 ): Promise<MessagePage> {
   const page = await read(limit);
-  const count = fittingCount(forward ? page.items : page.items.toReversed(), bytes);
+  const count = countThatFits(forward ? page.items : page.items.toReversed(), bytes);
   return count === page.items.length ? page : read(count);
 }

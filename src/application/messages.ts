@@ -24,7 +24,7 @@ import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { authorNamed } from './history.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
-import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
+import { type MentionSettings, mentionIn, recordProcessed } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 import { chargeQuotas } from './quotas.ts';
 
@@ -198,7 +198,7 @@ async function answer(
   const mention = addressee === null ? undefined : await tx.mentions.ofMessage(parent.message_id, addressee);
   if (mention === undefined || mention.status !== 'unprocessed') return null;
   const { by = command.author.handle } = command;
-  return settleMention(tx, mention, {
+  return recordProcessed(tx, mention, {
     by,
     via: command.author.via,
     note: `answered with ${message_id}`,

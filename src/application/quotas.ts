@@ -8,15 +8,15 @@ import {
   contextKb,
   type Demand,
   NOTICE_SIZE,
-  type QuotaHolder,
+  type QuotaOwner,
   type QuotaRefusal,
   type QuotaState,
   type Quotas,
   quotaBucket,
-  quotaHolders,
   quotaNotice,
+  quotaOwners,
   ratesOf,
-  tokenHolder,
+  tokenOwner,
   tooMany,
 } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
@@ -68,7 +68,7 @@ export interface QuotaReadings {
 export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
   const [stored, ...states] = await Promise.all([
     tx.desks.preferences(EVERY_SEAT),
-    ...quotaHolders(session).map((holder) => stateOf(tx, holder, touched)),
+    ...quotaOwners(session).map((owner) => stateOf(tx, owner, touched)),
   ]);
   return { quotas: quotasFrom(stored), states };
 }
@@ -110,10 +110,10 @@ class SessionRefused extends HiveError {
 
 /** Charges a token for a new session; sessions of the human's own machines cost nothing. @throws HiveError `too_many`. */
 export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void> {
-  const holder = tokenHolder(payer.machine);
-  if (holder === null) return;
+  const owner = tokenOwner(payer.machine);
+  if (owner === null) return;
   const demand: Demand = { quota_sessions: 1 };
-  const [stored, state] = [await tx.desks.preferences(EVERY_SEAT), await stateOf(tx, holder, demand)];
+  const [stored, state] = [await tx.desks.preferences(EVERY_SEAT), await stateOf(tx, owner, demand)];
   const quotas = quotasFrom(stored);
   const opinion = askQuotas(demand, quotas, [state], tx.now);
   if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal, quotas);
@@ -131,19 +131,19 @@ export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () 
   }
 }
 
-async function stateOf(tx: ReadTx, holder: QuotaHolder, touched: Demand): Promise<QuotaState> {
+async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<QuotaState> {
   const [pending, ...found] = await Promise.all([
-    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(holder.id) : 0,
-    ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, holder))),
+    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(owner.id) : 0,
+    ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, owner))),
   ]);
   const buckets = new Map<string, Bucket>();
   for (const bucket of found) if (bucket !== undefined) buckets.set(bucket.name, bucket);
-  return { holder, pending, buckets };
+  return { owner, pending, buckets };
 }
 
 /** Notifies the human of refused calls, at most once an hour, because too many notices would be a flood as well. */
 async function noticeOnce(tx: WriteTx, session: Payer, refusal: QuotaRefusal, quotas: Quotas): Promise<void> {
-  const name = quotaBucket('notice', refusal.holder);
+  const name = quotaBucket('notice', refusal.owner);
   const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_SIZE, tx.now);
   const left = takeCredit(bucket, NOTICE_SIZE, tx.now);
   if (left === null) return;

@@ -44,7 +44,7 @@ import { reconcileUnreported } from './outreach.ts';
 import type { Connection, ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { chargeNewSession, noticingRefusals } from './quotas.ts';
-import { closeTurn, turnOfCall } from './turns.ts';
+import { recordTurnEnd, turnOfCall } from './turns.ts';
 import { sessionIsGone } from './waits.ts';
 import type { Processes } from './world.ts';
 
@@ -393,7 +393,7 @@ export async function newSession(
   introduction: SessionIntroduction,
   before?: Session,
 ): Promise<Session> {
-  const given = await takeName(tx, introduction, before);
+  const given = await chooseName(tx, introduction, before);
   const session = startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
   await chargeNewSession(tx, session);
   return session;
@@ -417,7 +417,7 @@ type Named = Pick<SessionIntroduction, 'session_id' | 'parent_session_id' | 'nam
  * its name and gets a handle made from its id: nobody can be reached under that, and its messages stay its own.
  * @throws HiveError `invalid_input` for a session that has only a name, when the name is reserved.
  */
-async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<string | null> {
+async function chooseName(tx: WriteTx, named: Named, before?: Session): Promise<string | null> {
   const { session_id, parent_session_id, name } = named;
   const base = name === null || name === undefined ? null : givenHandle(name);
   if (base === null) return null;
@@ -432,10 +432,10 @@ async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<st
   if (parent !== undefined && session_id !== name && isNamed(parent.handle, base)) return null;
   const held = new Map((await tx.sessions.handles()).map((one) => [foldHandle(one.handle), one]));
   for (const handle of givenCandidates(base)) {
-    const holder = held.get(foldHandle(handle));
-    if (holder === undefined || holder.session_id === session_id) return handle;
-    const isLeaving = !holder.alive || holder.session_id === before?.session_id;
-    const other = isLeaving ? await tx.sessions.get(holder.session_id) : undefined;
+    const owner = held.get(foldHandle(handle));
+    if (owner === undefined || owner.session_id === session_id) return handle;
+    const isEnding = !owner.alive || owner.session_id === before?.session_id;
+    const other = isEnding ? await tx.sessions.get(owner.session_id) : undefined;
     if (other === undefined || hasOwnHandle(other)) continue;
     await recordSession(tx, 'session/changed', { ...other, handle: await ownHandle(tx, other) });
     return handle;
@@ -446,7 +446,7 @@ async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<st
 /** Reopens a session that had ended: it was declared gone by mistake, or it was resumed, perhaps with a name. */
 export async function reopenSession(tx: WriteTx, session: Session, name?: string | null): Promise<Session> {
   await markOrphaned(tx, session.session_id, false);
-  const given = await takeName(tx, { ...session, name });
+  const given = await chooseName(tx, { ...session, name });
   const isNew = given !== null && name != null && given === givenHandle(name);
   return recordSession(tx, 'session/changed', {
     ...session,
@@ -463,8 +463,8 @@ export async function endSession(tx: WriteTx, session: Session): Promise<Session
   await markOrphaned(tx, session.session_id, true);
   await reconcileUnreported(tx, session);
   const turn = await tx.turns.current(session.session_id);
-  if (turn !== undefined) await closeTurn(tx, turn, ENDED_WITH_SESSION);
-  if (editorSession(session.session_id) !== null) await closeDialogs(tx, session);
+  if (turn !== undefined) await recordTurnEnd(tx, turn, ENDED_WITH_SESSION);
+  if (editorSession(session.session_id) !== null) await cancelDialogs(tx, session);
   const ended = await recordSession(tx, 'session/ended', {
     ...session,
     state: 'ended',
@@ -479,7 +479,7 @@ export async function endSession(tx: WriteTx, session: Session): Promise<Session
 }
 
 /** The dialogs of an editor's agent end with the proxy that could answer it: nobody would get an answer to them. */
-async function closeDialogs(tx: WriteTx, { session_id }: Session): Promise<void> {
+async function cancelDialogs(tx: WriteTx, { session_id }: Session): Promise<void> {
   for (const prompt of await tx.prompts.openOf(session_id, OPEN_LIMIT))
     if (prompt.dialog && prompt.status === 'pending')
       await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason: 'unknown' });

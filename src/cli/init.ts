@@ -230,7 +230,7 @@ async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
   const part = codexConfig(config, thisProgram(), tables, codexRole(text));
   const change = planInit(part, readText(config), installer.receiptOf(config));
   if (change !== null && !installer.write(change))
-    throw new HiveError('invalid_input', INIT.changedMeanwhile(config));
+    throw new HiveError('invalid_input', INIT.changedByOther(config));
   print(INIT.trusted);
   return EXIT.done;
 }
@@ -294,7 +294,7 @@ async function setUp(
   if (direction === 'uninit') changes.reverse();
   for (const change of changes) {
     if (!installer.write(change)) {
-      throw new HiveError('invalid_input', INIT.changedMeanwhile(change.path));
+      throw new HiveError('invalid_input', INIT.changedByOther(change.path));
     }
   }
   if (options.json === true) printJson({ changed: changes.map(({ path }) => path) });

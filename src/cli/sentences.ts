@@ -117,7 +117,7 @@ export const STATE = {
   expired: 'expired, with no answer',
   cancelled: (by: string | null): string => (by === null ? 'cancelled' : `cancelled by ${by}`),
   answeredLate: (by: string): string => `; ${by} answered late`,
-  waiting: (age: string): string => `pending for ${age}`,
+  pending: (age: string): string => `pending for ${age}`,
   addressee: (to: string, escalated: boolean): string =>
     `, addressed to ${to}${escalated ? ', now to everybody' : ''}`,
   claimed: (by: string): string => `, ${by} is answering`,
@@ -510,8 +510,7 @@ ${zed}`,
   notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
   trusted: 'Trusted.',
   noTerminal: 'there is no terminal',
-  changedMeanwhile: (file: string): string =>
-    `${file} was changed by another program. Run the command again.`,
+  changedByOther: (file: string): string => `${file} was changed by another program. Run the command again.`,
   nothingWritten: 'Nothing was written.',
   nothingToDo: 'Nothing to do.',
   file: (path: string, { isNew, isGone, added, removed }: ChangeSize): string =>

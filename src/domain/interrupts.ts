@@ -58,7 +58,7 @@ export const INTERRUPT_LIMITS = {
 } as const;
 
 /** The request answered by the end of its turn. Unchanged while the turn runs, or when it is not pending. */
-export function answerInterrupt(interrupt: Interrupt, turn: Turn, now: string): Interrupt {
+export function settleInterrupt(interrupt: Interrupt, turn: Turn, now: string): Interrupt {
   if (interrupt.state !== 'pending' || turn.state === 'in_progress') return interrupt;
   return { ...interrupt, state: 'answered', outcome: turn.state, settled_at: now };
 }
@@ -221,7 +221,7 @@ function noted(note: string | null): string {
 }
 
 /** Ends a note with a period unless it has its own end, because another sentence follows. */
-function closed(text: string): string {
+function withPeriod(text: string): string {
   return /[.!?\u2026]$/.test(text) ? text : `${text}.`;
 }
 
@@ -232,7 +232,7 @@ export function stopSentence({ by, note }: InterruptText): string {
 
 /** For a client where only the model can stop: the reason of a denial, and the result of our own tools. */
 export function pleaseStop(asked: InterruptText): string {
-  return `${closed(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
+  return `${withPeriod(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 }
 
 /** What the session reads at the start of its next turn. */
@@ -240,7 +240,7 @@ export function abortNotice(turn: Turn, repeated: boolean): string {
   const { abort_reason, by, ended_at, note } = turn;
   const again = repeated ? ' (This may have reached you before.)' : '';
   const how = ENDED_HOW[abort_reason ?? 'unknown'](whom(by));
-  return `${closed(`Your last turn ${how} (${ended_at}).${noted(note)}`)} Work in progress may be half done: check before you continue.${again}`;
+  return `${withPeriod(`Your last turn ${how} (${ended_at}).${noted(note)}`)} Work in progress may be half done: check before you continue.${again}`;
 }
 
 const ENDED_HOW: Readonly<Record<AbortReason, (by: string) => string>> = {

@@ -229,8 +229,8 @@ export interface Storm {
   at: string;
 }
 
-/** Until then only the holder of a storm takes leases. After that, any process may take over, in case the holder is dead or hangs. */
-export function holderUntil({ at }: Storm): number {
+/** Until then only the process that shows the storm takes leases. After that, any process may take over, in case that one is dead or hangs. */
+export function stormOwnedUntil({ at }: Storm): number {
   return Date.parse(at) + STORM.window_ms;
 }
 
@@ -254,7 +254,7 @@ export function isStormy(standing: Storm | null, recent: number, arrival: Arriva
  */
 export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolean {
   if (standing === null) return false;
-  const until = holderUntil(standing);
+  const until = stormOwnedUntil(standing);
   return Date.parse(newest) < until && Date.parse(now) < until + STORM.window_ms;
 }
 

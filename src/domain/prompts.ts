@@ -14,7 +14,7 @@ import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Source } from './sources.ts';
-import { cleanOptional, cleanText, excerpt, isBlank, lookOf, revealed } from './text.ts';
+import { cleanOptional, cleanText, excerpt, isBlank, revealed, skeletonOf } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
@@ -211,7 +211,7 @@ export function expirePrompt(prompt: Prompt, now: string): Prompt {
  * Leaves a dialog to its terminal: nobody could take an answer to it from elsewhere any more. A settled prompt, and one that is no
  * dialog, is returned unchanged.
  */
-export function leavePrompt(prompt: Prompt, now: string): Prompt {
+export function leavePromptToTerminal(prompt: Prompt, now: string): Prompt {
   const { status, dialog, terminal_since } = prompt;
   return status === 'pending' && dialog && terminal_since === null
     ? { ...prompt, terminal_since: now }
@@ -357,7 +357,7 @@ export function claimPrompt(prompt: Prompt, by: string, holder: string | null, n
 }
 
 /** The prompt after a coordinator has left it to the human. A settled prompt is returned unchanged. */
-export function leaveToHuman(prompt: Prompt, session_id: string): Prompt {
+export function leavePromptToHuman(prompt: Prompt, session_id: string): Prompt {
   return prompt.status !== 'pending' || prompt.left_by.includes(session_id)
     ? prompt
     : { ...prompt, left_by: [...prompt.left_by, session_id] };
@@ -606,13 +606,13 @@ function normalizeOptions({ options: given, kind }: Pick<AskRequest, 'options' |
 function refuseLookAlikes(options: readonly PromptOption[]): void {
   const seen = new Map<string, string>();
   for (const { label } of options) {
-    const twin = seen.get(lookOf(label));
+    const twin = seen.get(skeletonOf(label));
     if (twin !== undefined)
       throw invalidInput(
         `The options "${revealed(twin)}" and "${revealed(label)}" look alike: give labels that a person can tell apart.`,
         { field: 'options' },
       );
-    seen.set(lookOf(label), label);
+    seen.set(skeletonOf(label), label);
   }
 }
 
@@ -739,7 +739,7 @@ export function resolveAnswer(
   if (selected.length > 0) {
     const unknown = selected.find((label) => !labels.includes(label));
     if (unknown !== undefined)
-      throw invalidAnswer(prompt, `"${excerpt(unknown, SHOWN)}" is none of the options`);
+      throw invalidAnswer(prompt, `"${excerpt(unknown, EXCERPT_LENGTH)}" is none of the options`);
     if (selected.length > 1 && !prompt.multi_select)
       throw invalidAnswer(prompt, 'only one option can be chosen');
     const inOrder = labels.filter((label) => selected.includes(label));
@@ -750,7 +750,10 @@ export function resolveAnswer(
   const label = matching(labels, decision);
   if (labels.includes(label)) return { decision: label, selected: [label], comment, ...stamp };
   if (!prompt.allow_free_text)
-    throw invalidAnswer(prompt, `"${excerpt(decision, SHOWN)}" is none of the options and free text is off`);
+    throw invalidAnswer(
+      prompt,
+      `"${excerpt(decision, EXCERPT_LENGTH)}" is none of the options and free text is off`,
+    );
   return { decision, selected: [], comment, ...stamp };
 }
 
@@ -760,10 +763,10 @@ function matching(labels: readonly string[], given: string): string {
 }
 
 /** How many characters of a refused answer, or of an offered label, an error message quotes. */
-const SHOWN = 100;
+const EXCERPT_LENGTH = 100;
 
 function invalidAnswer(prompt: Prompt, why: string): HiveError {
-  const offered = prompt.options.map((option) => `"${excerpt(option.label, SHOWN)}"`).join(', ');
+  const offered = prompt.options.map((option) => `"${excerpt(option.label, EXCERPT_LENGTH)}"`).join(', ');
   return new HiveError(
     'invalid_answer',
     `The answer to ${prompt.ask_id} was not accepted: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,

@@ -9,7 +9,7 @@ interface Fence {
   length: number;
 }
 
-/** The ranges of a text that may hold mentions: one per paragraph, heading or list item, because code spans end there. */
+/** The ranges of a text that may contain mentions: one per paragraph, heading or list item, because code spans end there. */
 export function* proseIn(text: string): Generator<[number, number]> {
   let fence: Fence | null = null;
   let open = -1;

@@ -1,5 +1,5 @@
 /**
- * Waits: which questions hold their agent up, and the order of pending questions that follows from it. Pure.
+ * Waits: which questions block their agent, and the order of pending questions that follows from it. Pure.
  *
  * An agent is blocked by a question if it does nothing until the question is settled: a permission or another dialog of its
  * client, a blocking ask, a poll that waits, the wait of the Stop guard, or a sleeping run. Otherwise it keeps working.

@@ -115,7 +115,7 @@ describe('the Emacs package', () => {
       (info "(hive)Installing Hive")
       (princ (buffer-string))
       (require 'hive-doctor)
-      (princ (hive-doctor--install-source)))`);
+      (princ (hive-doctor--install-origin)))`);
     expect(said).toMatch(/^\(nil t t\)/);
     expect(said).toContain('Installing Hive');
     // Nothing of the program is beside it.

@@ -46,7 +46,7 @@ import { historyMethods } from './history.ts';
 import { mentionMethods, notifyMentions } from './mentions.ts';
 import { messageMethods, notifyMessages } from './messages.ts';
 import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
-import { hearAnswer, keepMalformed, notifyPrompts, promptMethods, sentenceOf } from './prompts.ts';
+import { keepMalformed, notifyPrompts, promptMethods, receiveResponse, sentenceOf } from './prompts.ts';
 import { ruleMethods } from './rules.ts';
 import { notifySessions, sessionMethods } from './sessions.ts';
 import { statsMethods } from './stats.ts';
@@ -177,7 +177,9 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     );
   }
   // Emacs may send it as a notification (docs/protocol.md): it is stored all the same, but nobody learns that it is.
-  connection.onNotification('hivemind-response', (params: unknown) => hearAnswer(params, desk, over.signal));
+  connection.onNotification('hivemind-response', (params: unknown) =>
+    receiveResponse(params, desk, over.signal),
+  );
   connection.onRequest((method: string) => {
     throw new ResponseError(
       RPC_CODES.methodNotFound,

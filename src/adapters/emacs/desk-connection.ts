@@ -150,7 +150,7 @@ export function takes<Schema extends z.ZodType>(
 const NOTHING = z.object({});
 
 /** A method without params. */
-export function takesNothing(handle: (connection: DeskConnection) => Promise<object | null>): Method {
+export function withoutParams(handle: (connection: DeskConnection) => Promise<object | null>): Method {
   return takes(NOTHING, (_params, connection) => handle(connection));
 }
 

@@ -72,7 +72,7 @@ export async function runBridge({
     finish = resolve;
   });
 
-  function connect(onAnswer: (message: JSONRPCMessage) => void): StreamableHTTPClientTransport {
+  function connect(onReply: (message: JSONRPCMessage) => void): StreamableHTTPClientTransport {
     const transport = new StreamableHTTPClientTransport(url, {
       reconnectionOptions: RECONNECTING,
       // Read with each request, so that a rotated token continues the session.
@@ -83,7 +83,7 @@ export async function runBridge({
         return fetch(target, { ...init, headers });
       },
     });
-    transport.onmessage = onAnswer;
+    transport.onmessage = onReply;
     transport.onerror = (error) => {
       const given_up = /Maximum reconnection attempts/.test(error.message);
       if (given_up || (error instanceof StreamableHTTPError && error.code === GONE)) lose(transport);

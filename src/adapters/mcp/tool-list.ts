@@ -10,12 +10,12 @@ import type { Tool } from './tool.ts';
 /** Claude Code sends the model these tools at once, and of the others only the names until it looks one up. */
 const LOADED_ALWAYS = { _meta: { 'anthropic/alwaysLoad': true } };
 
-const LISTED = new WeakMap<Tool, ListedTool>();
+const DESCRIPTIONS = new WeakMap<Tool, ListedTool>();
 
 /** A tool as `tools/list` shows it. */
 export function listed(tool: Tool): ListedTool {
-  const made = LISTED.get(tool) ?? describe(tool);
-  LISTED.set(tool, made);
+  const made = DESCRIPTIONS.get(tool) ?? describe(tool);
+  DESCRIPTIONS.set(tool, made);
   return made;
 }
 

@@ -3,7 +3,7 @@ import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { RunOfAsk } from '../../application/runs.ts';
-import type { StopOrder } from '../../application/turns.ts';
+import type { StopRequest } from '../../application/turns.ts';
 import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
 import { pleaseStop } from '../../domain/interrupts.ts';
 import { type Message, UNVERIFIED_NOTE } from '../../domain/messages.ts';
@@ -116,7 +116,7 @@ export function takeArguments(tool: Tool, written: unknown): TakenArguments {
     throw invalidInput(sentences(...wrong, `Nothing was done. Call ${callOf(tool, mended(tool, given))}.`));
   }
   const paths = unknown.map(({ path }) => path);
-  return { args: parsed.data, ignored: paths.slice(0, MOST_NAMED), note: noteOn(paths) };
+  return { args: parsed.data, ignored: paths.slice(0, MOST_NAMED), note: describeIgnored(paths) };
 }
 
 const SCHEMAS = new WeakMap<Tool, z.ZodObject>();
@@ -248,7 +248,7 @@ function explain({ path, message }: z.core.$ZodIssue, given: unknown): string {
   return `"${where}" does not fit: ${message}${/[.!?]$/.test(message) ? '' : '.'}`;
 }
 
-function noteOn(paths: readonly string[]): string | null {
+function describeIgnored(paths: readonly string[]): string | null {
   if (paths.length === 0) return null;
   const named = paths.slice(0, MOST_NAMED).map((path) => `"${path}"`);
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
@@ -355,12 +355,12 @@ export async function inTurn(
 ): Promise<Result> {
   if (turn === undefined) return work(null, ends);
   const { turn_id } = turn;
-  const before = await hive.interrupts.orderFor(turn_id);
+  const before = await hive.interrupts.stopRequestFor(turn_id);
   if (before !== null) return interrupted(before);
 
   const over = new AbortController();
   const stop = new AbortController();
-  let order: StopOrder | null = null;
+  let order: StopRequest | null = null;
   const watch = async (): Promise<void> => {
     order = await hive.interrupts.untilInterrupted(turn_id, over.signal);
     if (order !== null) stop.abort();
@@ -373,7 +373,7 @@ export async function inTurn(
     return order === null ? result : interrupted(order, result);
   } catch (error) {
     // The tool ran in a turn that was stopped in the meantime.
-    const after = isOver(error) ? await hive.interrupts.orderFor(turn_id) : null;
+    const after = isOver(error) ? await hive.interrupts.stopRequestFor(turn_id) : null;
     if (after === null) throw error;
     return interrupted(after);
   } finally {
@@ -386,7 +386,7 @@ function isOver(error: unknown): boolean {
   return error instanceof HiveError && error.code === 'turn_not_current';
 }
 
-function interrupted(order: StopOrder, result: Result = {}): Result {
+function interrupted(order: StopRequest, result: Result = {}): Result {
   return {
     ...result,
     status: 'interrupted',

@@ -128,7 +128,7 @@ const ADVICE = 'run hive init codex in a terminal, or look at /hooks in Codex';
 
 /** Asks Codex itself where it is installed; else checks its files. */
 export async function examineTrust(env: Environment, hooksText: string): Promise<Check> {
-  const asked = await askCodex(env);
+  const asked = await queryCodex(env);
   if (asked === null) {
     const { config, hooks } = codexPaths(env);
     const wanted = trustOf(hooks, hooksText);
@@ -163,7 +163,7 @@ interface Listing {
 }
 
 /** Asks its app server (0.169) for `hooks/list`; null when none answers. */
-async function askCodex(env: Environment): Promise<{ skipped: string[]; problems: string[] } | null> {
+async function queryCodex(env: Environment): Promise<{ skipped: string[]; problems: string[] } | null> {
   const send = (message: object): string => `${JSON.stringify(message)}\n`;
   const clientInfo = { name: 'hive', title: 'Hive', version: '1' };
   let listings: Listing[] | null = null;
