@@ -73,6 +73,11 @@ describe('hive install from the release file', () => {
     );
     expect(stdout).toMatch(/hive doctor: \d+ checks, all passed/);
     expect(existsSync(join(home, '.emacs.d/init.el'))).toBe(true);
+    // What is bundled into the programs is not installed a second time; what is not, is found.
+    const packages = join(home, '.local/share/hive/current/node_modules');
+    expect(readdirSync(packages)).not.toContain('@modelcontextprotocol');
+    const load = 'for (const name of ["pg", "node-notifier"]) require(name);';
+    await run(node, ['-e', load], { env, cwd: join(packages, 'hive-sidecar') });
 
     const shell = async (line: string): Promise<string> =>
       (await run('/bin/sh', ['-c', line], { env, cwd: home })).stdout.trim();

@@ -13,9 +13,9 @@ import {
   serverSetting,
 } from '../../domain/installation.ts';
 import type { Role } from '../../domain/tokens.ts';
-import { findHooks } from './claude.ts';
+import { findHooks, serverEntries } from './claude.ts';
 import { readText } from './files.ts';
-import { codexPaths, type Environment, type Part } from './parts.ts';
+import { codexPaths, type Entry, type Environment, type Part } from './parts.ts';
 import {
   appendToml,
   linesOf,
@@ -49,6 +49,12 @@ export function codexConfig(
       (isForeign(text) || hasTable(text, server)) &&
       trust.every((table) => hasTable(text, table)) &&
       markedTables(text).filter(isTrust).length === trust.length,
+    entries: (text) => [
+      ...serverEntries(tomlAt(readToml(text), SERVER_PATH)),
+      ...markedTables(text)
+        .filter(isTrust)
+        .map((): Entry => ({ kind: 'trust' })),
+    ],
     isEmpty: (text) => text.trim() === '',
     add(text) {
       const existing = tomlAt(readToml(text), SERVER_PATH);
