@@ -190,13 +190,13 @@
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-later ()
   (hive-attention-test-quiet
-    (hive-attention--take (list :do_not_disturb (hive-test-time 0.1)))
+    (hive-attention--apply (list :do_not_disturb (hive-test-time 0.1)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-test-time 1)))
     (hive-test-wait 3 said)
     (should (equal '("Do not disturb is off; 1 question arrived") said))
     ;; Quiet hours that are over, or not set, start nothing.
-    (hive-attention--take (list :do_not_disturb (hive-test-time -60)))
-    (hive-attention--take (list :do_not_disturb :json-false))
+    (hive-attention--apply (list :do_not_disturb (hive-test-time -60)))
+    (hive-attention--apply (list :do_not_disturb :json-false))
     (should-not hive-attention--since)))
 
 (ert-deftest hive-quiet-hours-end-with-a-digest-and-come-again ()
@@ -205,8 +205,8 @@
           (began (hive-now)) (ends-at (hive-test-time 7200)))
       (cl-letf (((symbol-function 'hive-sidecar-connected-p) #'always)
                 ((symbol-function 'hive-attention-tell) (lambda (params &rest _) (push params asked))))
-        (hive-attention--take (list :quiet_times (list :begins_at (hive-test-time -7200)
-                                                       :ends_at ends-at)))
+        (hive-attention--apply (list :quiet_times (list :begins_at (hive-test-time -7200)
+                                                        :ends_at ends-at)))
         (should (hive-attention--hours-p))
         ;; The store's clock may be a second behind.
         (let ((end (1+ (hive-text-seconds ends-at))))
@@ -222,12 +222,12 @@
         (should-not (hive-attention--hours-p))
         ;; The sidecar sends the next ones.
         (should (equal '(nil) asked))
-        (hive-attention--take (list :quiet_times (list :begins_at (hive-test-time 3600)
+        (hive-attention--apply (list :quiet_times (list :begins_at (hive-test-time 3600)
                                                        :ends_at (hive-test-time 7200))))
         (should hive-attention--hours-timer)
         (should-not (hive-attention--hours-p))
         ;; If they are removed, there is nothing to wait for.
-        (hive-attention--take nil)
+        (hive-attention--apply nil)
         (should-not hive-attention--hours-timer)))))
 
 (ert-deftest hive-quiet-hours-without-arrivals-end-without-a-message ()

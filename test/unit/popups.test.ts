@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   decide,
   goesOn,
-  holderUntil,
   isStormy,
   type PopupPreferences,
   promptPopup,
+  stormOwnedUntil,
   stormPopup,
 } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES, momentOf, preferencesFrom, quietTimes } from '../../src/domain/preferences.ts';
@@ -175,8 +175,8 @@ describe('a storm of a seat', () => {
     expect([goesOn(standing, at(-1, 4_000)), goesOn(null, at(0, 0))]).toEqual([false, false]);
   });
 
-  it("belongs to its holder for two seconds after each lease", () => {
-    expect(holderUntil(standing)).toBe(Date.parse(NOW) + 2_000);
+  it("belongs to its owner for two seconds after each lease", () => {
+    expect(stormOwnedUntil(standing)).toBe(Date.parse(NOW) + 2_000);
   });
 });
 

@@ -2,7 +2,7 @@
  * The PostgreSQL driver: the same statements and the same guarantees. Each hive is a schema of the database with its own
  * lock and channel. A write first takes the lock and the time, so events commit in the order of their seq and a cursor never
  * skips a late commit, as with SQLite's one writer. The lock is a row of that schema, and the name of the channel is in it: a
- * role without grants can neither hold up a hive nor listen to it.
+ * role without grants can neither block a hive nor listen to it.
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
@@ -17,10 +17,10 @@ import {
   postgresAddress,
   translatePostgresError,
 } from './postgres-pool.ts';
-import { createQueue } from './queue.ts';
 import {
   arityOf,
   checkArity,
+  createQueue,
   type Driver,
   type Row,
   type Sql,
