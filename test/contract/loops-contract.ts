@@ -93,7 +93,7 @@ export function loopsContract(engine: StoreEngine): void {
     expect(await pingPong(hive, pair, 1)).toEqual([false]);
   });
 
-  test('an unverified message does not count as the human's, and does not restart a chain of replies', async () => {
+  test("an unverified message does not count as the human's, and does not restart a chain of replies", async () => {
     const hive = await open();
     const pair = await two(hive);
     await pingPong(hive, pair, 7);

@@ -66,7 +66,7 @@ export function messagesContract(engine: StoreEngine): void {
       expect(seen).toEqual(names(0, 25));
     });
 
-    test('go forward from a reader's position, and wait there for new messages', async () => {
+    test("go forward from a reader's position, and wait there for new messages", async () => {
       const hive = await open();
       await talk(hive, 12);
       const first = await hive.messages.read({ limit: 5 });

@@ -48,7 +48,7 @@ export function messagesOnceContract(engine: StoreEngine): void {
       expect((await hive.mentions.summary('human')).total).toBe(1);
     });
 
-    test("that a program wrote into a buffer has no author, and is recognized by the author that it claims", async () => {
+    test('that a program wrote into a buffer has no author, and is recognized by the author that it claims', async () => {
       const hive = await open();
       const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
       const asked = await post(hive, bob, '@Claude-abc12 done?');

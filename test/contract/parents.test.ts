@@ -48,7 +48,7 @@ it('is never the session itself, another machine, or a session that has ended', 
   expect((await service.introduce(elsewhere)).parent_session_id).toBeNull();
 });
 
-it("is the main session for a subagent, however many processes are in between", async () => {
+it('is the main session for a subagent, however many processes are in between', async () => {
   const service = await sessions();
   await service.introduce(introduction({ session_id: 'process', pid: 5 }));
   const subagent = introduction({ session_id: 'root:a1', pid: 9, parent_session_id: 'root' });

@@ -144,7 +144,7 @@ async function inTmux(store: string, act: string[], watched: 'nobody' | 'another
 }
 
 test.each(['nobody', 'another session'] as const)(
-  'a tmux session is a person's terminal only while that person is attached: %s is',
+  "a tmux session is a person's terminal only while that person is attached: %s is",
   async (watched) => {
     const store = tempStore();
     const { ask_id } = await ask(await openTestHive(store));

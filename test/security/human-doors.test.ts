@@ -259,7 +259,7 @@ describe('an answer from a shell is typed by a person', () => {
   }
 
   test.each(['alone', 'below a shell'] as const)(
-    'a terminal that a detached `script` opens, %s, is not a person's terminal',
+    "a terminal that a detached `script` opens, %s, is not a person's terminal",
     async (how) => {
       const store = tempStore();
       const ask_id = await question(store);

@@ -69,7 +69,7 @@ async function decided(hive: OpenedHive, env: Environment, command: string): Pro
   return decision?.behavior ?? null;
 }
 
-test("a file that the human owns, and that is fully understood, counts", async () => {
+test('a file that the human owns, and that is fully understood, counts', async () => {
   const hive = await openTestHive();
   const env = trusting(CONTENT);
   expect(humanTrust(env)).toMatchObject({

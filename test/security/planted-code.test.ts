@@ -165,7 +165,7 @@ test.each(ATTACKS)('code that is planted %s is not run', async (_how, plant) => 
   expect(existsSync(here.ran)).toBe(false);
 });
 
-test("a file of another user is replaced by one of our own", { tags: ['root'] }, async () => {
+test('a file of another user is replaced by one of our own', { tags: ['root'] }, async () => {
   const { env, file } = await place();
   chownSync(file, 12_345, 12_345);
   await fire(env, 'PreToolUse');

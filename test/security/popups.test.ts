@@ -52,7 +52,7 @@ test("a popup of an agent's process has no buttons: a notify-send of the agent's
     expect(await hive.prompts.get(id)).toMatchObject({ status: 'pending', decision: null });
 });
 
-test('the same program at a desk is the human's own: its button is the answer', async () => {
+test("the same program at a desk is the human's own: its button is the answer", async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   await startSidecar(store, { env: pressesAll(store) });

@@ -90,7 +90,7 @@ describe('a prompt', () => {
     for (const one of ['ops', 'bob']) expect(concerns(prompt, desk(one), at(0)), one).toBe(true);
   });
 
-  test('is escalated at the asker's time, else at the team's, else never', () => {
+  test("is escalated at the asker's time, else at the team's, else never", () => {
     const known = { human: undefined, team: OPS };
     expect(addressed('ops', 5_000, known).escalates_at).toBe(at(5_000));
     expect(addressed('ops', undefined, known).escalates_at).toBe(at(60_000));

@@ -44,7 +44,7 @@ describe('a loop', () => {
     expect(windowBefore('2026-01-11T18:30:00.000Z')).toBe('2026-01-11T18:25:00.000Z');
   });
 
-  test('is reported once, and again when it comes back after a human's message', () => {
+  test("is reported once, and again when it comes back after a human's message", () => {
     const loop: Loop = { ...pairOf('a', 'b'), state: 'tripped', at: '', seq: 10, reason: '' };
     expect(isLoopNotified(undefined, 0)).toBe(false);
     expect(isLoopNotified(loop, 0)).toBe(true);

@@ -150,13 +150,16 @@ describe('another Unix', () => {
     ['    1       05:09 node', 309],
     ['    1    01:05:09 node', 3_909],
     ['    1 12-01:05:09 /usr/bin/node', 1_040_709],
-  ])('with the ps of POSIX, which has no lstart, the start is computed from the elapsed time: %s', (line, elapsed_s) => {
-    const unix = withAnswer({ [POSIX]: `${line}\n` });
-    expect([unix.parentOf(42), unix.nameOf(42)]).toEqual([1, 'node']);
-    expect(unix.startedMs(42)).toBe(NOW - elapsed_s * 1_000);
-    // Rounded differently at each look, so it identifies no process.
-    expect(unix.startedAt(42)).toBe('unknown');
-  });
+  ])(
+    'with the ps of POSIX, which has no lstart, the start is computed from the elapsed time: %s',
+    (line, elapsed_s) => {
+      const unix = withAnswer({ [POSIX]: `${line}\n` });
+      expect([unix.parentOf(42), unix.nameOf(42)]).toEqual([1, 'node']);
+      expect(unix.startedMs(42)).toBe(NOW - elapsed_s * 1_000);
+      // Rounded differently at each look, so it identifies no process.
+      expect(unix.startedAt(42)).toBe('unknown');
+    },
+  );
 
   test('process 1 has no parent', () => {
     expect(withAnswer({ [POSIX]: '    0 12-01:05:09 init\n' }).parentOf(42)).toBeNull();

@@ -175,7 +175,7 @@ describe('a storm of a seat', () => {
     expect([goesOn(standing, at(-1, 4_000)), goesOn(null, at(0, 0))]).toEqual([false, false]);
   });
 
-  it("belongs to its owner for two seconds after each lease", () => {
+  it('belongs to its owner for two seconds after each lease', () => {
     expect(stormOwnedUntil(standing)).toBe(Date.parse(NOW) + 2_000);
   });
 });

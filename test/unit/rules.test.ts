@@ -63,7 +63,7 @@ describe('the call that a permission was about', () => {
     expect(call({ tool: 'Edit', input }).tool.input).toEqual({ file_path: `${CWD}/a.ts`, replace_all: true });
   });
 
-  test('is unknown if a character was spelled out, for a plan, and for a question in a model's own words', () => {
+  test("is unknown if a character was spelled out, for a plan, and for a question in a model's own words", () => {
     const spelled = pastPermission({ tool: 'Bash', input: { command: 'ls a\u00a0b' }, cwd: CWD });
     expect(shownCall(spelled)).toBeNull();
     const plan = pastPermission({

@@ -61,7 +61,7 @@ describe('background wins', () => {
     expect(decideSource({ ...HEADLESS, variable: 'main', backgrounded: true })).toBe('bg');
   });
 
-  test('only the human's correction wins over everything', () => {
+  test("only the human's correction wins over everything", () => {
     for (const corrected of SOURCES)
       expect(
         decideSource({ corrected, current: 'bg', reported: 'bg', option: 'fork', forked: true, ...HEADLESS }),
