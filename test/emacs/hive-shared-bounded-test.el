@@ -52,7 +52,7 @@
     (should (equal "far below" (car (last (hive-shared-test-bodies)))))
     (should (= 1000 (hive-shared-count)))
     ;; A notification may come after the page that had its message.
-    (hive-shared-take (hive-shared-last))
+    (hive-shared-receive (hive-shared-last))
     (should-not hive-shared-later)
     ;; Back at the end, the rest is removed.
     (goto-char (point-max))
