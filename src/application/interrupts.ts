@@ -35,8 +35,16 @@ import type { HookContext, HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, findSession } from './sessions.ts';
-import { endFromTranscript, readStopRequest, recordTurnEnd, type StopRequest, turnOf } from './turns.ts';
+import { endFromTranscript, recordTurnEnd, turnOf } from './turns.ts';
 import type { CodexControl, Files, Ids, Logger, Processes } from './world.ts';
+
+/** That a turn must stop, or was stopped. */
+export interface StopRequest {
+  /** Who wants it. */
+  by: string;
+  /** Why; at most 2,000 characters. */
+  note: string | null;
+}
 
 /** The result for one of many sessions. */
 export type OneOfAll =
@@ -297,6 +305,15 @@ async function readSettled(tx: ReadTx, interrupt_id: string): Promise<SettledInt
   if (interrupt === undefined || interrupt.state === 'pending') return undefined;
   const turn = await tx.turns.get(interrupt.turn_id);
   return turn === undefined ? undefined : { interrupt, turn };
+}
+
+/** The order to stop this turn; null when there is none. */
+async function readStopRequest(tx: ReadTx, turn_id: string): Promise<StopRequest | null> {
+  const turn = await tx.turns.get(turn_id);
+  if (turn === undefined) return null;
+  if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
+  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
+  return asked === undefined ? null : { by: asked.by, note: asked.note };
 }
 
 async function turnOfSession(tx: ReadTx, turn_id: string, { session_id }: Session): Promise<Turn | null> {

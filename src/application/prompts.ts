@@ -48,7 +48,7 @@ import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
 import { giveNotice } from './notices.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
-import { chargeQuotas, demandOf, readQuotas, touchedBy } from './quotas.ts';
+import { checkQuotas, demandOf, noticeRefusal, readQuotas, storeCharge, touchedBy } from './quotas.ts';
 import { blockUntilSettled, DIALOG_WAIT, markedAsBlocking } from './waits.ts';
 import type { Ids } from './world.ts';
 
@@ -331,11 +331,14 @@ export async function askIn(
   }
   // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-  const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
-    readings,
-    whenAllowed: () => insertPrompt(tx, prompt),
-  });
-  return refusal ?? { prompt, existing: false, desks_online };
+  const opinion = checkQuotas(readings, demandOf([prompt]), tx.now);
+  if (opinion.refusal !== null) {
+    await noticeRefusal(tx, session, opinion.refusal, readings.quotas);
+    return opinion.refusal;
+  }
+  // Together: on PostgreSQL each wait is a round trip under the lock of the hive.
+  await Promise.all([storeCharge(tx, opinion.buckets), insertPrompt(tx, prompt)]);
+  return { prompt, existing: false, desks_online };
 }
 
 async function turnOfAsk(

@@ -62,7 +62,7 @@ export interface QuotaReadings {
 }
 
 /**
- * Reads what `chargeQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive.
+ * Reads what `checkQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive.
  * `touched` must have a number above 0 for every quota that the demand may touch.
  */
 export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
@@ -75,22 +75,35 @@ export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): P
 
 /**
  * Charges what a call demands, or returns the refusal. After a refusal the caller stores nothing else and lets the
- * transaction commit, because it contains a notice for the human. `whenAllowed` runs together with the charge.
+ * transaction commit, because it contains a notice for the human.
  */
 export async function chargeQuotas(
   tx: WriteTx,
   session: Payer,
   demand: Demand,
-  { readings, whenAllowed }: { readings?: QuotaReadings; whenAllowed?: () => Promise<void> } = {},
 ): Promise<QuotaRefusal | null> {
-  const { quotas, states } = readings ?? (await readQuotas(tx, session, demand));
-  const opinion = askQuotas(demand, quotas, states, tx.now);
-  if (opinion.refusal === null) {
-    await Promise.all([...opinion.buckets.map((bucket) => tx.outreach.putBucket(bucket)), whenAllowed?.()]);
-    return null;
-  }
-  await noticeOnce(tx, session, opinion.refusal, quotas);
+  const readings = await readQuotas(tx, session, demand);
+  const opinion = checkQuotas(readings, demand, tx.now);
+  if (opinion.refusal === null) await storeCharge(tx, opinion.buckets);
+  else await noticeRefusal(tx, session, opinion.refusal, readings.quotas);
   return opinion.refusal;
+}
+
+/**
+ * Whether a demand is within the quotas that were read. For a caller that stores something together with the charge: next is
+ * `storeCharge`, or after a refusal `noticeRefusal`.
+ */
+export function checkQuotas(
+  { quotas, states }: QuotaReadings,
+  demand: Demand,
+  now: string,
+): ReturnType<typeof askQuotas> {
+  return askQuotas(demand, quotas, states, now);
+}
+
+/** Stores what a demand leaves of the quotas. */
+export async function storeCharge(tx: WriteTx, buckets: readonly Bucket[]): Promise<void> {
+  await Promise.all(buckets.map((bucket) => tx.outreach.putBucket(bucket)));
 }
 
 /** A session of a token that was not opened, with what its human reads about it. */
@@ -126,7 +139,7 @@ export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () 
     return await work();
   } catch (error) {
     if (error instanceof SessionRefused)
-      await store.write((tx) => noticeOnce(tx, error.payer, error.refusal, error.quotas));
+      await store.write((tx) => noticeRefusal(tx, error.payer, error.refusal, error.quotas));
     throw error;
   }
 }
@@ -142,7 +155,12 @@ async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<
 }
 
 /** Notifies the human of refused calls, at most once an hour, because too many notices would be a flood as well. */
-async function noticeOnce(tx: WriteTx, session: Payer, refusal: QuotaRefusal, quotas: Quotas): Promise<void> {
+export async function noticeRefusal(
+  tx: WriteTx,
+  session: Payer,
+  refusal: QuotaRefusal,
+  quotas: Quotas,
+): Promise<void> {
   const name = quotaBucket('notice', refusal.owner);
   const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_SIZE, tx.now);
   const left = takeCredit(bucket, NOTICE_SIZE, tx.now);

@@ -1,4 +1,12 @@
-/** Turns: what is running, how a program reports its own turns, and how the hooks of a client report theirs. */
+/**
+ * Turns: what is running, and how a turn begins and ends. In this order:
+ *
+ * - `createTurns`: the service, for programs that report their own turns and for whoever shows turns;
+ * - the steps inside a transaction: `recordTurnEnd` ends a turn, whatever ended it; `turnOf` finds the turn of an event;
+ * - the hook handlers: `beginTurns` begins the turn of an event, and `endTurns` ends it after all other handlers.
+ *
+ * How somebody stops a turn is in interrupts.ts, which tells `recordTurnEnd` who it was.
+ */
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
@@ -8,7 +16,6 @@ import {
   requestSentence,
   settleInterrupt,
   turnSentence,
-  wasInterrupted,
 } from '../domain/interrupts.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { runsInside, type Session } from '../domain/sessions.ts';
@@ -39,7 +46,6 @@ import {
   transcriptShowsReplaced,
 } from '../domain/turns.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
-import type { CallTrace } from './identity.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import type { Files, Ids } from './world.ts';
@@ -252,6 +258,12 @@ export async function turnOf(
   return client_turn_id === null ? tx.turns.last(session_id) : undefined;
 }
 
+/** What an MCP call reports about its turn. */
+export interface CallTrace {
+  client_turn_id: string | null;
+  tool_use_id: string | null;
+}
+
 /** The turn in which one of our tools is called; undefined when none is known. */
 export async function turnOfCall(
   tx: ReadTx,
@@ -290,23 +302,6 @@ export async function endFromTranscript(
   return rollout === 'replaced' || (next !== null && transcriptShowsReplaced(tail, turn, next))
     ? REPLACED
     : null;
-}
-
-/** That a turn must stop, or was stopped. */
-export interface StopRequest {
-  /** Who wants it. */
-  by: string;
-  /** Why; at most 2,000 characters. */
-  note: string | null;
-}
-
-/** The order to stop this turn; null when there is none. */
-export async function readStopRequest(tx: ReadTx, turn_id: string): Promise<StopRequest | null> {
-  const turn = await tx.turns.get(turn_id);
-  if (turn === undefined) return null;
-  if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
-  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
-  return asked === undefined ? null : { by: asked.by, note: asked.note };
 }
 
 // ---- Hook handlers (docs/turns.md) ----

@@ -3,10 +3,10 @@
  * repeated.
  */
 import type { Command } from 'commander';
-import { countThatFits } from '../adapters/fitting.ts';
 import type { Hive } from '../application/hive.ts';
 import type { Open } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
+import { countThatFits } from '../domain/limits.ts';
 import { isUncollected, type Prompt } from '../domain/prompts.ts';
 import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
 import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';

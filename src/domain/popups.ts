@@ -8,12 +8,11 @@ import { type Bucket, cardPopupText, fullBucket, type Outreach, takeCredit } fro
 import { permissionLines, refusals } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
-import type { Prompt, Urgency } from './prompts.ts';
+import { orderKey, type Prompt, type Urgency } from './prompts.ts';
 import { QUOTA_BUCKETS } from './quotas.ts';
 import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
-import { orderKey } from './waits.ts';
 
 /** What the human prefers, and what they let happen without being asked. */
 export type PopupPreferences = Preferences & Authority;

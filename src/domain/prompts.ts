@@ -108,7 +108,7 @@ export interface Prompt {
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
   /**
-   * Since when its agent does nothing until it is settled (waits.ts); null: the agent keeps working. Once it is settled, this is
+   * Since when its agent does nothing until it is settled (domain/waits.ts); null: the agent keeps working. Once it is settled, this is
    * what it was then.
    */
   blocked_since: string | null;
@@ -309,8 +309,23 @@ function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): Pro
   return notes.filter(({ at }) => opened_at === null || at >= opened_at);
 }
 
-/** The more urgent, the smaller. The order of pending prompts is `orderKey` of waits.ts. */
-export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
+/** The more urgent, the smaller. */
+const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
+
+/** Sorts after every time. */
+const NEVER = '9';
+
+/**
+ * The place of a pending prompt in every list, as a text that compares by characters: prompts that block their agent, then
+ * the more urgent, those that expire sooner, the older. No two prompts have the same.
+ */
+export function orderKey(
+  prompt: Pick<Prompt, 'ask_id' | 'blocked_since' | 'urgency' | 'expires_at' | 'created_at'>,
+): string {
+  const { ask_id, blocked_since, urgency, expires_at, created_at } = prompt;
+  const blocked = blocked_since === null ? 1 : 0;
+  return `${blocked}${URGENCY_RANK[urgency]} ${expires_at ?? NEVER} ${created_at} ${ask_id}`;
+}
 
 /** The delivery of its settlement to its asker. */
 export function deliveryOf(prompt: Prompt): Delivery {

@@ -2,6 +2,7 @@
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import {
   focusParams,
   initializeParams,
@@ -11,7 +12,6 @@ import {
   seatRegisterParams,
 } from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
-import { countThatFits } from '../fitting.ts';
 import {
   acting,
   type DeskConnection,

@@ -1,7 +1,7 @@
 /** Sessions over JSON-RPC: listing and configuring them. */
+import { countThatFits } from '../../domain/limits.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
-import { countThatFits } from '../fitting.ts';
 import { acting, type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 

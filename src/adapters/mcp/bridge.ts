@@ -9,10 +9,10 @@ import {
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { ConnectionHook } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { hookRoute, type RunHook } from './hook-calls.ts';
-import { PARENT_PID } from './mcp-path.ts';
-import { LineTransport } from './stdio.ts';
+import { PARENT_PID } from '../../domain/installation.ts';
+import { hookRoute, LineTransport } from './stdio.ts';
 
 export interface BridgeOptions {
   url: URL;
@@ -23,7 +23,7 @@ export interface BridgeOptions {
   output: Writable;
   stop: AbortSignal;
   /** Handles a hook event that the client sends over this connection: it goes to the server by another route. */
-  onHook?: RunHook;
+  onHook?: ConnectionHook;
 }
 
 /** How many ms a message is retried while the server cannot be reached. */

@@ -1,9 +1,9 @@
 /** The tools with which a coordinator finds the questions of other agents and answers them. */
 import { z } from 'zod';
 import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import { askId, leaveShape, respondShape } from '../../schemas/prompts.ts';
-import { countThatFits } from '../fitting.ts';
 import { questionView } from './prompts.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 

@@ -1,7 +1,7 @@
 /** The tools with which an agent reads and processes its mentions. */
+import { countThatFits } from '../../domain/limits.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
-import { countThatFits } from '../fitting.ts';
 import { emphasis } from './messages.ts';
 import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 

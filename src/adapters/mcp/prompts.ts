@@ -2,6 +2,7 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import {
   type AskRequest,
   againstNotes,
@@ -12,7 +13,6 @@ import {
 } from '../../domain/prompts.ts';
 import { excerpt } from '../../domain/text.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
-import { countThatFits } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
 // ---- The asker's view ----

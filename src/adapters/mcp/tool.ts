@@ -1,9 +1,13 @@
-/** Tools: what a tool is, what its handler gets, how its arguments are read, how long a call may wait, and what stops it. */
+/**
+ * Tools: what a tool is, how a client lists it, what its handler gets, how its arguments are read, how long a call may wait,
+ * and what stops it.
+ */
+import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
+import type { StopRequest } from '../../application/interrupts.ts';
 import type { RunOfAsk } from '../../application/runs.ts';
-import type { StopRequest } from '../../application/turns.ts';
 import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
 import { pleaseStop } from '../../domain/interrupts.ts';
 import { type Message, UNVERIFIED_NOTE } from '../../domain/messages.ts';
@@ -69,6 +73,59 @@ export function tool<Input extends ZodRawShape>(
   },
 ): Tool {
   return definition as unknown as Tool;
+}
+
+// ---- The list of tools ----
+// What a client reads of our tools before it calls one. A model pays for this text with every request, so it is short:
+// the tools that an agent needs again and again are loaded always, the others only where the client cannot load a tool
+// on demand, and no schema is in the list twice. A test counts the tokens.
+
+/** Claude Code sends the model these tools at once, and of the others only the names until it looks one up. */
+const LOADED_ALWAYS = { _meta: { 'anthropic/alwaysLoad': true } };
+
+const DESCRIPTIONS = new WeakMap<Tool, ListedTool>();
+
+/** A tool as `tools/list` shows it. */
+export function listed(tool: Tool): ListedTool {
+  const made = DESCRIPTIONS.get(tool) ?? describeTool(tool);
+  DESCRIPTIONS.set(tool, made);
+  return made;
+}
+
+function describeTool({
+  name,
+  title,
+  description,
+  input,
+  shown = input,
+  always,
+  readOnly,
+}: Tool): ListedTool {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: listedSchema(shown),
+    annotations: {
+      readOnlyHint: readOnly,
+      destructiveHint: false,
+      idempotentHint: readOnly,
+      openWorldHint: false,
+    },
+    ...(always === true ? LOADED_ALWAYS : {}),
+  };
+}
+
+/** Without what a model cannot use: it does not count characters, and a refusal names the limit. */
+function listedSchema(shape: z.ZodRawShape): ListedTool['inputSchema'] {
+  const { $schema: _, ...schema } = z.toJSONSchema(z.object(shape), {
+    io: 'input',
+    override({ jsonSchema }) {
+      delete jsonSchema.minLength;
+      delete jsonSchema.maxLength;
+    },
+  });
+  return schema as ListedTool['inputSchema'];
 }
 
 // ---- Arguments ----

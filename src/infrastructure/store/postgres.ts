@@ -17,10 +17,10 @@ import {
   postgresAddress,
   translatePostgresError,
 } from './postgres-pool.ts';
-import { createQueue } from './queue.ts';
 import {
   arityOf,
   checkArity,
+  createQueue,
   type Driver,
   type Row,
   type Sql,

@@ -19,9 +19,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { syncPath } from '../platform/files.ts';
 import { platform } from '../platform/platform.ts';
-import { createQueue } from './queue.ts';
 import {
   checkArity,
+  createQueue,
   type Driver,
   type Row,
   type Sql,
