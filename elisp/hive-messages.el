@@ -237,7 +237,7 @@ Its agents ask as token:%s.  To take the token away:
       (column-branch . "Branch")
       (column-questions . "Questions")
       (column-mentions . "Mentions")
-      (column-seen . "Last seen")
+      (column-seen . "Seen")
       (column-doing . "Activity")
       (ago . "%s ago")
 

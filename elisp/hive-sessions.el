@@ -194,9 +194,9 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                                       (list (hive-words 'column-client) 12 t)
                                       (list (hive-words 'column-source) 6 t)
                                       (list (hive-words 'column-state) 7 t)
-                                      (list (hive-words 'column-project) 16 t)
-                                      (list (hive-words 'column-branch) 14 t)
-                                      (list (hive-words 'column-questions) 5
+                                      (list (hive-words 'column-project) 14 t)
+                                      (list (hive-words 'column-branch) 12 t)
+                                      (list (hive-words 'column-questions) 9
                                             #'hive-sessions--by-number :right-align t)
                                       (list (hive-words 'column-mentions) 8
                                             #'hive-sessions--by-number :right-align t)
@@ -246,8 +246,8 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
     (dolist (prompt (hive-prompts) counts)
       (cl-incf (gethash (plist-get prompt :session_id) counts 0)))))
 
-(defun hive-sessions--row (session asks)
-  "Return the row of SESSION; ASKS is from `hive-sessions--question-counts'."
+(defun hive-sessions--row (session questions)
+  "Return the row of SESSION; QUESTIONS is from `hive-sessions--question-counts'."
   (let* ((state (hive-text-line (plist-get session :state) 7))
          (face (pcase state ("active" 'hive-sessions-active) ("ended" 'hive-sessions-ended)
                       (_ 'default))))
@@ -257,7 +257,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                     (cell :client 20) (cell :source 6)
                     (propertize state 'face face)
                     (cell :project 30) (cell :branch 30)
-                    (hive-sessions--count (gethash (plist-get session :session_id) asks))
+                    (hive-sessions--count (gethash (plist-get session :session_id) questions))
                     (hive-sessions--count (plist-get session :unprocessed_mentions))
                     (hive-text-age (plist-get session :last_seen_at))
                     (concat (if (hive-rpc-true-p session :shared) "" (hive-words 'session-not-shared))
@@ -265,8 +265,8 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions--entries ()
   "Return the rows, in the order of the sidecar."
-  (let ((asks (hive-sessions--question-counts)))
-    (mapcar (lambda (session) (hive-sessions--row session asks))
+  (let ((questions (hive-sessions--question-counts)))
+    (mapcar (lambda (session) (hive-sessions--row session questions))
             (seq-take hive-sessions--list hive-sessions--rows))))
 
 (defun hive-sessions-at-point ()

@@ -257,6 +257,8 @@ describe('Emacs', () => {
       by: 'ada',
       waited_ms: expect.any(Number),
       cancelled_prompts: [],
+      last_tool: null,
+      last_tool_ms: null,
       sentence: 'task interrupted by ada',
     });
     const { params } = await sidecar.seen(
