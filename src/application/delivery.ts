@@ -7,7 +7,7 @@
  * between proves nothing, so the next one delivers again, with `repeated`.
  */
 import { collect, type Delivery, handOver, type Receipts, receiptsOf, release } from '../domain/delivery.ts';
-import { type HookEvent, isHumanPrompt, isRefused, readUntil, takesContext } from '../domain/hooks.ts';
+import { acceptsContext, type HookEvent, isHumanPrompt, isRefused, readUntil } from '../domain/hooks.ts';
 import {
   deliveryOf,
   describeSettlement,
@@ -164,9 +164,9 @@ export function hookCarrier(session_id: string): string {
 const LOST_AFTER_MS = 2_500;
 
 /** What an event proves about everything that the session's hooks handed over before: read, lost, or nothing. */
-export async function settleDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
+export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
   const carrier = hookCarrier(session_id);
-  const may_prove = await settleOutputs(tx, carrier, session_id);
+  const may_prove = await reconcileOutputs(tx, carrier, session_id);
   // A session that restarts from its transcript may have lost what was printed last.
   if (event.name === 'SessionStart') return tx.deliveries.release(carrier);
   const proven = readUntil(event, tx.now);
@@ -174,7 +174,7 @@ export async function settleDeliveries(tx: WriteTx, event: HookEvent, session_id
 }
 
 /** Releases what was never printed. False while a hook may still print, because no event proves anything until then. */
-async function settleOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
+async function reconcileOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
   const outputs = await tx.hookOutputs.of(session_id);
   if (outputs.length === 0) return true;
   const lost_before = new Date(Date.parse(tx.now) - LOST_AFTER_MS).toISOString();
@@ -219,7 +219,7 @@ export async function handUncollected(context: HookContext): Promise<Delivered[]
   const { tx, session, store } = context;
   const delivered: Delivered[] = [];
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
-  const held = uncollected.length === 0 ? NONE : await heldByRun(context);
+  const held = uncollected.length === 0 ? NONE : await askIdsOfRun(context);
   let characters = 0;
   for (const prompt of uncollected) {
     if (held.has(prompt.ask_id)) continue;
@@ -245,7 +245,7 @@ async function seatsOf({ settings, event }: HookContext, { kind }: Prompt): Prom
 const NONE: ReadonlySet<string> = new Set();
 
 /** The prompts of calls that the run of this agent makes again: their answers are given to those calls, and nowhere else. */
-export async function heldByRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
+export async function askIdsOfRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
   const own = readStart(settings.env[RUN_VARIABLE]);
   const run = own === null ? undefined : await tx.runs.get(own.run_id);
   const calls = run?.calls.filter(({ call_id }) => call_id !== null) ?? [];
@@ -256,7 +256,7 @@ export async function heldByRun({ tx, settings }: HookContext): Promise<Readonly
 export const deliverAnswers: HookHandler = async (hook) => {
   const { event, verdict } = hook;
   if (event.name === 'PostToolUse') await collectReturned(hook);
-  if (!takesContext(event) || isRefused(verdict) || isWake(event)) return null;
+  if (!acceptsContext(event) || isRefused(verdict) || isWake(event)) return null;
   const delivered = await handUncollected(hook);
   if (delivered.length === 0) return null;
   const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));

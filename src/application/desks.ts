@@ -8,7 +8,7 @@ import {
   quietTimes,
 } from '../domain/preferences.ts';
 import { claimPrompt, type Prompt, releasePrompt } from '../domain/prompts.ts';
-import { noteHuman } from './humans.ts';
+import { recordHuman } from './humans.ts';
 import type { Store, WriteTx } from './ports.ts';
 import { appendPrompt, findCurrent, findPrompt } from './prompts.ts';
 import { type Setter, storePreferences } from './settings.ts';
@@ -54,7 +54,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
           opened_at: tx.now,
           lease_until: leaseFrom(tx.now),
         });
-        await noteHuman(tx, { human, seat });
+        await recordHuman(tx, { human, seat });
         await tx.events.append({
           type: 'desk/opened',
           session_id: null,
@@ -101,7 +101,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
           await store.write(async (tx) => {
             await tx.desks.remove(desk_id);
             await releaseAll(tx, await tx.claims.ofDesk(desk_id), 'desk_closed');
-            await noteHuman(tx, { human, seat });
+            await recordHuman(tx, { human, seat });
             await tx.events.append({
               type: 'desk/closed',
               session_id: null,

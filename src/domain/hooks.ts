@@ -178,7 +178,7 @@ export function isQuiet({ client, tool }: Pick<HookEvent, 'client' | 'tool'>): b
 }
 
 /** Whether this event's context reaches the model, so that something can be delivered with it. */
-export function takesContext(event: HookEvent): boolean {
+export function acceptsContext(event: HookEvent): boolean {
   const { name, tool } = event;
   if (name === 'PreToolUse') return isQuiet(event);
   if (name === 'PostToolUse') return tool?.own !== 'hivemind_poll';
