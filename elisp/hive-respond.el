@@ -7,10 +7,10 @@
 
 ;;; Commentary:
 
-;; `hive-respond' answers a pending question in the minibuffer.  Every answer
-;; goes through the outbox, so it is on disk before you read "queued".  The
-;; other ways to answer use the functions here; so do the commands that cancel
-;; and snooze.
+;; `hive-respond' answers a pending question in the minibuffer (hive-read.el).
+;; Every answer goes through the outbox (hive-outbox.el), so it is on disk
+;; before you read "queued".  The other ways to answer use the functions here;
+;; so do the commands that cancel and snooze.
 
 ;;; Code:
 

@@ -1,7 +1,8 @@
 /**
  * Interrupts: stopping a turn, and waiting until it has stopped. The request is stored before anything else happens, so
  * any number of askers in any number of processes wait for the same rows, and the end of the turn answers them all in
- * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it.
+ * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it:
+ * hooks.ts runs `deliverInterrupts` at the agent's next tool call, and `recordTurnEnd` of turns.ts settles the request.
  */
 import { type Actor, refuse } from '../domain/actors.ts';
 import { collect } from '../domain/delivery.ts';

@@ -1,6 +1,8 @@
 /**
  * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition from
- * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1).
+ * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1). `tx.prompts` is in
+ * infrastructure/store/prompts.ts. The events that are appended here reach Emacs through feed.ts and
+ * adapters/emacs/prompts.ts, and end the waits below.
  */
 import {
   type Actor,

@@ -1,4 +1,7 @@
-/** Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets. */
+/**
+ * Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets.
+ * When `handle` of a `tool` runs, its arguments are checked and its caller is known (server.ts).
+ */
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
