@@ -548,7 +548,7 @@ export const deliverInterrupts: HookHandler = async (context) => {
   const asked = turn.state === 'in_progress' ? await pendingRequestFor(context, turn) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
-  if (HOLDABLE.has(event.name)) return { let_go: true };
+  if (HOLDABLE.has(event.name)) return { no_hold: true };
   if (!canStop(context)) return null;
   if (asked !== null) await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   else if (event.name === 'PreToolUse') await stopAgain(context, turn);

@@ -362,7 +362,7 @@ const note = tool({
   name: 'hivemind_note',
   title: 'Add a note to a question',
   description:
-    'Add what you have learned meanwhile to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
+    'Add what you have learned since to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
   example: { ask_id: 'ask-…', note: 'The tests are green now.' },
   input: noteShape,
   readOnly: false,
@@ -396,7 +396,7 @@ const ask = tool({
   name: 'hivemind_ask',
   title: 'Ask the human and wait',
   description:
-    'Ask your human and wait for the answer. You can do nothing else meanwhile: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
+    'Ask your human and wait for the answer. You can do nothing else until then: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
   example: { question: 'Which one?', options: ['this', 'that'] },
   input: blockingAskShape,
   // The other arguments have their schema in hivemind_ask_async.
