@@ -16,7 +16,8 @@
 ;; its place as a text, `:order_key'; everything that shows questions uses it.
 ;;
 ;; One hook, `hive-changed-hook', updates the mode line, the list and whatever
-;; else shows the model; many changes in a row run it once.
+;; else shows the model; many changes in a row run it once.  Another one,
+;; `hive-arrived-functions', announces a question that is new: hive-notify.el.
 
 ;;; Code:
 

@@ -7,10 +7,10 @@
 
 ;;; Commentary:
 
-;; `hive-respond' answers a pending question in the minibuffer.  Every answer
-;; goes through the outbox, so it is on disk before you read "queued".  The
-;; other ways to answer use the functions here; so do the commands that cancel
-;; and snooze.
+;; `hive-respond' answers a pending question in the minibuffer (hive-read.el).
+;; Every answer goes through the outbox (hive-outbox.el), so it is on disk
+;; before you read "queued".  The other ways to answer use the functions here;
+;; so do the commands that cancel and snooze.
 
 ;;; Code:
 
@@ -129,7 +129,7 @@ ANSWER is a plist of :decision, :selected and :comment."
   "Report that an answer to PROMPT is queued.
 PROMPT is as it was when it was opened.  If it was settled while the
 human typed, report that, and put TEXT into the kill ring."
-  (let ((fate (hive-respond-meanwhile prompt)))
+  (let ((fate (hive-respond-settled-since prompt)))
     (cond ((not (hive-prompt-pending-p prompt))
            (hive-say 'late-answer-queued))
           ((null fate) (hive-say 'answer-queued))
@@ -141,7 +141,7 @@ human typed, report that, and put TEXT into the kill ring."
 
 ;;;; What happened to a question
 
-(defun hive-respond-meanwhile (prompt)
+(defun hive-respond-settled-since (prompt)
   "Return how PROMPT was settled since it was opened, in words, or nil."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-pending-p prompt) (not (hive-prompt-pending-p now)))
@@ -154,7 +154,7 @@ human typed, report that, and put TEXT into the kill ring."
 (defun hive-respond-still (prompt)
   "Return the current state of PROMPT, as a clause.
 PROMPT is as it was when it was opened."
-  (let ((fate (hive-respond-meanwhile prompt)))
+  (let ((fate (hive-respond-settled-since prompt)))
     (cond (fate (hive-words 'already-closed fate))
           ((hive-prompt-pending-p prompt) (hive-words 'still-pending))
           (t (hive-words 'stays-closed (hive-respond-fate prompt))))))

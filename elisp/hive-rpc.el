@@ -13,8 +13,8 @@
 ;;
 ;; All requests are asynchronous: `hive-rpc-request'.  Notifications call the
 ;; generic function `hive-rpc-notify'; each capability adds methods for those
-;; it understands.  Callbacks and methods run outside the process filter, and
-;; no error and no quit escapes from them.
+;; it understands: hive-model.el for questions.  Callbacks and methods run
+;; outside the process filter, and no error and no quit escapes from them.
 
 ;;; Code:
 

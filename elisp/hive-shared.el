@@ -74,7 +74,7 @@ Skip hidden text.  Return nil if there is none."
 
 (defun hive-shared-narrow ()
   "Show only the thread of the message at point, or all messages again.
-Meanwhile, what you post goes to that thread."
+What you post then goes to that thread."
   (interactive)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)

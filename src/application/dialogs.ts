@@ -449,7 +449,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
       ask_id: prompt.ask_id,
       handed_at: prompt.handed_at ?? '',
     }));
-    await delivery.release(hookCarrier(session.session_id), handed);
+    await delivery.markLost(hookCarrier(session.session_id), handed);
   }
 
   const following = (async () => {

@@ -327,7 +327,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (opened !== null) {
       question.offered = opened.offered;
       answer = opened.answer;
-      // Meanwhile the client may have answered, or the agent given up.
+      // The client may have answered by now, or the agent given up.
       if (questions.get(key(id)) !== question) {
         await hive.editors.withdraw(opened.offered, 'answered_elsewhere');
         return;

@@ -1,4 +1,8 @@
-/** Prompts over JSON-RPC: listing them, and taking the human's answers, by request or by notification. */
+/**
+ * Prompts over JSON-RPC: listing them, taking the human's answers, by request or by notification, and telling Emacs what has
+ * changed. `takes` checks the parameters of a method with their schema, and `acting` refuses agents (desk-connection.ts). In
+ * Emacs, elisp/hive-model.el takes the notifications, and elisp/hive-outbox.el sends the answers.
+ */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';

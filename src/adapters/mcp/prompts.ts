@@ -1,4 +1,7 @@
-/** Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets. */
+/**
+ * Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets.
+ * When `handle` of a `tool` runs, its arguments are checked and its caller is known (server.ts).
+ */
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -359,7 +362,7 @@ const note = tool({
   name: 'hivemind_note',
   title: 'Add a note to a question',
   description:
-    'Add what you have learned meanwhile to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
+    'Add what you have learned since to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
   example: { ask_id: 'ask-…', note: 'The tests are green now.' },
   input: noteShape,
   readOnly: false,
@@ -393,7 +396,7 @@ const ask = tool({
   name: 'hivemind_ask',
   title: 'Ask the human and wait',
   description:
-    'Ask your human and wait for the answer. You can do nothing else meanwhile: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
+    'Ask your human and wait for the answer. You can do nothing else until then: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
   example: { question: 'Which one?', options: ['this', 'that'] },
   input: blockingAskShape,
   // The other arguments have their schema in hivemind_ask_async.

@@ -1,6 +1,7 @@
 /**
  * The MCP server of one connection, for any transport: every tool with the role that sees it, who is calling, how a call
- * is run, and how an error becomes a result that the model can read.
+ * is run, and how an error becomes a result that the model can read. A call goes from here to `handle` of its tool, in the
+ * file of its capability (prompts.ts), and from there to the service of the same name in application/.
  */
 import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
