@@ -10,7 +10,7 @@
 ;; The options that say when and how you are notified, and how agents are held
 ;; and woken.  They are stored as settings of your seat, or of all seats.
 ;;
-;; Do-not-disturb and quiet hours hold back all but critical questions, and end
+;; Do-not-disturb and quiet hours suppress all but critical questions, and end
 ;; with a line that counts what arrived.
 
 ;;; Code:
@@ -362,7 +362,7 @@ Name how many of them are critical and were not announced."
 
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
-  "Turn do-not-disturb on or off; while it is on, hold back notifications.
+  "Turn do-not-disturb on or off; while it is on, suppress notifications.
 Only critical questions pop up or are announced in the echo area, and
 only a few an hour (`hive-quiet-criticals'); a `z' in the mode line
 shows that.  With a prefix argument, it ends by
@@ -388,8 +388,8 @@ questions that arrived."
   (when hive-attention--end-timer (cancel-timer hive-attention--end-timer))
   (setq hive-attention--end-timer
         (and until
-             (run-at-time (max 0 (- (hive-text-seconds until) (float-time)))
-                          nil #'hive-attention--end))))
+             (hive-later (max 0 (- (hive-text-seconds until) (hive-now)))
+                         #'hive-attention--end))))
 
 (defun hive-attention--end ()
   "Note that do-not-disturb is off, and report what arrived."
@@ -419,15 +419,15 @@ A plist of :begins_at and :ends_at.")
         hive-attention--begin-timer nil)
   (let ((begin (hive-text-seconds (plist-get times :begins_at)))
         (end (hive-text-seconds (plist-get times :ends_at)))
-        (now (float-time)))
+        (now (hive-now)))
     (setq hive-attention--times (and begin end times))
     (when hive-attention--times
       ;; The store's clock may be behind: one second later the hours are over.
       (setq hive-attention--hours-timer
-            (run-at-time (max 0 (- (1+ end) now)) nil #'hive-attention--hours-end
-                         (plist-get times :begins_at)))
+            (hive-later (max 0 (- (1+ end) now)) #'hive-attention--hours-end
+                        (plist-get times :begins_at)))
       (when (> begin now)
-        (setq hive-attention--begin-timer (run-at-time (- begin now) nil #'hive-changed)))))
+        (setq hive-attention--begin-timer (hive-later (- begin now) #'hive-changed)))))
   (hive-changed))
 
 (defun hive-attention--hours-end (begin)
@@ -444,21 +444,21 @@ A plist of :begins_at and :ends_at.")
   "Return non-nil during quiet hours."
   (and hive-attention--times
        (<= (hive-text-seconds (plist-get hive-attention--times :begins_at))
-           (float-time)
+           (hive-now)
            (hive-text-seconds (plist-get hive-attention--times :ends_at)))))
 
-;;;; What is held back
+;;;; What is suppressed
 
 (defun hive-quiet-text ()
-  "Return why notifications are held back, in words, or nil if they are not."
+  "Return why notifications are suppressed, in words, or nil if they are not."
   (cond (hive-attention--since (hive-words 'quiet-help))
         ((hive-attention--hours-p)
          (hive-words 'quiet-until
                      (format-time-string
                       "%H:%M" (hive-text-seconds (plist-get hive-attention--times :ends_at)))))))
 
-(defun hive-attention--held-p (item)
-  "Return non-nil if ITEM, a plist, is held back."
+(defun hive-attention--suppressed-p (item)
+  "Return non-nil if ITEM, a plist, is suppressed."
   ;; A question has an urgency; a ping or card is critical or is not.
   (if (or (equal (plist-get item :urgency) "critical")
           (hive-rpc-true-p item :critical))
@@ -478,7 +478,7 @@ Credits come back evenly, as those for popups do in the sidecar.")
   "Return non-nil if ITEM, which is critical, may be announced in a quiet time.
 An item takes one credit, however often this is asked about it."
   (let* ((id (or (plist-get item :ask_id) (plist-get item :outreach_id)))
-         (now (float-time))
+         (now (hive-now))
          (limit hive-attention--criticals)
          (credits (if hive-attention--credits
                       (min limit (+ (car hive-attention--credits)
@@ -493,9 +493,9 @@ An item takes one credit, however often this is asked about it."
   "Return non-nil if HANDLE, in any case, is that of a muted agent."
   (and (stringp handle) (member-ignore-case handle hive-attention--muted-agents)))
 
-(add-hook 'hive-notify-held-functions #'hive-attention--held-p)
+(add-hook 'hive-notify-suppressed-functions #'hive-attention--suppressed-p)
 
-(defun hive-attention--take (preferences)
+(defun hive-attention--apply (preferences)
   "Apply the current PREFERENCES, which may be older than this Emacs."
   (hive-attention--plan (plist-get preferences :quiet_times))
   (setq hive-attention--criticals (or (plist-get preferences :quiet_criticals) 3))
@@ -508,7 +508,7 @@ An item takes one credit, however often this is asked about it."
           ;; Perhaps another Emacs has ended it.
           ((not quiet) (hive-attention--end)))))
 
-(add-hook 'hive-attention-functions #'hive-attention--take)
+(add-hook 'hive-attention-functions #'hive-attention--apply)
 
 (provide 'hive-attention)
 ;;; hive-attention.el ends here

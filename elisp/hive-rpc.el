@@ -13,8 +13,8 @@
 ;;
 ;; All requests are asynchronous: `hive-rpc-request'.  Notifications call the
 ;; generic function `hive-rpc-notify'; each capability adds methods for those
-;; it understands.  Callbacks and methods run outside the process filter, and
-;; no error and no quit escapes from them.
+;; it understands: hive-model.el for questions.  Callbacks and methods run
+;; outside the process filter, and no error and no quit escapes from them.
 
 ;;; Code:
 
@@ -49,20 +49,20 @@
         (forward-line (- hive-rpc--log-lines))
         (delete-region (point-min) (point))))))
 
-(defvar hive-rpc--waiting nil "Functions to call, oldest first.")
-(defvar hive-rpc--tail nil "The last cons of `hive-rpc--waiting'.")
+(defvar hive-rpc--queue nil "Functions to call, oldest first.")
+(defvar hive-rpc--tail nil "The last cons of `hive-rpc--queue'.")
 (defvar hive-rpc--timer nil "The timer of the next slice of work, or nil.")
 (defconst hive-rpc--slice 0.02 "How many seconds to work before a pause.")
 
 (defun hive-rpc-later (function &rest args)
   "Call FUNCTION with ARGS soon, in order, outside filters and sentinels."
   (let ((cell (list (lambda () (apply function args)))))
-    (if hive-rpc--waiting
+    (if hive-rpc--queue
         (setcdr hive-rpc--tail cell)
-      (setq hive-rpc--waiting cell))
+      (setq hive-rpc--queue cell))
     (setq hive-rpc--tail cell)
     (unless hive-rpc--timer
-      (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work)))))
+      (setq hive-rpc--timer (hive-later 0 #'hive-rpc--work)))))
 
 (defun hive-rpc-guarded (function &rest args)
   "Call FUNCTION with ARGS; log an error or a quit instead of raising it."
@@ -73,15 +73,15 @@
 (defun hive-rpc--work ()
   "Do the deferred work for one slice of time."
   (setq hive-rpc--timer nil)
-  (let ((deadline (+ (float-time) hive-rpc--slice)))
+  (let ((deadline (+ (hive-now) hive-rpc--slice)))
     (unwind-protect
         (save-match-data
-          (while (and hive-rpc--waiting
-                      (progn (hive-rpc-guarded (pop hive-rpc--waiting)) t)
-                      (< (float-time) deadline)
+          (while (and hive-rpc--queue
+                      (progn (hive-rpc-guarded (pop hive-rpc--queue)) t)
+                      (< (hive-now) deadline)
                       (not (input-pending-p)))))
-      (when (and hive-rpc--waiting (not hive-rpc--timer))
-        (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work))))))
+      (when (and hive-rpc--queue (not hive-rpc--timer))
+        (setq hive-rpc--timer (hive-later 0 #'hive-rpc--work))))))
 
 ;;;; Options
 
@@ -316,7 +316,7 @@ the process has ended.  The program must exist: see `executable-find'."
                   (push "" (slot-value conn 'chunks)))))))
       (setf (slot-value conn 'busy) nil)
       (when (slot-value conn 'chunks)
-        (run-at-time 0 nil #'hive-rpc--parse conn)))))
+        (hive-later 0 #'hive-rpc--parse conn)))))
 
 (defun hive-rpc--wrap-sentinel (conn)
   "Suppress the messages of jsonrpc when CONN's process ends."
@@ -336,7 +336,7 @@ the process has ended.  The program must exist: see `executable-find'."
          (hive-rpc-log "sidecar ended: %s" (string-trim change))
          ;; Later: jsonrpc of Emacs 30 has timers for the last messages, which
          ;; would make its buffer of events again.
-         (run-at-time 0 nil #'hive-rpc--kill-buffers conn process))))))
+         (hive-later 0 #'hive-rpc--kill-buffers conn process))))))
 
 (defun hive-rpc--kill-buffers (conn process)
   "Kill the buffers that jsonrpc made for CONN and its PROCESS."
@@ -356,13 +356,13 @@ the process has ended.  The program must exist: see `executable-find'."
      (unwind-protect (progn ,@body)
        (setf (slot-value ,conn 'busy) busy)
        (when (and (not busy) (slot-value ,conn 'chunks))
-         (run-at-time 0 nil #'hive-rpc--parse ,conn)))))
+         (hive-later 0 #'hive-rpc--parse ,conn)))))
 
-(defun hive-rpc-pipe-answered (conn)
+(defun hive-rpc-pipe-replied (conn)
   "Note that CONN's process replied."
   (setf (slot-value conn 'silent) 0))
 
-(defun hive-rpc-pipe-unanswered (conn)
+(defun hive-rpc-pipe-missed (conn)
   "Note that CONN did not reply to a request; the second time, end it.
 A stream that is out of step never recovers."
   (when (and (> (cl-incf (slot-value conn 'silent)) 1)
@@ -422,14 +422,14 @@ Return at once."
   (when (hive-rpc-pipe-live-p conn)
     (hive-rpc-tell 'shutdown nil :conn conn :id t)
     (hive-rpc-tell 'exit nil :conn conn)
-    (run-at-time 2 nil (lambda ()
-                         (when (hive-rpc-pipe-live-p conn)
-                           (hive-rpc-pipe-kill conn))))))
+    (hive-later 2 (lambda ()
+                    (when (hive-rpc-pipe-live-p conn)
+                      (hive-rpc-pipe-kill conn))))))
 
 (defun hive-rpc-new-id ()
   "Return a new id, by which the sidecar recognizes what it was sent twice."
   (let ((hash (secure-hash 'sha256 (format "%S" (list (random) (random) (emacs-pid)
-                                                      (float-time) (user-uid)
+                                                      (hive-now) (user-uid)
                                                       (recent-keys))))))
     (format "%s-%s-4%s-a%s-%s" (substring hash 0 8) (substring hash 8 12)
             (substring hash 13 16) (substring hash 17 20) (substring hash 20 32))))
@@ -467,11 +467,11 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
              :timeout timeout
              :success-fn
              (lambda (result)
-               (hive-rpc-pipe-answered conn)
+               (hive-rpc-pipe-replied conn)
                (when success (hive-rpc-later success result)))
              :error-fn
              (lambda (err)
-               (hive-rpc-pipe-answered conn)
+               (hive-rpc-pipe-replied conn)
                (funcall fail (if (hive-rpc-pipe-live-p conn)
                                  (hive-rpc--error (plist-get err :code)
                                                   (plist-get err :message))
@@ -480,7 +480,7 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
              :timeout-fn
              (lambda ()
                (hive-rpc-log "no answer to %s" method)
-               (hive-rpc-pipe-unanswered conn)
+               (hive-rpc-pipe-missed conn)
                (funcall fail (list :code -1 :name 'timeout
                                    :text (hive-words 'request-timeout))))))
         ((wrong-type-argument json-error) ; it cannot be encoded as JSON
@@ -613,7 +613,7 @@ Each returns a new plist.")
     (if problem
         (hive-rpc--fail conn problem)
       (setq hive-sidecar-info info
-            hive-rpc--born (float-time)
+            hive-rpc--born (hive-now)
             hive-rpc-connection conn)
       (hive-rpc-tell 'initialized nil)
       (hive-rpc--become 'connected)
@@ -660,7 +660,7 @@ Each returns a new plist.")
           (greeted (eq conn hive-rpc-connection)))
       (setq hive-rpc--process nil
             hive-rpc-connection nil)
-      (when (and greeted (> (- (float-time) hive-rpc--born) 60))
+      (when (and greeted (> (- (hive-now) hive-rpc--born) 60))
         (setq hive-rpc--delay 1))
       (cond
        (greeted (hive-rpc--retry (or words (hive-words 'sidecar-stopped))))
@@ -689,7 +689,7 @@ Each returns a new plist.")
         (sentence (hive-rpc--sentence problem)))
     (unless (string-match-p "[.!?]\\'" sentence) (setq sentence (concat sentence ".")))
     (setq hive-rpc--delay (min 60 (* 2 delay))
-          hive-rpc--start-timer (run-at-time delay nil #'hive-sidecar-start))
+          hive-rpc--start-timer (hive-later delay #'hive-sidecar-start))
     (hive-rpc--become 'waiting
                       (hive-words 'retrying sentence delay))))
 

@@ -21,8 +21,8 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the questions in a storm': (tx) => tx.popups.inStorm(scope('prompt'), STORM),
   'the pings and cards in a storm': (tx) => tx.popups.inStorm(scope('outreach'), STORM),
   'the mentions in a storm': (tx) => tx.popups.inStorm(scope('mention'), STORM),
-  'whether a question of a storm waits': (tx) => tx.popups.stormWaits(scope('prompt'), STORM),
-  'whether a mention of a storm waits': (tx) => tx.popups.stormWaits(scope('mention'), STORM),
+  'whether a question of a storm waits': (tx) => tx.popups.isStormOpen(scope('prompt'), STORM),
+  'whether a mention of a storm waits': (tx) => tx.popups.isStormOpen(scope('mention'), STORM),
   'how many popups came lately': (tx) => tx.popups.recent(scope('prompt'), '2026'),
   'how much a session has open': (tx) => tx.prompts.countOpenOf('session-1'),
   'how much a session and its subagents have pending': (tx) => tx.prompts.countPendingUnder('session-1'),
@@ -62,7 +62,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the history of a session': (tx) => tx.mentions.list({ session_id: 'session-1', limit: 100 }),
 };
 
-/** What is sorted nevertheless: the little that one session has open. */
+/** What is sorted nevertheless: the few prompts that one session has open. */
 const SORTED: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'what a session has open': (tx) => tx.prompts.openOf('session-1', 200),
   'the turns that it was not told of': (tx) => tx.turns.unreadAborts('session-1', 5),

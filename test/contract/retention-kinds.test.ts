@@ -9,7 +9,7 @@ import { tempStore } from '../support/temp.ts';
 
 const DAYS = 90;
 
-it('knows every table: what is in none of its kinds is meant to stay', () => {
+it('knows every table: those that are in none of its kinds are kept on purpose', () => {
   const staying = tablesOfStore().filter(({ table }) => !agingTables().has(table));
   expect(staying.map(({ table }) => table).sort()).toEqual([
     'counters',
@@ -28,7 +28,7 @@ it('removes a revoked token, and a connection whose session is gone or never was
   const { session_id } = await introduce(hive);
   const place = { machine: 'elsewhere', pid: 1, parent_pid: null };
   for (const connection_id of ['named', 'unnamed'])
-    await hive.sessions.openConnection({ connection_id, ...place });
+    await hive.callers.openConnection({ connection_id, ...place });
   await hive.store.write((tx) => tx.sessions.nameConnection('named', session_id));
   grow(store, DAYS + 1);
   expect(await hive.retention.sweep(DAYS)).toMatchObject({ tokens: 1, connections: 1 });
@@ -93,7 +93,7 @@ it('removes desks whose lease has lapsed, and old events of what is gone', async
   expect(await hive.retention.sweep(DAYS)).toEqual({ events: 2 });
 });
 
-it('old messages go with their mentions and popups, but for those that somebody has yet to deal with', async () => {
+it('old messages are removed with their mentions and popups, except those that somebody has yet to process', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
@@ -119,7 +119,7 @@ it('old messages go with their mentions and popups, but for those that somebody 
   expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
 });
 
-it('a session takes along what the loop guard remembers of it', async () => {
+it('a session is removed with what the loop guard remembers of it', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];

@@ -29,7 +29,7 @@
   (declare (indent 1))
   `(hive-test-with-desk nil
      (let ((said nil))
-       (clrhash hive-interrupt--asked)
+       (clrhash hive-interrupt--requests)
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said))))
          (hive-test-connect)
@@ -41,7 +41,7 @@
   "Return the params of the interrupts that the sidecar received."
   (delq nil (mapcar (lambda (record) (plist-get (plist-get record :called) :params)) (hive-test-state))))
 
-(ert-deftest hive-interrupt-offers-what-runs-and-says-what-came-of-it ()
+(ert-deftest hive-interrupt-offers-running-turns-and-reports-the-outcome ()
   (hive-interrupt-test '(:outcome "aborted" :sentence "task interrupted by Ada")
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :tool "Bash%s" :tool_since (hive-text-now)))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
@@ -73,7 +73,7 @@
     (should (equal (list turn) (hive-turns-running)))
     (hive-rpc-notify 'turn/changed (plist-put (copy-sequence turn) :state "completed"))
     ;; A list that was made before the turn ended arrives after that.
-    (hive-interrupt--listed (list (list :session_id "s-1" :handle "reviewer" :turn turn)))
+    (hive-interrupt--remember-listed (list (list :session_id "s-1" :handle "reviewer" :turn turn)))
     (should-not (hive-turns-running))
     (hive-rpc-notify 'turn/changed next)
     (should (equal (list next) (hive-turns-running)))))
@@ -84,7 +84,7 @@
       (hive-rpc-notify 'desk/resync nil))
     (should (memq 'session/list asked))))
 
-(ert-deftest hive-interrupt-unconfirmed-is-told-and-the-end-later ()
+(ert-deftest hive-interrupt-reports-unconfirmed-and-the-end-later ()
   (hive-interrupt-test '(:outcome "unconfirmed" :sentence "no confirmation within 60 s")
     (hive-interrupt-session "a" "Codex-a")
     (hive-test-wait 5 said)
@@ -97,14 +97,14 @@
     (hive-test-wait 5 (cdr said))
     (should (equal "Codex-a: task interrupted by Ada; 1 open question was cancelled with it" (car said)))))
 
-(ert-deftest hive-interrupt-the-outcome-is-told-after-a-restart-of-either ()
+(ert-deftest hive-interrupt-the-outcome-is-reported-after-a-restart-of-either ()
   (hive-interrupt-test nil
     ;; The sidecar dies while the request is open.
     (hive-test-call 'fake/plan '(:method "turn/interrupt" :outcomes ["die"]))
     (hive-interrupt-session "a" "Codex-a")
     (hive-test-wait 10 (not (hive-sidecar-connected-p)))
     (should-not said)
-    (let ((id (car (hash-table-keys hive-interrupt--asked))))
+    (let ((id (car (hash-table-keys hive-interrupt--requests))))
       (hive-test-wait 10 (hive-sidecar-connected-p))
       (hive-test-call 'fake/result
                       (list :method "session/list" :result
@@ -119,7 +119,7 @@
       (hive-test-wait 5 said)
       (should (equal '("Codex-a: task completed before the interrupt reached it") said)))
     ;; A new Emacs continues with the requests of this human.
-    (clrhash hive-interrupt--asked)
+    (clrhash hive-interrupt--requests)
     (cl-loop for (state . sentence) in '(("pending") ("withdrawn" . "the interrupt was withdrawn"))
              do (hive-interrupt-test-tell
                  (hive-interrupt-test-turn "b" :interrupts (vector (list :interrupt_id "i-1" :by "Ada" :via "emacs"
@@ -127,7 +127,7 @@
     (hive-test-wait 5 (cdr said))
     (should (equal "Codex-b: the interrupt was withdrawn" (car said)))))
 
-(ert-deftest hive-interrupt-a-refusal-is-said ()
+(ert-deftest hive-interrupt-a-refusal-is-reported ()
   (hive-interrupt-test nil
     (hive-test-call 'fake/plan '(:method "turn/interrupt"
                                  :outcomes [(:code -32002 :message "no_turn: Codex-a is idle; nothing to interrupt.")]))
@@ -144,7 +144,7 @@
 (ert-deftest hive-interrupt-all-says-when-no-agent-was-running ()
   (should (equal "No agent was running" (hive-interrupt--summary nil))))
 
-(ert-deftest hive-interrupt-all-asks-once-and-sums-up ()
+(ert-deftest hive-interrupt-all-asks-once-and-summarizes ()
   (hive-interrupt-test nil
     (hive-test-call 'fake/result
                     '(:method "turn/interrupt_all" :result
@@ -160,7 +160,7 @@
     (hive-test-wait 5 said)
     (should (equal '("1 of 3 agents stopped; B-2: task completed before; C-3: It said no.") said))))
 
-(ert-deftest hive-interrupt-without-anybody-at-work-says-so ()
+(ert-deftest hive-interrupt-says-so-if-no-agent-is-running ()
   (hive-interrupt-test nil
     (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (ert-fail "asked for nothing"))))
       (dolist (command '(hive-interrupt hive-interrupt-all))
@@ -204,7 +204,7 @@
     (hive-test-call 'fake/ask nil)
     (should (equal '("Withdrew the interrupt for Codex-c") said))))
 
-(ert-deftest hive-interrupt-withdraw-that-fails-is-said-and-changes-nothing ()
+(ert-deftest hive-interrupt-withdraw-that-fails-is-reported-and-changes-nothing ()
   (hive-interrupt-test nil
     (hive-test-call 'fake/plan '(:method "turn/cancel_interrupt"
                                  :outcomes [(:code -32002 :message "store_busy: The store is busy.")]))
@@ -214,7 +214,7 @@
       (hive-interrupt-withdraw turn)
       (hive-test-wait 5 said)
       (should (equal '("Hive could not withdraw the interrupt: The store is busy.") said))
-      (should (equal "Codex-c" (gethash "i-2" hive-interrupt--asked))))))
+      (should (equal "Codex-c" (gethash "i-2" hive-interrupt--requests))))))
 
 (provide 'hive-interrupt-test)
 ;;; hive-interrupt-test.el ends here

@@ -115,7 +115,7 @@
     (should (looking-at " ▾ shop"))
     (should-error (hive-list-test-key "M-p") :type 'user-error)))
 
-(ert-deftest hive-list-with-sections-changed-line-by-line-is-as-printed-anew ()
+(ert-deftest hive-list-with-sections-updated-by-line-equals-a-new-print ()
   (let ((hive-list-group 'project))
     (hive-list-test
       (let ((state (cl-make-random-state 7)) (ids nil) (next 0))
@@ -247,23 +247,23 @@
         (should (equal '("s2" "s1") interrupted))
         (should-not (hive-list--marked))))))
 
-(ert-deftest hive-list-asks-nothing-before-an-agent-that-is-idle-is-interrupted ()
+(ert-deftest hive-list-does-not-confirm-the-interrupt-of-an-idle-agent ()
   (hive-list-sections-desk
     (let (asked interrupted)
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (question) (push question asked) t))
                 ((symbol-function 'hive-interrupt-session)
                  (lambda (session &rest _) (push session interrupted))))
-        (hive-model--take '(:session_id "s1" :handle "Claude-1" :state "idle"))
-        (hive-model--take '(:session_id "s2" :handle "Codex-1" :state "active"))
+        (hive-model--remember-session '(:session_id "s1" :handle "Claude-1" :state "idle"))
+        (hive-model--remember-session '(:session_id "s2" :handle "Codex-1" :state "active"))
         (should (equal "These 2 agents are idle; nothing to interrupt"
                        (cadr (should-error (hive-list-test-key "i") :type 'user-error))))
         (should-not asked)
-        (hive-interrupt--take '(:turn_id "t2" :session_id "s2" :state "in_progress"))
+        (hive-interrupt--remember '(:turn_id "t2" :session_id "s2" :state "in_progress"))
         (unwind-protect
             (progn (hive-list-test-key "i")
                    (should (= 1 (length asked)))
                    (should (equal '("s2") interrupted)))
-          (hive-interrupt--take '(:turn_id "t2" :session_id "s2" :state "completed"))
+          (hive-interrupt--remember '(:turn_id "t2" :session_id "s2" :state "completed"))
           (clrhash hive-model--sessions))))))
 
 ;;;; Filters, and why the list is empty
@@ -367,7 +367,7 @@
     (hive-list-follow -1)
     (should (equal '("p1") (hive-list-sections-previewed)))))
 
-(ert-deftest hive-list-marks-what-asks-for-the-same ()
+(ert-deftest hive-list-marks-questions-that-ask-the-same ()
   (hive-list-test
     (dolist (fields '((:ask_id "a" :alike "x" :created_at "1") (:ask_id "b" :alike "y" :created_at "2")
                       (:ask_id "c" :alike "x" :created_at "3")))

@@ -1,10 +1,10 @@
-/** The matrix of source, kind, rule and critical: each refusal names its rule, when it passes, and what else is possible. */
+/** The matrix of source, kind, rule and critical: each refusal names its rule, when it ends, and what else is possible. */
 import { describe, expect, test, vi } from 'vitest';
 import {
   applyOutreachChanges,
-  askRules,
   budgetSize,
   DEFAULT_OUTREACH_SETTINGS,
+  decideByRules,
   fullBucket,
   humanBusy,
   type OutreachRule,
@@ -52,7 +52,7 @@ const OFFENCES: readonly (readonly [OutreachRule, Partial<RuleState>])[] = [
   ['budget', { bucket: { ...full, credits: 0 } }],
 ];
 
-const ruleOf = (given: RuleState): OutreachRule | null => askRules(given).refusal?.rule ?? null;
+const ruleOf = (given: RuleState): OutreachRule | null => decideByRules(given).refusal?.rule ?? null;
 
 describe('source × kind', () => {
   test.each<[Source, 'ping' | 'card' | 'report', boolean]>([
@@ -97,7 +97,7 @@ describe('source × kind × rule × critical', () => {
 });
 
 describe('the order', () => {
-  test('of all rules that say no the first is told', () => {
+  test('of all rules that refuse, the first one is named', () => {
     const merged: Partial<RuleState> = {};
     for (const [rule, offence] of OFFENCES.toReversed()) {
       Object.assign(merged, offence);
@@ -108,12 +108,12 @@ describe('the order', () => {
 
 describe('what it costs', () => {
   test('one token; nothing from main or a fork; critical none, but it is counted', () => {
-    expect(askRules(state())).toMatchObject({ bucket: { credits: full.credits - 1, critical: 0 } });
-    expect(askRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
-    expect(askRules(state({ critical: true }))).toMatchObject({
+    expect(decideByRules(state())).toMatchObject({ bucket: { credits: full.credits - 1, critical: 0 } });
+    expect(decideByRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
+    expect(decideByRules(state({ critical: true }))).toMatchObject({
       bucket: { credits: full.credits, critical: 1 },
     });
-    expect(askRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toMatchObject({
+    expect(decideByRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toMatchObject({
       bucket: { credits: 0, critical: 1 },
     });
   });
@@ -124,16 +124,16 @@ describe('with nobody there', () => {
 
   test('it costs nothing, even with an empty bucket; critical is counted', () => {
     for (const credits of [full.credits, 0])
-      expect(askRules(state({ ...away, bucket: { ...full, credits } }))).toEqual({
+      expect(decideByRules(state({ ...away, bucket: { ...full, credits } }))).toEqual({
         refusal: null,
         bucket: null,
       });
-    expect(askRules(state({ ...away, critical: true }))).toMatchObject({ bucket: { critical: 1 } });
+    expect(decideByRules(state({ ...away, critical: true }))).toMatchObject({ bucket: { critical: 1 } });
   });
 
-  test('as much is kept as the bucket holds: a loop that nobody sees ends, too', () => {
+  test('only as much is stored as the bucket holds, so a loop that nobody sees ends too', () => {
     expect(ruleOf(state({ ...away, unseen: full.credits - 1 }))).toBeNull();
-    const refused = askRules(state({ ...away, unseen: full.credits })).refusal;
+    const refused = decideByRules(state({ ...away, unseen: full.credits })).refusal;
     expect(refused).toMatchObject({ rule: 'budget', passes_at: null });
     expect(refused?.sentence).toContain(`${full.credits} pings and cards are kept for your human already`);
     expect(ruleOf(state({ ...away, unseen: full.credits, critical: true }))).toBeNull();
@@ -154,7 +154,7 @@ describe('with nobody there', () => {
 
 describe('a refusal', () => {
   const sentenceOf = (changes: Partial<RuleState>): string =>
-    askRules(state(changes)).refusal?.sentence ?? '';
+    decideByRules(state(changes)).refusal?.sentence ?? '';
 
   test.each(OFFENCES)('by %s names the rule and that a report is always possible', (rule, offence) => {
     expect(sentenceOf(offence)).toContain(`(rule ${rule})`);
@@ -173,7 +173,7 @@ describe('a refusal', () => {
     expect(sentenceOf({ settings, busy: { reason: 'do_not_disturb', until: null } })).toContain(
       'when they are back',
     );
-    const empty = askRules(state({ bucket: { ...full, credits: 0 } }));
+    const empty = decideByRules(state({ bucket: { ...full, credits: 0 } }));
     expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T12:01:00.000Z' });
     expect(empty.refusal?.sentence).toContain('You can send it at 2026-03-01T12:01:00.000Z.');
   });
@@ -203,7 +203,7 @@ describe('the human is busy', () => {
     vi.unstubAllEnvs();
   });
 
-  test('when not to be disturbed, until then, or nobody knows', () => {
+  test('during do-not-disturb, until its end, if that is known', () => {
     expect(humanBusy([wishes({ do_not_disturb: LATER })], null, moment)).toEqual({
       reason: 'do_not_disturb',
       until: LATER,
@@ -215,7 +215,7 @@ describe('the human is busy', () => {
     expect(humanBusy([wishes({ do_not_disturb: true }), wishes({})], null, moment)).toBeNull();
   });
 
-  test('for two minutes after taking up a prompt that still waits', () => {
+  test('for two minutes after opening a prompt that is still pending', () => {
     expect(humanBusy([], '2026-03-01T11:59:00.000Z', moment)).toEqual({
       reason: 'answering',
       until: '2026-03-01T12:01:00.000Z',
@@ -225,7 +225,7 @@ describe('the human is busy', () => {
 });
 
 describe('settings', () => {
-  test('a session follows what holds everywhere unless it has its own', () => {
+  test('a session follows the global setting unless it has its own', () => {
     const everywhere = { outputs_per_turn: 3, allow_ping: false };
     expect(outreachSettings(everywhere, { allow_ping: true })).toEqual({
       ...DEFAULT_OUTREACH_SETTINGS,
@@ -234,7 +234,7 @@ describe('settings', () => {
     });
   });
 
-  test('null goes back, what is left out stays, what is unknown is dropped', () => {
+  test('null resets, omitted settings stay, unknown ones are dropped', () => {
     const stands = { allow_ping: false, outputs_per_turn: 2 };
     expect(
       applyOutreachChanges(stands, { allow_ping: null, mind_busy: false, budget_capacity: undefined }),

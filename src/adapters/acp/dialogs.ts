@@ -54,7 +54,7 @@ const OPTION_KINDS: Readonly<Record<string, Pick<EditorOption, 'description' | '
 const UNKNOWN_KIND = { description: 'The agent does not say what this means', refuses: false, once: false };
 
 /** Fields of a call that are shown as such, or that say nothing about what it does. */
-const SHOWN: ReadonlySet<string> = new Set([
+const DISPLAYED_FIELDS: ReadonlySet<string> = new Set([
   '_meta',
   'content',
   'kind',
@@ -91,7 +91,7 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   const others = content.filter((part) => !isChange(part) && !isText(part) && part['type'] !== 'terminal');
   const rest = Object.entries(call).filter(
     ([name, value]) =>
-      !SHOWN.has(name) &&
+      !DISPLAYED_FIELDS.has(name) &&
       !(call['rawInput'] === undefined && name in input) &&
       !(Array.isArray(value) && value.length === 0),
   );

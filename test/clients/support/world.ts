@@ -22,7 +22,7 @@ export interface World {
 export async function openWorld(store: string = tempStore()): Promise<World> {
   const hive = await openHive({ store, env: {} });
   onTestFinished(() => hive.close());
-  hive.seats.hold(SEAT_SECRET);
+  hive.seats.useKey(SEAT_SECRET);
   // The clients know their project by its real path.
   const folder = realpathSync(tempFolder());
   // Their person has registered the seat at which this hive answers.
@@ -30,7 +30,7 @@ export async function openWorld(store: string = tempStore()): Promise<World> {
   return { clients, store, folder, hive };
 }
 
-/** In the environment of every client: what is not on this machine cannot be reached. */
+/** In the environment of every client, so that it reaches nothing outside of this machine. */
 export const LOOPBACK_ONLY: Readonly<Record<string, string>> = {
   HTTP_PROXY: 'http://127.0.0.1:9',
   HTTPS_PROXY: 'http://127.0.0.1:9',

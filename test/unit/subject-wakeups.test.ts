@@ -1,4 +1,4 @@
-/** Many waits in one process: a commit wakes those whose thing it touched, and in doubt everybody. */
+/** Many waits in one process: a commit wakes those whose subject it changed, and if in doubt all of them. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createSubjectWakeups, type SubjectWakeups } from '../../src/application/feed.ts';
 import type { Store } from '../../src/application/ports.ts';
@@ -13,7 +13,7 @@ let reads: number;
 let fails: boolean;
 let pruned: number;
 let rung: number[];
-let bells: SubjectWakeups;
+let wakeups: SubjectWakeups;
 
 function append(...subjects: string[]): void {
   for (const subject of subjects) events.push({ seq: events.length + 1, subject } as HiveEvent);
@@ -23,7 +23,7 @@ function append(...subjects: string[]): void {
 /** That many waiters, each for its own subject from `s0` on; `rung` counts their wake-ups. */
 function wait(count: number): (() => void)[] {
   return Array.from({ length: count }, (_, n) =>
-    bells.watch([`s${n}`], () => {
+    wakeups.watch([`s${n}`], () => {
       rung[n] = (rung[n] ?? 0) + 1;
     }),
   );
@@ -51,10 +51,10 @@ beforeEach(() => {
       return () => listeners.delete(listener);
     },
   } as unknown as Store;
-  bells = createSubjectWakeups(store);
+  wakeups = createSubjectWakeups(store);
 });
 
-/** The first commit after many have come rings all: nobody had read the log before. */
+/** The first commit after many have begun wakes all, because nobody had read the log before. */
 async function settle(): Promise<void> {
   append('other');
   await eventually(() => total() === MANY);
@@ -62,7 +62,7 @@ async function settle(): Promise<void> {
 }
 
 describe('many waits', () => {
-  test('are woken by what touches them, and by nothing else', async () => {
+  test('are woken by changes of their subject, and by nothing else', async () => {
     wait(MANY);
     await settle();
     append('s3', 'nobody', 's7', 's3');
@@ -74,10 +74,10 @@ describe('many waits', () => {
     expect(rung[4]).toBe(1);
   });
 
-  test('that wait for several things are woken by each', async () => {
+  test('that wait for several subjects are woken by each', async () => {
     wait(MANY);
     let rings = 0;
-    bells.watch(['a', 'b'], () => {
+    wakeups.watch(['a', 'b'], () => {
       rings += 1;
     });
     await settle();
@@ -107,7 +107,7 @@ describe('many waits', () => {
     for (const end of ends) end();
     expect(listeners.size).toBe(0);
     let rings = 0;
-    bells.watch(['s1'], () => {
+    wakeups.watch(['s1'], () => {
       rings += 1;
     });
     append('s1');
@@ -116,7 +116,7 @@ describe('many waits', () => {
   });
 });
 
-test('a few look for themselves, without the log', () => {
+test('a few waits read for themselves, without the log', () => {
   wait(3);
   append('nobody');
   expect([total(), reads]).toEqual([3, 0]);
