@@ -31,12 +31,15 @@ beforeEach(async () => {
 const ON = '(progn (hive-mode 1) (driver-wait (and (hive-sidecar-connected-p) (hive-model-complete-p))) t)';
 
 /** Turns Hive on, with one shell of Gemini that works. */
-async function begin(client_id = 'nil'): Promise<void> {
+async function begin(client_id = 'nil', process = 'nil'): Promise<void> {
   await emacs.eval("(require 'agent-shell)");
   await emacs.eval(ON);
-  await emacs.eval(`(progn (defvar shell (stand-in-start "Gemini" ${client_id})) t)`);
+  await emacs.eval(`(progn (defvar shell (stand-in-start "Gemini" ${client_id} ${process})) t)`);
   await emacs.eval('(with-current-buffer shell (stand-in-submit "Go on") t)');
 }
+
+/** A process in the place of the agent's. */
+const PROCESS = '(make-process :name "agent" :command (list "cat") :connection-type (quote pipe))';
 
 const inShell = (form: string): Promise<unknown> => emacs.eval(`(with-current-buffer shell ${form})`);
 const ask = (id: number | string, ...fields: string[]): Promise<unknown> =>
@@ -317,7 +320,7 @@ describe('an agent', () => {
 
   test('whose own hooks speak for it is left to them, also when they begin later: nothing is asked twice', async () => {
     await hive.sessions.introduce(introduction({ session_id: 'claude-1' }));
-    await begin('"claude-1"');
+    await begin('"claude-1"', PROCESS);
     await hive.store.write((tx) => tx.sessions.touchByHook('claude-1', tx.now));
     await ask(0);
     await settle();

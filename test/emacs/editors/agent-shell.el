@@ -168,14 +168,15 @@ It answers as often as it is called."
 
 ;;;; What a test has the agent and its person do
 
-(defun stand-in-start (name &optional client-id)
-  "Return a new shell buffer of the agent NAME, whose conversation is CLIENT-ID."
+(defun stand-in-start (name &optional client-id process)
+  "Return a new shell buffer of the agent NAME, whose conversation is CLIENT-ID.
+PROCESS is the agent, if a test needs one."
   (let ((buffer (generate-new-buffer (format "%s Agent @ demo" name))))
     (with-current-buffer buffer
       ;; Its hook runs once the state is there.
       (delay-mode-hooks (agent-shell-mode))
       (setq agent-shell--state
-            (list (cons :buffer buffer) (cons :client (list (cons :process nil)))
+            (list (cons :buffer buffer) (cons :client (list (cons :process process)))
                   (cons :agent-config (list (cons :buffer-name name)))
                   (cons :session (list (cons :id nil))) (cons :tool-calls nil) (cons :busy nil)))
       (add-hook 'kill-buffer-hook
