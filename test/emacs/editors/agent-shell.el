@@ -53,8 +53,11 @@
     (setf (alist-get (car keys) agent-shell--state) value)))
 
 (defun stand-in--send (&rest what)
-  "Send WHAT to the agent of this buffer."
-  (when (stand-in--get :dead) (error "The agent has ended"))
+  "Send WHAT to the agent of this buffer, and to its process if it has one."
+  (let ((process (stand-in--get :client :process)))
+    (when (or (stand-in--get :dead) (and process (not (process-live-p process))))
+      (error "The agent has ended"))
+    (when process (process-send-string process (format "%S\n" what))))
   (push (cons (current-buffer) what) stand-in-sent))
 
 (defun stand-in--emit (event &rest data)
