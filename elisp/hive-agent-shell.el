@@ -104,13 +104,13 @@ Each with the version in which it was seen, and what it is for.")
       (add-function :around (local 'agent-shell-permission-responder-function)
                     #'hive-agent-shell--respond))
     (add-hook 'kill-buffer-hook #'hive-agent-shell--detach nil t)
-    (hive-agent-shell--waiting)))
+    (hive-agent-shell--offer-pending)))
 
 (defun hive-agent-shell--subscribe ()
   "Receive the events of this buffer.
 Where the hook of its mode runs too early, as in the first 0.48.1, its
 state is made anew after that, and this is forgotten: see
-`hive-agent-shell--asked'."
+`hive-agent-shell--permission-received'."
   (setq hive-agent-shell--subscription
         (ignore-errors (agent-shell-subscribe-to :shell-buffer (current-buffer)
                                                  :on-event #'hive-agent-shell--event))))
@@ -258,10 +258,10 @@ THEIRS is the user's own responder, or nil.  Return nil where it is
 offered, so that its dialog is shown."
   (or (and (functionp theirs) (funcall theirs permission))
       (progn
-        (hive-rpc-guarded #'hive-agent-shell--asked permission)
+        (hive-rpc-guarded #'hive-agent-shell--permission-received permission)
         nil)))
 
-(defun hive-agent-shell--asked (permission)
+(defun hive-agent-shell--permission-received (permission)
   "Offer PERMISSION, the argument of a responder."
   (when (derived-mode-p 'agent-shell-mode)
     (hive-agent-shell--attach)
@@ -270,7 +270,7 @@ offered, so that its dialog is shown."
     (hive-agent-shell--offer (map-elt permission :tool-call) (map-elt permission :options)
                              (map-elt permission :respond))))
 
-(defun hive-agent-shell--waiting ()
+(defun hive-agent-shell--offer-pending ()
   "Offer the permissions of this buffer that have waited before."
   (when (hive-agent-shell--private 'agent-shell--send-permission-response)
     (map-do
@@ -311,7 +311,7 @@ offered, so that its dialog is shown."
        (hive-editor-begin hive-agent-shell--agent))
       ('tool-call-update (hive-editor-begin hive-agent-shell--agent))
       ;; Only where the user's own responder has replaced ours is it news.
-      ('permission-request (hive-agent-shell--waiting))
+      ('permission-request (hive-agent-shell--offer-pending))
       ('permission-response (hive-agent-shell--answered-here data))
       ('turn-complete (hive-agent-shell--over (map-elt data :stop-reason)))
       ('error (hive-agent-shell--over "error"))

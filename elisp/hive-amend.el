@@ -10,7 +10,7 @@
 ;; An answer that was wrong can be put right in three ways, whichever is still
 ;; possible:
 ;;
-;;   while it is held       `hive-undo' takes it back; nobody saw it
+;;   while it is delayed    `hive-undo' takes it back; nobody saw it
 ;;   until it is delivered  `hive-amend' corrects it; the event log has both
 ;;   after that             `hive-amend' sends the agent a message that quotes
 ;;                          the question and the answer
@@ -32,30 +32,30 @@
 
 (declare-function hive-mention "hive-shared-compose")
 
-;;;; Taking back what is held
+;;;; Taking back what is delayed
 
 ;; The outbox holds an answer for `hive-undo-seconds' before it is sent.  What
 ;; was given with one key, such as the answers to a batch, is taken back
 ;; together.
 
-(defun hive-amend-held ()
+(defun hive-amend-delayed ()
   "Return the entries that `hive-undo' would take back now, oldest first."
-  (let* ((held (hive-outbox-held))
-         (last (car (last held)))
+  (let* ((delayed (hive-outbox-delayed))
+         (last (car (last delayed)))
          (report (and last (hive-outbox-entry-report last))))
     (if report
-        (cl-remove-if-not (lambda (entry) (eq report (hive-outbox-entry-report entry))) held)
+        (cl-remove-if-not (lambda (entry) (eq report (hive-outbox-entry-report entry))) delayed)
       (and last (list last)))))
 
-(defun hive-amend--named (held)
-  "Return for whom the entries HELD are, in words."
+(defun hive-amend--named (delayed)
+  "Return for whom the entries DELAYED are, in words."
   (hive-text-line
    (string-join (delete-dups
                  (mapcar (lambda (entry)
                            (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
                              (if prompt (hive-text-agent prompt 30)
                                (hive-text-line (hive-outbox-entry-ask-id entry) 30))))
-                         held))
+                         delayed))
                 ", ")
    60))
 
@@ -63,19 +63,19 @@
   "Return the decision in ENTRY, in one line."
   (hive-text-line (plist-get (hive-outbox-entry-params entry) :decision) 40))
 
-(defun hive-amend-held-text (key)
-  "Return what is held and for how long, and that KEY takes it back; or nil."
-  (let ((held (hive-amend-held)))
-    (when held
-      (hive-words 'held (hive-amend--decision (car held)) (hive-amend--named held)
-                  (ceiling (- (hive-outbox-entry-held-until (car held)) (float-time))) key))))
+(defun hive-amend-delayed-text (key)
+  "Return what is delayed and for how long, and that KEY takes it back; or nil."
+  (let ((delayed (hive-amend-delayed)))
+    (when delayed
+      (hive-words 'answer-delayed (hive-amend--decision (car delayed)) (hive-amend--named delayed)
+                  (ceiling (- (hive-outbox-entry-delayed-until (car delayed)) (float-time))) key))))
 
-(defun hive-amend-take-back (held)
-  "Take back the entries HELD; return the questions that are pending again."
-  (let ((decision (hive-amend--decision (car held)))
-        (names (hive-amend--named held))
+(defun hive-amend-take-back (delayed)
+  "Take back the entries DELAYED; return the questions that are pending again."
+  (let ((decision (hive-amend--decision (car delayed)))
+        (names (hive-amend--named delayed))
         (taken nil))
-    (dolist (entry held)
+    (dolist (entry delayed)
       (condition-case oops
           (when (hive-outbox-take-back entry)
             (push (hive-outbox-entry-ask-id entry) taken))
@@ -95,28 +95,28 @@
 (defvar hive-amend--said nil "The line of the countdown as it was shown last.")
 
 (defun hive-amend--count-down (&optional again)
-  "Show what is held and for how long; AGAIN if it was shown before."
+  "Show what is delayed and for how long; AGAIN if it was shown before."
   (when hive-amend--timer (cancel-timer hive-amend--timer))
   (setq hive-amend--timer nil)
   (let ((text (with-current-buffer (window-buffer)
-                (hive-amend-held-text (substitute-command-keys hive-amend-key)))))
+                (hive-amend-delayed-text (substitute-command-keys hive-amend-key)))))
     (when (and text (or (not again) (equal (current-message) hive-amend--said)))
       (setq hive-amend--said text)
       (let ((message-log-max (and (not again) message-log-max)))
         (message "%s" text))
       (setq hive-amend--timer (run-at-time 1 nil #'hive-amend--count-down t)))))
 
-(add-hook 'hive-respond-held-hook #'hive-amend--count-down)
+(add-hook 'hive-respond-delayed-hook #'hive-amend--count-down)
 
 ;;;###autoload
 (defun hive-undo (&optional comment)
   "Take back your last answer, or correct it.
-While an answer is held (see `hive-undo-seconds'), it is taken back and
+While an answer is delayed (see `hive-undo-seconds'), it is taken back and
 its question is pending again; its agent notices nothing.  Later this
 is `hive-amend', with COMMENT."
   (interactive "P")
-  (let ((held (hive-amend-held)))
-    (if held (hive-amend-take-back held) (hive-amend comment))))
+  (let ((delayed (hive-amend-delayed)))
+    (if delayed (hive-amend-take-back delayed) (hive-amend comment))))
 
 ;;;; Correcting an answer
 
@@ -125,7 +125,7 @@ is `hive-amend', with COMMENT."
 ;; outbox: it is on disk before Emacs reports anything, and one that is
 ;; rejected is kept.
 
-(defconst hive-amend--shown 30 "How many recent answers are offered.")
+(defconst hive-amend--most 30 "How many recent answers are offered.")
 
 (defun hive-amend--standing (prompt)
   "Return the current answer to PROMPT, or nil.
@@ -253,16 +253,16 @@ comment; with a prefix argument COMMENT, you can also add one.  The
 event log keeps both answers.  The correction is on disk before Emacs
 says so; one that comes too late is kept, with the reason.  If the
 agent already has your answer, you write it a message instead, which
-quotes the question and your answer.  An answer that is still held is
+quotes the question and your answer.  An answer that is still delayed is
 taken back (see `hive-undo')."
   (interactive "P")
   (let* ((here (hive-prompt-at-point))
-         (held (and here (cl-find (plist-get here :ask_id) (hive-outbox-held)
+         (delayed (and here (cl-find (plist-get here :ask_id) (hive-outbox-delayed)
                                   :key #'hive-outbox-entry-ask-id :test #'equal)))
          (mine (hive-amend--known)))
-    (cond (held (hive-amend-take-back (list held)))
+    (cond (delayed (hive-amend-take-back (list delayed)))
           ((and here (hive-amend--mine-p here)) (hive-amend--correct here comment))
-          (mine (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--shown)) comment))
+          (mine (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--most)) comment))
           (t (hive-fail 'amend-none)))))
 
 (provide 'hive-amend)

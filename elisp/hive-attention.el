@@ -10,7 +10,7 @@
 ;; The options that say when and how you are notified, and how agents are held
 ;; and woken.  They are stored as settings of your seat, or of all seats.
 ;;
-;; Do-not-disturb and quiet hours hold back all but critical questions, and end
+;; Do-not-disturb and quiet hours suppress all but critical questions, and end
 ;; with a line that counts what arrived.
 
 ;;; Code:
@@ -362,7 +362,7 @@ Name how many of them are critical and were not announced."
 
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
-  "Turn do-not-disturb on or off; while it is on, hold back notifications.
+  "Turn do-not-disturb on or off; while it is on, suppress notifications.
 Only critical questions pop up or are announced in the echo area, and
 only a few an hour (`hive-quiet-criticals'); a `z' in the mode line
 shows that.  With a prefix argument, it ends by
@@ -447,18 +447,18 @@ A plist of :begins_at and :ends_at.")
            (float-time)
            (hive-text-seconds (plist-get hive-attention--times :ends_at)))))
 
-;;;; What is held back
+;;;; What is suppressed
 
 (defun hive-quiet-text ()
-  "Return why notifications are held back, in words, or nil if they are not."
+  "Return why notifications are suppressed, in words, or nil if they are not."
   (cond (hive-attention--since (hive-words 'quiet-help))
         ((hive-attention--hours-p)
          (hive-words 'quiet-until
                      (format-time-string
                       "%H:%M" (hive-text-seconds (plist-get hive-attention--times :ends_at)))))))
 
-(defun hive-attention--held-p (item)
-  "Return non-nil if ITEM, a plist, is held back."
+(defun hive-attention--suppressed-p (item)
+  "Return non-nil if ITEM, a plist, is suppressed."
   ;; A question has an urgency; a ping or card is critical or is not.
   (if (or (equal (plist-get item :urgency) "critical")
           (hive-rpc-true-p item :critical))
@@ -493,9 +493,9 @@ An item takes one credit, however often this is asked about it."
   "Return non-nil if HANDLE, in any case, is that of a muted agent."
   (and (stringp handle) (member-ignore-case handle hive-attention--muted-agents)))
 
-(add-hook 'hive-notify-held-functions #'hive-attention--held-p)
+(add-hook 'hive-notify-suppressed-functions #'hive-attention--suppressed-p)
 
-(defun hive-attention--take (preferences)
+(defun hive-attention--apply (preferences)
   "Apply the current PREFERENCES, which may be older than this Emacs."
   (hive-attention--plan (plist-get preferences :quiet_times))
   (setq hive-attention--criticals (or (plist-get preferences :quiet_criticals) 3))
@@ -508,7 +508,7 @@ An item takes one credit, however often this is asked about it."
           ;; Perhaps another Emacs has ended it.
           ((not quiet) (hive-attention--end)))))
 
-(add-hook 'hive-attention-functions #'hive-attention--take)
+(add-hook 'hive-attention-functions #'hive-attention--apply)
 
 (provide 'hive-attention)
 ;;; hive-attention.el ends here

@@ -148,14 +148,14 @@ may be given."
     (condition-case oops
         (pcase-dolist (`(,prompt . ,params) requests)
           (hive-outbox-add (plist-get prompt :ask_id) "hivemind-response" params text report
-                           (hive-respond-hold prompt (hive-batch--fitted prompt answer)))
+                           (hive-respond-undo-delay prompt (hive-batch--fitted prompt answer)))
           (setq sent (1+ sent)))
       ((error quit)
        (setf (hive-batch-report-open report)
              (- (hive-batch-report-open report) (- (length batch) sent)))
        (if (zerop sent) (signal (car oops) (cdr oops))
          (hive-fail 'batch-unsaved sent (length batch) (error-message-string oops)))))
-    (if (hive-outbox-held) (run-hooks 'hive-respond-held-hook)
+    (if (hive-outbox-delayed) (run-hooks 'hive-respond-delayed-hook)
       (hive-say 'answers-queued (length batch)))))
 
 (defun hive-batch--fitted (prompt answer)
@@ -302,7 +302,7 @@ A decision that may grant a permission is confirmed first."
 
 ;;;; All of a batch in a buffer
 
-(defvar-local hive-batch--shown nil "The batch that this buffer shows.")
+(defvar-local hive-batch--current nil "The batch that this buffer shows.")
 
 (defun hive-batch-insert (batch)
   "Insert the whole text of BATCH with its options, and note when it is displayed."
@@ -349,7 +349,7 @@ A decision that may grant a permission is confirmed first."
   "Print BATCH in BUFFER."
   (with-current-buffer buffer
     (let ((inhibit-read-only t))
-      (setq hive-batch--shown batch)
+      (setq hive-batch--current batch)
       (erase-buffer)
       (hive-batch-insert batch)
       (when (cl-some (lambda (prompt) (hive-rpc-true-p prompt :context_truncated)) batch)
@@ -368,13 +368,13 @@ A decision that may grant a permission is confirmed first."
                    buffer
                    (mapcar (lambda (one)
                              (if (equal (plist-get one :ask_id) (plist-get whole :ask_id)) whole one))
-                           (buffer-local-value 'hive-batch--shown buffer))))))))
+                           (buffer-local-value 'hive-batch--current buffer))))))))
 
 (defun hive-batch-answer-shown ()
   "Answer all questions of this buffer with one decision."
   (interactive nil hive-batch-mode)
   (let ((buffer (current-buffer)))
-    (hive-batch-answer hive-batch--shown)
+    (hive-batch-answer hive-batch--current)
     (when (buffer-live-p buffer)
       (let ((window (get-buffer-window buffer)))
         (if window (quit-window t window) (kill-buffer buffer))))))

@@ -119,14 +119,14 @@ If the human quits, what they typed becomes the draft."
 question above; \\[hive-compose-insert-template] inserts a template; \\[hive-compose-choose] chooses an option, to
 which your text is then a comment."
   (add-hook 'after-change-functions #'hive-compose--changed nil t)
-  (add-hook 'kill-buffer-hook #'hive-compose--leave nil t)
-  (add-hook 'hive-changed-hook #'hive-compose--look)
+  (add-hook 'kill-buffer-hook #'hive-compose--killed nil t)
+  (add-hook 'hive-changed-hook #'hive-compose--refresh)
   (setq header-line-format '(:eval (hive-compose--header))))
 
 (defun hive-compose--header ()
   "Return the header line: the keys, or that the question is closed."
   (let* ((prompt hive-compose--prompt)
-         (fate (hive-respond-meanwhile prompt)))
+         (fate (hive-respond-settled-since prompt)))
     ;; A percent sign in a header line is a directive.
     (replace-regexp-in-string
      "%" "%%"
@@ -192,7 +192,7 @@ which your text is then a comment."
                   (when hive-compose--prompt
                     (save-excursion (hive-compose--print (plist-get result :prompt)))))))))
 
-(defun hive-compose--look ()
+(defun hive-compose--refresh ()
   "Update the header line of each answer buffer, and show new notes."
   (dolist (buffer (buffer-list))
     (when (eq (buffer-local-value 'major-mode buffer) 'hive-compose-mode)
@@ -221,7 +221,7 @@ which your text is then a comment."
   (when hive-compose--prompt
     (hive-compose-keep (plist-get hive-compose--prompt :ask_id) (hive-compose-text))))
 
-(defun hive-compose--leave ()
+(defun hive-compose--killed ()
   "Save the draft and release the question, as the buffer is being killed."
   (hive-compose--save)
   (when hive-compose--prompt (hive-respond-release hive-compose--prompt)))

@@ -82,9 +82,9 @@ further permissions, whose text it has as well."
           hive-display--begin (copy-marker begin))
     (unless (cl-every #'hive-display-digest (cons prompt others))
       (cl-pushnew (current-buffer) hive-display--buffers)
-      (add-hook 'post-command-hook #'hive-display-look)
+      (add-hook 'post-command-hook #'hive-display-record)
       ;; What arrives while no command runs is displayed, too.
-      (run-at-time 0 nil #'hive-display-look))))
+      (run-at-time 0 nil #'hive-display-record))))
 
 (defun hive-display-here-p (prompt)
   "Return non-nil if the current buffer has the text of PROMPT."
@@ -98,15 +98,15 @@ further permissions, whose text it has as well."
               (not (cl-every #'hive-display-digest
                              (cons prompt (buffer-local-value 'hive-display--others buffer))))))))
 
-(defun hive-display-look ()
+(defun hive-display-record ()
   "Note which texts are on the screen now."
   (setq hive-display--buffers (cl-remove-if-not #'hive-display--open-p hive-display--buffers))
   (cond ((null hive-display--buffers)
-         (remove-hook 'post-command-hook #'hive-display-look))
+         (remove-hook 'post-command-hook #'hive-display-record))
         ;; With keys waiting, nothing is displayed before they are read.
         ((and (not noninteractive) (redisplay))
          (with-demoted-errors "[hive] %S"
-           (mapc #'hive-display--note hive-display--buffers)))))
+           (mapc #'hive-display--record hive-display--buffers)))))
 
 (defun hive-display--shown-p (window)
   "Return non-nil if a human can see whole lines in WINDOW."
@@ -118,7 +118,7 @@ further permissions, whose text it has as well."
          (or (not truncate-partial-width-windows) (window-full-width-p window))
          (not (buffer-narrowed-p)))))
 
-(defun hive-display--note (buffer)
+(defun hive-display--record (buffer)
   "Note which part of the text of BUFFER is in a window."
   (with-current-buffer buffer
     (let* ((begin (marker-position hive-display--begin))

@@ -57,7 +57,7 @@ the newest version in the registry."
                (lambda (one other)
                  (version< (funcall version other) (funcall version one)))))))
 
-(defun hive-doctor--install-source ()
+(defun hive-doctor--install-origin ()
   "Return the source of `hive-install-sidecar' if it is given none."
   (let ((above (expand-file-name ".." hive-doctor--directory)))
     (cond (hive-install-package)
@@ -102,7 +102,7 @@ argument, read SOURCE: a release file or a directory; without one, see
    (list (and current-prefix-arg
               (expand-file-name (read-file-name (hive-words 'install-which) nil nil t)))))
   (unless (executable-find "npm") (hive-fail 'npm-missing))
-  (let ((source (or source (hive-doctor--install-source)))
+  (let ((source (or source (hive-doctor--install-origin)))
         (default-directory temporary-file-directory))
     (hive-announce 'installing source)
     (with-current-buffer
@@ -246,7 +246,7 @@ argument, read SOURCE: a release file or a directory; without one, see
   (and (string-match "\\`v\\([0-9]+\\.[0-9]+\\.[0-9]+\\)" said)
        (version<= hive-program-node-version (match-string 1 said))))
 
-(defun hive-doctor--ask-node (buffer)
+(defun hive-doctor--check-node (buffer)
   "Ask node for its version; the result appears in BUFFER."
   (let ((node (or (and (not hive-node-program) (hive-program-node))
                   (executable-find (or hive-node-program "node"))))
@@ -271,7 +271,7 @@ argument, read SOURCE: a release file or a directory; without one, see
                      :text (format "%s, %s" (string-trim said) node)
                      :advice advice))))))))))
 
-(defun hive-doctor--ask-sidecar (buffer)
+(defun hive-doctor--check-sidecar (buffer)
   "Ask the sidecar to check itself; the results appear in BUFFER."
   (when (hive-sidecar-connected-p)
     (hive-rpc-request
@@ -309,8 +309,8 @@ argument, read SOURCE: a release file or a directory; without one, see
       (setq hive-doctor--remote nil))
     (hive-doctor--print buffer)
     (pop-to-buffer buffer)
-    (hive-doctor--ask-node buffer)
-    (hive-doctor--ask-sidecar buffer)))
+    (hive-doctor--check-node buffer)
+    (hive-doctor--check-sidecar buffer)))
 
 (provide 'hive-doctor)
 ;;; hive-doctor.el ends here

@@ -42,7 +42,7 @@ Each with the version in which it was seen, and what it is for.")
 
 (defconst hive-eca-advised
   '((eca-chat-content-received "98ac99a" hive-eca--received)
-    (eca-chat-handle-ask-question "98ac99a" hive-eca--asked))
+    (eca-chat-handle-ask-question "98ac99a" hive-eca--question-received))
   "The functions of ECA that are advised.
 Each with the version in which it was seen, and what is called after it.")
 
@@ -143,7 +143,7 @@ Each with the version in which it was seen, and what is called after it.")
                             (setq hive-eca--keys (assoc-delete-all id hive-eca--keys))
                             (funcall answer given)))))))
 
-(defun hive-eca--close (id &optional decision)
+(defun hive-eca--withdraw (id &optional decision)
   "Withdraw the dialog ID of this buffer, answered here with DECISION."
   (let ((open (assoc id hive-eca--keys)))
     (when open
@@ -182,8 +182,8 @@ Each with the version in which it was seen, and what is called after it.")
            (when (and (hive-rpc-true-p content :manualApproval) (not (assoc id hive-eca--keys)))
              (hive-eca--open id (hive-eca--params content)
                              (lambda (answer) (hive-eca--approve session chat-id id answer)))))
-          ((or "toolCallRunning" "toolCalled") (hive-eca--close id "Accept"))
-          ("toolCallRejected" (hive-eca--close id "Reject"))
+          ((or "toolCallRunning" "toolCalled") (hive-eca--withdraw id "Accept"))
+          ("toolCallRejected" (hive-eca--withdraw id "Reject"))
           ("progress"
            (unless (plist-get params :parentChatId)
              (pcase (plist-get content :state)
@@ -225,7 +225,7 @@ Each with the version in which it was seen, and what is called after it.")
                                     ,@(and options `((oneOf . ,choices)))))
                          ,@(and options own '((answer_custom . ((type . "string"))))))))))))
 
-(defun hive-eca--asked (session request params)
+(defun hive-eca--question-received (session request params)
   "Look at what ECA received for SESSION: the question REQUEST with PARAMS."
   (hive-rpc-guarded #'hive-eca--question session request params))
 
@@ -259,7 +259,7 @@ Each with the version in which it was seen, and what is called after it.")
        (with-current-buffer buffer
          (when (and (assq 'question hive-eca--keys)
                     (memq (eca-chat-status buffer) '(idle running stopping)))
-           (hive-eca--close 'question)))))))
+           (hive-eca--withdraw 'question)))))))
 
 ;;;; On and off
 

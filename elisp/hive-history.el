@@ -139,7 +139,7 @@ That is the mode line of a file, and links of Org."
   "What is searched: a plist of :query, :agent, :project, :since and :until.")
 (defvar-local hive-history--entries nil "What was found so far, newest first.")
 (defvar-local hive-history--cursor nil "Where older entries follow, or nil.")
-(defvar-local hive-history--asked 0 "Counts the searches: only the newest is shown.")
+(defvar-local hive-history--fetch-number 0 "Counts the searches: only the newest is shown.")
 
 (defvar hive-history-mode-map
   (let ((map (make-sparse-keymap)) (filters (make-sparse-keymap)))
@@ -213,7 +213,7 @@ was found into a file, as Org or Markdown.
 (defun hive-history--fetch (buffer cursor)
   "Run the search of BUFFER; with CURSOR, fetch the page there."
   (with-current-buffer buffer
-    (let ((ticket (cl-incf hive-history--asked)))
+    (let ((ticket (cl-incf hive-history--fetch-number)))
       (hive-rpc-request
        'history/search `( :limit ,hive-history--page ,@hive-history--search
                           ,@(when cursor (list :cursor cursor)))
@@ -221,7 +221,7 @@ was found into a file, as Org or Markdown.
        :success (lambda (result)
                   (when (buffer-live-p buffer)
                     (with-current-buffer buffer
-                      (when (= ticket hive-history--asked)
+                      (when (= ticket hive-history--fetch-number)
                         (setq hive-history--entries
                               (append (and cursor hive-history--entries)
                                       (append (plist-get result :entries) nil))

@@ -55,7 +55,7 @@
         (hive-words 'doing (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
       (hive-words 'running (hive-text-age (plist-get turn :started_at))))))
 
-(defun hive-interrupt--take (turn)
+(defun hive-interrupt--remember (turn)
   "Remember TURN until it ends, and run the hook."
   (let ((session (plist-get turn :session_id))
         (running (equal (plist-get turn :state) "in_progress")))
@@ -76,16 +76,16 @@
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'turn/changed)) turn)
   "Handle TURN, which changed."
-  (hive-interrupt--take turn))
+  (hive-interrupt--remember turn))
 
-(defun hive-interrupt--listed (sessions)
+(defun hive-interrupt--remember-listed (sessions)
   "Remember each running turn in SESSIONS, a new list by the sidecar.
 A list that was cut short lacks the sessions that were silent longest."
   (clrhash hive-interrupt--running)
   (dolist (session sessions)
     (let ((turn (plist-get session :turn)))
       (when turn
-        (hive-interrupt--take (append turn (list :agent (plist-get session :handle)
+        (hive-interrupt--remember (append turn (list :agent (plist-get session :handle)
 						 :project (plist-get session :project))))))))
 
 (defun hive-interrupt--sidecar ()
@@ -94,7 +94,7 @@ A list that was cut short lacks the sessions that were silent longest."
     (clrhash hive-interrupt--running)
     (clrhash hive-interrupt--ended)))
 
-(add-hook 'hive-model-sessions-listed-functions #'hive-interrupt--listed)
+(add-hook 'hive-model-sessions-listed-functions #'hive-interrupt--remember-listed)
 (add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
 
 ;;;; An agent's terminal
@@ -184,23 +184,23 @@ The request stays in force."
 
 ;;;; Reporting the result
 
-(defvar hive-interrupt--asked (make-hash-table :test #'equal)
+(defvar hive-interrupt--requests (make-hash-table :test #'equal)
   "The agent that each request asked to stop, by the id of the request.
 The value is t once the result of the request has been reported.")
 
-(defun hive-interrupt--settle (id sentence)
+(defun hive-interrupt--report (id sentence)
   "Report SENTENCE, the result of the request ID, once."
-  (let ((agent (gethash id hive-interrupt--asked)))
+  (let ((agent (gethash id hive-interrupt--requests)))
     (when (stringp agent)
-      (puthash id t hive-interrupt--asked)
+      (puthash id t hive-interrupt--requests)
       (hive-announce 'interrupt-result (hive-text-line agent 40) (hive-text-line sentence 200)))))
 
 (defun hive-interrupt--fail (id err)
   "Report ERR, the error of the request ID, once."
-  (let ((agent (gethash id hive-interrupt--asked))
+  (let ((agent (gethash id hive-interrupt--requests))
         (text (hive-text-line (plist-get err :text) 200)))
     (when (stringp agent)
-      (puthash id t hive-interrupt--asked)
+      (puthash id t hive-interrupt--requests)
       ;; This error names the agent itself.
       (if (eq 'no_turn (plist-get err :name))
           (hive-announce 'from-sidecar text)
@@ -218,9 +218,9 @@ restart of the sidecar."
                 ;; This human asked before Emacs restarted.
                 (when (and (equal (plist-get request :by) (hive-human-name))
                            (equal (plist-get request :via) "emacs")
-                           (not (gethash id hive-interrupt--asked)))
-                  (puthash id (plist-get turn :agent) hive-interrupt--asked)))
-               (t (hive-interrupt--settle id (plist-get request :sentence))))))
+                           (not (gethash id hive-interrupt--requests)))
+                  (puthash id (plist-get turn :agent) hive-interrupt--requests)))
+               (t (hive-interrupt--report id (plist-get request :sentence))))))
 
 (add-hook 'hive-turns-changed-functions #'hive-interrupt--turn)
 
@@ -231,7 +231,7 @@ restart of the sidecar."
 The result is reported when it is known."
   (hive-sidecar-demand)
   (let ((id (concat "int-" (hive-rpc-new-id))))
-    (puthash id agent hive-interrupt--asked)
+    (puthash id agent hive-interrupt--requests)
     (hive-rpc-request
      'turn/interrupt
      `( :session_id ,session-id :interrupt_id ,id
@@ -241,10 +241,10 @@ The result is reported when it is known."
      :timeout (+ 30 hive-interrupt-seconds)
      :success (lambda (outcome)
                 (if (equal (plist-get outcome :outcome) "unconfirmed")
-                    (when (stringp (gethash id hive-interrupt--asked))
+                    (when (stringp (gethash id hive-interrupt--requests))
                       (hive-announce 'interrupt-result (hive-text-line agent 40)
                                      (hive-text-line (plist-get outcome :sentence) 200)))
-                  (hive-interrupt--settle id (plist-get outcome :sentence))))
+                  (hive-interrupt--report id (plist-get outcome :sentence))))
      :error (lambda (err)
               ;; If the sidecar stopped, it had stored the request: the next
               ;; sidecar reports the result.
@@ -378,9 +378,9 @@ You choose among the agents that were asked and have not stopped."
   (hive-sidecar-demand)
   (let* ((agent (hive-text-line (plist-get turn :agent) 40))
          ;; This command reports what becomes of these.
-         (mine (cl-remove-if-not (lambda (id) (stringp (gethash id hive-interrupt--asked)))
+         (mine (cl-remove-if-not (lambda (id) (stringp (gethash id hive-interrupt--requests)))
                                  (hive-interrupt--pending turn)))
-         (mark (lambda (value) (dolist (id mine) (puthash id value hive-interrupt--asked)))))
+         (mark (lambda (value) (dolist (id mine) (puthash id value hive-interrupt--requests)))))
     (funcall mark t)
     (hive-rpc-request
      'turn/cancel_interrupt (list :session_id (plist-get turn :session_id)

@@ -47,7 +47,7 @@
 (defvar-local hive-list--cursors nil
   "The cursors of this page and the pages before it, newest first.")
 (defvar-local hive-list--next nil "The cursor of the next page.")
-(defvar-local hive-list--asked 0 "The number of the last fetch; the results of earlier ones are ignored.")
+(defvar-local hive-list--fetch-number 0 "The number of the last fetch; the results of earlier ones are ignored.")
 
 (defun hive-list-source ()
   "Return the questions from this page on, in order.
@@ -120,7 +120,7 @@ The list may be shared: do not modify it."
 (defun hive-list-fetch (then)
   "Fetch this page of settled questions.
 Call THEN in the list's buffer when it has arrived."
-  (let ((buffer (current-buffer)) (ticket (cl-incf hive-list--asked)))
+  (let ((buffer (current-buffer)) (ticket (cl-incf hive-list--fetch-number)))
     (hive-rpc-request
      'prompt/list
      `( :status ,(alist-get hive-list--view hive-list-views) :limit ,hive-list-rows
@@ -130,7 +130,7 @@ Call THEN in the list's buffer when it has arrived."
      :success (lambda (result)
                 (when (buffer-live-p buffer)
                   (with-current-buffer buffer
-                    (when (= ticket hive-list--asked)
+                    (when (= ticket hive-list--fetch-number)
                       (setq hive-list--page (append (plist-get result :prompts) nil)
                             hive-list--next (plist-get result :next_cursor)
                             hive-list--total (plist-get result :total))
@@ -149,7 +149,7 @@ Call THEN in the list's buffer when it has arrived."
         hive-list--total nil
         hive-list--cursors nil
         hive-list--next nil)
-  (cl-incf hive-list--asked))           ; ignore a fetch under way
+  (cl-incf hive-list--fetch-number))           ; ignore a fetch under way
 
 (defun hive-list-page-turn (forward)
   "Go to the next page if FORWARD, else to the previous one.
@@ -465,7 +465,7 @@ In this order, as the end of a long question is cut off."
 (defun hive-list--entries ()
   "Return the entries of this page, once the columns fit them."
   (hive-list--set-format)
-  (hive-list--take-page)
+  (hive-list--update-page)
   (setq hive-list--lines (hive-list--items))
   (mapcar #'hive-list--entry hive-list--lines))
 
@@ -482,7 +482,7 @@ In this order, as the end of a long question is cut off."
       (tabulated-list-put-tag (propertize ">" 'face 'hive-list-marked))
       (forward-line 1))))
 
-(defun hive-list--take-page ()
+(defun hive-list--update-page ()
   "Make `hive-list--shown' what is on this page now.
 Return non-nil if that changed."
   (let* ((new (hive-list-source)) (room hive-list-rows)
@@ -518,7 +518,7 @@ Return non-nil if that changed."
 Printing 500 rows takes as long as a dozen keys; one row takes none.
 With OTHER, marks or folds changed, and perhaps no question."
   (cond (tabulated-list-sort-key (hive-list--print)) ; the human has sorted the list
-        ((or (hive-list--take-page) other)
+        ((or (hive-list--update-page) other)
          (let ((places (hive-list--places)) (new (hive-list--items)))
            (hive-list--update-lines new)
            (hive-list--give-back new)

@@ -193,7 +193,7 @@ The beginning of a name is enough."
 \\<hive-list-mode-map>1 to 5 show the pending, answered, late, expired and cancelled ones.
 \\[hive-list-show] shows a question in full, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
 \\[hive-list-snooze] snoozes it; \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
-the agent; \\[hive-list-always] makes a rule from a permission.  While an answer is held,
+the agent; \\[hive-list-always] makes a rule from a permission.  While an answer is delayed,
 \\[hive-list-undo] takes it back (see `hive-undo-seconds').
 \\[hive-list-follow] shows the question at point in another window while you move.
 
@@ -240,10 +240,10 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
               ((or hive-list--filter (not (eq hive-list--view 'waiting)))
                (unless hive-list--soon
                  (setq hive-list--soon
-                       (run-at-time hive-list--pause nil #'hive-list--look buffer))))
+                       (run-at-time hive-list--pause nil #'hive-list--refresh-buffer buffer))))
               (t (hive-list--update)))))))
 
-(defun hive-list--look (buffer)
+(defun hive-list--refresh-buffer (buffer)
   "Update the list in BUFFER."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
@@ -508,10 +508,10 @@ Then go to the next line."
   (hive-list--set-mark nil))
 
 (defun hive-list-undo ()
-  "Take back the answer that is held, or if none is, unmark as `hive-list-unmark'."
+  "Take back the answer that is delayed; if none is, unmark the question."
   (interactive nil hive-list-mode)
-  (let ((held (hive-amend-held)))
-    (if held (hive-amend-take-back held) (hive-list-unmark))))
+  (let ((delayed (hive-amend-delayed)))
+    (if delayed (hive-amend-take-back delayed) (hive-list-unmark))))
 
 (defun hive-list-unmark-all ()
   "Unmark all questions."

@@ -82,7 +82,7 @@ To change text that has properties takes Emacs long."
         (setq hive-markdown--left (- hive-markdown--left (hive-diff-colour hive-markdown--left)))
         (unless (eobp) (backward-char)))
        ((and (memq (following-char) '(?` ?~)) (looking-at hive-markdown--fence))
-        (hive-markdown--block begin end))
+        (hive-markdown--code-block begin end))
        ((and (eq (following-char) ?#) (looking-at "#+ "))
         (hive-markdown--paint begin end 'hive-prompt-heading))
        ((and (eq (following-char) ?|) (hive-markdown--table room)))
@@ -90,7 +90,7 @@ To change text that has properties takes Emacs long."
     (end-of-line)
     (skip-chars-forward "\n")))
 
-(defun hive-markdown--block (begin end)
+(defun hive-markdown--code-block (begin end)
   "Colour the code block whose first line, just matched, is from BEGIN to END."
   (let ((diff (match-beginning 2)))
     (unless (search-forward (concat "\n" (match-string 1)) nil t)

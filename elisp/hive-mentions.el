@@ -10,7 +10,7 @@
 ;; Your unprocessed mentions are counted in the mode line and announced once
 ;; in the echo area; nothing else happens when one arrives.
 ;; `hive-check-mentions' shows them, or those of any session, each in full,
-;; and lets you answer them or mark them done.  Reading changes nothing.
+;; and lets you reply to them or mark them done.  Reading changes nothing.
 
 ;;; Code:
 
@@ -26,7 +26,7 @@
 
 (declare-function hive-shared-display "hive-shared")
 (declare-function hive-shared-buffer "hive-shared")
-(declare-function hive-shared-answer "hive-shared-compose")
+(declare-function hive-shared-begin-reply "hive-shared-compose")
 (declare-function hive-post-address "hive-shared-compose")
 (declare-function hive-post-check "hive-shared-compose")
 (declare-function hive-post-say-queued "hive-shared-compose")
@@ -68,7 +68,7 @@
 
 ;;;; Receiving mentions
 
-(defun hive-mentions--take (mention)
+(defun hive-mentions--remember (mention)
   "Remember MENTION, of the human; return non-nil if it is new."
   (let* ((id (plist-get mention :message_id))
          (known (gethash id hive-mentions--open)))
@@ -117,7 +117,7 @@
   "Handle MENTION, which changed."
   (when (equal hive-mentions-human (plist-get mention :session_id))
     (when hive-mentions--arrivals (push mention (cdr hive-mentions--arrivals)))
-    (when (hive-mentions--take mention)
+    (when (hive-mentions--remember mention)
       (hive-mentions--arrived (list mention)))
     (hive-changed))
   (run-hook-wrapped 'hive-mentions-changed-functions
@@ -135,11 +135,11 @@
        (clrhash hive-mentions--open)
        (let ((fresh (cl-remove-if-not
                      (lambda (mention)
-                       (and (hive-mentions--take mention)
+                       (and (hive-mentions--remember mention)
                             (not (gethash (plist-get mention :message_id) before))))
                      now)))
          ;; What arrived since may be newer than the list.
-         (mapc #'hive-mentions--take (reverse (cdr hive-mentions--arrivals)))
+         (mapc #'hive-mentions--remember (reverse (cdr hive-mentions--arrivals)))
          (setq hive-mentions--arrivals nil)
          (hive-mentions--arrived
           (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
@@ -229,7 +229,7 @@ what was done.  Call THEN when that is stored."
   "Insert MENTION in full."
   (let ((beg (point))
         (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) (hive-words 'mark-urgent))
-                               (when (hive-rpc-true-p mention :expects_reply) (hive-words 'mark-wants-answer))
+                               (when (hive-rpc-true-p mention :expects_reply) (hive-words 'mark-expects-reply))
                                (when (plist-get mention :as_handle)
                                  (hive-words 'mark-as (hive-text-line (plist-get mention :as_handle) 40)))
                                (let ((became (hive-mentions--became mention)))
@@ -284,9 +284,9 @@ what was done.  Call THEN when that is stored."
 
 (defvar hive-check-mentions-mode-map
   (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'hive-check-mentions-answer)
-    (define-key map (kbd "r") #'hive-check-mentions-answer)
-    (define-key map (kbd "t") #'hive-check-mentions-answer-with-template)
+    (define-key map (kbd "RET") #'hive-check-mentions-reply)
+    (define-key map (kbd "r") #'hive-check-mentions-reply)
+    (define-key map (kbd "t") #'hive-check-mentions-reply-with-template)
     (define-key map (kbd "d") #'hive-check-mentions-done)
     (define-key map (kbd "D") #'hive-check-mentions-all-done)
     (define-key map (kbd "n") #'hive-check-mentions-next)
@@ -300,8 +300,8 @@ what was done.  Call THEN when that is stored."
 (define-derived-mode hive-check-mentions-mode special-mode "Hive-Mentions"
   "Major mode of the buffer that shows mentions in full.
 \\<hive-check-mentions-mode-map>\\[hive-check-mentions-done] marks the one at point done, \\[hive-check-mentions-all-done] all of them; with a prefix
-argument, they ask what was done.  \\[hive-check-mentions-answer] answers the one at point in
-the shared buffer, which marks it done; \\[hive-check-mentions-answer-with-template] answers it from here with
+argument, they ask what was done.  \\[hive-check-mentions-reply] replies to the one at point in
+the shared buffer, which marks it done; \\[hive-check-mentions-reply-with-template] replies from here with
 one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows those of another
 session.
 \\{hive-check-mentions-mode-map}"
@@ -362,14 +362,14 @@ session.
   (or (get-text-property (point) 'hive-mention)
       (hive-fail 'mention-none-here)))
 
-(defun hive-mentions--note ()
+(defun hive-mentions--read-note ()
   "With a prefix argument, read a note and return it."
   (when current-prefix-arg (read-string (hive-words 'which-done-note))))
 
 (defun hive-check-mentions-done (&optional note)
   "Mark the mention at point done, and go to the next.
 With a prefix argument, ask for a NOTE about what was done."
-  (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
+  (interactive (list (hive-mentions--read-note)) hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
     (unless (hive-mentions-waiting-p mention)
       (if (equal "expired" (plist-get mention :status))
@@ -382,7 +382,7 @@ With a prefix argument, ask for a NOTE about what was done."
 (defun hive-check-mentions-all-done (&optional note)
   "Mark all mentions done, including those not shown.
 With a prefix argument, ask for a NOTE about what was done."
-  (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
+  (interactive (list (hive-mentions--read-note)) hive-check-mentions-mode)
   (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
     (when (zerop count) (hive-fail 'mentions-none-open))
     (when (y-or-n-p (hive-words 'mentions-all-done? (hive-mentions--whose) count))
@@ -396,26 +396,26 @@ With a prefix argument, ask for a NOTE about what was done."
             :project (plist-get mention :project)
             :project_dir project-dir))))
 
-(defun hive-check-mentions-answer ()
-  "Answer the mention at point in the shared buffer of its project."
+(defun hive-check-mentions-reply ()
+  "Reply to the mention at point in the shared buffer of its project."
   (interactive nil hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
     ;; The shared buffer shows mentions and therefore loads this file.
     (require 'hive-shared)
     (hive-shared-display (hive-shared-buffer (hive-mentions--place mention))
                          hive-shared-position)
-    (hive-shared-answer mention)))
+    (hive-shared-begin-reply mention)))
 
-(defun hive-check-mentions-answer-with-template ()
-  "Answer the mention at point with a template, or with what you type.
+(defun hive-check-mentions-reply-with-template ()
+  "Reply to the mention at point with a template, or with what you type.
 The templates are those of `hive-reply-templates' for mentions.  The
-answer is posted at once, which marks the mention done if it is
+reply is posted at once, which marks the mention done if it is
 yours."
   (interactive nil hive-check-mentions-mode)
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-demand (plist-get mention :project)))
          (text (hive-read-template
-                (hive-words 'answer-mention (hive-text-author mention 30)) templates)))
+                (hive-words 'reply-to-mention (hive-text-author mention 30)) templates)))
     ;; The shared buffer shows mentions and therefore loads this file.
     (require 'hive-shared)
     ;; Check first: with an address in front, the text is never blank.
@@ -452,7 +452,7 @@ yours."
   (unless hive-mentions--cursor (hive-fail 'mentions-no-more))
   (hive-mentions--fetch t))
 
-(defun hive-mentions--ask ()
+(defun hive-mentions--read-handle ()
   "Ask whose mentions to show: return a handle, or nil for the human's."
   (let ((handle (completing-read (hive-words 'which-mentions-of)
                                  (mapcar (lambda (session)
@@ -462,7 +462,7 @@ yours."
 
 (defun hive-check-mentions-of (session)
   "Show the mentions of SESSION, a handle; if nil, of the human."
-  (interactive (list (hive-mentions--ask)))
+  (interactive (list (hive-mentions--read-handle)))
   (let ((buffer (get-buffer-create
                  (format "*hive-mentions: %s*" (if session (hive-text-line session 60) "Human")))))
     (with-current-buffer buffer
@@ -478,10 +478,10 @@ yours."
 With a prefix argument CHOOSE, choose whose mentions to see; you can
 also mark the mentions of a session done.
 \\<hive-check-mentions-mode-map>
-\\[hive-check-mentions-done] marks one done, \\[hive-check-mentions-answer] answers it, \\[hive-check-mentions-toggle-history] shows the history."
+\\[hive-check-mentions-done] marks one done, \\[hive-check-mentions-reply] replies to it, \\[hive-check-mentions-toggle-history] shows the history."
   (interactive "P")
   (hive-sidecar-demand)
-  (hive-check-mentions-of (when choose (hive-mentions--ask))))
+  (hive-check-mentions-of (when choose (hive-mentions--read-handle))))
 
 (provide 'hive-mentions)
 ;;; hive-mentions.el ends here

@@ -9,7 +9,7 @@
 
 ;; The mode line shows the number of pending questions, those that block an
 ;; agent apart, in the colour of the most urgent one, the number of mentions, whether the sidecar is missing,
-;; and whether notifications are held back.  Snoozed questions do not count.
+;; and whether notifications are suppressed.  Snoozed questions do not count.
 ;; A click answers.
 ;;
 ;; With `hive-side-window' the list of questions is in a side window as long
@@ -40,7 +40,7 @@ If you close it, it stays closed until another question arrives."
   "Width of the list at the left or right of a frame.
 In a small frame it is half of that frame.")
 
-(defconst hive-mode-line--patience 0.5
+(defconst hive-mode-line--busy-interval 0.5
   "Seconds between two checks whether a busy human is free.")
 
 (defvar hive-mode-line--timer nil "The timer of the next check, or nil.")
@@ -55,7 +55,7 @@ In a small frame it is half of that frame.")
   "Show the list in the side window, once the human is free."
   (setq hive-mode-line--timer nil)
   (cond ((hive-notify-busy-p)
-         (setq hive-mode-line--timer (run-at-time hive-mode-line--patience nil #'hive-mode-line--open)))
+         (setq hive-mode-line--timer (run-at-time hive-mode-line--busy-interval nil #'hive-mode-line--open)))
         ((and hive-side-window (hive-prompts-first)
               (not (get-buffer-window hive-list-name)))
          (hive-rpc-guarded

@@ -137,7 +137,7 @@ The desk that has the focus shows desktop notifications first."
   (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
   (add-hook 'kill-emacs-hook #'hive-outbox-tidy)
   ;; It runs before them.
-  (add-hook 'kill-emacs-hook #'hive-outbox-release)
+  (add-hook 'kill-emacs-hook #'hive-outbox-send-delayed)
   (add-function :after after-focus-change-function #'hive-mode--focus)
   (hive-mode-line-install)
   (hive-notify-start)
@@ -147,7 +147,7 @@ The desk that has the focus shows desktop notifications first."
 
 (defun hive-mode--disable ()
   "Stop everything.  Answers that are not stored yet stay on disk."
-  (hive-outbox-release)
+  (hive-outbox-send-delayed)
   (hive-editors-stop)
   (hive-sidecar-stop)
   (hive-notify-stop)
@@ -158,7 +158,7 @@ The desk that has the focus shows desktop notifications first."
   (remove-hook 'hive-connected-hook #'hive-mode--connected)
   (remove-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
   (remove-hook 'kill-emacs-hook #'hive-outbox-tidy)
-  (remove-hook 'kill-emacs-hook #'hive-outbox-release)
+  (remove-hook 'kill-emacs-hook #'hive-outbox-send-delayed)
   (remove-function after-focus-change-function #'hive-mode--focus)
   (hive-mode-line-remove))
 

@@ -16,7 +16,8 @@
 ;; its place as a text, `:order_key'; everything that shows questions uses it.
 ;;
 ;; One hook, `hive-changed-hook', updates the mode line, the list and whatever
-;; else shows the model; many changes in a row run it once.
+;; else shows the model; many changes in a row run it once.  Another one,
+;; `hive-arrived-functions', announces a question that is new: hive-notify.el.
 
 ;;; Code:
 
@@ -465,7 +466,7 @@ Each is a plist with its current :turn.")
   "Return the living session with SESSION-ID, or nil."
   (gethash session-id hive-model--sessions))
 
-(defun hive-model--take (session)
+(defun hive-model--remember-session (session)
   "Remember SESSION, or forget it if it has ended."
   (let ((id (plist-get session :session_id)))
     (cond ((equal (plist-get session :state) "ended")
@@ -482,14 +483,14 @@ Each is a plist with its current :turn.")
               (let ((sessions (append (plist-get result :sessions) nil)))
                 ;; A list that was cut short says nothing of the sessions it lacks.
                 (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
-                (mapc #'hive-model--take sessions)
+                (mapc #'hive-model--remember-session sessions)
                 (run-hook-with-args 'hive-model-sessions-listed-functions sessions)
                 (run-hooks 'hive-model-sessions-changed-hook)))
    :error (lambda (err) (hive-rpc-log "no sessions: %S" err))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'session/changed)) session)
   "Take SESSION, which changed."
-  (hive-model--take session)
+  (hive-model--remember-session session)
   (run-hooks 'hive-model-sessions-changed-hook))
 
 (defun hive-model--sidecar ()

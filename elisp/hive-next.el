@@ -156,7 +156,7 @@ With WHOLE, do not shorten it."
                (when (append (plist-get prompt :options) nil) (hive-words 'key-with-words))
                (when (hive-permission-p prompt) (hive-words 'key-always))
                (hive-words 'key-skip) (hive-words 'key-snooze)
-               (hive-words 'key-full) (hive-words 'key-leave)))
+               (hive-words 'key-full) (hive-words 'key-quit)))
    ""))
 
 (defun hive-next--text (batch chosen left)
@@ -274,7 +274,7 @@ A permission shows its context, not how long it is."
 NEW and HARMLESS are as for `hive-keys-read'."
   (hive-keys-read text new harmless))
 
-(defun hive-next--ask (batch left)
+(defun hive-next--handle (batch left)
   "Let the human deal with BATCH; LEFT questions follow.
 BATCH is a list of one question, or of several that are alike.  Return
 nil to leave, or a cons of what they did (answered, skip or snooze) and
@@ -291,7 +291,7 @@ the questions to which they did it."
              (text (concat (if (and (cdr batch) (null (cdr shown)))
                                (hive-next--add-key text (hive-words 'key-all (length batch)))
                              text)
-                           (hive-next--held)))
+                           (hive-next--delayed)))
              (key (prog1 (hive-next--read-key text new hive-next--skip)
                     (when (get-text-property 0 'hive-whole text)
                       (mapc #'hive-display-whole shown))))
@@ -332,7 +332,7 @@ the questions to which they did it."
          ((and (eq key ?A) (hive-permission-p prompt)) (hive-rule-for prompt) (setq done 'leave))
          ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
          (t (setq done (hive-next--stray key))))))
-    (hive-next--close prompt)
+    (hive-next--remove-window prompt)
     (mapc #'hive-respond-release (if (eq done 'answered) (cl-set-difference batch shown) batch))
     (cond ((consp done) done)
           ((not (eq done 'leave)) (cons done shown)))))
@@ -360,10 +360,10 @@ With BACK, scroll it back.  Return nil."
               (if back (scroll-down) (scroll-up)))
           ((beginning-of-buffer end-of-buffer) nil))))
     ;; No command ends here, so nothing else notes what is displayed.
-    (hive-display-look)
+    (hive-display-record)
     nil))
 
-(defun hive-next--close (prompt)
+(defun hive-next--remove-window (prompt)
   "Remove the window beside with PROMPT, unless the human went there."
   (let* ((buffer (hive-prompt-find-buffer prompt))
          (window (and buffer (get-buffer-window buffer))))
@@ -372,10 +372,10 @@ With BACK, scroll it back.  Return nil."
 
 ;;;;; Answering
 
-(defun hive-next--held ()
+(defun hive-next--delayed ()
   "Return a line on the answer that can be taken back, or \"\"."
-  (let ((held (hive-amend-held-text "u")))
-    (if held (propertize (concat "\n" held) 'face 'hive-warning) "")))
+  (let ((delayed (hive-amend-delayed-text "u")))
+    (if delayed (propertize (concat "\n" delayed) 'face 'hive-warning) "")))
 
 (defun hive-next--with-words (batch text)
   "Read an option of BATCH and words beside it, and answer with both.
@@ -394,17 +394,17 @@ TEXT is what is shown."
   "Take back the last answer, or correct it.
 Return a cons of undone and the questions that are pending again, or nil."
   (condition-case oops
-      (let ((held (hive-amend-held)))
-        (if held (cons 'undone (hive-amend-take-back held))
+      (let ((delayed (hive-amend-delayed)))
+        (if delayed (cons 'undone (hive-amend-take-back delayed))
           (ignore (hive-amend))))
     (user-error (hive-next--say (error-message-string oops)))))
 
 (defun hive-next--linger (text)
-  "Show TEXT, and while an answer is held, take it back if u is pressed.
+  "Show TEXT, and while an answer is delayed, take it back if u is pressed.
 Any other key does what it usually does.  Return as `hive-next--undo'."
   (let ((key nil))
-    (while (and (null key) (hive-amend-held))
-      (let ((message-log-max nil)) (message "%s" (concat text (hive-next--held))))
+    (while (and (null key) (hive-amend-delayed))
+      (let ((message-log-max nil)) (message "%s" (concat text (hive-next--delayed))))
       (setq key (read-event nil nil 1)))
     (cond ((eq key ?u) (hive-next--undo))
           (t (message "%s" text)
@@ -532,23 +532,23 @@ DESCRIPTION is that of its option, or nil."
 Each option has a key: 1 to 9, then letters.  If you may choose
 several, the keys toggle and RET sends; otherwise RET lets you type an
 answer, and so does e in both cases; + and the key of an option add
-words to that option.  TAB skips a question, s snoozes it, q leaves.
+words to that option.  TAB skips a question, s snoozes it, q quits.
 SPC shows all of the question in a side window and scrolls it, DEL or
-S-SPC scrolls back.  ? leaves too, and shows the full question in a
+S-SPC scrolls back.  ? quits too, and shows the full question in a
 buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last
-answer back while it is held (see `hive-undo-seconds'), and corrects it
-later.  A leaves as well, and shows the rule that would allow a
+answer back while it is delayed (see `hive-undo-seconds'), and corrects it
+later.  A quits as well, and shows the rule that would allow a
 permission from now on.
 
 Questions that ask for the same are shown together, each with all that
-differs, and a key deals with all of them.  * shows only the first of
+differs, and a key answers all of them.  * shows only the first of
 them, and all of them again.
 
 A key counts only after its question has been shown for a moment; keys
 typed earlier are ignored, except TAB: to skip several questions, press
 it as fast as you like.  What may grant a permission is confirmed
 with RET or y.  If a permission does not fit here in full, a key that
-may grant it opens its buffer instead.  Any other key leaves, and does
+may grant it opens its buffer instead.  Any other key quits, and does
 what it usually does."
   (interactive)
   (when executing-kbd-macro
@@ -558,7 +558,7 @@ what it usually does."
     (unless waiting (hive-say 'none-pending (hive-respond-others)))
     (while waiting
       (let* ((batch (hive-next--batch waiting))
-             (done (hive-next--ask batch (- (length waiting) (length batch))))
+             (done (hive-next--handle batch (- (length waiting) (length batch))))
              (back (and (eq (car done) 'undone) (cdr done))))
         (unless back (setq passed (append (hive-next--ids (cdr done)) passed)))
         (when (eq (car done) 'answered) (setq answered (+ answered (length (cdr done)))))

@@ -12,7 +12,7 @@
 ;; between two commands: it never covers a minibuffer, an incremental search,
 ;; a question or an unfinished key sequence.
 ;;
-;; `hive-notices' lists what Hive reported.  When announcements are held back
+;; `hive-notices' lists what Hive reported.  When announcements are suppressed
 ;; is decided in hive-attention.
 
 ;;; Code:
@@ -34,13 +34,13 @@ projects and agents."
   :type 'boolean
   :group 'hive)
 
-(defvar hive-notify-held-functions nil
+(defvar hive-notify-suppressed-functions nil
   "Called with what an agent sent, a plist; non-nil means do not announce it.
 It is counted and listed all the same.")
 
-(defun hive-notify-held-p (item)
+(defun hive-notify-suppressed-p (item)
   "Return non-nil if ITEM, a plist, must not be announced."
-  (run-hook-with-args-until-success 'hive-notify-held-functions item))
+  (run-hook-with-args-until-success 'hive-notify-suppressed-functions item))
 
 (defvar hive-notify--arrived nil "Questions to be announced, newest first.")
 (defvar hive-notify--lines nil "Other lines to be shown, oldest first.")
@@ -49,7 +49,7 @@ It is counted and listed all the same.")
 (defvar hive-notify--spoke 0 "When a line was last shown.")
 (defvar hive-notify--said nil "The line that was last shown.")
 
-(defconst hive-notify--patience 0.3
+(defconst hive-notify--busy-interval 0.3
   "Seconds between two checks whether a busy human is free.")
 
 (defconst hive-notify--breath 1
@@ -103,7 +103,7 @@ Like `hive-notify-say', wait until the human is free."
   (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (float-time))))
     (cond ((not (or hive-notify--arrived hive-notify--lines)))
           ((or (hive-notify-busy-p) (hive-notify--unread-p))
-           (hive-notify--soon hive-notify--patience))
+           (hive-notify--soon hive-notify--busy-interval))
           (hive-notify--lines
            (while hive-notify--lines
              (hive-notify--utter (pop hive-notify--lines)))
@@ -124,7 +124,7 @@ Like `hive-notify-say', wait until the human is free."
 
 (defun hive-notify--arrived (prompt)
   "Announce PROMPT, which is newly pending."
-  (when (and hive-notify-echo (not (hive-notify-held-p prompt)))
+  (when (and hive-notify-echo (not (hive-notify-suppressed-p prompt)))
     (push prompt hive-notify--arrived)
     (unless hive-notify--timer (hive-notify--soon 0))))
 

@@ -15,7 +15,7 @@
 ;;             └─▶ rejected   it can never be stored; kept and shown
 ;;     unverified             not written with your key; sent only if you confirm it
 ;;
-;; An entry may be held for a few seconds before it is sent, so that the human
+;; An entry may be delayed for a few seconds before it is sent, so that the human
 ;; can take it back.  It is on disk like any other: if Emacs ends, it
 ;; is sent, because it is what the human decided.  What was taken back is
 ;; recorded as such before Emacs says so, and is never sent.
@@ -300,9 +300,9 @@ Without RECORDS, delete the file, or empty it if it is kept."
   "An answer or a message in the outbox.  FILE has its records.
 TOPIC caches the result of `hive-outbox-entry-subject'.  REPORT is what
 collects its outcome, or nil if it is announced by itself.  It is not
-sent before HELD-UNTIL, in seconds since the epoch."
+sent before DELAYED-UNTIL, in seconds since the epoch."
   file store-id response-id ask-id method params at topic
-  (state 'pending) code text (attempts 0) (faults 0) (not-before 0) report (held-until 0))
+  (state 'pending) code text (attempts 0) (faults 0) (not-before 0) report (delayed-until 0))
 
 (defun hive-outbox-entry-subject (entry)
   "Return what ENTRY is about: a question, or the conversation of a project.
@@ -393,7 +393,7 @@ record says about another entry is ignored."
 (defvar hive-outbox-rejected-functions nil
   "Called with an entry that was rejected; it has the code and the reason.")
 (defvar hive-outbox-taken-back-functions nil
-  "Called with an entry that the human took back while it was held.")
+  "Called with an entry that the human took back while it was delayed.")
 
 (defvar hive-outbox--entries nil "Entries that are not stored yet, oldest first.")
 (defvar hive-outbox--sending nil "The entry that is being sent, or nil.")
@@ -423,7 +423,7 @@ STATE is `pending', `rejected' or `unverified'."
                                (hive-outbox-entry-rejection entry)))
                        left)))))
 
-(defun hive-outbox--note (entry record)
+(defun hive-outbox--append-record (entry record)
   "Append RECORD about ENTRY to its file, and compact the file.
 Errors are only logged: at worst ENTRY is sent again, which is the
 same answer."
@@ -433,13 +433,13 @@ same answer."
 
 ;;;; Adding entries
 
-(defun hive-outbox-add (ask-id method params text &optional report hold)
+(defun hive-outbox-add (ask-id method params text &optional report delay)
   "Write an answer to ASK-ID to disk and send it: METHOD with PARAMS.
 ASK-ID is nil for a message.  PARAMS is a plist with :response_id and
 :store_id.  On return the answer is on disk.  If it cannot be written,
 put TEXT into the kill ring, and signal an error which says that
-nothing was sent.  REPORT is the entry's; HOLD is for how many seconds
-it is held before it is sent, by default none."
+nothing was sent.  REPORT is the entry's; DELAY is for how many seconds
+it is delayed before it is sent, by default none."
   (unless (member method hive-outbox--methods)
     (error "The outbox does not send %s" method))
   (let ((entry (hive-outbox-entry-make
@@ -447,7 +447,7 @@ it is held before it is sent, by default none."
                 :store-id (plist-get params :store_id)
                 :response-id (plist-get params :response_id)
                 :method method :at (hive-text-now) :report report
-                :held-until (if hold (+ (float-time) hold) 0))))
+                :delayed-until (if delay (+ (float-time) delay) 0))))
     (condition-case oops
         (hive-outbox-append (hive-outbox-entry-file entry)
                              (hive-outbox-entry-record entry))
@@ -459,7 +459,7 @@ it is held before it is sent, by default none."
     (hive-outbox-flush)
     entry))
 
-(defun hive-outbox--take (file)
+(defun hive-outbox--adopt (file)
   "Take over the entries of FILE.
 A file that cannot be read is left alone, for the next time."
   (let ((entries (hive-outbox-entry-load file)))
@@ -478,7 +478,7 @@ A file that cannot be read is left alone, for the next time."
   (let ((files (cl-set-difference (hive-outbox-own-files)
                                   (mapcar #'hive-outbox-entry-file hive-outbox--entries)
                                   :test #'equal)))
-    (dolist (file files) (hive-rpc-guarded #'hive-outbox--take file))
+    (dolist (file files) (hive-rpc-guarded #'hive-outbox--adopt file))
     (when files
       ;; The entries of a dead Emacs are older than those of this one.
       (setq hive-outbox--entries
@@ -533,7 +533,7 @@ When that is done, this is called again."
 
 (defun hive-outbox--due (entry)
   "Return when ENTRY may be sent, in seconds since the epoch."
-  (max (hive-outbox-entry-not-before entry) (hive-outbox-entry-held-until entry)))
+  (max (hive-outbox-entry-not-before entry) (hive-outbox-entry-delayed-until entry)))
 
 (defun hive-outbox--wake (time)
   "Flush again at TIME, in seconds since the epoch."
@@ -569,7 +569,7 @@ When that is done, this is called again."
   (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
     (unless (and prompt (hive-prompt-pending-p prompt))
       (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)))
-  (hive-outbox--note entry (list :entry "closed" :response_id
+  (hive-outbox--append-record entry (list :entry "closed" :response_id
                                  (hive-outbox-entry-response-id entry)))
   (run-hook-with-args 'hive-outbox-stored-functions entry result))
 
@@ -597,26 +597,26 @@ When that is done, this is called again."
         (hive-outbox-entry-code entry) code
         (hive-outbox-entry-text entry) (hive-text-sendable (or text "")))
   (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)
-  (hive-outbox--note entry (hive-outbox-entry-rejection entry))
+  (hive-outbox--append-record entry (hive-outbox-entry-rejection entry))
   (run-hook-with-args 'hive-outbox-rejected-functions entry))
 
-;;;; What is held
+;;;; What is delayed
 
-(defun hive-outbox-held ()
-  "Return the entries that are held now and can be taken back, oldest first."
+(defun hive-outbox-delayed ()
+  "Return the entries that are delayed now and can be taken back, oldest first."
   (cl-remove-if-not (lambda (entry)
                       (and (zerop (hive-outbox-entry-attempts entry))
                            (not (eq entry hive-outbox--sending))
-                           (< (float-time) (hive-outbox-entry-held-until entry))))
+                           (< (float-time) (hive-outbox-entry-delayed-until entry))))
                     (hive-outbox-entries 'pending)))
 
 (defun hive-outbox-take-back (entry)
-  "Take back ENTRY, which is held: it is never sent.
-Return nil if it is held no longer.  On return this is on disk, or the
-entry stays held for ever and an error says why."
-  (when (memq entry (hive-outbox-held))
+  "Take back ENTRY, which is delayed: it is never sent.
+Return nil if it is delayed no longer.  On return this is on disk, or the
+entry stays delayed for ever and an error says why."
+  (when (memq entry (hive-outbox-delayed))
     ;; Whatever happens to the disk, this Emacs does not send it.
-    (setf (hive-outbox-entry-held-until entry) 1.0e+INF)
+    (setf (hive-outbox-entry-delayed-until entry) 1.0e+INF)
     (hive-outbox-append (hive-outbox-entry-file entry)
                         (list :entry "closed" :response_id (hive-outbox-entry-response-id entry)))
     (setq hive-outbox--entries (delq entry hive-outbox--entries))
@@ -625,11 +625,11 @@ entry stays held for ever and an error says why."
     (run-hook-with-args 'hive-outbox-taken-back-functions entry)
     t))
 
-(defun hive-outbox-release ()
-  "Send what is held, as Emacs or Hive ends; without waiting for a reply.
+(defun hive-outbox-send-delayed ()
+  "Send what is delayed, as Emacs or Hive ends; without waiting for a reply.
 What is not stored then is sent by the next Emacs."
-  (dolist (entry (cl-remove 1.0e+INF (hive-outbox-held) :key #'hive-outbox-entry-held-until))
-    (setf (hive-outbox-entry-held-until entry) 0)
+  (dolist (entry (cl-remove 1.0e+INF (hive-outbox-delayed) :key #'hive-outbox-entry-delayed-until))
+    (setf (hive-outbox-entry-delayed-until entry) 0)
     (when (and (hive-sidecar-connected-p) (hive-outbox-sendable-p entry))
       (hive-rpc-guarded #'hive-outbox--send entry))))
 
@@ -666,7 +666,7 @@ It keeps its id, so if it was stored before, it is not stored twice."
 (defun hive-outbox--discard (entry)
   "Forget ENTRY, which is unverified."
   (setq hive-outbox--entries (delq entry hive-outbox--entries))
-  (hive-outbox--note entry (list :entry "closed" :response_id (hive-outbox-entry-response-id entry))))
+  (hive-outbox--append-record entry (list :entry "closed" :response_id (hive-outbox-entry-response-id entry))))
 
 (defun hive-outbox-review ()
   "Show each entry of the outbox that was not written with your key.
@@ -695,7 +695,7 @@ Their text is lost then; `hive-doctor' shows it."
       (setq hive-outbox--entries
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
       (dolist (entry rejected)
-        (hive-outbox--note entry (list :entry "closed" :response_id
+        (hive-outbox--append-record entry (list :entry "closed" :response_id
                                        (hive-outbox-entry-response-id entry))))
       (hive-changed))))
 

@@ -10,7 +10,7 @@
 ;; `hive-outreach' lists what agents send on their own: pings, cards and
 ;; reports, newest first.  A ping or a card is also announced in one line of
 ;; the echo area, and many at once share a line; reports are for other agents
-;; and only listed.  What a rule held back is listed with that rule.  What
+;; and only listed.  What a rule suppressed is listed with that rule.  What
 ;; arrived while Emacs was not running is announced when it starts.
 
 ;;; Code:
@@ -113,8 +113,8 @@
       (insert (hive-outreach--indented (plist-get card :description)) "\n"))
     (hive-outreach--insert-fields (plist-get card :fields))
     (hive-outreach--insert-actions card)
-    (when (hive-text-source card)
-      (insert "  " (propertize (hive-text-source card) 'face 'hive-card-footer) "\n"))
+    (when (hive-text-source-label card)
+      (insert "  " (propertize (hive-text-source-label card) 'face 'hive-card-footer) "\n"))
     (hive-wrap-like-lines beg (point))))
 
 ;;;; State
@@ -171,16 +171,16 @@
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
   "Take ITEM, which an agent sent."
-  (when (and hive-notify-echo (not (hive-notify-held-p item))
+  (when (and hive-notify-echo (not (hive-notify-suppressed-p item))
              (not (equal (plist-get item :status) "suppressed")))
     (hive-outreach--say item))
-  (hive-outreach--take item))
+  (hive-outreach--update item))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'outreach/changed)) item)
   "Take ITEM, which changed."
-  (hive-outreach--take item))
+  (hive-outreach--update item))
 
-(defun hive-outreach--take (item)
+(defun hive-outreach--update (item)
   "Show the new state of ITEM, if the buffer exists."
   (let ((buffer (get-buffer hive-outreach--name)))
     (when buffer

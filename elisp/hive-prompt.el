@@ -40,18 +40,18 @@
 
 ;; The event log has names for programs; these are the words for humans.
 
-(defun hive-prompt--held-back (reason)
-  "Return REASON, the name of why a popup was held back, in words."
+(defun hive-prompt--suppressed (reason)
+  "Return REASON, the name of why a popup was suppressed, in words."
   (pcase reason
-    ("low_urgency" (hive-words 'held-back-low))
-    ("notify_never" (hive-words 'held-back-never))
-    ("focused" (hive-words 'held-back-focused))
-    ("muted_project" (hive-words 'held-back-project))
-    ("muted_agent" (hive-words 'held-back-agent))
-    ("do_not_disturb" (hive-words 'held-back-do-not-disturb))
-    ("quiet_hours" (hive-words 'held-back-hours))
-    ("quiet_criticals" (hive-words 'held-back-criticals))
-    ("settled" (hive-words 'held-back-settled))
+    ("low_urgency" (hive-words 'suppressed-low))
+    ("notify_never" (hive-words 'suppressed-never))
+    ("focused" (hive-words 'suppressed-focused))
+    ("muted_project" (hive-words 'suppressed-project))
+    ("muted_agent" (hive-words 'suppressed-agent))
+    ("do_not_disturb" (hive-words 'suppressed-do-not-disturb))
+    ("quiet_hours" (hive-words 'suppressed-hours))
+    ("quiet_criticals" (hive-words 'suppressed-criticals))
+    ("settled" (hive-words 'suppressed-settled))
     (_ (hive-text-line reason 40))))
 
 (defun hive-prompt--popup (data)
@@ -62,13 +62,13 @@
      'event-popup (pcase outcome
                     ("sent" (hive-words 'event-popup-sent))
                     ("failed" (hive-words 'event-popup-failed))
-                    ("suppressed" (hive-words 'event-popup-held-back))
+                    ("suppressed" (hive-words 'event-popup-suppressed))
                     ;; An outcome of a newer sidecar.
                     (_ outcome))
      (if (stringp reason)
-         ;; If it was held back, the reason is a name; if it failed, a sentence.
+         ;; If it was suppressed, the reason is a name; if it failed, a sentence.
          (concat ": " (if (equal outcome "suppressed")
-                          (hive-prompt--held-back reason)
+                          (hive-prompt--suppressed reason)
                         (hive-text-line reason 200)))
        ""))))
 
@@ -278,7 +278,7 @@ Events with the same words are one, at the place and time of the first."
              (string-join
               (delq nil
                     (list (hive-text-line (plist-get prompt :agent) 40)
-                          (hive-text-source prompt)
+                          (hive-text-source-label prompt)
                           (hive-text-line (plist-get prompt :project) 40)
                           (hive-text-line (plist-get prompt :kind) 20)
                           (hive-text-value (plist-get prompt :urgency) 20)
@@ -368,11 +368,11 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
   (setq-local revert-buffer-function #'hive-prompt--revert
               hive-prompt-at-point-function (lambda () hive-prompt--prompt))
   (setq bidi-paragraph-direction 'left-to-right)
-  (add-hook 'hive-changed-hook #'hive-prompt--look))
+  (add-hook 'hive-changed-hook #'hive-prompt--refresh-changed))
 
 ;;;; Updating
 
-(defun hive-prompt--look ()
+(defun hive-prompt--refresh-changed ()
   "Update the buffers of questions that changed."
   (dolist (buffer (buffer-list))
     (when (eq (buffer-local-value 'major-mode buffer) 'hive-prompt-mode)
@@ -390,7 +390,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
     (hive-rpc-request
      'prompt/get (list :ask_id id)
      :success (lambda (result)
-                (hive-prompt--take buffer :prompt (plist-get result :prompt)
+                (hive-prompt--show-changes buffer :prompt (plist-get result :prompt)
                                    :events (plist-get result :events)
                                    :changed (append (plist-get result :changed_files) nil)))
      :error (lambda (err)
@@ -398,13 +398,13 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
     (hive-rpc-request
      'prompt/list (list :agent (plist-get prompt :agent) :limit 20)
      :success (lambda (result)
-                (hive-prompt--take
+                (hive-prompt--show-changes
                  buffer :others
                  (cl-remove id (append (plist-get result :prompts) nil) :test #'equal
                             :key (lambda (other) (plist-get other :ask_id)))))
      :error #'ignore)))
 
-(cl-defun hive-prompt--take (buffer &key prompt events changed (others nil others-p))
+(cl-defun hive-prompt--show-changes (buffer &key prompt events changed (others nil others-p))
   "Show PROMPT, EVENTS and files CHANGED, or OTHERS, in BUFFER if it is live."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer

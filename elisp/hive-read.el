@@ -118,14 +118,14 @@ the agent has added since, and the context of a permission."
 (defconst hive-read--buffer "*hive question*"
   "The name of the buffer that shows a question while it is answered.")
 
-(defvar-local hive-read--noted nil "The notes that this buffer shows.")
+(defvar-local hive-read--notes-shown nil "The notes that this buffer shows.")
 
 (defun hive-read-with-details (prompt read)
   "Call READ; if PROMPT is long, show it in a buffer in the meantime.
 The buffer follows what the agent adds while the human types."
   (let* ((question (plist-get prompt :question))
          (buffer nil)
-         (look (lambda () (hive-read--look prompt buffer))))
+         (look (lambda () (hive-read--show-new-notes prompt buffer))))
     (unwind-protect
         (progn
           (when (or (plist-get prompt :context) (plist-get prompt :batch) (hive-read-notes prompt)
@@ -145,12 +145,12 @@ The buffer follows what the agent adds while the human types."
         (let ((window (get-buffer-window buffer)))
           (if window (quit-window t window) (kill-buffer buffer)))))))
 
-(defun hive-read--look (prompt buffer)
+(defun hive-read--show-new-notes (prompt buffer)
   "Show in BUFFER what was added to PROMPT since it was printed."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (buffer-live-p buffer)
                (not (equal (plist-get now :notes)
-                           (buffer-local-value 'hive-read--noted buffer))))
+                           (buffer-local-value 'hive-read--notes-shown buffer))))
       (if (hive-rpc-true-p now :context_truncated)
           (hive-read--fetch now buffer)
         (hive-read--show now buffer)))))
@@ -171,7 +171,7 @@ The buffer follows what the agent adds while the human types."
 
 (defun hive-read--insert (prompt)
   "Insert the question, the notes and the context of PROMPT."
-  (setq hive-read--noted (plist-get prompt :notes))
+  (setq hive-read--notes-shown (plist-get prompt :notes))
   (insert (hive-text-inert (plist-get prompt :question)) "\n")
   ;; Above the context, which may be long: new ones must be in sight.
   (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))

@@ -7,10 +7,10 @@
 
 ;;; Commentary:
 
-;; `hive-respond' answers a pending question in the minibuffer.  Every answer
-;; goes through the outbox, so it is on disk before you read "queued".  The
-;; other ways to answer use the functions here; so do the commands that cancel
-;; and snooze.
+;; `hive-respond' answers a pending question in the minibuffer (hive-read.el).
+;; Every answer goes through the outbox (hive-outbox.el), so it is on disk
+;; before you read "queued".  The other ways to answer use the functions here;
+;; so do the commands that cancel and snooze.
 
 ;;; Code:
 
@@ -94,9 +94,9 @@ once.  The agent notices nothing of an answer that is taken back with
                         :value-type number))
   :group 'hive)
 
-(defun hive-respond-hold (prompt answer)
-  "Return for how many seconds ANSWER to PROMPT is held, or nil.
-An answer is not held if another human is about to answer, and it is
+(defun hive-respond-undo-delay (prompt answer)
+  "Return for how many seconds ANSWER to PROMPT is delayed, or nil.
+An answer is not delayed if another human is about to answer, and it is
 sent before the question expires."
   (let* ((kind (cond ((not (hive-permission-p prompt)) 'answer)
                      ((hive-permission-allows-p prompt answer) 'allow)
@@ -112,24 +112,24 @@ sent before the question expires."
          seconds)))
 
 (defconst hive-respond--margin 5
-  "Seconds between the end of a hold and the time limit of a question.")
+  "Seconds between the end of the delay and the time limit of a question.")
 
 (defun hive-respond-send (prompt answer)
   "Put ANSWER to PROMPT into the outbox and report that.
 ANSWER is a plist of :decision, :selected and :comment."
   (let ((ask-id (plist-get prompt :ask_id)) (text (hive-respond-text answer))
-        (hold (hive-respond-hold prompt answer)))
-    (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text nil hold)
-    (if hold (run-hooks 'hive-respond-held-hook)
+        (delay (hive-respond-undo-delay prompt answer)))
+    (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text nil delay)
+    (if delay (run-hooks 'hive-respond-delayed-hook)
       (hive-respond--say-queued prompt text))))
 
-(defvar hive-respond-held-hook nil "Run when an answer was given that is held before it is sent.")
+(defvar hive-respond-delayed-hook nil "Run when an answer was given that is delayed before it is sent.")
 
 (defun hive-respond--say-queued (prompt text)
   "Report that an answer to PROMPT is queued.
 PROMPT is as it was when it was opened.  If it was settled while the
 human typed, report that, and put TEXT into the kill ring."
-  (let ((fate (hive-respond-meanwhile prompt)))
+  (let ((fate (hive-respond-settled-since prompt)))
     (cond ((not (hive-prompt-pending-p prompt))
            (hive-say 'late-answer-queued))
           ((null fate) (hive-say 'answer-queued))
@@ -141,7 +141,7 @@ human typed, report that, and put TEXT into the kill ring."
 
 ;;;; What happened to a question
 
-(defun hive-respond-meanwhile (prompt)
+(defun hive-respond-settled-since (prompt)
   "Return how PROMPT was settled since it was opened, in words, or nil."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-pending-p prompt) (not (hive-prompt-pending-p now)))
@@ -154,7 +154,7 @@ human typed, report that, and put TEXT into the kill ring."
 (defun hive-respond-still (prompt)
   "Return the current state of PROMPT, as a clause.
 PROMPT is as it was when it was opened."
-  (let ((fate (hive-respond-meanwhile prompt)))
+  (let ((fate (hive-respond-settled-since prompt)))
     (cond (fate (hive-words 'already-closed fate))
           ((hive-prompt-pending-p prompt) (hive-words 'still-pending))
           (t (hive-words 'stays-closed (hive-respond-fate prompt))))))

@@ -13,8 +13,8 @@
 ;;
 ;; All requests are asynchronous: `hive-rpc-request'.  Notifications call the
 ;; generic function `hive-rpc-notify'; each capability adds methods for those
-;; it understands.  Callbacks and methods run outside the process filter, and
-;; no error and no quit escapes from them.
+;; it understands: hive-model.el for questions.  Callbacks and methods run
+;; outside the process filter, and no error and no quit escapes from them.
 
 ;;; Code:
 
@@ -49,17 +49,17 @@
         (forward-line (- hive-rpc--log-lines))
         (delete-region (point-min) (point))))))
 
-(defvar hive-rpc--waiting nil "Functions to call, oldest first.")
-(defvar hive-rpc--tail nil "The last cons of `hive-rpc--waiting'.")
+(defvar hive-rpc--queue nil "Functions to call, oldest first.")
+(defvar hive-rpc--tail nil "The last cons of `hive-rpc--queue'.")
 (defvar hive-rpc--timer nil "The timer of the next slice of work, or nil.")
 (defconst hive-rpc--slice 0.02 "How many seconds to work before a pause.")
 
 (defun hive-rpc-later (function &rest args)
   "Call FUNCTION with ARGS soon, in order, outside filters and sentinels."
   (let ((cell (list (lambda () (apply function args)))))
-    (if hive-rpc--waiting
+    (if hive-rpc--queue
         (setcdr hive-rpc--tail cell)
-      (setq hive-rpc--waiting cell))
+      (setq hive-rpc--queue cell))
     (setq hive-rpc--tail cell)
     (unless hive-rpc--timer
       (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work)))))
@@ -76,11 +76,11 @@
   (let ((deadline (+ (float-time) hive-rpc--slice)))
     (unwind-protect
         (save-match-data
-          (while (and hive-rpc--waiting
-                      (progn (hive-rpc-guarded (pop hive-rpc--waiting)) t)
+          (while (and hive-rpc--queue
+                      (progn (hive-rpc-guarded (pop hive-rpc--queue)) t)
                       (< (float-time) deadline)
                       (not (input-pending-p)))))
-      (when (and hive-rpc--waiting (not hive-rpc--timer))
+      (when (and hive-rpc--queue (not hive-rpc--timer))
         (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work))))))
 
 ;;;; Options
@@ -358,11 +358,11 @@ the process has ended.  The program must exist: see `executable-find'."
        (when (and (not busy) (slot-value ,conn 'chunks))
          (run-at-time 0 nil #'hive-rpc--parse ,conn)))))
 
-(defun hive-rpc-pipe-answered (conn)
+(defun hive-rpc-pipe-replied (conn)
   "Note that CONN's process replied."
   (setf (slot-value conn 'silent) 0))
 
-(defun hive-rpc-pipe-unanswered (conn)
+(defun hive-rpc-pipe-missed (conn)
   "Note that CONN did not reply to a request; the second time, end it.
 A stream that is out of step never recovers."
   (when (and (> (cl-incf (slot-value conn 'silent)) 1)
@@ -467,11 +467,11 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
              :timeout timeout
              :success-fn
              (lambda (result)
-               (hive-rpc-pipe-answered conn)
+               (hive-rpc-pipe-replied conn)
                (when success (hive-rpc-later success result)))
              :error-fn
              (lambda (err)
-               (hive-rpc-pipe-answered conn)
+               (hive-rpc-pipe-replied conn)
                (funcall fail (if (hive-rpc-pipe-live-p conn)
                                  (hive-rpc--error (plist-get err :code)
                                                   (plist-get err :message))
@@ -480,7 +480,7 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
              :timeout-fn
              (lambda ()
                (hive-rpc-log "no answer to %s" method)
-               (hive-rpc-pipe-unanswered conn)
+               (hive-rpc-pipe-missed conn)
                (funcall fail (list :code -1 :name 'timeout
                                    :text (hive-words 'request-timeout))))))
         ((wrong-type-argument json-error) ; it cannot be encoded as JSON

@@ -160,7 +160,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
 
 (defconst hive-sessions--name "*hive-sessions*" "The name of the list's buffer.")
 (defconst hive-sessions--rows 500 "The largest number of rows.")
-(defconst hive-sessions--patience 0.5 "Changes within so many seconds are shown together.")
+(defconst hive-sessions--debounce 0.5 "Changes within so many seconds are shown together.")
 
 (defface hive-sessions-active '((t :inherit hive-success))
   "A session that is active."
@@ -194,9 +194,9 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                                       (list (hive-words 'column-client) 12 t)
                                       (list (hive-words 'column-source) 6 t)
                                       (list (hive-words 'column-state) 7 t)
-                                      (list (hive-words 'column-project) 16 t)
-                                      (list (hive-words 'column-branch) 14 t)
-                                      (list (hive-words 'column-questions) 5
+                                      (list (hive-words 'column-project) 14 t)
+                                      (list (hive-words 'column-branch) 12 t)
+                                      (list (hive-words 'column-questions) 9
                                             #'hive-sessions--by-number :right-align t)
                                       (list (hive-words 'column-mentions) 8
                                             #'hive-sessions--by-number :right-align t)
@@ -210,7 +210,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (setq truncate-lines t)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-sessions-refresh)))
   (tabulated-list-init-header)
-  (add-hook 'window-buffer-change-functions #'hive-sessions--shown nil t))
+  (add-hook 'window-buffer-change-functions #'hive-sessions--window-shown nil t))
 
 ;;;; Rows
 
@@ -240,14 +240,14 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (cond ((not (and (numberp number) (> number 0))) "")
         (t (propertize (number-to-string number) 'face 'hive-warning))))
 
-(defun hive-sessions--asks ()
+(defun hive-sessions--question-counts ()
   "Return a hash table of the number of pending questions by session id."
   (let ((counts (make-hash-table :test #'equal)))
     (dolist (prompt (hive-prompts) counts)
       (cl-incf (gethash (plist-get prompt :session_id) counts 0)))))
 
-(defun hive-sessions--row (session asks)
-  "Return the row of SESSION; ASKS is from `hive-sessions--asks'."
+(defun hive-sessions--row (session questions)
+  "Return the row of SESSION; QUESTIONS is from `hive-sessions--question-counts'."
   (let* ((state (hive-text-line (plist-get session :state) 7))
          (face (pcase state ("active" 'hive-sessions-active) ("ended" 'hive-sessions-ended)
                       (_ 'default))))
@@ -257,7 +257,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                     (cell :client 20) (cell :source 6)
                     (propertize state 'face face)
                     (cell :project 30) (cell :branch 30)
-                    (hive-sessions--count (gethash (plist-get session :session_id) asks))
+                    (hive-sessions--count (gethash (plist-get session :session_id) questions))
                     (hive-sessions--count (plist-get session :unprocessed_mentions))
                     (hive-text-age (plist-get session :last_seen_at))
                     (concat (if (hive-rpc-true-p session :shared) "" (hive-words 'session-not-shared))
@@ -265,8 +265,8 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions--entries ()
   "Return the rows, in the order of the sidecar."
-  (let ((asks (hive-sessions--asks)))
-    (mapcar (lambda (session) (hive-sessions--row session asks))
+  (let ((questions (hive-sessions--question-counts)))
+    (mapcar (lambda (session) (hive-sessions--row session questions))
             (seq-take hive-sessions--list hive-sessions--rows))))
 
 (defun hive-sessions-at-point ()
@@ -325,16 +325,16 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
         ((not hive-sessions--timer)
          (setq hive-sessions--timer
-               (run-at-time hive-sessions--patience nil #'hive-sessions--look)))))
+               (run-at-time hive-sessions--debounce nil #'hive-sessions--refresh)))))
 
-(defun hive-sessions--look ()
+(defun hive-sessions--refresh ()
   "Fetch the sessions if the list is visible; otherwise mark it stale."
   (setq hive-sessions--timer nil)
   (if (get-buffer-window hive-sessions--name t)
       (hive-rpc-guarded #'hive-sessions-refresh)
     (setq hive-sessions--stale t)))
 
-(defun hive-sessions--shown (window)
+(defun hive-sessions--window-shown (window)
   "Update the list when WINDOW begins to show it."
   (when (and hive-sessions--stale (window-live-p window)
              (equal hive-sessions--name (buffer-name (window-buffer window))))

@@ -11,7 +11,7 @@
 ;; in a shared buffer, and from other programs that insert text there.
 ;;
 ;; The draft is the text below the line of a shared buffer.  \\`C-c C-c' posts
-;; and deletes it; undo restores the text.  A draft may answer a message, and
+;; and deletes it; undo restores the text.  A draft may reply to a message, and
 ;; may be urgent; the header line says so.
 ;;
 ;; A program that inserts a message in the format of the shared buffer posts
@@ -89,7 +89,7 @@ command did.  On return the message is on disk."
     id))
 
 (defun hive-post-address (message)
-  "Return the beginning of an answer to MESSAGE, or to a mention.
+  "Return the beginning of a reply to MESSAGE, or to a mention.
 It mentions the author if that is an agent."
   (if (equal "agent" (plist-get message :author))
       (concat "@" (hive-text-line (plist-get message :from_handle)) " ")
@@ -342,7 +342,7 @@ An error here would remove all change hooks of the buffer."
             ((and (memq this-command hive-shared-compose--typing)
                   (< (- end beg) hive-format-shortest))
              (hive-shared-compose--typed beg end))
-            (t (hive-shared-compose--note beg end)))
+            (t (hive-shared-compose--remember-change beg end)))
     ((error quit) (hive-rpc-log "error: a change was not noted: %S" oops))))
 
 (defun hive-shared-compose--typed (beg end)
@@ -350,7 +350,7 @@ An error here would remove all change hooks of the buffer."
   (let ((buffer-undo-list t) (inhibit-read-only t) (inhibit-modification-hooks t))
     (put-text-property beg end 'hive-typed t)))
 
-(defun hive-shared-compose--note (beg end)
+(defun hive-shared-compose--remember-change (beg end)
   "Remember that text appeared from BEG to END, and examine it later."
   (let ((command (and this-command
                       ;; These insert single characters, not that much.
@@ -397,7 +397,7 @@ An error here would remove all change hooks of the buffer."
         (if (> left 0.005)
             (setq hive-shared-compose--timer (run-at-time left nil #'hive-shared-compose--wake buffer))
           (setq hive-shared-compose--timer nil)
-          (hive-rpc-guarded #'hive-detect-look))))))
+          (hive-rpc-guarded #'hive-detect-post))))))
 
 (defun hive-shared-compose--groups ()
   "Return, and forget, an alist of commands and what each of them changed.
@@ -423,7 +423,7 @@ The latter is a list of (BEG . END).  Adjacent ranges are joined."
         (push range joined)))
     (nreverse joined)))
 
-(defun hive-detect-look ()
+(defun hive-detect-post ()
   "Post the messages that other programs have inserted."
   (save-restriction
     (widen)
@@ -478,7 +478,7 @@ THEIRS are the ranges that programs wrote."
 
 ;;;; The draft
 
-(defvar-local hive-shared-reply-to nil "The message that the draft answers, or nil.")
+(defvar-local hive-shared-reply-to nil "The message that the draft replies to, or nil.")
 (defvar-local hive-shared-urgent nil "Non-nil when the draft is urgent.")
 
 (defun hive-shared--drafts ()
@@ -587,14 +587,14 @@ Emacs or the sidecar crashes."
     (hive-post-say-queued)))
 
 (defun hive-shared-plain-draft ()
-  "Make the draft answer nothing and have normal priority."
+  "Make the draft reply to nothing and have normal priority."
   (setq hive-shared-reply-to nil
         hive-shared-urgent nil)
   (force-mode-line-update))
 
 (defun hive-shared-discard ()
   "Kill the draft.
-The next one answers no message and is not urgent."
+The next one is no reply and is not urgent."
   (interactive)
   (let ((draft (hive-shared-draft)))
     (unless (string-blank-p draft) (kill-new draft))
@@ -617,13 +617,13 @@ An urgent mention holds a session even if its mentions only remind."
       (hive-fail 'no-message-here)))
 
 (defun hive-shared-reply (&optional message)
-  "Answer MESSAGE, by default the one at point, below the line.
-Posting the answer marks its mention of you done."
+  "Reply to MESSAGE, by default the one at point, below the line.
+Posting the reply marks its mention of you done."
   (interactive)
-  (hive-shared-answer (or message (hive-shared--demand))))
+  (hive-shared-begin-reply (or message (hive-shared--demand))))
 
-(defun hive-shared-answer (message)
-  "Make the draft answer MESSAGE, and go to the draft."
+(defun hive-shared-begin-reply (message)
+  "Make the draft a reply to MESSAGE, and go to the draft."
   (setq hive-shared-reply-to message)
   (push-mark nil t)
   (widen)
@@ -667,7 +667,7 @@ With a prefix argument, ask for a NOTE about what you did."
      (delq nil
            (list (when hive-shared-urgent (propertize (hive-words 'mark-urgent) 'face 'hive-warning))
                  (when hive-shared-reply-to
-                   (hive-words 'target-answers
+                   (hive-words 'target-reply
                                (hive-text-author hive-shared-reply-to 30)
                                (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
                  (when thread

@@ -391,7 +391,7 @@ beside it does not inherit that."
                          'hive-heading t
                          'help-echo (if (equal "unverified" (plist-get message :author))
                                         (hive-words 'heading-unverified)
-                                      (hive-words 'heading-answer)))
+                                      (hive-words 'heading-reply)))
              "\n\n" (hive-shared--colour (substring body 0)) "\n\n")
      'hive-message message
      'rear-nonsticky t)))
@@ -431,7 +431,7 @@ beside it does not inherit that."
                 (when (and as (not (equal as (plist-get message :from_handle))))
                   (hive-words 'mark-as (hive-text-line as 40)))
                 (when (equal "urgent" (plist-get message :priority)) (hive-words 'mark-urgent))
-                (when (eq t (plist-get message :expects_reply)) (hive-words 'mark-wants-answer))
+                (when (eq t (plist-get message :expects_reply)) (hive-words 'mark-expects-reply))
                 (when (plist-get message :reply_to) (hive-words 'mark-reply))
                 (when (and thread (not (string-prefix-p "msg-" thread)))
                   (hive-words 'target-thread (hive-text-line thread 40)))))))
@@ -445,8 +445,8 @@ OPEN means that it has an unprocessed mention of the human."
        (when marks (propertize (concat "  (" (string-join marks ", ") ")")
                                'face 'hive-shared-note))
        (when open
-         (concat "  " (hive-shared--button (hive-words 'button-answer)
-                                           (hive-words 'button-answer-help)
+         (concat "  " (hive-shared--button (hive-words 'button-reply)
+                                           (hive-words 'button-reply-help)
                                            'hive-shared-reply)
                  " " (hive-shared--button (hive-words 'button-done)
                                           (hive-words 'button-done-help)

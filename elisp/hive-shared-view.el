@@ -363,7 +363,7 @@ A later fetch replaces this one."
   "Show the messages that were posted during the fetch."
   (let ((arrived (nreverse hive-shared--arrivals)))
     (setq hive-shared--arrivals nil)
-    (mapc #'hive-shared-take arrived)))
+    (mapc #'hive-shared-receive arrived)))
 
 (defun hive-shared--messages-of (page)
   "Return the messages of PAGE as a list."
@@ -469,7 +469,7 @@ If there would be a gap between both, start again with the last ones."
              (equal hive-shared-thread (plist-get message :thread))
              (equal hive-shared-thread (plist-get message :message_id))))))
 
-(defun hive-shared-take (message)
+(defun hive-shared-receive (message)
   "Show MESSAGE, a new one, unless it is beyond the shown range."
   (cond (hive-shared--fetch (push message hive-shared--arrivals))
         (hive-shared-later)
@@ -487,7 +487,7 @@ If there would be a gap between both, start again with the last ones."
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
       (when (hive-shared--ours-p message)
-        (hive-rpc-guarded #'hive-shared-take message)))))
+        (hive-rpc-guarded #'hive-shared-receive message)))))
 
 (defun hive-shared--mention-changed (mention)
   "Update the heading of the message of MENTION, if it is of the human."

@@ -74,7 +74,7 @@ Skip hidden text.  Return nil if there is none."
 
 (defun hive-shared-narrow ()
   "Show only the thread of the message at point, or all messages again.
-Meanwhile, what you post goes to that thread."
+What you post then goes to that thread."
   (interactive)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
@@ -142,7 +142,7 @@ in and in those whose shared buffers are open."
   :type '(choice (const :tag "Mine" human) (const :tag "Anybody's" anyone))
   :group 'hive-attention)
 
-(defconst hive-shared--patience 0.5
+(defconst hive-shared--busy-interval 0.5
   "Seconds between two checks whether a busy human is free.")
 
 (defconst hive-shared--size 0.4
@@ -156,10 +156,10 @@ in and in those whose shared buffers are open."
 (defun hive-shared--soon (mention)
   "Show the buffer of MENTION once the human is free."
   (when (or (equal "urgent" (plist-get mention :priority))
-            (not (hive-notify-held-p mention)))
+            (not (hive-notify-suppressed-p mention)))
     (setq hive-shared--to-show mention)
     (unless hive-shared--timer
-      (setq hive-shared--timer (run-at-time 0 nil #'hive-shared--look)))))
+      (setq hive-shared--timer (run-at-time 0 nil #'hive-shared--refresh)))))
 
 (defun hive-shared--of-human (mention)
   "Handle MENTION, a new one of the human."
@@ -199,12 +199,12 @@ in and in those whose shared buffers are open."
   "Forget which messages arrived, as this sidecar may have another store."
   (setq hive-shared--seq nil))
 
-(defun hive-shared--look ()
+(defun hive-shared--refresh ()
   "Show the buffer, or check again later if the human is busy."
   (setq hive-shared--timer nil)
   (if (hive-notify-busy-p)
       (setq hive-shared--timer
-            (run-at-time hive-shared--patience nil #'hive-shared--look))
+            (run-at-time hive-shared--busy-interval nil #'hive-shared--refresh))
     (let ((mention hive-shared--to-show))
       (setq hive-shared--to-show nil)
       (when (and mention hive-shared-on-mention
@@ -295,7 +295,7 @@ Write below the line; \\[hive-shared-post] posts it.  \\[completion-at-point] co
 handle after an @.  What you type among the messages goes to the
 draft, too.
 
-\\[hive-shared-reply] answers the message at point, \\[hive-shared-done] marks a mention of
+\\[hive-shared-reply] replies to the message at point, \\[hive-shared-done] marks a mention of
 you done, \\[hive-shared-next-mention] goes to the next mention of you.
 \\[hive-shared-insert-template] inserts one of your `hive-reply-templates'.
 \\[hive-shared-narrow] shows one thread only, \\[hive-shared-open-thread] opens it in a buffer.
@@ -403,7 +403,7 @@ With DELETE, delete the text."
                         (direction . right)))))
   buffer)
 
-(defun hive-shared--ask-place ()
+(defun hive-shared--read-project ()
   "Let the human choose a project with living sessions, or everyone."
   (let* ((places (delete-dups
                   (mapcar (lambda (session)
@@ -424,7 +424,7 @@ It appears at POSITION, by default `hive-shared-position'; see also
 \\<hive-shared-mode-map>
 Write below the line; \\[hive-shared-post] posts."
   (interactive "P")
-  (hive-shared-display (hive-shared-buffer (if choose (hive-shared--ask-place)
+  (hive-shared-display (hive-shared-buffer (if choose (hive-shared--read-project)
                                              (hive-place-of)))
                        (or position hive-shared-position)))
 

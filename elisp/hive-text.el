@@ -208,7 +208,7 @@ Runs of white space become one space."
         (truncate-string-to-width line width nil nil "…")
       line)))
 
-(defun hive-text-source (thing)
+(defun hive-text-source-label (thing)
   "Return the label of the source of THING: bg, fork, or nil for main.
 Everything that shows a source uses this function, the counterpart of
 `sourceLabel' in the sidecar."
@@ -217,8 +217,8 @@ Everything that shows a source uses this function, the counterpart of
 
 (defun hive-text-agent (thing &optional width)
   "Return the name of the agent of THING, at most WIDTH columns wide.
-The label of `hive-text-source' comes before it."
-  (let ((source (hive-text-source thing)))
+The label of `hive-text-source-label' comes before it."
+  (let ((source (hive-text-source-label thing)))
     (concat (if source (format "[%s] " source) "")
             (hive-text-line (plist-get thing :agent) width))))
 

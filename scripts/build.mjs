@@ -2,7 +2,7 @@
 // check of the whole package (publint). With --sabotage the program asks for deliberate bugs (src/ambient.d.ts).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { noticesOf } from './build-notices.mjs';
@@ -11,6 +11,7 @@ import { removeStale, writeOutput } from './build-output.mjs';
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const fast = process.argv.includes('--fast');
+const { unbundled } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const define = process.argv.includes('--sabotage') ? {} : { 'globalThis.SABOTAGE': 'undefined' };
 
 const common = {
@@ -22,7 +23,7 @@ const common = {
   define,
   loader: { '.sql': 'text' },
   // node-notifier looks for its vendored programs beside its own file; the others are optional or native.
-  external: ['node-notifier', 'pg', 'pg-native', '@anthropic-ai/*', '@openai/*'],
+  external: [...unbundled, 'pg-native', '@anthropic-ai/*', '@openai/*'],
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,

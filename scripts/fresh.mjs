@@ -109,7 +109,7 @@ function tryOn(system) {
     );
     measure(place, 'the check of the Lisp, native code too', null, () => {
       apt(folder, 'elpa-package-lint');
-      inside(folder, '/srv/hive', 'root', 'emacs -Q --batch -l scripts/check-elisp.el -- native');
+      return inside(folder, '/srv/hive', 'root', 'emacs -Q --batch -l scripts/check-elisp.el -- native');
     });
   } finally {
     if (!values.keep) rmSync(base, { recursive: true, force: true });
@@ -151,8 +151,16 @@ function clone(folder, place, user = 'root') {
 /** Runs a line of shell in the root as one of its users. @throws Error with the end of what it printed. */
 function inside(folder, cwd, user, line) {
   const env = { npm_config_registry: run('npm', 'config', 'get', 'registry').trim() };
-  const { status, stdout, stderr } = enter(folder, { line, cwd, user, env });
+  // The last line is what all of it took of the processors: "0m1.23s 0m0.45s".
+  const counted = `(${line}\n); code=$?; times >&2; exit $code`;
+  const { status, stdout, stderr } = enter(folder, { line: counted, cwd, user, env });
   if (status !== 0) throw new Error(`${line}\n${`${stdout}${stderr}`.split('\n').slice(-40).join('\n')}`);
+  const times = stderr
+    .trimEnd()
+    .split('\n')
+    .at(-1)
+    .matchAll(/(\d+)m([\d.]+)s/g);
+  return [...times].reduce((sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds), 0);
 }
 
 // ---- The table ----
@@ -160,15 +168,16 @@ function inside(folder, cwd, user, line) {
 function measure({ system }, what, target_s, work) {
   const began = performance.now();
   let problem = null;
+  let cpu_s;
   try {
-    work();
+    cpu_s = work();
   } catch (error) {
     problem = error.message;
     process.exitCode = 1;
     console.error(`${system.name}: ${what} failed:\n${problem}\n`);
   }
   const seconds = (performance.now() - began) / 1000;
-  table.push({ system: system.name, what, seconds, target_s, ok: problem === null });
+  table.push({ system: system.name, what, seconds, cpu_s, target_s, ok: problem === null });
   console.log(lineOf(table.at(-1)));
 }
 
@@ -177,7 +186,8 @@ function report() {
   console.log(`${table.filter(({ ok }) => ok).length} of ${table.length} passed`);
 }
 
-function lineOf({ system, what, seconds, target_s, ok }) {
+function lineOf({ system, what, seconds, cpu_s, target_s, ok }) {
   const target = target_s === null ? '' : ` (at most ${target_s} s)`;
-  return `${ok ? 'ok    ' : 'FAILED'}  ${system}  ${seconds.toFixed(1).padStart(6)} s  ${what}${target}`;
+  const cpu = (cpu_s?.toFixed(1) ?? '').padStart(6);
+  return `${ok ? 'ok    ' : 'FAILED'}  ${system}  ${seconds.toFixed(1).padStart(6)} s, of processors ${cpu} s  ${what}${target}`;
 }

@@ -12,7 +12,7 @@ const vitest = 'node_modules/vitest/vitest.mjs';
 const everything = 'scripts/setup.mjs --system';
 const compiler = 'scripts/setup.mjs --only-system=gcc,libc6-dev';
 const modulesOnly = 'scripts/setup.mjs';
-const modulesToRun = 'scripts/setup.mjs --to-run';
+const modulesToBuild = 'scripts/setup.mjs --to-build';
 const quickBuild = 'scripts/build.mjs --fast';
 // The bench opens the store from src/, whose migrations are imported as text.
 const bench = '--import ./test/support/sql-loader.mjs bench/main.ts';
@@ -24,8 +24,8 @@ const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
   // With the manual, if there is an Emacs to make it.
-  'install-hive': [modulesToRun, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
-  'uninstall-hive': [modulesToRun, quickBuild, 'bin/hive uninstall'],
+  'install-hive': [modulesToBuild, 'scripts/manual.mjs', quickBuild, 'bin/hive install'],
+  'uninstall-hive': [modulesToBuild, quickBuild, 'bin/hive uninstall'],
   release: [
     'scripts/setup.mjs --system=emacs',
     'scripts/manual.mjs',
@@ -92,8 +92,10 @@ if (steps === undefined) {
 for (const [index, step] of steps.entries()) {
   const words = step.split(' ');
   if (index === steps.length - 1) words.push(...args);
-  // The set-up may replace node_modules and therefore runs on the Node that started us. An installation outlives this folder.
-  const onMachinesNode = ['scripts/setup.mjs', 'scripts/fresh.mjs', 'bin/hive'].includes(words[0]);
+  // The set-up may replace node_modules and therefore runs on the Node that started us. An installation outlives this
+  // folder, and what builds it does as well on that Node: so the project's own is not fetched for it.
+  const onMachinesNode =
+    steps[0] === modulesToBuild || ['scripts/setup.mjs', 'scripts/fresh.mjs'].includes(words[0]);
   const node = onMachinesNode ? process.execPath : join(bin, 'node');
   const code = await run(node, words);
   if (code !== 0) process.exit(code);

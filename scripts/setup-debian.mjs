@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { hasEmacsGtk, setUpEmacsGtk } from './setup-emacs-gtk.mjs';
 
@@ -43,17 +43,23 @@ export function setUpDebian(names = usual) {
 
   const started = Date.now();
   console.log(`Installing Debian packages (about 15 s): ${packages.join(' ')} …`);
+  const install = () => apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...packages);
+  const said = hasNewLists() ? [install()] : [];
   // A third-party list that does not answer must not stop us, because the others may have what we need.
-  const said = [
-    apt(prefix, 'update', '-qq'),
-    apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...packages),
-  ];
+  if (missing(names).length > 0) said.push(apt(prefix, 'update', '-qq'), install());
   const lacking = missing(names);
   if (lacking.length > 0) {
     throw new Error([...said, `apt-get did not bring ${lacking.join(', ')}.`].filter(Boolean).join('\n'));
   }
   console.log(`Debian packages are ready (${Math.round((Date.now() - started) / 1000)} s).`);
   alsoEmacsGtk(names, prefix);
+}
+
+// Lists of today are current enough; where they are not, apt-get does not find a package, and they are fetched anew.
+function hasNewLists() {
+  const day_ms = 24 * 60 * 60 * 1000;
+  const lists = entries('/var/lib/apt/lists').filter((name) => /_(?:In)?Release$/.test(name));
+  return lists.some((name) => Date.now() - statSync(join('/var/lib/apt/lists', name)).ctimeMs < day_ms);
 }
 
 // Needed only by the tests, and only on Debian.

@@ -4,46 +4,58 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const stampFile = join(root, 'node_modules/.hive-stamp');
-const nodeBinary = join(root, 'node_modules/node/bin/node');
+const modules = join(root, 'node_modules');
+const stampFile = join(modules, '.hive-stamp');
+const nodeBinary = join(modules, 'node/bin/node');
 
-/** What builds the program and runs it, beside the packages that it needs itself. */
-const TO_RUN = ['node', 'esbuild'];
+/** Less than everything: the packages that Hive itself needs, and these. The first is part of the second. */
+const SMALL = { 'to build': ['esbuild'], 'to run': ['esbuild', 'node'] };
 
 /**
- * Makes node_modules match the lock file; does nothing when it already does. `toRun`: where nothing is installed yet, only what
- * builds and runs the program. That takes npm a third of the time.
+ * Makes node_modules match the lock file; does nothing when it already does. Where nothing is installed yet, or not everything,
+ * `to build` and `to run` install no more than that, which takes npm a third of the time.
  */
-export function setUpModules({ toRun = false } = {}) {
+export function setUpModules(level) {
   const all = stampOf();
-  const small = `${all} to run`;
   const found = readIfThere(stampFile);
-  if (existsSync(nodeBinary) && (found === all || (toRun && found === small))) return;
-  const isNew = !existsSync(join(root, 'node_modules')) || found.endsWith(' to run');
-  install(toRun && isNew ? small : all, toRun && isNew);
+  const enough = [all, `${all} to run`, ...(level === 'to build' ? [`${all} to build`] : [])];
+  const isThere = level === undefined ? found === all : enough.includes(found);
+  if (isThere && (level === 'to build' || existsSync(nodeBinary))) return;
+  const isNew = !existsSync(modules) || / to (?:build|run)$/.test(found);
+  if (level !== undefined && isNew) install(`${all} ${level}`, SMALL[level]);
+  else install(all);
 }
 
-function install(stamp, small) {
+function install(stamp, names) {
   const started = Date.now();
-  console.log(`Installing node_modules (about ${small ? 10 : 20} s) …`);
+  console.log(`Installing node_modules (about ${names === undefined ? 20 : 10} s) …`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  // Of the versions in the lock file; --save-prod, because --omit=dev would leave these two out.
-  if (small) npm('install', '--no-save', '--save-prod', '--omit=dev', ...quiet, ...toRunWithVersions());
-  else npm('ci', ...quiet);
-  // The package "node" fetches its binary in an install script, which `ignore-scripts=true` skips.
-  if (!hasProjectNode()) npm('rebuild', 'node', '--ignore-scripts=false', '--loglevel=error');
-  if (!hasProjectNode()) {
-    throw new Error(
-      `npm installed no Node 24 at ${nodeBinary}: run "npm rebuild node --ignore-scripts=false".`,
-    );
-  }
+  // Of the versions in the lock file; --save-prod, because --omit=dev would leave these out.
+  if (names === undefined) npm('ci', ...quiet);
+  else npm('install', '--no-save', '--save-prod', '--omit=dev', ...quiet, ...names.map(withVersion));
+  if (names?.includes('node') !== false) needProjectNode();
   writeFileSync(stampFile, stamp);
   console.log(`node_modules is ready (${Math.round((Date.now() - started) / 1000)} s).`);
 }
 
-function toRunWithVersions() {
+function needProjectNode() {
+  // The package "node" fetches its binary in an install script, which `ignore-scripts=true` skips.
+  if (!hasProjectNode()) npm('rebuild', 'node', '--ignore-scripts=false', '--loglevel=error');
+  if (hasProjectNode()) return;
+  throw new Error(
+    `npm installed no Node 24 at ${nodeBinary}: run "npm rebuild node --ignore-scripts=false".`,
+  );
+}
+
+function withVersion(name) {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return TO_RUN.map((name) => `${name}@${devDependencies[name]}`);
+  return `${name}@${name === 'node' ? binaryOfNode() : ''}${devDependencies[name]}`;
+}
+
+// The package that the install script of "node" would fetch with a second npm.
+function binaryOfNode() {
+  const { platform, arch } = process;
+  return `npm:${platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node'}-${platform}-${arch}@`;
 }
 
 // Only what determines what npm installs: a new entry in "scripts" must not cause a reinstall.

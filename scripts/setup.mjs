@@ -3,6 +3,7 @@
 //   node scripts/setup.mjs --system                 … and every program of setup-debian.mjs
 //   node scripts/setup.mjs --system=emacs,tmux      … and these programs
 //   node scripts/setup.mjs --to-run [--system=…]    of node_modules only what builds and runs the program
+//   node scripts/setup.mjs --to-build               … only what builds it, on the machine's Node
 //   node scripts/setup.mjs --only-system=emacs      these programs and no node_modules
 // Plain JavaScript for any Node >= 20: it runs before the project's own Node is there.
 import { spawn } from 'node:child_process';
@@ -10,15 +11,15 @@ import { setUpDebian } from './setup-debian.mjs';
 import { setUpModules } from './setup-modules.mjs';
 
 const args = process.argv.slice(2);
-const toRun = args.includes('--to-run');
+const level = args.includes('--to-run') ? 'to run' : args.includes('--to-build') ? 'to build' : undefined;
 const [wantsSystem, only, list] =
-  /^--(only-)?system(?:=(.*))?$/.exec(args.find((each) => each !== '--to-run') ?? '') ?? [];
+  /^--(only-)?system(?:=(.*))?$/.exec(args.find((each) => !each.startsWith('--to-')) ?? '') ?? [];
 const names = list?.split(',');
 
 try {
   if (only !== undefined) setUpDebian(names);
   else if (names === undefined) {
-    setUpModules({ toRun });
+    setUpModules(level);
     // All of them: one is unpacked into node_modules.
     if (wantsSystem !== undefined) setUpDebian();
   } else {
@@ -30,7 +31,7 @@ try {
       system.once('error', () => resolve(1));
       system.once('exit', resolve);
     });
-    setUpModules({ toRun });
+    setUpModules(level);
     process.exitCode = (await ended) === 0 ? 0 : 1;
   }
 } catch (error) {

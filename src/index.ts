@@ -14,10 +14,10 @@ import type { ResponseCallback } from './application/callbacks.ts';
 import { createDeliveryTracker, type Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
 import { sessionsInEnvironment } from './application/identity.ts';
-import type { InterruptRequest } from './application/interrupts.ts';
+import type { InterruptRequest, StopRequest } from './application/interrupts.ts';
 import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
-import type { ProgramEnd, StopOrder } from './application/turns.ts';
+import type { ProgramEnd } from './application/turns.ts';
 import { type AgentActor, refuse } from './domain/actors.ts';
 import type { InterruptOutcome } from './domain/interrupts.ts';
 import type { AnswerRequest, AskRequest, Prompt } from './domain/prompts.ts';
@@ -30,9 +30,10 @@ import { type OpenHiveOptions, openHive as openWhole } from './open-hive.ts';
 
 export type { ResponseCallback } from './application/callbacks.ts';
 export type { Delivered } from './application/delivery.ts';
+export type { StopRequest } from './application/interrupts.ts';
 export type { Page, PromptFilter } from './application/ports.ts';
 export type { Answered, Asked } from './application/prompts.ts';
-export type { ProgramEnd, StopOrder } from './application/turns.ts';
+export type { ProgramEnd } from './application/turns.ts';
 export type { Logger } from './application/world.ts';
 export { type ErrorCode, HiveError } from './domain/errors.ts';
 export type { InterruptOutcome } from './domain/interrupts.ts';
@@ -119,7 +120,7 @@ export interface LibraryTurns {
    * Calls back once when somebody wants the turn stopped: stop it, then call `end` with `aborted: 'interrupted'`.
    * Returns a function that removes the callback.
    */
-  onInterrupt(turn_id: string, callback: (order: StopOrder) => void | Promise<void>): () => void;
+  onInterrupt(turn_id: string, callback: (order: StopRequest) => void | Promise<void>): () => void;
   /**
    * Stops another session (handle or id), as an agent; resolves when its turn is over, or `unconfirmed` after `timeout_ms`.
    * @throws HiveError `session_not_found`, `no_turn` if none is running, `turn_not_current`, `not_allowed`, `invalid_input`.

@@ -123,7 +123,7 @@ async function openDesk(folder: string): Promise<{
   close(): Promise<void>;
 }> {
   const hive = await openHive({ store: storeIn(folder), env: {} });
-  hive.seats.hold(SEAT_SECRET);
+  hive.seats.useKey(SEAT_SECRET);
   const desk = await hive.desks.open({ seat: 'ada@bench', pid: process.pid, client: 'bench' });
   return {
     async allow(hook) {

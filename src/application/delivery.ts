@@ -6,8 +6,8 @@
  * it, and `collected_at` when a later event of the same carrier proves that the agent has continued. A carrier that dies in
  * between proves nothing, so the next one delivers again, with `repeated`.
  */
-import { collect, type Delivery, handOver, type Receipts, receiptsOf, release } from '../domain/delivery.ts';
-import { type HookEvent, isHumanPrompt, isRefused, readUntil, takesContext } from '../domain/hooks.ts';
+import { collect, type Delivery, handOver, lost, type Receipts, receiptsOf } from '../domain/delivery.ts';
+import { acceptsContext, type HookEvent, isHumanPrompt, isRefused, readUntil } from '../domain/hooks.ts';
 import {
   deliveryOf,
   describeSettlement,
@@ -50,7 +50,7 @@ export interface DeliveryService {
   /** These hand-overs of the carrier were read. */
   prove(carrier: string, handed: readonly Handed[]): Promise<void>;
   /** These hand-overs never arrived; the next carrier delivers them again. */
-  release(carrier: string, handed: readonly Handed[]): Promise<void>;
+  markLost(carrier: string, handed: readonly Handed[]): Promise<void>;
 }
 
 /** "Before" means every stored delivery. No clock is read, because it may be another machine's or set back. */
@@ -83,10 +83,10 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
         for (const delivery of await stillCarried(tx, carrier, handed)) await collectOne(tx, delivery);
       }),
 
-    release: (carrier, handed) =>
+    markLost: (carrier, handed) =>
       store.writeUnflushed(async (tx) => {
         for (const delivery of await stillCarried(tx, carrier, handed))
-          await tx.deliveries.put(release(delivery));
+          await tx.deliveries.put(lost(delivery));
       }),
   };
 }
@@ -164,23 +164,23 @@ export function hookCarrier(session_id: string): string {
 const LOST_AFTER_MS = 2_500;
 
 /** What an event proves about everything that the session's hooks handed over before: read, lost, or nothing. */
-export async function settleDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
+export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
   const carrier = hookCarrier(session_id);
-  const may_prove = await settleOutputs(tx, carrier, session_id);
+  const may_prove = await reconcileOutputs(tx, carrier, session_id);
   // A session that restarts from its transcript may have lost what was printed last.
-  if (event.name === 'SessionStart') return tx.deliveries.release(carrier);
+  if (event.name === 'SessionStart') return tx.deliveries.markLost(carrier);
   const proven = readUntil(event, tx.now);
   if (proven !== null && may_prove) await collectFrom(tx, carrier, proven);
 }
 
-/** Releases what was never printed. False while a hook may still print, because no event proves anything until then. */
-async function settleOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
+/** Marks as lost what was never printed. False while a hook may still print, because no event proves anything until then. */
+async function reconcileOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
   const outputs = await tx.hookOutputs.of(session_id);
   if (outputs.length === 0) return true;
   const lost_before = new Date(Date.parse(tx.now) - LOST_AFTER_MS).toISOString();
   // A clock that was set back would make it wait for ever.
   const lost = outputs.filter(({ at }) => at < lost_before || at > tx.now);
-  if (lost.length > 0) await tx.deliveries.release(carrier);
+  if (lost.length > 0) await tx.deliveries.markLost(carrier);
   for (const { output_id } of lost) await tx.hookOutputs.remove(output_id);
   return lost.length === outputs.length;
 }
@@ -219,7 +219,7 @@ export async function handUncollected(context: HookContext): Promise<Delivered[]
   const { tx, session, store } = context;
   const delivered: Delivered[] = [];
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
-  const held = uncollected.length === 0 ? NONE : await heldByRun(context);
+  const held = uncollected.length === 0 ? NONE : await askIdsOfRun(context);
   let characters = 0;
   for (const prompt of uncollected) {
     if (held.has(prompt.ask_id)) continue;
@@ -245,7 +245,7 @@ async function seatsOf({ settings, event }: HookContext, { kind }: Prompt): Prom
 const NONE: ReadonlySet<string> = new Set();
 
 /** The prompts of calls that the run of this agent makes again: their answers are given to those calls, and nowhere else. */
-export async function heldByRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
+export async function askIdsOfRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
   const own = readStart(settings.env[RUN_VARIABLE]);
   const run = own === null ? undefined : await tx.runs.get(own.run_id);
   const calls = run?.calls.filter(({ call_id }) => call_id !== null) ?? [];
@@ -256,7 +256,7 @@ export async function heldByRun({ tx, settings }: HookContext): Promise<Readonly
 export const deliverAnswers: HookHandler = async (hook) => {
   const { event, verdict } = hook;
   if (event.name === 'PostToolUse') await collectReturned(hook);
-  if (!takesContext(event) || isRefused(verdict) || isWake(event)) return null;
+  if (!acceptsContext(event) || isRefused(verdict) || isWake(event)) return null;
   const delivered = await handUncollected(hook);
   if (delivered.length === 0) return null;
   const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
@@ -333,7 +333,7 @@ export function createDeliveryTracker(delivery: DeliveryService, carrier: string
           for (const [ask_id, handed_at] of handed) unproven.set(ask_id, handed_at);
         },
         async dropped() {
-          if (handed.size > 0) await delivery.release(carrier, entriesOf(handed));
+          if (handed.size > 0) await delivery.markLost(carrier, entriesOf(handed));
         },
       };
     },

@@ -8,7 +8,7 @@ import {
   quietTimes,
 } from '../domain/preferences.ts';
 import { claimPrompt, type Prompt, releasePrompt } from '../domain/prompts.ts';
-import { noteHuman } from './humans.ts';
+import { recordHuman } from './humans.ts';
 import type { Store, WriteTx } from './ports.ts';
 import { appendPrompt, findCurrent, findPrompt } from './prompts.ts';
 import { type Setter, storePreferences } from './settings.ts';
@@ -54,7 +54,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
           opened_at: tx.now,
           lease_until: leaseFrom(tx.now),
         });
-        await noteHuman(tx, { human, seat });
+        await recordHuman(tx, { human, seat });
         await tx.events.append({
           type: 'desk/opened',
           session_id: null,
@@ -101,7 +101,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
           await store.write(async (tx) => {
             await tx.desks.remove(desk_id);
             await releaseAll(tx, await tx.claims.ofDesk(desk_id), 'desk_closed');
-            await noteHuman(tx, { human, seat });
+            await recordHuman(tx, { human, seat });
             await tx.events.append({
               type: 'desk/closed',
               session_id: null,
@@ -166,7 +166,7 @@ export function createClaims(store: Store): ClaimService {
       store.write(async (tx) => {
         const prompt = await findPrompt(tx, ask_id);
         if (!(await tx.claims.ofDesk(desk_id)).includes(ask_id)) return { released: false, prompt };
-        return { released: true, prompt: await recordRelease(tx, prompt, 'let_go') };
+        return { released: true, prompt: await recordRelease(tx, prompt, 'released') };
       }),
 
     async releaseLapsed() {
@@ -187,7 +187,7 @@ export function createClaims(store: Store): ClaimService {
 }
 
 /** Why a claim ended without an answer. */
-type ReleaseReason = 'let_go' | 'desk_closed' | 'desk_gone';
+type ReleaseReason = 'released' | 'desk_closed' | 'desk_gone';
 
 /** Releases claims inside the caller's transaction; the caller has found that the desk no longer holds them. */
 async function releaseAll(tx: WriteTx, ask_ids: readonly string[], reason: ReleaseReason): Promise<void> {

@@ -11,7 +11,7 @@ import {
   dialogFingerprint,
   dialogOf,
   editsFiles,
-  mayClose,
+  mayEndDialogs,
   promptsOf,
 } from '../domain/dialogs.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -24,7 +24,7 @@ import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domai
 import type { Seat } from '../domain/seats.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
-import { type Delivered, type DeliveryService, handPrompt, heldByRun, hookCarrier } from './delivery.ts';
+import { askIdsOfRun, type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
@@ -32,8 +32,8 @@ import type { Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompts.ts';
 import { chargeQuotas, demandOf } from './quotas.ts';
 import { seatThatAnswered, unsignedText } from './signatures.ts';
-import { noteTrust } from './trust.ts';
-import { closeTurn, turnOf } from './turns.ts';
+import { recordTrust } from './trust.ts';
+import { recordTurnEnd, turnOf } from './turns.ts';
 import { leaveToTerminal } from './waits.ts';
 import type { CodexControl, Logger } from './world.ts';
 
@@ -47,7 +47,7 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
     const { verdict, waited } = hook;
     if (waited !== null) return conclude(hook, dialog, waited, rules);
     if (rules.file !== null && settings.seat !== undefined)
-      await noteTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
+      await recordTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
     return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog, rules);
   };
 }
@@ -74,10 +74,10 @@ async function open(
   const decided = await openByRule(hook, dialog, { matching });
   if (decided !== null) return decided;
   if (hook.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(hook, dialog);
-  const patience = await patienceFor(hook, dialog);
+  const limit = await waitLimitFor(hook, dialog);
   // Nobody is at a desk, so only the terminal asks, and at once.
-  if (patience === null || (await tx.desks.online(tx.now)).length === 0) return null;
-  const { wait_ms, hidden } = patience;
+  if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
+  const { wait_ms, hidden } = limit;
   // A dialog that its terminal shows has no time limit. After the hook has ended, it waits there alone.
   const ask_ids = await store(hook, await askFor(hook, dialog, hidden ? wait_ms : null));
   return ask_ids.length === 0
@@ -187,7 +187,7 @@ async function conclude(
   const { tx, verdict } = hook;
   const found = await Promise.all(waited.ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
   const prompts = found.filter((prompt) => prompt !== undefined);
-  const stop = await interruptedMeanwhile(hook);
+  const stop = await interruptAnswer(hook);
   if (stop !== null) return { decision: stop };
   const answered = prompts.every(({ status }) => status === 'responded');
   if (answered && !waited.abandoned && verdict.deny === null)
@@ -268,7 +268,7 @@ async function permitted(
   if (displayed_digest !== permissionDigest(answered)) {
     if (!isChangedFile(dialog, asked, answered)) return NOT_WHAT_WAS_DISPLAYED;
     const { session_id, agent } = answered;
-    const text = `${agent} was not allowed what you allowed: a file has changed since you were shown the diff. It was told to look at the file and to ask again.`;
+    const text = `${agent} was not allowed what you allowed: a file has changed since you were shown the diff. It was asked to read the file and to ask again.`;
     await giveNotice(hook.tx, { severity: 'warning', session_id, text });
     return FILE_CHANGED;
   }
@@ -318,12 +318,12 @@ function isTold(decision: DialogAnswer, { kind }: Dialog, { comment }: Prompt): 
 }
 
 /** The turn is interrupted while its dialog waits. No other hook would fire, so the dialog ends it. */
-async function interruptedMeanwhile({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
+async function interruptAnswer({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined || event.client !== 'claude-code' || event.name !== 'PermissionRequest') return null;
   const [asked] = await tx.turns.pendingInterrupts(turn.turn_id);
   if (asked === undefined) return null;
-  await closeTurn(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
+  await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   return { kind: 'deny', message: pleaseStop(asked), interrupt: true };
 }
 
@@ -332,7 +332,7 @@ async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefin
   const turn = await tx.turns.current(session.session_id);
   if (turn === undefined || prompt === undefined) return;
   const { by, via, comment: note } = prompt;
-  await closeTurn(tx, stopPrinted(turn, tx.now), {
+  await recordTurnEnd(tx, stopPrinted(turn, tx.now), {
     state: 'aborted',
     abort_reason: 'interrupted',
     by,
@@ -352,17 +352,17 @@ const HIDDEN_S = 60;
 /** Codex hides its own dialog while a hook waits. */
 const CODEX_S = 20;
 
-interface Patience {
+interface WaitLimit {
   wait_ms: number;
-  /** The person at the client's terminal sees nothing of the dialog meanwhile, or nobody is there. */
+  /** The person at the client's terminal does not see the dialog, or nobody is there. */
   hidden: boolean;
 }
 
 /** `permission_wait` and `question_wait`; usually dialogs wait at a desk with Claude Code, not with Codex. */
-async function patienceFor(
+async function waitLimitFor(
   { event, session, preferences }: HookContext,
   dialog: Dialog,
-): Promise<Patience | null> {
+): Promise<WaitLimit | null> {
   const { permission_wait, question_wait } = await preferences();
   const given = isPermission(dialog) ? permission_wait : question_wait;
   const codex = event.client === 'codex';
@@ -405,15 +405,15 @@ export async function applicableRules(
 const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
 /** Cancels pending dialogs that were answered in their client's terminal. */
-export const cancelClosed: HookHandler = async (hook) => {
+export const cancelEndedDialogs: HookHandler = async (hook) => {
   const { tx, event, session } = hook;
-  if (!mayClose(event)) return null;
+  if (!mayEndDialogs(event)) return null;
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
-  const { closedBy } = await import('../domain/dialogs.ts');
-  const asleep = await heldByRun(hook);
-  for (const prompt of closedBy(event, waiting, tx.now))
+  const { dialogsEndedBy } = await import('../domain/dialogs.ts');
+  const asleep = await askIdsOfRun(hook);
+  for (const prompt of dialogsEndedBy(event, waiting, tx.now))
     if (!asleep.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };
@@ -438,7 +438,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
   const { store, feed, delivery, codex, machine, log } = parts;
 
   async function answer(ask_id: string): Promise<void> {
-    const answered = await store.write((tx) => takeAnswered(tx, ask_id, machine));
+    const answered = await store.write((tx) => handAnswered(tx, ask_id, machine));
     if (answered === null) return;
     const { session, delivered } = answered;
     const answers = new Map(delivered.map(({ prompt }) => [prompt.question, wordsOf(prompt)]));
@@ -449,7 +449,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
       ask_id: prompt.ask_id,
       handed_at: prompt.handed_at ?? '',
     }));
-    await delivery.release(hookCarrier(session.session_id), handed);
+    await delivery.markLost(hookCarrier(session.session_id), handed);
   }
 
   const following = (async () => {
@@ -474,7 +474,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
 }
 
 /** Hands over the answers of a dialog once all are there, to one process only; null while it cannot be answered here. */
-async function takeAnswered(
+async function handAnswered(
   tx: WriteTx,
   ask_id: string,
   machine: string,

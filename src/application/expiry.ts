@@ -89,7 +89,7 @@ const SWEEP_EVERY_MS = 60_000;
 
 interface SweepParts {
   sessions: Pick<SessionService, 'sweep'>;
-  outreach: Pick<OutreachService, 'settleUnshown'>;
+  outreach: Pick<OutreachService, 'markUnshown'>;
   prompts: Pick<PromptService, 'setAsideDamaged'>;
   machine: string;
   log: Logger;
@@ -101,7 +101,7 @@ export function startSweep({ sessions, outreach, prompts, machine, log }: SweepP
     try {
       const ended = await sessions.sweep(machine);
       if (ended.length > 0) log.info('Sessions are gone.', { handles: ended.map(({ handle }) => handle) });
-      await outreach.settleUnshown();
+      await outreach.markUnshown();
       await prompts.setAsideDamaged();
     } catch (error) {
       log.warn('The sweep failed and will be tried again in a minute.', { error: String(error) });

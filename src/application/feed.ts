@@ -1,6 +1,8 @@
 /**
  * The feed: how a process learns what has changed. The doorbell only says that something may have changed; everybody
  * reads from the store what it was, at their own cursor (invariant 10). A lost wake-up costs time, never correctness.
+ * `follow` is for whoever passes events on, as the sidecar does to Emacs (`startEvents` in adapters/emacs/connection.ts);
+ * `until` is for whoever waits for one thing, as a poll does (`wait` in prompts.ts).
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -59,7 +61,7 @@ export function createFeed(store: Store, log: Logger): Feed {
   function follow({ cursor: start, onEvents, onResync, debounce = false }: FollowOptions): Following {
     let cursor = start;
     let stopped = false;
-    const bell = createWakeSource();
+    const sleeper = createSleeper();
     const behind = new Set<() => void>();
     const retries = createRetries(log, {
       fails: 'The feed could not be read and will be read again.',
@@ -89,7 +91,7 @@ export function createFeed(store: Store, log: Logger): Feed {
         if (events.length === 0) return;
         await onEvents(events);
         cursor = events.at(-1)?.seq ?? cursor;
-        // Events that came in the meantime have rung the bell again, so another read would usually find nothing.
+        // Events that came in the meantime have rung the doorbell again, so another read would usually find nothing.
         if (events.length < PAGE) return;
       }
     }
@@ -102,22 +104,22 @@ export function createFeed(store: Store, log: Logger): Feed {
           await drain();
           resume(waiters);
           retries.worked();
-          if (!stopped) await bell.rung();
+          if (!stopped) await sleeper.sleep();
         } catch (error) {
           if (stopped) return;
-          // A ring may mean that the store is back.
-          await bell.rung(retries.failed(error));
+          // A wake-up may mean that the store is back.
+          await sleeper.sleep(retries.failed(error));
         }
       }
     }
 
-    const debouncedRing = debounced(bell.ring);
-    const unwatch = store.watch(debounce ? debouncedRing.call : bell.ring);
+    const debouncedWake = debounced(sleeper.wake);
+    const unwatch = store.watch(debounce ? debouncedWake.call : sleeper.wake);
     const stop = (): void => {
       stopped = true;
       unwatch();
-      debouncedRing.stop();
-      bell.stop();
+      debouncedWake.stop();
+      sleeper.stop();
     };
     follows.add(stop);
     const running = run().finally(() => {
@@ -129,8 +131,8 @@ export function createFeed(store: Store, log: Logger): Feed {
       if (stopped) return;
       await new Promise<void>((done) => {
         behind.add(done);
-        // The commit may be another process's, and its bell may not have reached us yet.
-        bell.ring();
+        // The commit may be another process's, and its doorbell may not have reached us yet.
+        sleeper.wake();
       });
     }
 
@@ -148,9 +150,9 @@ export function createFeed(store: Store, log: Logger): Feed {
     const { wait_ms, signal } = options;
     const first = await check();
     if (first !== undefined || wait_ms <= 0 || signal?.aborted === true || closed) return first;
-    const bell = createWakeSource();
-    const waiting = untilRung(check, bell, options);
-    waits.set(waiting, () => bell.stop());
+    const sleeper = createSleeper();
+    const waiting = untilWoken(check, sleeper, options);
+    waits.set(waiting, () => sleeper.stop());
     try {
       return await waiting;
     } finally {
@@ -158,22 +160,22 @@ export function createFeed(store: Store, log: Logger): Feed {
     }
   }
 
-  async function untilRung<T>(
+  async function untilWoken<T>(
     check: () => Promise<T | undefined>,
-    bell: WakeSource,
+    sleeper: Sleeper,
     { wait_ms, signal, subjects }: UntilOptions,
   ): Promise<T | undefined> {
     // Armed before the second check, so that nothing can fall between checking and sleeping.
-    const ring = (): void => bell.ring();
-    const unwatch = subjects === undefined ? store.watch(ring) : wakeups.watch(subjects, ring);
-    const timer = setTimeout(() => bell.stop(), Math.min(wait_ms, MAX_TIMER_MS));
-    const abort = (): void => bell.stop();
+    const wake = (): void => sleeper.wake();
+    const unwatch = subjects === undefined ? store.watch(wake) : wakeups.watch(subjects, wake);
+    const timer = setTimeout(() => sleeper.stop(), Math.min(wait_ms, MAX_TIMER_MS));
+    const abort = (): void => sleeper.stop();
     signal?.addEventListener('abort', abort, { once: true });
     try {
       for (;;) {
         const checked = await tryCheck(check);
-        if (checked.found !== undefined || bell.stopped) return checked.found;
-        await bell.rung(checked.failed ? RETRY_MS : undefined);
+        if (checked.found !== undefined || sleeper.stopped) return checked.found;
+        await sleeper.sleep(checked.failed ? RETRY_MS : undefined);
       }
     } finally {
       unwatch();
@@ -213,40 +215,40 @@ export function createFeed(store: Store, log: Logger): Feed {
 /** The longest delay of setTimeout, in ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Wakes one sleeper. A ring while it is awake is remembered; several rings count as one. */
-interface WakeSource {
-  ring(): void;
-  /** Sleeps until a ring, a stop, or `limit_ms`. */
-  rung(limit_ms?: number): Promise<void>;
+/** Sleeps until somebody wakes it. A wake-up while it is awake is remembered; several count as one. */
+interface Sleeper {
+  wake(): void;
+  /** Sleeps until a wake-up, a stop, or `limit_ms`. */
+  sleep(limit_ms?: number): Promise<void>;
   stop(): void;
   readonly stopped: boolean;
 }
 
-function createWakeSource(): WakeSource {
+function createSleeper(): Sleeper {
   let pending = false;
   let stopped = false;
-  let wake: (() => void) | null = null;
+  let endSleep: (() => void) | null = null;
   return {
-    ring() {
+    wake() {
       pending = true;
-      wake?.();
+      endSleep?.();
     },
-    async rung(limit_ms) {
+    async sleep(limit_ms) {
       if (!pending && !stopped) {
         await new Promise<void>((resolve) => {
           const timer = limit_ms === undefined ? undefined : setTimeout(resolve, limit_ms);
-          wake = () => {
+          endSleep = () => {
             clearTimeout(timer);
             resolve();
           };
         });
       }
-      wake = null;
+      endSleep = null;
       pending = false;
     },
     stop() {
       stopped = true;
-      wake?.();
+      endSleep?.();
     },
     get stopped() {
       return stopped;
@@ -257,7 +259,7 @@ function createWakeSource(): WakeSource {
 // ---- Debouncing ----
 // For work that nobody waits for. Commits come in bursts, and one read is enough for all that come close together.
 
-/** How long background work waits after a ring; whoever waits for an answer goes first. */
+/** How long background work waits after a wake-up; whoever waits for an answer goes first. */
 const DEBOUNCE_MS = 25;
 
 interface Debounced {
@@ -285,20 +287,20 @@ export function debounced(act: () => void, ms: number = DEBOUNCE_MS): Debounced 
 
 // ---- Wake-ups by subject ----
 // When many in one process each wait for one thing, a commit wakes only those whose thing it changed. Without this,
-// each of the 500 polls of `hive serve` would read the store after every commit. Like every bell it is a hint: when
+// each of the 500 polls of `hive serve` would read the store after every commit. Like the doorbell it is a hint: when
 // the event log cannot say what changed, all are woken.
 
 /** Up to this many waiters are all woken, which is faster than reading the event log first. */
 const FEW = 8;
 
 export interface SubjectWakeups {
-  /** Rings whenever one of the subjects may have changed, until the returned function is called. */
-  watch(subjects: readonly string[], ring: () => void): () => void;
+  /** Calls `wake` whenever one of the subjects may have changed, until the returned function is called. */
+  watch(subjects: readonly string[], wake: () => void): () => void;
 }
 
 interface Waiter {
   subjects: readonly string[];
-  ring: () => void;
+  wake: () => void;
 }
 
 /** Wake-ups by subject over one watch of the store, which lasts while anybody waits. */
@@ -311,12 +313,12 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
   let reading = false;
   let again = false;
 
-  function ringAll(): void {
-    for (const { ring } of [...waiters]) ring();
+  function wakeAll(): void {
+    for (const { wake } of [...waiters]) wake();
   }
 
   /** Wakes everybody whose subject is in the event log since the last read. */
-  async function ringTouched(): Promise<void> {
+  async function wakeTouched(): Promise<void> {
     const from = cursor;
     const { head, pruned, events } = await store.read(async (tx) => ({
       head: await tx.events.head(),
@@ -325,15 +327,15 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
     }));
     cursor = head;
     // The first read, more than a page, or events removed by retention: the log does not say what changed.
-    if (from === null || events.length >= PAGE || pruned > from) return ringAll();
+    if (from === null || events.length >= PAGE || pruned > from) return wakeAll();
     const touched = new Set(events.flatMap(({ subject }) => [...(bySubject.get(subject ?? '') ?? [])]));
-    for (const { ring } of touched) ring();
+    for (const { wake } of touched) wake();
   }
 
-  async function rung(): Promise<void> {
+  async function onCommit(): Promise<void> {
     if (waiters.size <= FEW) {
       cursor = null;
-      return ringAll();
+      return wakeAll();
     }
     again = true;
     if (reading) return;
@@ -341,26 +343,26 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
     try {
       while (again) {
         again = false;
-        await ringTouched();
+        await wakeTouched();
       }
     } catch {
       // Each waiter reads the store itself and reports what is wrong with it.
       cursor = null;
-      ringAll();
+      wakeAll();
     } finally {
       reading = false;
     }
   }
 
   return {
-    watch(subjects, ring) {
-      const waiter = { subjects, ring };
+    watch(subjects, wake) {
+      const waiter = { subjects, wake };
       waiters.add(waiter);
       for (const subject of subjects) {
         const others = bySubject.get(subject) ?? new Set();
         bySubject.set(subject, others.add(waiter));
       }
-      unwatch ??= store.watch(() => void rung());
+      unwatch ??= store.watch(() => void onCommit());
       return () => {
         waiters.delete(waiter);
         for (const subject of subjects) {

@@ -3,6 +3,7 @@ import type { Place } from '../domain/permission-rules.ts';
 import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
+import { type CallerService, createCallers } from './callers.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
 import { startCodexAnswers } from './dialogs.ts';
@@ -65,6 +66,7 @@ export interface Hive {
   readonly callbacks: Callbacks;
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
+  readonly callers: CallerService;
   readonly turns: TurnService;
   readonly editors: EditorService;
   readonly editorSessions: EditorSessionService;
@@ -244,6 +246,7 @@ export function createHive(parts: HiveParts): Hive {
     callbacks,
     delivery,
     sessions,
+    callers: createCallers(store, processes, sessions),
     edits: createEdits({ store, files, machine }),
     outreach,
     settings,

@@ -1,4 +1,4 @@
-/** What a hook handler is and what it gets: one event, one transaction and the verdict of the earlier handlers. */
+/** Where a hook runs, how it comes over a connection, and what a hook handler gets: one event, one transaction and the verdict of the earlier handlers. */
 import type { EditTools } from '../domain/edits.ts';
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/permission-rules.ts';
@@ -45,6 +45,21 @@ export interface HookSettings {
   /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
   codexListens?: () => boolean;
 }
+
+/** A hook event that comes over a connection instead of starting a process. */
+export interface HookCall {
+  /** The fields of the event, as the client wrote them. */
+  args: Readonly<Record<string, unknown>>;
+  /** Codex: the agent whose event it is, a subagent's own id. */
+  thread_id: string | null;
+}
+
+/**
+ * Handles such an event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client
+ * cancels the call. Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`. It is made by
+ * `createConnectionHook` (adapters/hooks/connection-hook.ts) and called by `hookRoute` (adapters/mcp/stdio.ts).
+ */
+export type ConnectionHook = (call: HookCall, signal: AbortSignal) => Promise<string>;
 
 /** One event at one handler. */
 export interface HookContext {

@@ -197,7 +197,7 @@ async function startSubagent(tx: WriteTx, agent_id: string, root: Session): Prom
 }
 
 /** The last handler: updates the session's state from the event and the verdict. */
-export const settleSession: HookHandler = async ({ tx, event, session, verdict }) => {
+export const recordSessionState: HookHandler = async ({ tx, event, session, verdict }) => {
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {

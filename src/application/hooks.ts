@@ -4,13 +4,13 @@
  */
 import { dialogOf } from '../domain/dialogs.ts';
 import {
+  acceptsContext,
   type HookEvent,
   type HookWait,
   isHumanPrompt,
   isSilent,
   mergeVerdicts,
   NO_OPINION,
-  takesContext,
   type Verdict,
   type Waited,
 } from '../domain/hooks.ts';
@@ -19,11 +19,11 @@ import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
-import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, settleDeliveries } from './delivery.ts';
-import { cancelClosed } from './dialogs.ts';
+import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
+import { cancelEndedDialogs } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
-import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
+import { provenEvent, recordSessionState, sessionOfHook, speakerOf } from './hook-sessions.ts';
 import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
@@ -34,7 +34,7 @@ import { noticingRefusals } from './quotas.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
-import { whileWaiting } from './waits.ts';
+import { markedAsBlocking } from './waits.ts';
 import type { Ids, Logger, Processes } from './world.ts';
 
 /** What to print, and the id to report once it is printed; null if nothing depends on that. */
@@ -61,7 +61,7 @@ interface HookParts {
 /** How long a client may take to write how a turn ended, once an event of the next turn has arrived. */
 const TRANSCRIPT_LAG_MS = 500;
 const TRANSCRIPT_LOOK_MS = 20;
-const LOOK_AGAIN = Symbol('the transcript is behind');
+const READ_AGAIN = Symbol('the transcript is behind');
 
 /**
  * Whether an event shows that the running turn was displaced while the client's transcript does not yet say how. A hook over
@@ -111,14 +111,14 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings);
-    const patience = Date.now() + TRANSCRIPT_LAG_MS;
+    const deadline = Date.now() + TRANSCRIPT_LAG_MS;
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
-    const round = async (tx: WriteTx): Promise<Handled | typeof LOOK_AGAIN> => {
+    const round = async (tx: WriteTx): Promise<Handled | typeof READ_AGAIN> => {
       const context = await reading(tx, reported, settings, speaker);
       const { event, session } = context;
-      if ((await isTranscriptBehind(tx, event, settings)) && Date.now() < patience) return LOOK_AGAIN;
-      await settleDeliveries(tx, event, session.session_id);
+      if ((await isTranscriptBehind(tx, event, settings)) && Date.now() < deadline) return READ_AGAIN;
+      await reconcileDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
       for (const handler of handlers) {
         verdict = mergeVerdicts(verdict, await handler({ ...context, verdict, waited }));
@@ -135,10 +135,10 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     for (;;) {
       let says = false;
       const handled = await store.writeUnflushed(round, (handled, announced) => {
-        says = announced || (handled !== LOOK_AGAIN && !isSilent(handled));
+        says = announced || (handled !== READ_AGAIN && !isSilent(handled));
         return says;
       });
-      if (handled !== LOOK_AGAIN) {
+      if (handled !== READ_AGAIN) {
         if (key !== null && head !== null && !says) {
           const newest = head;
           later(() => silences.note(key, reported, newest));
@@ -178,7 +178,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       store.read(async (tx) => ((await isOver(tx, wait, turn?.turn_id ?? null)) ? true : undefined));
     const { ask_ids, wait_ms, in_terminal } = wait;
     const waiter = { session_id: own, ask_ids, wait_ms, signal, in_terminal };
-    await whileWaiting({ store, ids }, waiter, () => feed.until(check, { wait_ms, signal }));
+    await markedAsBlocking({ store, ids }, waiter, () => feed.until(check, { wait_ms, signal }));
     return { ...wait, abandoned: signal?.aborted === true };
   }
 
@@ -224,7 +224,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   deliverInterrupts,
   notifyAborted,
   gateMentions,
-  cancelClosed,
+  cancelEndedDialogs,
   {
     concerns: (_event, settings) => ownRun(settings) !== null,
     load: async (event, settings) => {
@@ -244,11 +244,11 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   deliverAnswers,
   deliverReports,
   endTurns,
-  settleSession,
+  recordSessionState,
 ];
 
 /** Those that do more than say something, for an event of which nothing is said. */
-const RECORDERS: readonly HookHandler[] = [beginTurns, cancelClosed, endTurns, settleSession];
+const RECORDERS: readonly HookHandler[] = [beginTurns, cancelEndedDialogs, endTurns, recordSessionState];
 
 /** The run whose agent this is. */
 const ownRun = ({ env }: HookSettings): RunStart | null => readStart(env[RUN_VARIABLE]);
@@ -288,7 +288,7 @@ function createSilences(store: Store): Silences {
     keyOf(event, settings) {
       if (settings.answers_first !== true || !isPlain(event) || ownRun(settings) !== null) return null;
       const { session_id, agent_id, client_turn_id, name, pid } = event;
-      return JSON.stringify([session_id, agent_id, client_turn_id, name, pid, takesContext(event)]);
+      return JSON.stringify([session_id, agent_id, client_turn_id, name, pid, acceptsContext(event)]);
     },
 
     async lasts(key) {

@@ -40,13 +40,13 @@ export interface HumanService {
 }
 
 /** The most names that a list shows. */
-const SHOWN = 200;
+const LIST_LIMIT = 200;
 
 export function createHumans(store: Store): HumanService {
   return {
     presence: () =>
       store.read(async (tx) => {
-        const humans = await tx.humans.list(SHOWN);
+        const humans = await tx.humans.list(LIST_LIMIT);
         return presenceOf(humans, await tx.humans.teams(), await tx.desks.online(tx.now));
       }),
 
@@ -88,7 +88,7 @@ function presenceOf(humans: readonly Human[], teams: readonly Team[], desks: rea
 }
 
 /** Records that somebody is here, under every name that reaches them. */
-export async function noteHuman(tx: WriteTx, desk: Pick<Desk, 'human' | 'seat'>): Promise<void> {
+export async function recordHuman(tx: WriteTx, desk: Pick<Desk, 'human' | 'seat'>): Promise<void> {
   for (const folded of namesOf(desk)) await tx.humans.put({ folded, name: desk.human, seen_at: tx.now });
 }
 
@@ -108,7 +108,7 @@ export async function findAddress(
   const teams = human === undefined && team === undefined ? await tx.humans.teams() : [];
   const isMember = teams.some(({ members }) => members.some((member) => foldName(member) === folded));
   if (human === undefined && team === undefined && !isMember) {
-    const humans = await tx.humans.list(SHOWN);
+    const humans = await tx.humans.list(LIST_LIMIT);
     throw nobodyCalled(to, [...new Set([...teams, ...humans].map(({ name }) => name))]);
   }
   return addressOf(to, escalate_after_ms, { human, team }, tx.now);

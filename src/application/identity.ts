@@ -1,44 +1,20 @@
 /**
- * Identity: who is calling. It is taken from what the client reports, never from an argument and never guessed from a
- * focused window (invariant 9). What the real clients report is recorded in test/wire/fixtures.
+ * Identity: what an environment and the processes above show about who somebody is, and who may speak for a session
+ * (invariant 9). Which session makes an MCP call is in callers.ts.
  */
 import {
-  editorSession,
   isRemote,
   remoteId,
   reportedId,
   type Session,
   type SessionIntroduction,
 } from '../domain/sessions.ts';
-import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
-import { cleanOptional, cleanText } from '../domain/text.ts';
+import { cleanOptional } from '../domain/text.ts';
 import type { ReadTx } from './ports.ts';
 import type { Processes } from './world.ts';
 
-/** What an MCP connection knows about its caller before and with each call. */
-export interface CallerEvidence {
-  env: Readonly<Record<string, string | undefined>>;
-  /** `_meta` of the call. */
-  meta: Readonly<Record<string, unknown>>;
-  /** `clientInfo.name` of the initialize request. */
-  client: string;
-  /** Unique to this connection: the identity of a caller that reports none. */
-  connection_id: string;
-  source: Source | null;
-  project: { project: string; project_dir: string; branch: string | null };
-  machine: string;
-  /** The process that started us: the client itself, unless a wrapper started us. */
-  parent_pid: number | null;
-}
-
-interface Identity {
-  introduction: SessionIntroduction;
-  /** How the caller can get an identity next time; null when it has one. */
-  advice: string | null;
-}
-
-const ADVICE =
-  'Your client reports no session, so this connection has one of its own: you can poll answers by their ask_id, but they reach you in no other way. For a lasting identity, set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
+/** The variables of a process. */
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. Every
@@ -64,7 +40,7 @@ export const AGENT_VARIABLES: readonly string[] = [
 ];
 
 /** The name of a variable that shows that an agent started us; null in a person's environment. */
-export function agentVariable(env: CallerEvidence['env']): string | null {
+export function agentVariable(env: Variables): string | null {
   return AGENT_VARIABLES.find((name) => text(env[name]) !== null) ?? null;
 }
 
@@ -84,7 +60,7 @@ export function agentVariableAbove(
 }
 
 /** The sessions that a shell's environment names, most likely first: agents started by agents leave several. */
-export function sessionsInEnvironment(env: CallerEvidence['env']): NamedSession[] {
+export function sessionsInEnvironment(env: Variables): NamedSession[] {
   const named: NamedSession[] = [];
   const name = reported(env['HIVE_AGENT']);
   const claude = reported(env['CLAUDE_CODE_SESSION_ID']);
@@ -108,95 +84,20 @@ interface NamedSession {
   name: string | null;
 }
 
-function text(value: unknown): string | null {
+/** A text from outside, cleaned; null where there is none. */
+export function text(value: unknown): string | null {
   return typeof value === 'string' ? cleanOptional(value) : null;
 }
 
 /** An id as a client reports it. @throws HiveError `not_allowed` for an id that only Hive may make. */
-function reported(value: unknown): string | null {
+export function reported(value: unknown): string | null {
   const id = text(value);
   return id === null ? null : reportedId(id);
-}
-
-/** The caller's session: Codex reports it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
-export function identifyCaller(evidence: CallerEvidence): Identity {
-  const { env, meta, connection_id, project: place, machine, parent_pid } = evidence;
-  const client = cleanText(evidence.client);
-  const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
-  const common = { ...place, machine, pid: parent_pid, source };
-  const parent_session_id = text(env['HIVE_PARENT']);
-  // The name of a remote agent comes from its token, which a human made.
-  if (isRemote(machine)) {
-    const agent = text(env['HIVE_AGENT']) ?? connection_id;
-    return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
-  }
-  const name = reported(env['HIVE_AGENT']);
-
-  const codexSession = reported(meta['sessionId']);
-  if (codexSession !== null) {
-    const thread = text(meta['threadId']) ?? codexSession;
-    const isSubagent = thread !== codexSession;
-    const session_id = isSubagent ? `${codexSession}:${thread}` : codexSession;
-    return known({
-      ...common,
-      // The environment of a Codex started by another client may contain that client's entry point.
-      source: declaredSource(evidence),
-      session_id,
-      client: 'codex',
-      name: isSubagent ? null : name,
-      parent_session_id: isSubagent ? codexSession : parent_session_id,
-    });
-  }
-  const editor = editorSession(env['HIVE_SESSION']);
-  if (editor !== null) return known({ ...common, session_id: editor, client, name, parent_session_id });
-  const claudeSession = reported(env['CLAUDE_CODE_SESSION_ID']);
-  if (claudeSession !== null)
-    return known({ ...common, session_id: claudeSession, client: 'claude-code', name, parent_session_id });
-  if (name !== null)
-    return known({
-      ...common,
-      session_id: name,
-      client: client === '' ? name : client,
-      name,
-      parent_session_id,
-    });
-  return {
-    introduction: { ...common, session_id: connection_id, client, parent_session_id },
-    advice: ADVICE,
-  };
-}
-
-function known(introduction: SessionIntroduction): Identity {
-  return { introduction, advice: null };
-}
-
-/** The source that an option or variable set for the connection; main if none was set. */
-export function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'source'>): Source {
-  return decideSource({ option: source, variable: env['HIVE_SOURCE'] });
-}
-
-/** The call's id as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */
-export function toolUseOf({ meta, machine }: CallerEvidence): string | null {
-  const use_id = text(meta['claudecode/toolUseId']);
-  return use_id === null ? null : toolUseKey(machine, use_id);
 }
 
 /** The id of a call as it is recorded: the hooks of a token record none that a call of another machine could have. */
 export function toolUseKey(machine: string, use_id: string): string {
   return isRemote(machine) ? remoteId(machine, use_id) : use_id;
-}
-
-/** What an MCP call reports about its turn. */
-export interface CallTrace {
-  client_turn_id: string | null;
-  tool_use_id: string | null;
-}
-
-/** Codex reports its turn with each call; Claude Code the call's own id, which its hook has reported to us. */
-export function traceOf(evidence: CallerEvidence): CallTrace {
-  const codex = evidence.meta['x-codex-turn-metadata'];
-  const turn_id = codex !== null && typeof codex === 'object' && 'turn_id' in codex ? codex.turn_id : null;
-  return { client_turn_id: text(turn_id), tool_use_id: text(evidence.meta['claudecode/toolUseId']) };
 }
 
 // ---- Sessions above a process (invariant 9) ----

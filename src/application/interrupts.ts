@@ -1,7 +1,8 @@
 /**
  * Interrupts: stopping a turn, and waiting until it has stopped. The request is stored before anything else happens, so
  * any number of askers in any number of processes wait for the same rows, and the end of the turn answers them all in
- * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it.
+ * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it:
+ * hooks.ts runs `deliverInterrupts` at the agent's next tool call, and `recordTurnEnd` of turns.ts settles the request.
  */
 import { type Actor, refuse } from '../domain/actors.ts';
 import { collect } from '../domain/delivery.ts';
@@ -35,8 +36,16 @@ import type { HookContext, HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, findSession } from './sessions.ts';
-import { closeTurn, endFromTranscript, readOrder, type StopOrder, turnOf } from './turns.ts';
+import { endFromTranscript, recordTurnEnd, turnOf } from './turns.ts';
 import type { CodexControl, Files, Ids, Logger, Processes } from './world.ts';
+
+/** That a turn must stop, or was stopped. */
+export interface StopRequest {
+  /** Who wants it. */
+  by: string;
+  /** Why; at most 2,000 characters. */
+  note: string | null;
+}
 
 /** The result for one of many sessions. */
 export type OneOfAll =
@@ -53,9 +62,9 @@ export interface InterruptService {
   /** Withdraws pending requests: one, or all for a turn. Their askers get `cancelled`. */
   cancel(which: Withdrawal): Promise<Interrupt[]>;
   /** The request to stop this turn; null when there is none. */
-  orderFor(turn_id: string): Promise<StopOrder | null>;
+  stopRequestFor(turn_id: string): Promise<StopRequest | null>;
   /** Resolves when somebody wants this turn stopped; with null when `signal` fires first. */
-  untilInterrupted(turn_id: string, signal: AbortSignal): Promise<StopOrder | null>;
+  untilInterrupted(turn_id: string, signal: AbortSignal): Promise<StopRequest | null>;
   /** Rejects all waits with `cancelled`. */
   close(): void;
 }
@@ -76,12 +85,12 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
   const push = createPush(parts, closing.signal);
 
   /** A turn may have ended without a hook; close it first. */
-  async function lookAtCurrent(handle_or_id: string): Promise<void> {
+  async function checkCurrentTurn(handle_or_id: string): Promise<void> {
     const current = await store.read(async (tx) => {
       const session = await findSession(tx, handle_or_id);
       return tx.turns.current(session.session_id);
     });
-    if (current !== undefined) await turnWatch.look(current.turn_id);
+    if (current !== undefined) await turnWatch.check(current.turn_id);
   }
 
   async function wait(
@@ -103,18 +112,18 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
     async interrupt(request) {
       const started = performance.now();
       const wait_ms = checkedWait(request);
-      await lookAtCurrent(request.session);
-      const { interrupt, turn, session } = await store.write((tx) => takeRequest(tx, request, ids));
+      await checkCurrentTurn(request.session);
+      const { interrupt, turn, session } = await store.write((tx) => recordRequest(tx, request, ids));
       const waited = (): number => performance.now() - started;
       if (interrupt === null) return outcomeOf(turn, null, waited());
-      if (interrupt.state !== 'pending') return answer({ interrupt, turn }, waited());
+      if (interrupt.state !== 'pending') return outcomeFor({ interrupt, turn }, waited());
       const stopPush = push(interrupt, turn, session);
-      const stopLooking = turnWatch.watch(turn.turn_id);
+      const unwatch = turnWatch.watch(turn.turn_id);
       try {
-        return answer(await wait(interrupt, wait_ms, request.signal), waited());
+        return outcomeFor(await wait(interrupt, wait_ms, request.signal), waited());
       } finally {
         stopPush();
-        stopLooking();
+        unwatch();
       }
     },
 
@@ -140,15 +149,15 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
     },
 
     cancel: (which) => store.write((tx) => withdrawRequests(tx, which)),
-    orderFor: (turn_id) => store.read((tx) => readOrder(tx, turn_id)),
+    stopRequestFor: (turn_id) => store.read((tx) => readStopRequest(tx, turn_id)),
 
     async untilInterrupted(turn_id, asker) {
       const signal = AbortSignal.any([closing.signal, asker]);
-      const check = async (): Promise<StopOrder | undefined> =>
-        (await service.orderFor(turn_id)) ?? undefined;
+      const check = async (): Promise<StopRequest | undefined> =>
+        (await service.stopRequestFor(turn_id)) ?? undefined;
       for (;;) {
-        const order = await feed.until(check, { wait_ms: STRETCH_MS, signal });
-        if (order !== undefined || signal.aborted) return order ?? null;
+        const request = await feed.until(check, { wait_ms: STRETCH_MS, signal });
+        if (request !== undefined || signal.aborted) return request ?? null;
       }
     },
 
@@ -166,7 +175,7 @@ function isOwnBusiness(session: Session, busy: ReadonlySet<string>): boolean {
   return host === session.session_id || !busy.has(host);
 }
 
-function answer({ interrupt, turn }: SettledInterrupt, waited_ms: number): InterruptOutcome {
+function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): InterruptOutcome {
   if (interrupt.state === 'withdrawn')
     throw new HiveError('cancelled', `The interrupt was withdrawn by ${interrupt.withdrawn_by}.`, {
       turn_id: turn.turn_id,
@@ -209,7 +218,7 @@ interface Taken {
 }
 
 /** Stores a request. @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`. */
-async function takeRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): Promise<Taken> {
+async function recordRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): Promise<Taken> {
   const session = await findSession(tx, request.session);
   refuse(refusalToInterrupt(request.actor, session));
   const repeated = request.interrupt_id == null ? undefined : await tx.turns.interrupt(request.interrupt_id);
@@ -299,6 +308,15 @@ async function readSettled(tx: ReadTx, interrupt_id: string): Promise<SettledInt
   return turn === undefined ? undefined : { interrupt, turn };
 }
 
+/** The order to stop this turn; null when there is none. */
+async function readStopRequest(tx: ReadTx, turn_id: string): Promise<StopRequest | null> {
+  const turn = await tx.turns.get(turn_id);
+  if (turn === undefined) return null;
+  if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
+  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
+  return asked === undefined ? null : { by: asked.by, note: asked.note };
+}
+
 async function turnOfSession(tx: ReadTx, turn_id: string, { session_id }: Session): Promise<Turn | null> {
   const turn = await tx.turns.get(turn_id);
   return turn?.session_id === session_id ? turn : null;
@@ -363,18 +381,18 @@ interface TurnWatchParts {
 
 interface TurnWatch {
   /** Checks once, and ends a turn that has ended without a hook. */
-  look(turn_id: string): Promise<void>;
+  check(turn_id: string): Promise<void>;
   /** Checks repeatedly until the returned function is called. */
   watch(turn_id: string): () => void;
   close(): void;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
 function createTurnWatch({ store, processes, files, machine, log }: TurnWatchParts): TurnWatch {
   const watched = new Map<string, { count: number; timer: NodeJS.Timeout }>();
 
-  async function look(turn_id: string): Promise<void> {
+  async function check(turn_id: string): Promise<void> {
     const seen = await store.read(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       const session = turn === undefined ? undefined : await tx.sessions.get(turn.session_id);
@@ -388,11 +406,11 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       if (turn === undefined) return;
-      if (seen.end !== null) await closeTurn(tx, turn, seen.end);
+      if (seen.end !== null) await recordTurnEnd(tx, turn, seen.end);
       const host = seen.host === undefined ? undefined : await tx.sessions.get(seen.host.session_id);
       // Its pid may belong to another process by now, or it was resumed by another process.
       if (host?.pid == null || host.pid !== seen.host?.pid || processes.alive(host.pid)) return;
-      await closeTurn(tx, (await tx.turns.get(turn_id)) ?? turn, ENDED_WITH_SESSION);
+      await recordTurnEnd(tx, (await tx.turns.get(turn_id)) ?? turn, ENDED_WITH_SESSION);
       await endSession(tx, host);
     });
   }
@@ -401,10 +419,10 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
     const known = watched.get(turn_id);
     if (known === undefined) {
       const timer = setInterval(() => {
-        look(turn_id).catch((error: unknown) =>
+        check(turn_id).catch((error: unknown) =>
           log.warn('A turn could not be checked; trying again.', { turn_id, error: String(error) }),
         );
-      }, LOOK_EVERY_MS);
+      }, CHECK_EVERY_MS);
       watched.set(turn_id, { count: 1, timer });
     } else known.count += 1;
     let watching = true;
@@ -420,7 +438,7 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
   }
 
   return {
-    look,
+    check,
     watch,
     close() {
       for (const { timer } of watched.values()) clearInterval(timer);
@@ -486,7 +504,7 @@ function createPush(
     // Its Interrupt hook may have reported the end already: then there is nothing left to do.
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
-      if (turn !== undefined) await closeTurn(tx, turn, interruptedBy(interrupt));
+      if (turn !== undefined) await recordTurnEnd(tx, turn, interruptedBy(interrupt));
     });
   }
 
@@ -527,12 +545,12 @@ export const deliverInterrupts: HookHandler = async (context) => {
   const { tx, event, session } = context;
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined) return null;
-  const asked = turn.state === 'in_progress' ? await askedFor(context, turn) : null;
+  const asked = turn.state === 'in_progress' ? await pendingRequestFor(context, turn) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
-  if (HOLDABLE.has(event.name)) return { let_go: true };
+  if (HOLDABLE.has(event.name)) return { no_hold: true };
   if (!canStop(context)) return null;
-  if (asked !== null) await closeTurn(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
+  if (asked !== null) await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   else if (event.name === 'PreToolUse') await stopAgain(context, turn);
   return stopVerdict(event.name, asked ?? { by: turn.by ?? 'client', note: turn.note });
 };
@@ -552,7 +570,7 @@ function stopVerdict(name: string, asked: Pick<Interrupt, 'by' | 'note'>): Parti
 }
 
 /** The first request for this turn, or for the turn that a subagent works for. */
-async function askedFor({ tx, event, session }: HookContext, turn: Turn): Promise<Interrupt | null> {
+async function pendingRequestFor({ tx, event, session }: HookContext, turn: Turn): Promise<Interrupt | null> {
   const [own] = await tx.turns.pendingInterrupts(turn.turn_id);
   if (own !== undefined) return own;
   const host = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
@@ -563,7 +581,7 @@ async function askedFor({ tx, event, session }: HookContext, turn: Turn): Promis
 }
 
 /** Codex cannot be stopped by a denial, only asked. The human is notified when it has asked for this many tools after the stop. */
-const CODEX_PATIENCE = 10;
+const CODEX_STOPS = 10;
 
 /** Handles a tool of a stopped turn: one more of the running batch, or proof that the client never read the stop. */
 async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promise<void> {
@@ -571,7 +589,7 @@ async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promi
   const again =
     event.client === 'codex' || lost ? stopPrinted(turn, tx.now) : { ...turn, stops: turn.stops + 1 };
   await tx.turns.update(again);
-  if (!lost && !(event.client === 'codex' && again.stops === CODEX_PATIENCE)) return;
+  if (!lost && !(event.client === 'codex' && again.stops === CODEX_STOPS)) return;
   const { session_id } = session;
   const { turn_id, stops } = again;
   await tx.events.append({ type: 'turn/stopped_again', session_id, subject: turn_id, data: { stops } });
@@ -588,7 +606,7 @@ const NOTICES_AT_ONCE = 5;
 /** At the next prompt, or a new start, the session is notified once of what happened to its last turn. */
 export const notifyAborted: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
-  if (!takesNotices(event.name) || event.agent_id !== null || verdict.block !== null) return null;
+  if (!acceptsNotices(event.name) || event.agent_id !== null || verdict.block !== null) return null;
   const { session_id } = session;
   const context: string[] = [];
   for (const { turn, delivery } of await tx.turns.unreadAborts(session_id, NOTICES_AT_ONCE)) {
@@ -607,7 +625,7 @@ export const notifyAborted: HookHandler = async (hook) => {
   return { context, carries: context.length > 0 };
 };
 
-function takesNotices(name: string): boolean {
+function acceptsNotices(name: string): boolean {
   return name === 'SessionStart' || name === 'UserPromptSubmit';
 }
 

@@ -2,7 +2,7 @@
  * The mention gate as hook handlers: what is held, what is only reminded of, and when the gate gives up. The rules
  * are in domain/mentions.ts; here they meet the store and the client.
  */
-import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
+import { acceptsContext, isHumanPrompt } from '../domain/hooks.ts';
 import {
   closeStep,
   decideGate,
@@ -11,11 +11,11 @@ import {
   type GateRecord,
   holdOfTurn,
   isExempt,
+  MENTIONS_LISTED,
   newGate,
-  noteProgress,
   PROMPT_REFUSALS,
+  recordProgress,
   reminder,
-  SHOWN,
   shownInFull,
 } from '../domain/mention-gate.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
@@ -68,7 +68,7 @@ export const gateMentions: HookHandler = async (context) => {
       // A new prompt repeats all unprocessed mentions, including those shown before.
       return verdict.block === null ? remind(context, unprocessed) : null;
     default:
-      return takesContext(event) ? remind(context, fresh) : null;
+      return acceptsContext(event) ? remind(context, fresh) : null;
   }
 };
 
@@ -96,7 +96,7 @@ async function decide(context: HookContext): Promise<{ deny?: string; context?: 
   }
   if (decision.opinion === 'pass') return null;
   if (decision.opinion === 'remind') return remind(context, fresh);
-  const first = await tx.mentions.unprocessedOf(session_id, SHOWN);
+  const first = await tx.mentions.unprocessedOf(session_id, MENTIONS_LISTED);
   await deliver(context, first);
   await tx.mentions.deny(session_id);
   return { deny: denialReason(first, counted.count) };
@@ -118,7 +118,7 @@ async function noticeGivenUp(
 
 /** Lifts the hold after the last mention was processed. The agent is informed with this call, which passes. */
 async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ context: string[] }> {
-  await tx.gates.put({ ...noteProgress(record), held: false });
+  await tx.gates.put({ ...recordProgress(record), held: false });
   return {
     context: [
       'Your mentions are processed, so your tool calls are allowed again. Continue where you stopped.',
@@ -181,15 +181,15 @@ function waiting({ tx, session }: HookContext): Promise<MentionInFull[]> {
 }
 
 async function unprocessed({ tx, session: { session_id } }: HookContext): Promise<Reminded> {
-  const first = await tx.mentions.unprocessedOf(session_id, SHOWN);
-  if (first.length < SHOWN) return { first, count: first.length };
+  const first = await tx.mentions.unprocessedOf(session_id, MENTIONS_LISTED);
+  if (first.length < MENTIONS_LISTED) return { first, count: first.length };
   return { first, count: (await tx.mentions.countUnprocessed(session_id)).count };
 }
 
 /** A reminder shows each mention in full once; a prompt repeats them all. */
 async function fresh({ tx, session: { session_id } }: HookContext): Promise<Reminded> {
-  const first = await tx.mentions.freshOf(session_id, SHOWN);
-  const count = first.length < SHOWN ? first.length : await tx.mentions.countFresh(session_id);
+  const first = await tx.mentions.freshOf(session_id, MENTIONS_LISTED);
+  const count = first.length < MENTIONS_LISTED ? first.length : await tx.mentions.countFresh(session_id);
   return { first, count };
 }
 

@@ -5,7 +5,7 @@ import { owed } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { boundedOptional, parseDuration } from '../domain/limits.ts';
-import { noteProgress, pairOf } from '../domain/mention-gate.ts';
+import { pairOf, recordProgress } from '../domain/mention-gate.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
 import {
   createMention,
@@ -107,7 +107,7 @@ export function createMentions(store: Store): MentionService {
         const read = carrier === null ? open : await deliverMentions(tx, open, carrier);
         const processed: MentionInFull[] = [];
         for (const mention of read) {
-          processed.push(await settleMention(tx, mention, { by: actor.by, via: actor.via, note }));
+          processed.push(await recordProcessed(tx, mention, { by: actor.by, via: actor.via, note }));
         }
         return {
           processed,
@@ -266,7 +266,7 @@ export async function deliverMentions(
 }
 
 /** Marks a mention as processed; a settled one stays as it is. */
-export async function settleMention<T extends Mention>(
+export async function recordProcessed<T extends Mention>(
   tx: WriteTx,
   mention: T,
   settlement: { by: string; via: Via; note: string | null },
@@ -277,7 +277,7 @@ export async function settleMention<T extends Mention>(
   const { by, via, note } = settlement;
   await append(tx, 'mention/processed', processed, { by, via, note });
   const gate = await tx.gates.get(mention.session_id);
-  if (gate !== undefined) await tx.gates.put(noteProgress(gate));
+  if (gate !== undefined) await tx.gates.put(recordProgress(gate));
   return processed;
 }
 

@@ -5,6 +5,7 @@
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
+import { countThatFits } from '../domain/limits.ts';
 import { foldHandle, parseMentions } from '../domain/mention-parser.ts';
 import type { Mention, Unresolved } from '../domain/mentions.ts';
 import {
@@ -24,7 +25,7 @@ import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { authorNamed } from './history.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
-import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
+import { type MentionSettings, mentionIn, recordProcessed } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 import { chargeQuotas } from './quotas.ts';
 
@@ -65,12 +66,14 @@ export interface MessageService {
   find(message_id: string): Promise<Message | undefined>;
   /** A page, oldest first: with `after` the messages since then, else the last ones. */
   read(filter: MessageFilter): Promise<MessagePage>;
+  /** The same, with only as many as fit into this many bytes of JSON: the first with `after`, else the last; at least one. */
+  readFitting(filter: MessageFilter, bytes: number): Promise<MessagePage>;
 }
 
 const SAME_BODIES = 100;
 
 export function createMessages(store: Store, settings: MentionSettings): MessageService {
-  return {
+  const service: MessageService = {
     find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
 
     async post(command) {
@@ -98,7 +101,15 @@ export function createMessages(store: Store, settings: MentionSettings): Message
         const from = from_handle === undefined ? undefined : await authorNamed(tx, from_handle);
         return tx.messages.list({ ...filter, from_handle: from });
       }),
+
+    async readFitting(filter, bytes) {
+      const page = await service.read(filter);
+      const forward = filter.after !== undefined && filter.after !== null;
+      const count = countThatFits(forward ? page.items : page.items.toReversed(), bytes);
+      return count === page.items.length ? page : service.read({ ...filter, limit: count });
+    },
   };
+  return service;
 }
 
 async function find(tx: ReadTx, message_id: string): Promise<Message> {
@@ -198,7 +209,7 @@ async function answer(
   const mention = addressee === null ? undefined : await tx.mentions.ofMessage(parent.message_id, addressee);
   if (mention === undefined || mention.status !== 'unprocessed') return null;
   const { by = command.author.handle } = command;
-  return settleMention(tx, mention, {
+  return recordProcessed(tx, mention, {
     by,
     via: command.author.via,
     note: `answered with ${message_id}`,

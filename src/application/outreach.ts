@@ -9,7 +9,6 @@ import { EVERY_SEAT } from '../domain/humans.ts';
 import type { Absence } from '../domain/outreach.ts';
 import {
   applyOutreachChanges,
-  askRules,
   type Bucket,
   type Busy,
   budgetSize,
@@ -18,6 +17,7 @@ import {
   createCard,
   createPing,
   createReport,
+  decideByRules,
   fullBucket,
   humanBusy,
   type Outreach,
@@ -69,7 +69,7 @@ export interface OutreachService {
   /** Records what happened to a ping or card; false if that was already settled. */
   settle(outreach_id: string, where: Whereto): Promise<boolean>;
   /** Marks what nobody has shown in time as unseen. Returns how many. */
-  settleUnshown(): Promise<number>;
+  markUnshown(): Promise<number>;
   settings(): Promise<OutreachSettings>;
   /** Changes the settings: missing ones stay, null restores the default. */
   setSettings(changes: OutreachChanges, setter?: Setter): Promise<OutreachSettings>;
@@ -89,7 +89,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
       async (tx): Promise<{ item: Outreach; refusal: Refusal | QuotaRefusal | null }> => {
         const session = await current(tx, given);
         refuse(refusalBySource(kind, session.source));
-        await settleUnshown(tx);
+        await markUnshown(tx);
         const sender = await senderOf(tx, session);
         const made = create(
           sender,
@@ -100,7 +100,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         const bucket = await bucketOf(tx, session, settings);
         // A desk that has opened since then shows it.
         const absence = (await tx.desks.online(tx.now)).length > 0 ? null : missing;
-        const opinion = askRules({
+        const opinion = decideByRules({
           kind,
           source: session.source,
           critical,
@@ -195,11 +195,11 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
 
     find: (outreach_id) => store.read((tx) => tx.outreach.get(outreach_id)),
     list: (filter) => store.read((tx) => tx.outreach.list(filter)),
-    settle: (outreach_id, where) => store.write((tx) => settleOutreach(tx, outreach_id, where)),
+    settle: (outreach_id, where) => store.write((tx) => markOutreach(tx, outreach_id, where)),
 
     unseen: (limit) => store.read((tx) => tx.outreach.unseen(limit)),
 
-    settleUnshown: () => store.write(settleUnshown),
+    markUnshown: () => store.write(markUnshown),
 
     settings: () => store.read(async (tx) => outreachSettings(await settingsEverywhere(tx), {})),
     setSettings: (changes, setter) =>
@@ -267,7 +267,7 @@ type Whereto =
  * Settles a ping or card; one that was not shown is not charged. The first to settle it wins, but one marked unseen can
  * still be shown.
  */
-export async function settleOutreach(tx: WriteTx, outreach_id: string, where: Whereto): Promise<boolean> {
+export async function markOutreach(tx: WriteTx, outreach_id: string, where: Whereto): Promise<boolean> {
   const item = await tx.outreach.get(outreach_id);
   if (item === undefined || item.kind === 'report') return false;
   if (item.status !== 'sent' && !(item.status === 'unseen' && where.status === 'shown')) return false;
@@ -293,11 +293,11 @@ async function refund(tx: WriteTx, { session_id }: Outreach, name: string): Prom
 const SHOW_WITHIN_MS = 60_000;
 
 /** Marks what nobody has shown in time as unseen: the process that would show it is gone, or there is no screen. */
-async function settleUnshown(tx: WriteTx): Promise<number> {
+async function markUnshown(tx: WriteTx): Promise<number> {
   const before = new Date(Date.parse(tx.now) - SHOW_WITHIN_MS).toISOString();
   const unshown = await tx.outreach.unshown(before);
   for (const { outreach_id } of unshown)
-    await settleOutreach(tx, outreach_id, { status: 'unseen', reason: 'nobody_there' });
+    await markOutreach(tx, outreach_id, { status: 'unseen', reason: 'nobody_there' });
   return unshown.length;
 }
 
@@ -328,7 +328,7 @@ export async function tell(
 }
 
 /** Notifies the human once that an agent ended without reporting its output. */
-export async function letGo(
+export async function giveUpReports(
   tx: WriteTx,
   session: Session,
   unreported: readonly Outreach[],
@@ -357,7 +357,7 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
   if (unreported.length === 0) return;
   const settings = await settingsOf(tx, session);
   if (owesReport(session.source, settings, unreported, { reported_in_turn: false }))
-    await letGo(tx, session, unreported, 'ended');
+    await giveUpReports(tx, session, unreported, 'ended');
 }
 
 // ---- Whether anybody can see it ----

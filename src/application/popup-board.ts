@@ -68,7 +68,7 @@ export function createPopupBoard<T>(
     let popup: Popup | undefined;
     const shown = readPreferences({ store, trust }, seat).then(async (preferences) => {
       if (stopping.signal.aborted) throw new Error(ENDED);
-      popup = await descriptor.look(items, preferences);
+      popup = await descriptor.render(items, preferences);
       return notifier.show(popup);
     });
     const card: Card<T> = { waiting: new Map(items.map((item) => [idOf(item), item])), shown };

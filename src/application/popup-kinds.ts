@@ -31,7 +31,7 @@ import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
 import type { Feed } from './feed.ts';
 import { deliverMentions } from './mentions.ts';
-import { settleOutreach } from './outreach.ts';
+import { markOutreach } from './outreach.ts';
 import type { PopupOutcome, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import type { TrustService } from './trust.ts';
@@ -87,7 +87,7 @@ export interface PopupDescriptor<T> {
   find(tx: ReadTx, id: string): Promise<T | undefined>;
   subjectOf(item: T): PopupSubject;
   /** One popup for one or many. */
-  look(items: readonly [T, ...T[]], preferences: PopupPreferences): Promise<Popup>;
+  render(items: readonly [T, ...T[]], preferences: PopupPreferences): Promise<Popup>;
   /** Records what happened to a popup; called once for each lease. */
   record(tx: WriteTx, item: T, result: PopupResult): Promise<void>;
   /** A click on the body. */
@@ -96,7 +96,7 @@ export interface PopupDescriptor<T> {
   press?(item: T, label: string, stopping: AbortSignal): Promise<void>;
 }
 
-/** The preferences that hold at a seat now, and what the human's trust file permits in this process. */
+/** The preferences that apply at a seat now, and what the human's trust file permits in this process. */
 export async function readPreferences(
   { store, trust }: Pick<PopupParts, 'store' | 'trust'>,
   seat: string,
@@ -131,7 +131,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
       return concerns(prompt, names, tx.now) ? prompt : undefined;
     },
     subjectOf: promptSubject,
-    async look(items, preferences) {
+    async render(items, preferences) {
       if (items.length > 1) return stormPopup(items, preferences, openable);
       const [prompt] = items;
       // A prompt whose options are the buttons of a card shows that card.
@@ -148,7 +148,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
       });
       if (result.outcome !== 'sent') return;
       const card = await tx.outreach.byPrompt(ask_id);
-      if (card !== undefined) await settleShown(tx, card);
+      if (card !== undefined) await markShown(tx, card);
     },
     async open(prompt) {
       await open?.(prompt.ask_id);
@@ -260,19 +260,19 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
       return item?.status === 'suppressed' || item?.status === 'delivered' ? undefined : item;
     },
     subjectOf: outreachSubject,
-    look: async (items, preferences) =>
+    render: async (items, preferences) =>
       items.length === 1 ? outreachPopup(items[0], preferences) : outreachStormPopup(items, preferences),
     async record(tx, item, { outcome, reason }) {
-      if (outcome === 'sent') return settleShown(tx, item);
+      if (outcome === 'sent') return markShown(tx, item);
       // With an open desk Emacs shows it; without one the popup was the only way.
       if ((await tx.desks.online(tx.now)).length > 0) return;
-      await settleOutreach(tx, item.outreach_id, { status: 'unseen', reason: reason ?? outcome });
+      await markOutreach(tx, item.outreach_id, { status: 'unseen', reason: reason ?? outcome });
     },
   };
 }
 
-async function settleShown(tx: WriteTx, { outreach_id }: Outreach): Promise<void> {
-  await settleOutreach(tx, outreach_id, { status: 'shown', shown_via: 'notification' });
+async function markShown(tx: WriteTx, { outreach_id }: Outreach): Promise<void> {
+  await markOutreach(tx, outreach_id, { status: 'shown', shown_via: 'notification' });
 }
 
 // ---- Mentions of the human ----
@@ -286,7 +286,7 @@ export function mentionPopups({ seat }: Pick<PopupParty, 'seat'>): PopupDescript
       type === 'mention/processed' || type === 'mention/expired' ? subject : null,
     find: findUnprocessed,
     subjectOf: mentionSubject,
-    look: async (items, preferences) => mentionPopup(items, preferences),
+    render: async (items, preferences) => mentionPopup(items, preferences),
     async record(tx, { mention_id }, { outcome }) {
       const mention = outcome === 'sent' ? await findUnprocessed(tx, mention_id) : undefined;
       if (mention !== undefined) await deliverMentions(tx, [mention], `popup:${seat}`);

@@ -13,11 +13,11 @@ import {
   breaksQuiet,
   decide,
   goesOn,
-  holderUntil,
   isOutreachShown,
   isStormy,
   quietBucket,
   STORM,
+  stormOwnedUntil,
 } from '../domain/popups.ts';
 import { momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Audience } from './outreach.ts';
@@ -47,7 +47,7 @@ export const LOST_LEASE_MS = 10_000;
 const BATCH = 100;
 
 /** How long this process lets others go first. */
-export async function patienceOf(store: Store, { seat, desk_id }: PopupParty): Promise<number> {
+export async function popupDelay(store: Store, { seat, desk_id }: PopupParty): Promise<number> {
   if (desk_id === null) return NO_DESK_MS;
   const desks = await store.read((tx) => tx.desks.online(tx.now));
   const focused = desks.filter((desk) => desk.seat === seat && desk.focused);
@@ -69,7 +69,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       debounce: true,
       async onEvents(events) {
         const isDue = events.some((event) => queues.some((queue) => queue.isDue(event)));
-        const at = isDue ? Date.now() + (await patienceOf(store, party)) : 0;
+        const at = isDue ? Date.now() + (await popupDelay(store, party)) : 0;
         for (const queue of queues) queue.take(events, at);
       },
       // Missed events are in the list; a popup for them would come too late.
@@ -105,7 +105,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   const { seat, name } = party;
   const { kind } = descriptor;
   const due = new Map<string, number>();
-  const board = createPopupBoard(parts, party, descriptor, settleAll);
+  const board = createPopupBoard(parts, party, descriptor, recordOutcomes);
   const retries = createRetries(log, {
     fails: 'Popups could not be leased and will be tried again.',
     works: 'Popups can be leased again.',
@@ -114,14 +114,14 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   let leasing: Promise<void> = Promise.resolve();
   let stopped = false;
 
-  async function settleAll(items: readonly T[], result: PopupResult): Promise<number> {
+  async function recordOutcomes(items: readonly T[], result: PopupResult): Promise<number> {
     // A storm of thousands must not block the store for everybody else until it is over.
     let settled = 0;
     for (let from = 0; from < items.length; from += BATCH) {
       settled += await store.write(async (tx) => {
         let count = 0;
         for (const item of items.slice(from, from + BATCH))
-          if (await settlePopup(tx, item, { descriptor, seat, result })) count += 1;
+          if (await recordPopupOutcome(tx, item, { descriptor, seat, result })) count += 1;
         // The other processes of the seat make room for it only when all of it is settled.
         if (from + BATCH >= items.length && result.outcome === 'sent' && result.count !== undefined)
           await tx.events.append({
@@ -221,7 +221,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
 interface Leases<T> {
   /** Leased now, to be shown. */
   shown: readonly T[];
-  /** Not available yet, and when to look again (milliseconds since the epoch). */
+  /** Not available yet, and when to try again (milliseconds since the epoch). */
   again: ReadonlyMap<string, number>;
   /** Whether what is shown belongs to a storm, which this process then holds. */
   storm: boolean;
@@ -237,8 +237,8 @@ async function leasePopups<T>(
   const standing = await tx.popups.storm(scope);
   const clock = Date.parse(tx.now);
   const again = new Map<string, number>();
-  if (standing !== null && standing.held_by !== name && clock < holderUntil(standing)) {
-    for (const id of ids) again.set(id, Date.now() + holderUntil(standing) - clock);
+  if (standing !== null && standing.held_by !== name && clock < stormOwnedUntil(standing)) {
+    for (const id of ids) again.set(id, Date.now() + stormOwnedUntil(standing) - clock);
     return { shown: [], again, storm: false };
   }
   const preferences = preferencesFrom(await tx.desks.preferences(seat));
@@ -269,7 +269,7 @@ async function leasePopups<T>(
     const verdict = await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
     const result = { outcome: 'suppressed', reason: verdict.show ? null : verdict.reason } as const;
     if (verdict.show) shown.push(item);
-    else await settlePopup(tx, item, { descriptor, seat, result });
+    else await recordPopupOutcome(tx, item, { descriptor, seat, result });
   }
   const subjects = shown.map((item) => descriptor.subjectOf(item));
   return { shown, again, storm: await joinStorm(tx, subjects, { descriptor, seat, standing }) };
@@ -310,7 +310,7 @@ async function joinStorm<T>(
   const grows =
     standing !== null &&
     (goesOn(standing, arrival) ||
-      (descriptor.settled !== null && (await tx.popups.stormWaits(scope, standing))));
+      (descriptor.settled !== null && (await tx.popups.isStormOpen(scope, standing))));
   const since = grows ? standing.since : (first ?? tx.now);
   for (const { id } of subjects) await tx.popups.joinStorm(id, seat, since);
   return true;
@@ -321,7 +321,7 @@ function before(tx: WriteTx, ms: number): string {
 }
 
 /** Settles a lease once; false if another process has done so and took it into its storm. */
-async function settlePopup<T>(
+async function recordPopupOutcome<T>(
   tx: WriteTx,
   item: T,
   { descriptor, seat, result }: { descriptor: PopupDescriptor<T>; seat: string; result: PopupResult },

@@ -290,9 +290,9 @@ export interface DeliveryReads {
 export interface DeliveryRecords extends DeliveryReads {
   /** Replaces an earlier delivery of the same subject. */
   put(delivery: Delivery): Promise<void>;
-  /** Releases what this carrier has handed over without proof that it was read, so that it is handed over again. */
-  release(carrier: string): Promise<void>;
-  /** Moves the unread prompts and reports of a session to another one, and releases those that `carrier` handed over. */
+  /** Marks as lost what this carrier has handed over without proof that it was read, so that it is handed over again. */
+  markLost(carrier: string): Promise<void>;
+  /** Moves the unread prompts and reports of a session to another one, and marks as lost those that `carrier` handed over. */
   move(from: string, to: string, carrier: string): Promise<void>;
 }
 
@@ -316,7 +316,7 @@ export interface HookOutputRecords extends HookOutputReads {
 // ---- Popups ----
 // Popups: which process of a seat holds the lease of each, and the storm that some of them are part of.
 
-/** `leased`: its holder has yet to show it. */
+/** `leased`: the process that leased it has yet to show it. */
 export type PopupOutcome = 'leased' | 'sent' | 'suppressed' | 'failed';
 
 /** The popups of one kind at one seat: what a storm is counted over. */
@@ -341,7 +341,7 @@ export interface PopupReads {
   /** The unsettled subjects of a storm's popup, in the order of their leases. */
   inStorm(scope: PopupScope, storm: Storm): Promise<{ subject: string; outcome: PopupOutcome }[]>;
   /** Whether any subject of a storm is unsettled. */
-  stormWaits(scope: PopupScope, storm: Storm): Promise<boolean>;
+  isStormOpen(scope: PopupScope, storm: Storm): Promise<boolean>;
   /** How many leases were taken after that time and not suppressed; `first` is the time of the oldest. */
   recent(scope: PopupScope, after: string): Promise<{ count: number; first: string | null }>;
 }

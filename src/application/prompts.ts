@@ -1,6 +1,8 @@
 /**
  * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition from
- * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1).
+ * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1). `tx.prompts` is in
+ * infrastructure/store/prompts.ts. The events that are appended here reach Emacs through feed.ts and
+ * adapters/emacs/prompts.ts, and end the waits below.
  */
 import {
   type Actor,
@@ -28,7 +30,7 @@ import {
   expirePrompt,
   isExpired,
   isUncollected,
-  leaveToHuman,
+  leavePromptToHuman,
   notePrompt,
   OPEN_LIMIT,
   type Prompt,
@@ -48,8 +50,8 @@ import { authorNamed } from './history.ts';
 import { findAddress } from './humans.ts';
 import { giveNotice } from './notices.ts';
 import type { Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
-import { chargeQuotas, demandOf, readQuotas, touchedBy } from './quotas.ts';
-import { blockUntilSettled, DIALOG_WAIT, whileWaiting } from './waits.ts';
+import { checkQuotas, demandOf, noticeRefusal, readQuotas, storeCharge, touchedBy } from './quotas.ts';
+import { blockUntilSettled, DIALOG_WAIT, markedAsBlocking } from './waits.ts';
 import type { Ids } from './world.ts';
 
 /** A stored question. */
@@ -174,7 +176,7 @@ export function createPrompts(
   }
 
   /** Records due expiries and escalations before anybody reads the prompts. */
-  async function settleDue(): Promise<void> {
+  async function recordDue(): Promise<void> {
     await service.expireDue();
     await service.escalateDue();
   }
@@ -212,10 +214,10 @@ export function createPrompts(
       return { accepted: prompt.status === 'pending', prompt };
     },
 
-    ...createLooking({ store, feed, ids, settleDue }),
+    ...createReading({ store, feed, ids, recordDue }),
 
     async list(filter) {
-      await settleDue();
+      await recordDue();
       return store.read(async (tx) => {
         const { agent } = filter;
         return tx.prompts.list(
@@ -276,7 +278,7 @@ export function createPrompts(
         for (const ask_id of ask_ids) {
           const prompt = await findCurrent(tx, ask_id);
           refuse(refusalToAnswer(actor, prompt));
-          const left = leaveToHuman(prompt, actor.session_id);
+          const left = leavePromptToHuman(prompt, actor.session_id);
           if (left === prompt) continue;
           await tx.prompts.update(left);
           await appendPrompt(tx, 'prompt/left_to_human', left, { by: actor.by });
@@ -331,11 +333,14 @@ export async function askIn(
   }
   // Asked a moment earlier, it would have been cancelled with its turn; so it is not stored at all.
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
-  const refusal = await chargeQuotas(tx, session, demandOf([prompt]), {
-    readings,
-    whenAllowed: () => insertPrompt(tx, prompt),
-  });
-  return refusal ?? { prompt, existing: false, desks_online };
+  const opinion = checkQuotas(readings, demandOf([prompt]), tx.now);
+  if (opinion.refusal !== null) {
+    await noticeRefusal(tx, session, opinion.refusal, readings.quotas);
+    return opinion.refusal;
+  }
+  // Together: on PostgreSQL each wait is a round trip under the lock of the hive.
+  await Promise.all([storeCharge(tx, opinion.buckets), insertPrompt(tx, prompt)]);
+  return { prompt, existing: false, desks_online };
 }
 
 async function turnOfAsk(
@@ -502,20 +507,20 @@ function createAnswering(
 // ---- Reading and waiting ----
 // Prompts that are due are settled before anybody reads them.
 
-interface LookingParts {
+interface ReadingParts {
   store: Store;
   feed: Feed;
   ids: Ids;
   /** Records expiries and escalations that are due. */
-  settleDue: () => Promise<void>;
+  recordDue: () => Promise<void>;
 }
 
-function createLooking({
+function createReading({
   store,
   feed,
   ids,
-  settleDue,
-}: LookingParts): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
+  recordDue,
+}: ReadingParts): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
   /** Waits until `check` returns a value. Until then these questions block the session that waits. */
   function until<T>(
     check: () => Promise<T | undefined>,
@@ -525,7 +530,7 @@ function createLooking({
     const wait = (): Promise<T | undefined> => feed.until(check, options);
     if (session_id === undefined) return wait();
     const ask_ids = prompts.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
-    return whileWaiting({ store, ids }, { session_id, ask_ids, ...options }, wait);
+    return markedAsBlocking({ store, ids }, { session_id, ask_ids, ...options }, wait);
   }
 
   async function read(ask_ids: readonly string[]): Promise<Prompt[]> {
@@ -535,12 +540,12 @@ function createLooking({
     }));
     const due = (prompt: Prompt): boolean => isExpired(prompt, now) || isEscalationDue(prompt, now);
     if (!prompts.some(due)) return prompts;
-    await settleDue();
+    await recordDue();
     return store.read((tx) => Promise.all(ask_ids.map((ask_id) => findPrompt(tx, ask_id))));
   }
 
   async function readOpen(session_id: string): Promise<Open> {
-    await settleDue();
+    await recordDue();
     return store.read(async (tx) => {
       const prompts = await tx.prompts.openOf(session_id, OPEN_LIMIT);
       if (prompts.length === OPEN_LIMIT) return { prompts, ...(await tx.prompts.countOpenOf(session_id)) };
@@ -626,7 +631,7 @@ export async function recordAnswer(
   if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
     throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
   }
-  if (outcome === 'accepted') await letGo(tx, prompt);
+  if (outcome === 'accepted') await removeClaimAndWaits(tx, prompt);
   if (outcome === 'late') await tx.prompts.update(settled);
   const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
@@ -658,7 +663,7 @@ export async function recordCancel(
   if (cancelled === prompt) return prompt;
   await tx.prompts.settle(cancelled, tx.now);
   await owe(tx, cancelled);
-  await letGo(tx, prompt);
+  await removeClaimAndWaits(tx, prompt);
   await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
   if (reason === 'withdrawn')
     await noticeOf(tx, [cancelled], {
@@ -733,7 +738,7 @@ async function settleExpired(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   const expired = expirePrompt(prompt, tx.now);
   await tx.prompts.settle(expired, tx.now);
   await owe(tx, expired);
-  await letGo(tx, prompt);
+  await removeClaimAndWaits(tx, prompt);
   await appendPrompt(tx, 'prompt/expired', expired, {});
   return expired;
 }
@@ -762,7 +767,10 @@ export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Pro
 }
 
 /** Removes the claim of a settled prompt, and the waits for it. */
-async function letGo(tx: WriteTx, { ask_id, claimed_by, blocked_since }: Prompt): Promise<void> {
+async function removeClaimAndWaits(
+  tx: WriteTx,
+  { ask_id, claimed_by, blocked_since }: Prompt,
+): Promise<void> {
   if (claimed_by !== null) await tx.claims.remove(ask_id);
   if (blocked_since !== null) await tx.waits.remove(ask_id);
 }

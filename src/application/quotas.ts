@@ -8,15 +8,15 @@ import {
   contextKb,
   type Demand,
   NOTICE_SIZE,
-  type QuotaHolder,
+  type QuotaOwner,
   type QuotaRefusal,
   type QuotaState,
   type Quotas,
   quotaBucket,
-  quotaHolders,
   quotaNotice,
+  quotaOwners,
   ratesOf,
-  tokenHolder,
+  tokenOwner,
   tooMany,
 } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
@@ -62,35 +62,48 @@ export interface QuotaReadings {
 }
 
 /**
- * Reads what `chargeQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive.
+ * Reads what `checkQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive.
  * `touched` must have a number above 0 for every quota that the demand may touch.
  */
 export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
   const [stored, ...states] = await Promise.all([
     tx.desks.preferences(EVERY_SEAT),
-    ...quotaHolders(session).map((holder) => stateOf(tx, holder, touched)),
+    ...quotaOwners(session).map((owner) => stateOf(tx, owner, touched)),
   ]);
   return { quotas: quotasFrom(stored), states };
 }
 
 /**
  * Charges what a call demands, or returns the refusal. After a refusal the caller stores nothing else and lets the
- * transaction commit, because it contains a notice for the human. `whenAllowed` runs together with the charge.
+ * transaction commit, because it contains a notice for the human.
  */
 export async function chargeQuotas(
   tx: WriteTx,
   session: Payer,
   demand: Demand,
-  { readings, whenAllowed }: { readings?: QuotaReadings; whenAllowed?: () => Promise<void> } = {},
 ): Promise<QuotaRefusal | null> {
-  const { quotas, states } = readings ?? (await readQuotas(tx, session, demand));
-  const opinion = askQuotas(demand, quotas, states, tx.now);
-  if (opinion.refusal === null) {
-    await Promise.all([...opinion.buckets.map((bucket) => tx.outreach.putBucket(bucket)), whenAllowed?.()]);
-    return null;
-  }
-  await noticeOnce(tx, session, opinion.refusal, quotas);
+  const readings = await readQuotas(tx, session, demand);
+  const opinion = checkQuotas(readings, demand, tx.now);
+  if (opinion.refusal === null) await storeCharge(tx, opinion.buckets);
+  else await noticeRefusal(tx, session, opinion.refusal, readings.quotas);
   return opinion.refusal;
+}
+
+/**
+ * Whether a demand is within the quotas that were read. For a caller that stores something together with the charge: next is
+ * `storeCharge`, or after a refusal `noticeRefusal`.
+ */
+export function checkQuotas(
+  { quotas, states }: QuotaReadings,
+  demand: Demand,
+  now: string,
+): ReturnType<typeof askQuotas> {
+  return askQuotas(demand, quotas, states, now);
+}
+
+/** Stores what a demand leaves of the quotas. */
+export async function storeCharge(tx: WriteTx, buckets: readonly Bucket[]): Promise<void> {
+  await Promise.all(buckets.map((bucket) => tx.outreach.putBucket(bucket)));
 }
 
 /** A session of a token that was not opened, with what its human reads about it. */
@@ -110,10 +123,10 @@ class SessionRefused extends HiveError {
 
 /** Charges a token for a new session; sessions of the human's own machines cost nothing. @throws HiveError `too_many`. */
 export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void> {
-  const holder = tokenHolder(payer.machine);
-  if (holder === null) return;
+  const owner = tokenOwner(payer.machine);
+  if (owner === null) return;
   const demand: Demand = { quota_sessions: 1 };
-  const [stored, state] = [await tx.desks.preferences(EVERY_SEAT), await stateOf(tx, holder, demand)];
+  const [stored, state] = [await tx.desks.preferences(EVERY_SEAT), await stateOf(tx, owner, demand)];
   const quotas = quotasFrom(stored);
   const opinion = askQuotas(demand, quotas, [state], tx.now);
   if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal, quotas);
@@ -126,24 +139,29 @@ export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () 
     return await work();
   } catch (error) {
     if (error instanceof SessionRefused)
-      await store.write((tx) => noticeOnce(tx, error.payer, error.refusal, error.quotas));
+      await store.write((tx) => noticeRefusal(tx, error.payer, error.refusal, error.quotas));
     throw error;
   }
 }
 
-async function stateOf(tx: ReadTx, holder: QuotaHolder, touched: Demand): Promise<QuotaState> {
+async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<QuotaState> {
   const [pending, ...found] = await Promise.all([
-    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(holder.id) : 0,
-    ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, holder))),
+    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(owner.id) : 0,
+    ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, owner))),
   ]);
   const buckets = new Map<string, Bucket>();
   for (const bucket of found) if (bucket !== undefined) buckets.set(bucket.name, bucket);
-  return { holder, pending, buckets };
+  return { owner, pending, buckets };
 }
 
 /** Notifies the human of refused calls, at most once an hour, because too many notices would be a flood as well. */
-async function noticeOnce(tx: WriteTx, session: Payer, refusal: QuotaRefusal, quotas: Quotas): Promise<void> {
-  const name = quotaBucket('notice', refusal.holder);
+export async function noticeRefusal(
+  tx: WriteTx,
+  session: Payer,
+  refusal: QuotaRefusal,
+  quotas: Quotas,
+): Promise<void> {
+  const name = quotaBucket('notice', refusal.owner);
   const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_SIZE, tx.now);
   const left = takeCredit(bucket, NOTICE_SIZE, tx.now);
   if (left === null) return;

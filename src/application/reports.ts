@@ -3,7 +3,7 @@
  * delivered (delivery.ts), a report arrives at least once.
  */
 import { owed } from '../domain/delivery.ts';
-import { isRefused, takesContext } from '../domain/hooks.ts';
+import { acceptsContext, isRefused } from '../domain/hooks.ts';
 import { describeReport, fittingReports, moreReports, REPORTS_AT_ONCE } from '../domain/outreach.ts';
 import { newStopGuard, reportReminder } from '../domain/stop-guard.ts';
 import { hand, hookCarrier } from './delivery.ts';
@@ -15,7 +15,7 @@ import type { ReportReader } from './ports.ts';
 export const deliverReports: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
   const carrier = hookCarrier(session.session_id);
-  if (!takesContext(event) || isRefused(verdict)) return null;
+  if (!acceptsContext(event) || isRefused(verdict)) return null;
   const reader = readerOf(hook, carrier);
   const { items, total } = await tx.outreach.reportsFor(reader, REPORTS_AT_ONCE);
   if (items.length === 0) return null;

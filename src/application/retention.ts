@@ -4,7 +4,7 @@
  */
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { noteProgress } from '../domain/mention-gate.ts';
+import { recordProgress } from '../domain/mention-gate.ts';
 import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
@@ -99,7 +99,7 @@ export function createRetention(store: Store, env: Environment): RetentionServic
         const left = await tx.mentions.unprocessedBySession();
         for (const session_id of held.keys()) {
           const gate = left.has(session_id) ? undefined : await tx.gates.get(session_id);
-          if (gate !== undefined) await tx.gates.put(noteProgress(gate));
+          if (gate !== undefined) await tx.gates.put(recordProgress(gate));
         }
         const data = { by, via, days, records: total };
         await tx.events.append({ type: 'mention/cleared', session_id: null, subject: null, data });

@@ -30,7 +30,7 @@ import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { SeatService } from './seats.ts';
 import type { Setter } from './settings.ts';
-import { noteTrust } from './trust.ts';
+import { recordTrust } from './trust.ts';
 import type { Logger, RuleFile } from './world.ts';
 
 /** A rule as the human sees it. */
@@ -196,7 +196,7 @@ export function createRules(parts: RuleParts): RuleService {
         subject: rule.rule_id,
         data: { ...said, seat, path: now.path, ...setter },
       });
-      await noteTrust(tx, { seat, via: 'sidecar' }, now);
+      await recordTrust(tx, { seat, via: 'sidecar' }, now);
       await changeMade(tx, seat, (made) => ({
         ...made,
         open: made.open.filter(({ key }) => key !== proposalKey(rule)),
@@ -413,17 +413,17 @@ async function changeMade(
 
 // ---- Proposing while a process lives ----
 
-const LOOK_EVERY_MS = 60 * 60 * 1000;
+const CHECK_EVERY_MS = 60 * 60 * 1000;
 
 /** Looks for proposals now and every hour until the returned function is called; a failure is logged. */
 export function startProposals(rules: Pick<RuleService, 'propose'>, log: Logger): () => void {
-  const look = (): void =>
+  const check = (): void =>
     void rules
       .propose()
       .catch((error: unknown) =>
         log.warn('Rules could not be proposed; this is tried again in an hour.', { error: String(error) }),
       );
-  look();
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  check();
+  const timer = setInterval(check, CHECK_EVERY_MS);
   return () => clearInterval(timer);
 }

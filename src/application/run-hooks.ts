@@ -140,7 +140,7 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
   if (known !== null) {
     const { call, prompt } = known;
     const isAsked = event.name === 'PermissionRequest';
-    if (isAsked) await sayThatItWaits(hook, prompt);
+    if (isAsked) await giveWaitNotice(hook, prompt);
     await putCall(hook, run, { ...call, deferred: false }, call.call_id);
     return waitFor(prompt, isAsked ? WAITING_MS : run.patience_ms);
   }
@@ -250,7 +250,7 @@ async function putCall(
 }
 
 /** The client did not end, because the step has several calls and no single one of them could be repeated. */
-async function sayThatItWaits({ tx, session }: HookContext, { ask_id }: Prompt): Promise<void> {
+async function giveWaitNotice({ tx, session }: HookContext, { ask_id }: Prompt): Promise<void> {
   await giveNotice(tx, {
     severity: 'info',
     session_id: session.session_id,

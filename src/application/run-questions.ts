@@ -58,7 +58,7 @@ async function open(hook: HookContext, run: Run, question: RunQuestion): Promise
   const isAsked = event.name === 'PermissionRequest';
   const known = await knownCalls(hook, run, question);
   if (known.length > 0) {
-    if (isAsked) await sayThatItWaits(hook, known);
+    if (isAsked) await giveWaitNotice(hook, known);
     const calls = known.map((call) => ({ ...call, call_id: use_id ?? call.call_id, deferred: false }));
     await putCalls(hook, run, known, calls);
     return waitFor(known, isAsked ? WAITING_MS : run.patience_ms);
@@ -115,7 +115,7 @@ export async function concludeQuestion(
   }
   if (event.name === 'PreToolUse') {
     // Here the tool continues the wait; for a dialog the client's request for permission does.
-    if ('request' in question) await sayThatItWaits(hook, calls);
+    if ('request' in question) await giveWaitNotice(hook, calls);
     return null;
   }
   for (const prompt of prompts)
@@ -210,7 +210,7 @@ async function putCalls(
 }
 
 /** The client did not end, because the step has several calls and no single one of them could be repeated. */
-async function sayThatItWaits({ tx, session }: HookContext, calls: readonly RunCall[]): Promise<void> {
+async function giveWaitNotice({ tx, session }: HookContext, calls: readonly RunCall[]): Promise<void> {
   const asked = calls.map(({ ask_id }) => ask_id).join(', ');
   await giveNotice(tx, {
     severity: 'info',
@@ -227,7 +227,7 @@ async function sayThatItWaits({ tx, session }: HookContext, calls: readonly RunC
  */
 export async function keepOpen(hook: HookContext, run: Run): Promise<Partial<Verdict> | null> {
   const { tx, event, session, verdict, waited } = hook;
-  if (verdict.block !== null || verdict.let_go || verdict.end_turn !== null) return null;
+  if (verdict.block !== null || verdict.no_hold || verdict.end_turn !== null) return null;
   const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const left = open.filter(
     ({ dialog, status, handed_at }) => !dialog && (status === 'pending' || handed_at === null),

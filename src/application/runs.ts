@@ -123,7 +123,7 @@ export function createRuns(parts: RunParts): RunService {
       if (found.start !== start) return found;
       const changed = how(found, tx.now);
       await tx.runs.put(changed);
-      await noteSleep(tx, changed);
+      await recordSleep(tx, changed);
       if (problem !== null) await sayThatItEnded(tx, changed, problem);
       return changed;
     });
@@ -150,7 +150,7 @@ export function createRuns(parts: RunParts): RunService {
       if (run.status === 'working' && !isAlive(run.keeper) && !isAlive(run.agent)) {
         run = agentEnded(run, null, tx.now);
         await tx.runs.put(run);
-        await noteSleep(tx, run);
+        await recordSleep(tx, run);
       }
       if (run.status !== 'sleeping' || !(await isAnswered(tx, run))) return null;
       // The agent made no call, so the old id may or may not be in use: a new one certainly is not.
@@ -252,7 +252,7 @@ export function createRuns(parts: RunParts): RunService {
       let stopped = false;
       let looking: Promise<void> = Promise.resolve();
 
-      async function look(): Promise<void> {
+      async function check(): Promise<void> {
         for (const run_id of await ready()) {
           if (stopped || kept.size >= jobs) return;
           if (kept.has(run_id)) continue;
@@ -273,7 +273,7 @@ export function createRuns(parts: RunParts): RunService {
 
       const again = debounced(() => {
         looking = looking
-          .then(() => (stopped ? undefined : look()))
+          .then(() => (stopped ? undefined : check()))
           .catch((error: unknown) => log.warn('Runs could not be looked at.', { error: String(error) }));
       });
       const unwatch = store.watch(again.call);
@@ -304,7 +304,7 @@ async function sayThatItEnded(tx: WriteTx, { run_id, session_id }: Run, problem:
 }
 
 /** The questions of a sleeping run block it: without their answers its agent is not started again. */
-async function noteSleep(tx: WriteTx, { run_id, status, calls }: Run): Promise<void> {
+async function recordSleep(tx: WriteTx, { run_id, status, calls }: Run): Promise<void> {
   if (status !== 'sleeping') return;
   for (const { ask_id } of calls) {
     const prompt = await tx.prompts.get(ask_id);

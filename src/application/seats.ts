@@ -32,7 +32,7 @@ export interface SeatService {
   /** Whether what is allowed in this process counts: its key is registered for this store. */
   isRegistered(): boolean;
   /** From now on this process signs with this secret key. */
-  hold(secret: string): void;
+  useKey(secret: string): void;
   /**
    * Registers the key of this process if it is the first one. Without a registered key the human can still answer, and is
    * told what that allows.
@@ -145,7 +145,7 @@ export function createSeats(parts: SeatParts): SeatService {
       const own = ownKey();
       return own !== null && counts(own.key);
     },
-    hold(secret) {
+    useKey(secret) {
       held = seatKeyFrom(secret);
     },
     async register(registrar) {

@@ -1,4 +1,7 @@
-/** Sessions: who the agents are. The first hook or call registers a session; a handle is given only once. */
+/**
+ * Sessions: who the agents are. The first hook or call registers a session; a handle is given only once. Which session makes
+ * a call is in callers.ts.
+ */
 import { type Actor, type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
@@ -26,25 +29,13 @@ import {
   sourceAfter,
   startSession,
 } from '../domain/sessions.ts';
-import type { Source } from '../domain/sources.ts';
-import { ENDED_WITH_SESSION, type Turn } from '../domain/turns.ts';
-import {
-  type CallerEvidence,
-  declaredSource,
-  identifyCaller,
-  refusalToSpeak,
-  type Speaker,
-  sessionsAmong,
-  toolUseOf,
-  traceOf,
-  withParent,
-} from './identity.ts';
-import { closeDead } from './lost-servers.ts';
+import { ENDED_WITH_SESSION } from '../domain/turns.ts';
+import { refusalToSpeak, sessionsAmong, withParent } from './identity.ts';
 import { reconcileUnreported } from './outreach.ts';
-import type { Connection, ReadTx, Store, WriteTx } from './ports.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { chargeNewSession, noticingRefusals } from './quotas.ts';
-import { closeTurn, turnOfCall } from './turns.ts';
+import { recordTurnEnd } from './turns.ts';
 import { sessionIsGone } from './waits.ts';
 import type { Processes } from './world.ts';
 
@@ -68,17 +59,12 @@ export interface SessionService {
    */
   returning(session_id: string, shell_pid?: number | null): Promise<Session | undefined>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
-  /** The session behind a call: found by its hook, else by the client's process, else by what the client says. */
-  resolveCaller(evidence: CallerEvidence): Promise<Caller>;
   /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
   configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
   /** Ends the sessions of this machine whose process or shell is gone, and those that have been silent for too long; returns them. */
   sweep(machine: string): Promise<Session[]>;
   /** Ends a session that is known to be gone. */
   end(session_id: string): Promise<void>;
-  /** Records an open MCP connection, and closes those of this machine whose process is gone. */
-  openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
-  closeConnections(connection_ids: readonly string[]): Promise<void>;
   /**
    * The session as an `Actor`, with every session that it descends from, nearest first. No agent becomes an `Actor`
    * anywhere else. `above`: further sessions that are known to have started it.
@@ -88,15 +74,6 @@ export interface SessionService {
     via: Via,
     above?: readonly string[],
   ): Promise<AgentActor>;
-}
-
-/** The session behind a call, with what else is known about the call. */
-export interface Caller {
-  session: Session;
-  /** How the caller can get an identity; null when it has one. */
-  advice: string | null;
-  /** The turn in which it calls; undefined when none is known. */
-  turn: Turn | undefined;
 }
 
 /** A session on another machine, or without a process, counts as gone after this much silence. */
@@ -120,24 +97,6 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
 const TOUCH_MS = 60 * 60 * 1000;
 
 export function createSessions(store: Store, processes: Processes): SessionService {
-  /** Hooks do not know with which options `hive mcp` was started, so the options may change the source they found. */
-  async function withDeclaredSource(known: Session, declared: Source): Promise<Session> {
-    if (sourceAfter(known, declared) === known.source) return known;
-    return store.write(async (tx) => {
-      const session = (await tx.sessions.get(known.session_id)) ?? known;
-      return recordSession(tx, 'session/changed', { ...session, source: sourceAfter(session, declared) });
-    });
-  }
-
-  /** The session that each connection was last found to belong to, as this process recorded it. */
-  const names = new Map<string, string>();
-
-  /** The process of a call as one who speaks for a session. */
-  function speakerOf({ machine, parent_pid }: CallerEvidence): Speaker {
-    const above = parent_pid === null ? [] : [parent_pid, ...processes.ancestors(parent_pid)];
-    return { machine, pid: null, above };
-  }
-
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
@@ -191,37 +150,6 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         for (const one of [session_id, ...above]) chains.push(...(await ancestorsOf(tx, one)));
         return { kind: 'agent', by: handle, via, session_id, ancestors: [...new Set(chains)] };
       }),
-
-    async resolveCaller(evidence) {
-      const { connection_id } = evidence;
-      const { introduction, advice } = identifyCaller(evidence);
-      const { known, introduced, turn, named } = await store.read(async (tx) => {
-        const by_hook = toolUseOf(evidence);
-        const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
-        const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
-        // A hook on another machine may record any id, so it proves something only about calls of its own machine.
-        const own = hooked?.machine === evidence.machine ? hooked : undefined;
-        const known = own ?? (await byProcess(tx, evidence));
-        const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
-        const claimed = known ?? introduced;
-        // If the client that started us is the session's own, nothing can be nearer. Most calls are decided here.
-        if (claimed !== undefined && (claimed.pid !== evidence.parent_pid || claimed.pid === null))
-          refuse(await refusalToSpeak(tx, claimed, speakerOf(evidence), processes));
-        const { session_id: caller } = known ?? introduced ?? introduction;
-        const turn = await turnOfCall(tx, caller, traceOf(evidence));
-        const named = names.get(connection_id) ?? (await tx.sessions.connection(connection_id))?.session_id;
-        return { known, introduced, turn, named };
-      });
-      let session: Session;
-      if (known !== undefined) session = await withDeclaredSource(known, declaredSource(evidence));
-      else if (introduced !== undefined && isUnchanged(introduced, introduction)) session = introduced;
-      else session = await service.introduce(introduction);
-      if (named !== undefined && named !== session.session_id) {
-        await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
-        names.set(connection_id, session.session_id);
-      }
-      return { session, advice: known === undefined ? advice : null, turn };
-    },
 
     async configure(handle_or_id, changes, actor) {
       const { shared, roles, gate, source, ...outreach } = changes;
@@ -279,19 +207,6 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const session = await tx.sessions.get(session_id);
         if (session !== undefined) await endSession(tx, session);
       }),
-
-    openConnection: (connection) =>
-      store.write(async (tx) => {
-        await closeDead(tx, connection.machine, processes);
-        await tx.sessions.openConnection({ ...connection, session_id: null, opened_at: tx.now });
-      }),
-
-    async closeConnections(connection_ids) {
-      for (const connection_id of connection_ids) names.delete(connection_id);
-      await store.write(async (tx) => {
-        for (const connection_id of connection_ids) await tx.sessions.closeConnection(connection_id);
-      });
-    },
   };
   return service;
 }
@@ -313,17 +228,6 @@ async function settingContext(tx: ReadTx, session: Session): Promise<SettingCont
   const handles = await tx.sessions.handles();
   const others = handles.filter(({ session_id, alive }) => alive && session_id !== session.session_id);
   return { session, setByHuman, others: others.map(({ handle }) => handle) };
-}
-
-/** The session of the client's process. Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
-async function byProcess(
-  tx: ReadTx,
-  { meta, machine, parent_pid }: CallerEvidence,
-): Promise<Session | undefined> {
-  const identifiesItself = typeof meta['sessionId'] === 'string';
-  return identifiesItself || parent_pid === null
-    ? undefined
-    : tx.sessions.hookedByProcess(machine, parent_pid);
 }
 
 async function register(
@@ -393,7 +297,7 @@ export async function newSession(
   introduction: SessionIntroduction,
   before?: Session,
 ): Promise<Session> {
-  const given = await takeName(tx, introduction, before);
+  const given = await chooseName(tx, introduction, before);
   const session = startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
   await chargeNewSession(tx, session);
   return session;
@@ -417,7 +321,7 @@ type Named = Pick<SessionIntroduction, 'session_id' | 'parent_session_id' | 'nam
  * its name and gets a handle made from its id: nobody can be reached under that, and its messages stay its own.
  * @throws HiveError `invalid_input` for a session that has only a name, when the name is reserved.
  */
-async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<string | null> {
+async function chooseName(tx: WriteTx, named: Named, before?: Session): Promise<string | null> {
   const { session_id, parent_session_id, name } = named;
   const base = name === null || name === undefined ? null : givenHandle(name);
   if (base === null) return null;
@@ -432,10 +336,10 @@ async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<st
   if (parent !== undefined && session_id !== name && isNamed(parent.handle, base)) return null;
   const held = new Map((await tx.sessions.handles()).map((one) => [foldHandle(one.handle), one]));
   for (const handle of givenCandidates(base)) {
-    const holder = held.get(foldHandle(handle));
-    if (holder === undefined || holder.session_id === session_id) return handle;
-    const isLeaving = !holder.alive || holder.session_id === before?.session_id;
-    const other = isLeaving ? await tx.sessions.get(holder.session_id) : undefined;
+    const owner = held.get(foldHandle(handle));
+    if (owner === undefined || owner.session_id === session_id) return handle;
+    const isEnding = !owner.alive || owner.session_id === before?.session_id;
+    const other = isEnding ? await tx.sessions.get(owner.session_id) : undefined;
     if (other === undefined || hasOwnHandle(other)) continue;
     await recordSession(tx, 'session/changed', { ...other, handle: await ownHandle(tx, other) });
     return handle;
@@ -446,7 +350,7 @@ async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<st
 /** Reopens a session that had ended: it was declared gone by mistake, or it was resumed, perhaps with a name. */
 export async function reopenSession(tx: WriteTx, session: Session, name?: string | null): Promise<Session> {
   await markOrphaned(tx, session.session_id, false);
-  const given = await takeName(tx, { ...session, name });
+  const given = await chooseName(tx, { ...session, name });
   const isNew = given !== null && name != null && given === givenHandle(name);
   return recordSession(tx, 'session/changed', {
     ...session,
@@ -463,8 +367,8 @@ export async function endSession(tx: WriteTx, session: Session): Promise<Session
   await markOrphaned(tx, session.session_id, true);
   await reconcileUnreported(tx, session);
   const turn = await tx.turns.current(session.session_id);
-  if (turn !== undefined) await closeTurn(tx, turn, ENDED_WITH_SESSION);
-  if (editorSession(session.session_id) !== null) await closeDialogs(tx, session);
+  if (turn !== undefined) await recordTurnEnd(tx, turn, ENDED_WITH_SESSION);
+  if (editorSession(session.session_id) !== null) await cancelDialogs(tx, session);
   const ended = await recordSession(tx, 'session/ended', {
     ...session,
     state: 'ended',
@@ -479,7 +383,7 @@ export async function endSession(tx: WriteTx, session: Session): Promise<Session
 }
 
 /** The dialogs of an editor's agent end with the proxy that could answer it: nobody would get an answer to them. */
-async function closeDialogs(tx: WriteTx, { session_id }: Session): Promise<void> {
+async function cancelDialogs(tx: WriteTx, { session_id }: Session): Promise<void> {
   for (const prompt of await tx.prompts.openOf(session_id, OPEN_LIMIT))
     if (prompt.dialog && prompt.status === 'pending')
       await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason: 'unknown' });

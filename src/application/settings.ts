@@ -44,9 +44,9 @@ export interface SettingsService {
   list(seat: string): Promise<StoredSetting[]>;
   /** Sets one; null restores the default. Returns it with its new value. */
   set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;
-  /** The values that hold at a seat. */
+  /** The values that apply at a seat. */
   preferences(seat: string): Promise<Preferences>;
-  /** The values that hold for the whole store. */
+  /** The values that apply for the whole store. */
   ofStore(): Promise<StoreSettings>;
 }
 

@@ -92,7 +92,7 @@ export function createTokens(store: Store, secrets: Secrets): TokenService {
     watch(listener) {
       let reading = false;
       let again = false;
-      async function look(): Promise<void> {
+      async function check(): Promise<void> {
         if (reading) {
           again = true;
           return;
@@ -110,7 +110,7 @@ export function createTokens(store: Store, secrets: Secrets): TokenService {
           reading = false;
         }
       }
-      return store.watch(() => void look());
+      return store.watch(() => void check());
     },
   };
 }

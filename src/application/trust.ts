@@ -53,9 +53,9 @@ export function createTrust(store: Store, seat: string, file: () => Trust): Trus
     },
     async note() {
       const now = file();
-      // Most of the time nothing has changed: a look costs no lock.
+      // Most of the time nothing has changed: a check costs no lock.
       if (await store.read(async (tx) => isSeen(await tx.desks.preferences(seat), now))) return;
-      await store.write((tx) => noteTrust(tx, { seat, via: 'sidecar' }, now));
+      await store.write((tx) => recordTrust(tx, { seat, via: 'sidecar' }, now));
     },
   };
 }
@@ -68,7 +68,7 @@ function isSeen(stored: Readonly<Record<string, unknown>>, { digest }: Trust): b
 }
 
 /** Records a change of the human's file, once for each seat. */
-export async function noteTrust(
+export async function recordTrust(
   tx: WriteTx,
   { seat, via }: { seat: string; via: 'hook' | 'sidecar' },
   file: Trust,

@@ -1,14 +1,21 @@
-/** Turns: what is running, how a program reports its own turns, and how the hooks of a client report theirs. */
+/**
+ * Turns: what is running, and how a turn begins and ends. In this order:
+ *
+ * - `createTurns`: the service, for programs that report their own turns and for whoever shows turns;
+ * - the steps inside a transaction: `recordTurnEnd` ends a turn, whatever ended it; `turnOf` finds the turn of an event;
+ * - the hook handlers: `beginTurns` begins the turn of an event, and `endTurns` ends it after all other handlers.
+ *
+ * How somebody stops a turn is in interrupts.ts, which tells `recordTurnEnd` who it was.
+ */
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
 import {
-  answerInterrupt,
   type Interrupt,
   interruptedBy,
   requestSentence,
+  settleInterrupt,
   turnSentence,
-  wasInterrupted,
 } from '../domain/interrupts.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { runsInside, type Session } from '../domain/sessions.ts';
@@ -39,7 +46,6 @@ import {
   transcriptShowsReplaced,
 } from '../domain/turns.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
-import type { CallTrace } from './identity.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import type { Files, Ids } from './world.ts';
@@ -101,14 +107,14 @@ export function createTurns(store: Store, ids: Ids): TurnService {
         const current = await tx.turns.current(session_id);
         if (current !== undefined && client_turn_id !== null && current.client_turn_id === client_turn_id)
           return current;
-        if (current !== undefined) await closeTurn(tx, current, replacedBy(by));
+        if (current !== undefined) await recordTurnEnd(tx, current, replacedBy(by));
         return beginTurn(tx, ids.make('turn'), { session_id, client_turn_id, continues: null });
       }),
 
     end: (turn_id, end = {}) =>
       store.write(async (tx) => {
         const turn = await findTurn(tx, turn_id);
-        return closeTurn(tx, turn, await programEnd(tx, turn, end));
+        return recordTurnEnd(tx, turn, await programEnd(tx, turn, end));
       }),
 
     get: (turn_id) => store.read((tx) => findTurn(tx, turn_id)),
@@ -190,7 +196,7 @@ async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Pr
  * Ends a turn, cancels the questions that fall with it and answers the requests to interrupt it, all in one transaction,
  * so that nobody reads one of these without the others. A turn that has ended is returned unchanged.
  */
-export async function closeTurn(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<Turn> {
+export async function recordTurnEnd(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<Turn> {
   if (turn.state !== 'in_progress') return turn;
   const ended = endTurn(turn, end, await cancelFalling(tx, turn, end), tx.now);
   await tx.turns.update(ended);
@@ -200,10 +206,10 @@ export async function closeTurn(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<
   const data = { state, abort_reason, by, via, started_at, ended_at, duration_ms, cancelled_prompts };
   await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
   for (const interrupt of await tx.turns.pendingInterrupts(turn_id))
-    await tx.turns.updateInterrupt(answerInterrupt(interrupt, ended, tx.now));
+    await tx.turns.updateInterrupt(settleInterrupt(interrupt, ended, tx.now));
   if (state === 'aborted') {
     await tx.deliveries.put(owed('interrupt', turn_id, session_id));
-    await closeWithParent(tx, ended, end);
+    await endWithParent(tx, ended, end);
   }
   return ended;
 }
@@ -227,14 +233,14 @@ async function cancelOne(tx: WriteTx, prompt: Prompt, end: TurnEnd): Promise<voi
 }
 
 /** Subagents that run inside the turn end with it; background ones, and Codex's, continue. */
-async function closeWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise<void> {
+async function endWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise<void> {
   const session = await tx.sessions.get(parent.session_id);
   for (const child of await tx.sessions.childrenOf(parent.session_id)) {
     if (session === undefined || child.client === 'codex' || !runsInside(child, session)) continue;
     const turn = await tx.turns.current(child.session_id);
     if (turn === undefined) continue;
     const { stopped_at, batch_at } = parent;
-    await closeTurn(tx, { ...turn, stopped_at, batch_at }, end);
+    await recordTurnEnd(tx, { ...turn, stopped_at, batch_at }, end);
   }
 }
 
@@ -250,6 +256,12 @@ export async function turnOf(
   if (current !== undefined)
     return client_turn_id === null || current.client_turn_id === null ? current : undefined;
   return client_turn_id === null ? tx.turns.last(session_id) : undefined;
+}
+
+/** What an MCP call reports about its turn. */
+export interface CallTrace {
+  client_turn_id: string | null;
+  tool_use_id: string | null;
 }
 
 /** The turn in which one of our tools is called; undefined when none is known. */
@@ -292,23 +304,6 @@ export async function endFromTranscript(
     : null;
 }
 
-/** That a turn must stop, or was stopped. */
-export interface StopOrder {
-  /** Who wants it. */
-  by: string;
-  /** Why; at most 2,000 characters. */
-  note: string | null;
-}
-
-/** The order to stop this turn; null when there is none. */
-export async function readOrder(tx: ReadTx, turn_id: string): Promise<StopOrder | null> {
-  const turn = await tx.turns.get(turn_id);
-  if (turn === undefined) return null;
-  if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
-  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
-  return asked === undefined ? null : { by: asked.by, note: asked.note };
-}
-
 // ---- Hook handlers (docs/turns.md) ----
 // The first handler finds the turn that an event is about and begins it. The last but one ends it, because a Stop
 // that is held ends nothing.
@@ -340,7 +335,7 @@ export const beginTurns: HookHandler = async (context) => {
   const kind = KINDS[event.name];
   const current = (await tx.turns.current(session_id)) ?? null;
   if (kind === undefined) {
-    if (current !== null && showsThatNothingRuns(event)) await closeAsFound(context, current, event.name);
+    if (current !== null && showsThatNothingRuns(event)) await endAsFound(context, current, event.name);
     return null;
   }
   const { client_turn_id } = event;
@@ -349,7 +344,7 @@ export const beginTurns: HookHandler = async (context) => {
   const last = current ?? (await tx.turns.last(session_id)) ?? null;
   const meaning = meaningOf({ kind, client_turn_id }, { current, named, last });
   if (meaning.kind === 'begin' || meaning.kind === 'continue') {
-    if (current !== null) await closeTurn(tx, current, await endBefore(context, current));
+    if (current !== null) await recordTurnEnd(tx, current, await endBefore(context, current));
     await begin(context, meaning.kind === 'continue' ? meaning.turn : null);
   } else if (meaning.kind === 'steer' && event.agent_id === null) await steer(context, meaning.turn);
   return null;
@@ -366,10 +361,10 @@ function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
   return name === 'Notification' && raw['notification_type'] === 'idle_prompt';
 }
 
-async function closeAsFound({ tx, settings }: HookContext, turn: Turn, name: string): Promise<void> {
+async function endAsFound({ tx, settings }: HookContext, turn: Turn, name: string): Promise<void> {
   const end = await endFromTranscript(tx, turn, settings.readTail);
-  if (end !== null) await closeTurn(tx, turn, end);
-  else if (name === 'SessionStart') await closeTurn(tx, turn, ENDED_WITH_SESSION);
+  if (end !== null) await recordTurnEnd(tx, turn, end);
+  else if (name === 'SessionStart') await recordTurnEnd(tx, turn, ENDED_WITH_SESSION);
 }
 
 /** How a turn ended when no hook reported its end before the next one began. */
@@ -401,7 +396,7 @@ async function steer(context: HookContext, turn: Turn): Promise<void> {
   if (turn.state === 'in_progress' && context.event.client_turn_id === null) {
     const end = await endFromTranscript(tx, turn, context.settings.readTail);
     if (end !== null) {
-      await closeTurn(tx, turn, end);
+      await recordTurnEnd(tx, turn, end);
       await begin(context, null);
       return;
     }
@@ -434,12 +429,12 @@ export const endTurns: HookHandler = async (context) => {
     case 'Stop':
     case 'StopFailure':
     case 'SubagentStop':
-      if (verdict.block === null) await closeTurn(tx, turn, { state: 'completed' });
+      if (verdict.block === null) await recordTurnEnd(tx, turn, { state: 'completed' });
       // Another hook had held its last Stop, and we hold this one: the turn continues.
       else if (turn.state === 'completed' && !(await isBusy(context))) await begin(context, turn);
       break;
     case 'Interrupt':
-      await closeTurn(tx, turn, await stoppedInClient(tx, turn));
+      await recordTurnEnd(tx, turn, await stoppedInClient(tx, turn));
       break;
     case 'SessionEnd':
       await endWithSession(context);
@@ -471,7 +466,7 @@ async function endWithSession({ tx, session, settings }: HookContext): Promise<v
   const current = await tx.turns.current(session.session_id);
   if (current === undefined) return;
   const end = await endFromTranscript(tx, current, settings.readTail);
-  await closeTurn(tx, current, end ?? ENDED_WITH_SESSION);
+  await recordTurnEnd(tx, current, end ?? ENDED_WITH_SESSION);
 }
 
 // ---- A turn as people see it ----

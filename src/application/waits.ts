@@ -3,7 +3,7 @@
  * so that a process that dies does not leave its agent blocked. Renewing a lease appends no event; an event says only
  * that a question begins to block its agent, or no longer does.
  */
-import { isReceiver, leavePrompt, type Prompt } from '../domain/prompts.ts';
+import { isReceiver, leavePromptToTerminal, type Prompt } from '../domain/prompts.ts';
 import { leaseOfWait, STANDING_LEASE, WAIT_HEARTBEAT_MS } from '../domain/waits.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { Ids } from './world.ts';
@@ -33,13 +33,13 @@ export interface WaitService {
 
 export function createWaits(store: Store, ids: Ids): WaitService {
   return {
-    during: (waiter, wait) => whileWaiting({ store, ids }, waiter, wait),
+    during: (waiter, wait) => markedAsBlocking({ store, ids }, waiter, wait),
     lapseDue: () => lapseWaits(store),
   };
 }
 
 /** As `WaitService.during`, for a service that waits itself. */
-export async function whileWaiting<T>(
+export async function markedAsBlocking<T>(
   { store, ids }: { store: Store; ids: Ids },
   { session_id, ask_ids, wait_ms, signal, in_terminal = false }: Waiter,
   wait: () => Promise<T>,
@@ -65,8 +65,8 @@ export async function whileWaiting<T>(
 }
 
 /** No poll and no hook fails because nobody could be shown that it waits. */
-async function unlessItFails(note: () => Promise<void>): Promise<void> {
-  await note().catch(() => undefined);
+async function unlessItFails(record: () => Promise<void>): Promise<void> {
+  await record().catch(() => undefined);
 }
 
 interface Renewal extends Pick<Waiter, 'session_id' | 'ask_ids'> {
@@ -122,7 +122,7 @@ async function lapseWaits(store: Store): Promise<number> {
 
 /** No hook waits for this dialog any more. It blocks its agent until something shows that its terminal has closed it. */
 export async function leaveToTerminal(tx: WriteTx, prompt: Prompt): Promise<void> {
-  const left = leavePrompt(prompt, tx.now);
+  const left = leavePromptToTerminal(prompt, tx.now);
   if (left !== prompt) await recordTerminal(tx, left);
 }
 

@@ -91,12 +91,12 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
         const until = new Date(Date.parse(tx.now) + life_ms).toISOString();
         await tx.wakers.put({ ...waker, waker_id, until });
       });
-      const look = (tx: ReadTx): Promise<Found> => lookAt(tx, session_id, waker_id, preferences);
+      const find = (tx: ReadTx): Promise<Found> => findReasons(tx, session_id, waker_id, preferences);
       for (;;) {
-        const found = await feed.until(() => store.read(look), { wait_ms: life_ms, signal });
+        const found = await feed.until(() => store.read(find), { wait_ms: life_ms, signal });
         if (found === undefined || found === 'over') return null;
         const woken = await store.write(async (tx) => {
-          const now = await look(tx);
+          const now = await find(tx);
           return now === undefined || now === 'over' ? now : wake(tx, now);
         });
         if (woken === 'over') return null;
@@ -106,7 +106,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
   };
 }
 
-async function lookAt(
+async function findReasons(
   tx: ReadTx,
   session_id: string,
   waker_id: string,

@@ -91,7 +91,7 @@ export interface ShownPopup {
 
 export type PopupEnd = { kind: 'button'; index: number } | { kind: 'opened' } | { kind: 'closed' };
 
-/** One line a call; `fields` never hold answers, tokens or environments. */
+/** One line a call; `fields` never contain answers, tokens or environments. */
 export interface Logger {
   /** What happens. */
   info(message: string, fields?: Record<string, unknown>): void;

@@ -13,7 +13,7 @@ import { findProject } from '../infrastructure/platform/project.ts';
 import { openHooks } from '../open-hive.ts';
 import { HOOK } from './sentences.ts';
 
-/** The client waits for the hook, so a store that is locked or gone must not hold it longer than this. */
+/** The client waits for the hook, so a store that is locked or gone must not delay it longer than this. */
 const LIMIT_MS = 2_000;
 /** Shorter than `LIMIT_MS`, so that the reason can still be said. */
 const BUSY_MS = 1_500;

@@ -6,6 +6,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { HookClient } from '../domain/hooks.ts';
@@ -18,6 +19,7 @@ import { createInstaller, readText } from '../infrastructure/installation/files.
 import {
   claudePaths,
   codexPaths,
+  type Entry,
   emacsInitFile,
   type FileChange,
   naming,
@@ -60,6 +62,7 @@ function defineSetUp(command: Command, direction: Direction): void {
       .command(name)
       .description(summary)
       .option('-y, --yes', 'write without asking')
+      .option('--show', 'show every line that changes')
       .option('--json', 'print JSON')
       .action((options: Options) => reportErrors(options, () => work(options)));
     return isInit ? defined.option('--print', 'show what belongs in which file, and write nothing') : defined;
@@ -227,7 +230,7 @@ async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
   const part = codexConfig(config, thisProgram(), tables, codexRole(text));
   const change = planInit(part, readText(config), installer.receiptOf(config));
   if (change !== null && !installer.write(change))
-    throw new HiveError('invalid_input', INIT.changedMeanwhile(config));
+    throw new HiveError('invalid_input', INIT.changedByOther(config));
   print(INIT.trusted);
   return EXIT.done;
 }
@@ -250,11 +253,13 @@ async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
 }
 
 // ---- Changing a client's files ----
-// Both commands show what would change, ask, and write.
+// Both commands say what would change, ask, and write.
 
 interface SetUpOptions extends Format {
   /** Write without asking. */
   yes?: boolean | undefined;
+  /** Show every line that changes. */
+  show?: boolean | undefined;
   /** Show what belongs in the files, and write nothing. */
   print?: boolean | undefined;
 }
@@ -270,16 +275,18 @@ async function setUp(
 ): Promise<ExitCode> {
   if (options.print === true) {
     if (options.json === true) printJson({ parts: parts.map(({ path, fragment }) => ({ path, fragment })) });
-    else for (const { path, fragment } of parts) print(`# ${inertPath(path)}\n${fragment}\n`);
+    else for (const { path, fragment } of parts) print(`# ${onOneLine(path)}\n${fragment}\n`);
     return EXIT.done;
   }
   const installer = createInstaller(process.env);
   const plan = direction === 'init' ? planInit : planUninit;
-  const changes = parts.flatMap(
-    (part) => plan(part, readText(part.path), installer.receiptOf(part.path)) ?? [],
-  );
-  if (options.json !== true) for (const change of changes) show(change);
-  if (changes.length > 0 && options.yes !== true && !(await agrees())) {
+  const changes = parts.flatMap((part) => {
+    const change = plan(part, readText(part.path), installer.receiptOf(part.path));
+    return change === null ? [] : [{ ...change, part, diff: diffOf(change) }];
+  });
+  if (options.json !== true) for (const change of changes) describe(change);
+  if (options.json !== true && options.show === true) for (const change of changes) show(change);
+  if (changes.length > 0 && options.yes !== true && !(await agrees(changes))) {
     remark(INIT.nothingWritten);
     return EXIT.notAccepted;
   }
@@ -287,7 +294,7 @@ async function setUp(
   if (direction === 'uninit') changes.reverse();
   for (const change of changes) {
     if (!installer.write(change)) {
-      throw new HiveError('invalid_input', INIT.changedMeanwhile(change.path));
+      throw new HiveError('invalid_input', INIT.changedByOther(change.path));
     }
   }
   if (options.json === true) printJson({ changed: changes.map(({ path }) => path) });
@@ -295,22 +302,101 @@ async function setUp(
   return EXIT.done;
 }
 
+/** A change that a person decides about. */
+interface ShownChange extends FileChange {
+  part: Part;
+  diff: string;
+}
+
 /** How many unchanged lines are shown around a change. */
 const CONTEXT = 2;
 
-function show({ path, before, after }: FileChange): void {
-  const name = inertPath(path);
-  print(before === null ? INIT.newFile(name) : after === null ? INIT.removedFile(name) : name);
-  print(unifiedDiff(before ?? '', after ?? '', CONTEXT).replace(/^/gm, '  '));
+function diffOf({ before, after }: FileChange): string {
+  return unifiedDiff(before ?? '', after ?? '', CONTEXT);
+}
+
+function show({ path, diff }: ShownChange): void {
+  print(`${onOneLine(path)}\n${diff.replace(/^/gm, '  ')}\n`);
+}
+
+/** Prints what changes in a file: what of Hive's is added, replaced or removed, and how many lines that takes. */
+function describe({ path, before, after, part, diff }: ShownChange): void {
+  const [old, now] = [entriesIn(part, before), entriesIn(part, after)];
+  const lines = (mark: RegExp): number => diff.match(mark)?.length ?? 0;
+  const size = {
+    isNew: before === null,
+    isGone: after === null,
+    added: lines(/^\+/gm),
+    removed: lines(/^-/gm),
+  };
+  print(INIT.file(onOneLine(path), size));
+  const sentences = [
+    ...aboutServer(old.filter(isServer), now.filter(isServer)),
+    ...aboutHooks(old.filter(isHook), now.filter(isHook)),
+    ...aboutTrust(old, now),
+    ...aboutLines(old.filter(isLine), now.filter(isLine)),
+  ];
+  for (const sentence of sentences) print(`  ${onOneLine(sentence)}`);
   print('');
 }
 
-async function agrees(): Promise<boolean> {
+type Of<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
+const isServer = (entry: Entry): entry is Of<'server'> => entry.kind === 'server';
+const isHook = (entry: Entry): entry is Of<'hook'> => entry.kind === 'hook';
+const isLine = (entry: Entry): entry is Of<'line'> => entry.kind === 'line';
+
+function entriesIn(part: Part, text: string | null): Entry[] {
+  return text === null || text.trim() === '' ? [] : naming(part, () => part.entries(text));
+}
+
+function aboutServer([old]: readonly Of<'server'>[], [now]: readonly Of<'server'>[]): string[] {
+  if (isDeepStrictEqual(old, now)) return [];
+  if (now === undefined) return [INIT.removesServer];
+  const what = old === undefined ? INIT.addsServer(now.command) : INIT.changesServer(now.command);
+  return now.variables === 0 ? [what] : [what, INIT.variables(now.variables)];
+}
+
+function aboutHooks(old: readonly Of<'hook'>[], now: readonly Of<'hook'>[]): string[] {
+  if (now.length === 0) return old.length === 0 ? [] : [INIT.removesHooks(old.length)];
+  const ways = Map.groupBy(now, ({ program }) => program);
+  return [
+    old.length === 0 ? INIT.addsHooks(now.length) : INIT.replacesHooks(old.length, now.length),
+    ...[...ways].map(([program, hooks]) => {
+      const counts = [...Map.groupBy(hooks, ({ event }) => event)];
+      const events = counts.map(([event, { length }]) => (length === 1 ? event : `${event} (${length})`));
+      return program === null
+        ? INIT.hooksOverConnection(hooks.length, events)
+        : INIT.hooksByProcess(hooks.length, program, events);
+    }),
+    INIT.noPermissionRule,
+  ];
+}
+
+function aboutTrust(old: readonly Entry[], now: readonly Entry[]): string[] {
+  const count = (entries: readonly Entry[]): number => entries.filter(({ kind }) => kind === 'trust').length;
+  const lost = count(old) - count(now);
+  return lost > 0 ? [INIT.removesTrust(lost)] : [];
+}
+
+function aboutLines(old: readonly Of<'line'>[], now: readonly Of<'line'>[]): string[] {
+  const lines = (now.length === 0 ? old : now).map(({ text }) => `  ${text}`);
+  if (lines.length === 0) return [];
+  return [
+    now.length === 0 ? INIT.removesLines : old.length === 0 ? INIT.addsLines : INIT.replacesLines,
+    ...lines,
+  ];
+}
+
+async function agrees(changes: readonly ShownChange[]): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     remark(INIT.cannotAsk);
     return false;
   }
-  return /^y(es)?$/i.test(await ask(INIT.askWrite));
+  for (;;) {
+    const answer = await ask(INIT.askWrite);
+    if (!/^d(iff)?$/i.test(answer)) return /^y(es)?$/i.test(answer);
+    for (const change of changes) show(change);
+  }
 }
 
 /** Asks the person at the terminal for one line. */
@@ -332,7 +418,7 @@ export function defineEmacsPath(command: Command): void {
   });
 }
 
-/** A folder may have any name: a line break in it must not look like a further line of ours. */
-function inertPath(path: string): string {
-  return /[\u0000-\u001f\u007f-\u009f]/.test(path) ? JSON.stringify(path) : path;
+/** A folder or an event may have any name: a line break in it must not look like a further line of ours. */
+function onOneLine(text: string): string {
+  return /[\u0000-\u001f\u007f-\u009f]/.test(text) ? JSON.stringify(text) : text;
 }

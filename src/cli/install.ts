@@ -25,6 +25,7 @@ interface PlaceOptions {
   to?: string;
   bin?: string;
   yes?: boolean;
+  show?: boolean;
 }
 
 interface InstallOptions extends PlaceOptions {
@@ -47,7 +48,8 @@ function places(command: Command, yes: string): Command {
   return command
     .option('--to <folder>', 'where the program is kept; default: ~/.local/share/hive')
     .option('--bin <folder>', 'where the command is linked; default: ~/.local/bin, with --to nowhere')
-    .option('-y, --yes', yes);
+    .option('-y, --yes', yes)
+    .option('--show', 'show every line that changes in the files of Emacs and the agents');
 }
 
 function placeOf({ to, bin }: PlaceOptions): Place {
@@ -58,14 +60,17 @@ function placeOf({ to, bin }: PlaceOptions): Place {
 
 // ---- Installing ----
 
-async function install({ emacs, agents, yes = false, ...where }: InstallOptions): Promise<void> {
-  const place = placeOf(where);
+async function install({ emacs, agents, ...options }: InstallOptions): Promise<void> {
+  const place = placeOf(options);
   const source = dirname(dirname(realpathSync(process.argv[1] ?? '')));
   const { version } = manifest;
   const minimum = manifest.engines.node.replace('>=', '');
   const node = await chooseNode(process.env, minimum, manifest.devDependencies.node);
   say(INSTALL.installing(version, place.folder));
-  const { changed } = await installVersion({ ...place, source, node }, process.env);
+  const needs = Object.fromEntries(
+    Object.entries(manifest.dependencies).filter(([name]) => manifest.unbundled.includes(name)),
+  );
+  const { changed } = await installVersion({ ...place, source, needs, node }, process.env);
   const command = place.bin === null ? join(place.folder, 'bin', 'hive') : join(place.bin, 'hive');
   say(changed ? INSTALL.installed(command) : INSTALL.unchanged(command));
   say(
@@ -75,7 +80,7 @@ async function install({ emacs, agents, yes = false, ...where }: InstallOptions)
   );
   if (place.bin !== null) sayAboutPath(place.bin);
   const program = join(place.folder, 'bin', 'hive');
-  await offer(place, program, partsToOffer({ emacs, agents }), yes);
+  await offer(place, program, partsToOffer({ emacs, agents }), options);
   sayWhatDoctorFinds(program);
 }
 
@@ -98,9 +103,14 @@ function partsToOffer({ emacs, agents }: { emacs: boolean; agents: boolean }): C
 }
 
 /** Lets the installed `hive init` show what it would write, and ask. */
-async function offer(place: Place, program: string, clients: readonly Client[], yes: boolean): Promise<void> {
+async function offer(
+  place: Place,
+  program: string,
+  clients: readonly Client[],
+  options: PlaceOptions,
+): Promise<void> {
   if (clients.length === 0) return;
-  if (!yes && !hasTerminal()) {
+  if (options.yes !== true && !hasTerminal()) {
     // One that names this installation already has nothing to be told.
     const missing = clients.filter((client) => !names(place, program, client));
     if (missing.length > 0) say(INSTALL.later(missing.map(({ args }) => `hive init ${args.join(' ')}`)));
@@ -108,8 +118,13 @@ async function offer(place: Place, program: string, clients: readonly Client[], 
   }
   for (const { name, args } of clients) {
     say(INSTALL.part(name));
-    await run(program, ['init', ...args, ...(yes ? ['--yes'] : [])]);
+    await run(program, ['init', ...args, ...passedOn(options)]);
   }
+}
+
+/** The options of `hive init` and `hive uninit` that these two commands have as well. */
+function passedOn({ yes, show }: PlaceOptions): string[] {
+  return [...(yes === true ? ['--yes'] : []), ...(show === true ? ['--show'] : [])];
 }
 
 interface Check {
@@ -147,8 +162,9 @@ function sayAboutPath(bin: string): void {
 
 // ---- Removing ----
 
-async function uninstall({ yes = false, ...where }: PlaceOptions): Promise<void> {
-  const place = placeOf(where);
+async function uninstall(options: PlaceOptions): Promise<void> {
+  const yes = options.yes === true;
+  const place = placeOf(options);
   const program = installedProgram(place);
   if (program === null && !existsSync(place.folder)) {
     say(INSTALL.nothingInstalled(place.folder));
@@ -165,7 +181,7 @@ async function uninstall({ yes = false, ...where }: PlaceOptions): Promise<void>
     ? []
     : [CODEX, CLAUDE, EMACS].filter((each) => names(place, program, each))) {
     say(INSTALL.part(client.name));
-    await run(program ?? '', ['uninit', `${client.args[0]}`, ...(yes ? ['--yes'] : [])]);
+    await run(program ?? '', ['uninit', `${client.args[0]}`, ...passedOn(options)]);
   }
   const left = program === null ? [] : [EMACS, CLAUDE, CODEX].filter((each) => names(place, program, each));
   if (left.length > 0) throw new HiveError('invalid_input', INSTALL.stillUsed(left.map(({ name }) => name)));

@@ -8,12 +8,12 @@ import {
   eventIn,
   hookEnvironment,
 } from '../adapters/hooks/connection-hook.ts';
-import type { RunHook } from '../adapters/mcp/hook-calls.ts';
-import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import { createDenyingServer, createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
+import type { ConnectionHook } from '../application/hook-context.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { MCP_PATH } from '../domain/installation.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
@@ -95,7 +95,7 @@ async function runRemote(
   if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const { runBridge } = await import('../adapters/mcp/bridge.ts');
-  const onHook: RunHook = async (hook, signal) => {
+  const onHook: ConnectionHook = async (hook, signal) => {
     const event = eventIn(hook);
     const env = hookEnvironment(process.env);
     const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
@@ -165,7 +165,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
     endSoon();
     waker.close();
     await stopPopups();
-    await hive.sessions.closeConnections([connection_id]).catch(() => undefined);
+    await hive.callers.closeConnections([connection_id]).catch(() => undefined);
   } finally {
     await hive.close();
   }
@@ -211,10 +211,10 @@ async function openLater(error: unknown, role: Role, wire: StdioConnection): Pro
 /** Records this connection for the hooks. If the store cannot be written now, the agent keeps its tools. */
 async function announce(
   hive: Hive,
-  connection: Parameters<Hive['sessions']['openConnection']>[0],
+  connection: Parameters<Hive['callers']['openConnection']>[0],
 ): Promise<void> {
   try {
-    await hive.sessions.openConnection(connection);
+    await hive.callers.openConnection(connection);
   } catch (error) {
     hive.log.error(MCP.storeUnavailable, {
       error: String(error),

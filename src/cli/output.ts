@@ -181,12 +181,12 @@ export function stateOf(prompt: Prompt): string {
     case 'cancelled':
       return STATE.cancelled(by) + late;
     default:
-      return STATE.waiting(age(prompt.created_at)) + whoIsAsked(prompt);
+      return STATE.pending(age(prompt.created_at)) + describeAddressee(prompt);
   }
 }
 
 /** Who is asked, and who has begun to answer. */
-function whoIsAsked({ to, escalated_at, claimed_by }: Prompt): string {
+function describeAddressee({ to, escalated_at, claimed_by }: Prompt): string {
   const addressee = to === null ? '' : STATE.addressee(to, escalated_at !== null);
   return addressee + (claimed_by === null ? '' : STATE.claimed(claimed_by));
 }

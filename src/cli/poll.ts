@@ -3,10 +3,10 @@
  * repeated.
  */
 import type { Command } from 'commander';
-import { fittingCount } from '../adapters/fitting.ts';
 import type { Hive } from '../application/hive.ts';
 import type { Open } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
+import { countThatFits } from '../domain/limits.ts';
 import { isUncollected, type Prompt } from '../domain/prompts.ts';
 import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
 import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';
@@ -61,7 +61,7 @@ async function report(
 ): Promise<ExitCode> {
   // The next command proves that the agent has read these, so hand over only what its shell will show. Named prompts are never cut.
   const isCut = open !== undefined && caller.agent_because !== null;
-  const prompts = isCut ? given.slice(0, fittingCount(given.map(promptJson), SHELL_BYTES)) : given;
+  const prompts = isCut ? given.slice(0, countThatFits(given.map(promptJson), SHELL_BYTES)) : given;
   const own = prompts.filter((prompt) => prompt.status !== 'pending' && isForCaller(prompt, caller));
   const handed = await hive.delivery.hand(
     own.map((prompt) => prompt.ask_id),
@@ -149,10 +149,10 @@ async function settledAmong(
   ask_ids: string[],
   { limit_ms, all, waiter }: Waiting & { all: boolean },
 ): Promise<Prompt[]> {
-  const look = (): Promise<Prompt[]> => Promise.all(ask_ids.map((ask_id) => hive.prompts.get(ask_id)));
+  const read = (): Promise<Prompt[]> => Promise.all(ask_ids.map((ask_id) => hive.prompts.get(ask_id)));
   if (all) {
     const everyOne = async (): Promise<Prompt[] | undefined> => {
-      const prompts = await look();
+      const prompts = await read();
       return prompts.every((prompt) => prompt.status !== 'pending') ? prompts : undefined;
     };
     const settled = await inStretches(hive, limit_ms, async (wait_ms) => {
@@ -195,21 +195,21 @@ export function waitForAny(
 
 /** The same for all open prompts of a session, until one or all of them are settled. */
 function waitForOpen(hive: Hive, { limit_ms, all, waiter }: Waiting & { all: boolean }): Promise<Open> {
-  const look = (wait_ms: number): Promise<Open> => hive.prompts.waitForOpen(waiter, { wait_ms, waiter });
+  const read = (wait_ms: number): Promise<Open> => hive.prompts.waitForOpen(waiter, { wait_ms, waiter });
   return inStretches(hive, limit_ms, async (wait_ms) => {
     if (!all) {
-      const open = await look(wait_ms);
+      const open = await read(wait_ms);
       return { value: open, done: open.settled > 0 || open.pending === 0 };
     }
     const isDone = async (): Promise<Open | undefined> => {
-      const open = await look(0);
+      const open = await read(0);
       return open.pending === 0 ? open : undefined;
     };
-    const { prompts } = await look(0);
+    const { prompts } = await read(0);
     const ask_ids = prompts.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);
     const wait = (): Promise<Open | undefined> => hive.feed.until(isDone, { wait_ms });
     const open = await hive.waits.during({ session_id: waiter, ask_ids, wait_ms }, wait);
-    return { value: open ?? (await look(0)), done: open !== undefined };
+    return { value: open ?? (await read(0)), done: open !== undefined };
   });
 }
 

@@ -95,7 +95,7 @@ export function untilSignalled(): AbortSignal {
   return controller.signal;
 }
 
-/** Limits the time that shutting down may take, so that a locked store or a client that hangs cannot hold the process. */
+/** Limits the time that shutting down may take, so that a locked store or a client that hangs cannot keep the process alive. */
 export function endSoon(): void {
   setTimeout(() => process.exit(0), GRACE_MS).unref();
 }

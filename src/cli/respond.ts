@@ -56,7 +56,7 @@ async function answerCommand(
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
   // What is typed here may allow something, so it is signed as in Emacs.
   if (prompt.kind === 'permission' && actor.kind === 'human') {
-    if (hive.trust.file().ssh_agent_key === null) hive.seats.hold(seatSecret(process.env));
+    if (hive.trust.file().ssh_agent_key === null) hive.seats.useKey(seatSecret(process.env));
     const seat = await hive.seats.register({ pid: process.pid, via: 'cli' });
     if (seat.text !== null) remark(seat.text);
   }

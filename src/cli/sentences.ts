@@ -117,7 +117,7 @@ export const STATE = {
   expired: 'expired, with no answer',
   cancelled: (by: string | null): string => (by === null ? 'cancelled' : `cancelled by ${by}`),
   answeredLate: (by: string): string => `; ${by} answered late`,
-  waiting: (age: string): string => `pending for ${age}`,
+  pending: (age: string): string => `pending for ${age}`,
   addressee: (to: string, escalated: boolean): string =>
     `, addressed to ${to}${escalated ? ', now to everybody' : ''}`,
   claimed: (by: string): string => `, ${by} is answering`,
@@ -468,6 +468,17 @@ export const MCP = {
 
 // ---- Setting up ----
 
+/** How much changes in a file. */
+interface ChangeSize {
+  isNew: boolean;
+  isGone: boolean;
+  added: number;
+  removed: number;
+}
+
+const WHAT_HOOKS_DO =
+  'They report the steps of each session to Hive, which can stop a step, add text to it, or answer its dialog:';
+
 export const INIT = {
   tooOldForConnection: (client: string, version: string): string =>
     `${client} ${version} is too old for hooks over the connection, so each hook will start a process.`,
@@ -499,15 +510,34 @@ ${zed}`,
   notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
   trusted: 'Trusted.',
   noTerminal: 'there is no terminal',
-  changedMeanwhile: (file: string): string =>
-    `${file} was changed by another program. Run the command again.`,
+  changedByOther: (file: string): string => `${file} was changed by another program. Run the command again.`,
   nothingWritten: 'Nothing was written.',
   nothingToDo: 'Nothing to do.',
-  newFile: (path: string): string => `${path} (new)`,
-  removedFile: (path: string): string => `${path} (removed)`,
+  file: (path: string, { isNew, isGone, added, removed }: ChangeSize): string =>
+    `${path} (${isNew ? `new file, ${counted(added, 'line')}` : isGone ? 'the file is removed' : `${counted(added, 'line')} added, ${removed} removed`})`,
+  addsServer: (command: string): string => `Adds the MCP server "hive", which runs: ${command}`,
+  changesServer: (command: string): string =>
+    `Changes the entry of the MCP server "hive", which then runs: ${command}`,
+  removesServer: 'Removes the MCP server "hive".',
+  variables: (count: number): string =>
+    `Codex passes ${count} environment variables to it, beside those that every server gets.`,
+  addsHooks: (count: number): string => `Adds ${counted(count, 'hook')}. ${WHAT_HOOKS_DO}`,
+  replacesHooks: (old: number, now: number): string =>
+    `Replaces Hive's ${counted(old, 'hook')} with ${now}. ${WHAT_HOOKS_DO}`,
+  removesHooks: (count: number): string => `Removes Hive's ${counted(count, 'hook')}, and no others.`,
+  hooksOverConnection: (count: number, events: readonly string[]): string =>
+    `- ${count} use the connection to the MCP server: ${events.join(', ')}`,
+  hooksByProcess: (count: number, program: string, events: readonly string[]): string =>
+    `- ${count} start "${program} hook": ${events.join(', ')}`,
+  noPermissionRule: 'Adds no permission rule, and leaves all other hooks as they are.',
+  removesTrust: (count: number): string =>
+    `Removes your trust in Hive's ${counted(count, 'hook')}, because they change or go.`,
+  addsLines: 'Adds these lines at the end:',
+  replacesLines: 'Replaces the lines of Hive with these:',
+  removesLines: 'Removes these lines:',
   cannotAsk:
-    'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --print to only show the changes.',
-  askWrite: 'Write this? [y/N] ',
+    'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --show to see every line that would change.',
+  askWrite: 'Write this? [y/N, d shows every line] ',
   byPlugin: "Claude Code has Hive's plugin, which contains the server and the hooks. Nothing was written.",
   npx: 'npx deletes this copy of Hive later, so no configuration may point to it. Run hive install through npx first; it installs Hive permanently.',
 } as const;

@@ -67,12 +67,12 @@ function section(heading: string, rows: readonly (readonly string[])[]): void {
   printRows(rows, '  ');
 }
 
-const SHOWN = 6;
+const MOST_ROWS = 6;
 const MOST_DAYS = 31;
 
 function waits(title: string, groups: readonly Waits[]): string[][] {
   return groups
-    .slice(0, SHOWN)
+    .slice(0, MOST_ROWS)
     .map(({ name, asked, median_ms, worst_ms, blocked_ms }, index) => [
       index === 0 ? title : '',
       String(asked),

@@ -17,7 +17,7 @@ import {
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { cleanText, excerpt, lookOf, revealedSource, spelledLine, spelledOut } from './text.ts';
+import { cleanText, excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =
@@ -84,7 +84,7 @@ const CLOSING: ReadonlySet<string> = new Set([
 const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure', 'PermissionDenied']);
 
 /** Whether an event may show that a dialog is over. Most cannot, and then nothing is read. */
-export function mayClose({ name }: HookEvent): boolean {
+export function mayEndDialogs({ name }: HookEvent): boolean {
   return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'PreToolUse' || name === 'ElicitationResult';
 }
 
@@ -410,7 +410,7 @@ function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
 
 function isUsable({ text, options }: Question): boolean {
   // The prompt of options that look alike would be refused: the client's own dialog stays.
-  const labels = new Set(options.map(({ label }) => lookOf(label)));
+  const labels = new Set(options.map(({ label }) => skeletonOf(label)));
   return (
     text !== '' &&
     text.length <= PROMPT_LIMITS.question &&
@@ -476,7 +476,7 @@ export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): Dialog
 }
 
 /** The pending dialog prompts of a session that the client has closed, as this event shows. */
-export function closedBy(event: HookEvent, waiting: readonly Prompt[], now: string): readonly Prompt[] {
+export function dialogsEndedBy(event: HookEvent, waiting: readonly Prompt[], now: string): readonly Prompt[] {
   const { name, tool, raw } = event;
   // A quiet tool does not report that it has returned. If the agent goes on, it has, unless this call is of the same step.
   if (name === 'PreToolUse') {

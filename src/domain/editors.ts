@@ -9,7 +9,7 @@ import type { HookTool, Raw } from './hooks.ts';
 import { objectIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
-import { cleanDeep, excerpt, lookOf, revealedSource, spelledLine, spelledOut } from './text.ts';
+import { cleanDeep, excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
@@ -103,7 +103,7 @@ function permissionPrompts(dialog: EditorPermission): AskRequest[] {
 
 /** Two options that look alike would be refused; without any there is nothing to choose. */
 function areUsable(options: readonly EditorOption[]): boolean {
-  const looks = new Set(options.map(({ label }) => lookOf(label.trim())));
+  const looks = new Set(options.map(({ label }) => skeletonOf(label.trim())));
   return (
     options.length > 0 &&
     options.length <= PROMPT_LIMITS.options &&

@@ -36,7 +36,7 @@ export const ERROR_CODES = [
 /** What a program goes by when Hive refuses something. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** In characters. A sentence may quote text of any length; nobody reads more than this, and a frame must hold it. */
+/** In characters. A sentence may quote text of any length; nobody reads more than this, and it must fit into a frame. */
 const LONGEST_SENTENCE = 2_000;
 
 /** The sentence of an error, cut when it is too long. */

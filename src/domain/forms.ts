@@ -6,7 +6,7 @@
 import type { DialogAnswer, Raw } from './hooks.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { lookOf } from './text.ts';
+import { skeletonOf } from './text.ts';
 
 /** A form as it was sent. */
 export interface FormDialog {
@@ -146,7 +146,7 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
 
 /** What the prompts of such a form would be refused for: then only the client shows it. */
 function isUsable({ question, options }: { question: string; options: readonly PromptOption[] }): boolean {
-  const looks = new Set(options.map(({ label }) => lookOf(label)));
+  const looks = new Set(options.map(({ label }) => skeletonOf(label)));
   return (
     question.length <= PROMPT_LIMITS.question &&
     options.length <= PROMPT_LIMITS.options &&

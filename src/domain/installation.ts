@@ -11,6 +11,12 @@ export const HOOK_PROTOCOL = 1;
 /** The name of our MCP server in every client: tools are called mcp__hive__… after it. */
 export const SERVER_NAME = 'hive';
 
+/** The path at which `hive serve` answers MCP. */
+export const MCP_PATH = '/mcp';
+
+/** The header with which `hive mcp` reports its parent process to `hive serve`, as the hooks know it (`CLAUDE_PID`). */
+export const PARENT_PID = 'hive-parent-pid';
+
 /**
  * How a client passes an event on: it calls a tool of the MCP server that it is connected to already, or it starts a
  * process. The connection costs a step next to nothing; a process works with every client and every event.

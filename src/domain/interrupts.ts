@@ -47,6 +47,10 @@ export interface InterruptOutcome {
   waited_ms: number;
   /** The ask_ids of the questions that were cancelled with the turn. */
   cancelled_prompts: string[];
+  /** The tool that the turn started last; null if it had started none, or still runs. */
+  last_tool: string | null;
+  /** Milliseconds from the start of that tool to the end of the turn. */
+  last_tool_ms: number | null;
 }
 
 /** The longest note in characters, and the limits of the waiting time. */
@@ -58,7 +62,7 @@ export const INTERRUPT_LIMITS = {
 } as const;
 
 /** The request answered by the end of its turn. Unchanged while the turn runs, or when it is not pending. */
-export function answerInterrupt(interrupt: Interrupt, turn: Turn, now: string): Interrupt {
+export function settleInterrupt(interrupt: Interrupt, turn: Turn, now: string): Interrupt {
   if (interrupt.state !== 'pending' || turn.state === 'in_progress') return interrupt;
   return { ...interrupt, state: 'answered', outcome: turn.state, settled_at: now };
 }
@@ -87,7 +91,17 @@ export function outcomeOf(turn: Turn, interrupt_id: string | null, waited_ms: nu
     by,
     waited_ms: Math.round(waited_ms),
     cancelled_prompts,
+    ...lastToolOf(turn),
   };
+}
+
+type LastTool = Pick<InterruptOutcome, 'last_tool' | 'last_tool_ms'>;
+
+/** The tool that an ended turn started last, and how long before the end. Whether it had returned is not recorded. */
+function lastToolOf({ last_tool, last_tool_at, ended_at }: Turn): LastTool {
+  if (last_tool === null || last_tool_at === null || ended_at === null)
+    return { last_tool: null, last_tool_ms: null };
+  return { last_tool, last_tool_ms: Math.max(0, Date.parse(ended_at) - Date.parse(last_tool_at)) };
 }
 
 /** Whether a turn was stopped by an interrupt: a further request for it gets that as its answer. */
@@ -191,7 +205,7 @@ export function outcomeSentence(outcome: InterruptOutcome): string {
   return endSentence({ ...outcome, state: outcome.outcome });
 }
 
-type Ended = Pick<Turn, 'state' | 'abort_reason' | 'by' | 'cancelled_prompts'>;
+type Ended = Pick<Turn, 'state' | 'abort_reason' | 'by' | 'cancelled_prompts'> & LastTool;
 
 /** The end of the turn, for whoever asked for the interrupt. */
 function endSentence(turn: Ended): string {
@@ -201,13 +215,19 @@ function endSentence(turn: Ended): string {
     cancelled === 0
       ? ''
       : `; ${cancelled} open question${cancelled === 1 ? ' was' : 's were'} cancelled with it`;
-  return `${turnSentence(turn)}${questions}`;
+  return `${turnSentence(turn)}${turn.abort_reason === 'interrupted' ? sinceTool(turn) : ''}${questions}`;
+}
+
+/** What was stopped. */
+function sinceTool({ last_tool, last_tool_ms }: LastTool): string {
+  if (last_tool === null || last_tool_ms === null) return '';
+  return `, ${seconds(last_tool_ms)} after it started ${excerpt(last_tool, 100)}`;
 }
 
 /** What became of a request for an interrupt; null while it waits for the turn's end. */
-export function requestSentence({ state }: Interrupt, turn: Ended): string | null {
+export function requestSentence({ state }: Interrupt, turn: Turn): string | null {
   if (state === 'withdrawn') return 'the interrupt was withdrawn';
-  return state === 'answered' ? endSentence(turn) : null;
+  return state === 'answered' ? endSentence({ ...turn, ...lastToolOf(turn) }) : null;
 }
 
 function seconds(ms: number): string {
@@ -221,7 +241,7 @@ function noted(note: string | null): string {
 }
 
 /** Ends a note with a period unless it has its own end, because another sentence follows. */
-function closed(text: string): string {
+function withPeriod(text: string): string {
   return /[.!?\u2026]$/.test(text) ? text : `${text}.`;
 }
 
@@ -232,7 +252,7 @@ export function stopSentence({ by, note }: InterruptText): string {
 
 /** For a client where only the model can stop: the reason of a denial, and the result of our own tools. */
 export function pleaseStop(asked: InterruptText): string {
-  return `${closed(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
+  return `${withPeriod(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 }
 
 /** What the session reads at the start of its next turn. */
@@ -240,7 +260,7 @@ export function abortNotice(turn: Turn, repeated: boolean): string {
   const { abort_reason, by, ended_at, note } = turn;
   const again = repeated ? ' (This may have reached you before.)' : '';
   const how = ENDED_HOW[abort_reason ?? 'unknown'](whom(by));
-  return `${closed(`Your last turn ${how} (${ended_at}).${noted(note)}`)} Work in progress may be half done: check before you continue.${again}`;
+  return `${withPeriod(`Your last turn ${how} (${ended_at}).${noted(note)}`)} Work in progress may be half done: check before you continue.${again}`;
 }
 
 const ENDED_HOW: Readonly<Record<AbortReason, (by: string) => string>> = {

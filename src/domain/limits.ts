@@ -1,4 +1,7 @@
-/** Limits on what comes in. Each check returns the value, cleaned, or throws a sentence that names the field. */
+/**
+ * Limits on what comes in, and on what goes out in one piece. Each check of what comes in returns the value, cleaned, or throws
+ * a sentence that names the field.
+ */
 import { invalidInput } from './errors.ts';
 import { characterCount, cleanText, isBlank } from './text.ts';
 
@@ -68,4 +71,14 @@ export function parseDuration(text: string): number {
   if (match === null || unit === undefined)
     throw invalidInput(`"${text}" is not a duration: write 90s, 10m, 2h or 1d.`);
   return Math.round(Number(match[1]) * unit);
+}
+
+/** How many of these, from the first on, fit into this many bytes of JSON; at least one. */
+export function countThatFits(items: readonly unknown[], bytes: number): number {
+  let room = bytes;
+  const first = items.findIndex((item) => {
+    room -= Buffer.byteLength(JSON.stringify(item)) + 1;
+    return room < 0;
+  });
+  return first === -1 ? items.length : Math.max(1, first);
 }

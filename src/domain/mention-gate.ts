@@ -135,7 +135,7 @@ export function closeStep(record: GateRecord): GateRecord {
 }
 
 /** A mention was processed: that is progress, so the counts start again. */
-export function noteProgress(record: GateRecord): GateRecord {
+export function recordProgress(record: GateRecord): GateRecord {
   return {
     ...record,
     steps: 0,
@@ -151,7 +151,7 @@ export function noteProgress(record: GateRecord): GateRecord {
 /** How many further mentions a reason shows shortened. */
 const IN_SHORT = 3;
 /** How many mentions a reason shows in all; it only counts the rest. */
-export const SHOWN: number = 1 + IN_SHORT;
+export const MENTIONS_LISTED: number = 1 + IN_SHORT;
 const FIRST_BODY = 20_000;
 const EXCERPT = 120;
 
@@ -167,8 +167,9 @@ export function describeMentions(mentions: readonly MentionInFull[], count: numb
   const lines = [`${authorName(first)} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
   for (const mention of rest.slice(0, IN_SHORT))
     lines.push(`Also ${authorName(mention)} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
-  if (count > SHOWN) lines.push(`+${count - SHOWN} more`);
-  if (mentions.slice(0, SHOWN).some(({ author }) => author === 'unverified')) lines.push(UNVERIFIED_NOTE);
+  if (count > MENTIONS_LISTED) lines.push(`+${count - MENTIONS_LISTED} more`);
+  if (mentions.slice(0, MENTIONS_LISTED).some(({ author }) => author === 'unverified'))
+    lines.push(UNVERIFIED_NOTE);
   return lines.join('\n');
 }
 
@@ -182,7 +183,7 @@ export function shownInFull(mentions: readonly MentionInFull[]): MentionInFull[]
 /** Why a call was denied because of `count` mentions, the first of which are given, and the exact call that clears the gate. */
 export function denialReason(mentions: readonly MentionInFull[], count: number): string {
   const many = count === 1 ? '1 unprocessed mention' : `${count} unprocessed mentions`;
-  const ids = JSON.stringify(mentions.slice(0, SHOWN).map((mention) => mention.mention_id));
+  const ids = JSON.stringify(mentions.slice(0, MENTIONS_LISTED).map((mention) => mention.mention_id));
   return [
     `This call was held: you have ${many} in the shared buffer.`,
     describeMentions(mentions, count),
@@ -193,7 +194,7 @@ export function denialReason(mentions: readonly MentionInFull[], count: number):
 /** The text of a reminder of `count` mentions, the first of which are given, when nothing is held. */
 export function reminder(mentions: readonly MentionInFull[], count: number): string {
   return `${describeMentions(mentions, count)}\n\nWhen you have dealt with this, call hivemind_process_mentions {"mention_ids": [${mentions
-    .slice(0, SHOWN)
+    .slice(0, MENTIONS_LISTED)
     .map((mention) => `"${mention.mention_id}"`)
     .join(', ')}]}.`;
 }

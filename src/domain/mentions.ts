@@ -206,8 +206,8 @@ export function resolveMentions(names: readonly string[], message: Origin, direc
   for (const name of names) {
     const found = index.lookUp(name);
     if (typeof found === 'string') {
-      const look = found === 'unknown' && unresolved.length < NEAR_LOOKUPS;
-      unresolved.push({ handle: name, reason: found, near: look ? nearestNames(name, index.names) : [] });
+      const searches = found === 'unknown' && unresolved.length < NEAR_LOOKUPS;
+      unresolved.push({ handle: name, reason: found, near: searches ? nearestNames(name, index.names) : [] });
       continue;
     }
     for (const addressee of found) {

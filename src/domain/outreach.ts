@@ -283,7 +283,7 @@ export interface OutreachSettings {
   report_policy: ReportPolicy;
   /** Pings and cards together; 0 is no limit. */
   outputs_per_turn: number;
-  /** Whether quiet hours, do-not-disturb and answering hold pings back. */
+  /** Whether quiet hours, do-not-disturb and answering suppress pings. */
   mind_busy: boolean;
   budget_capacity: number;
   budget_refill_minutes: number;
@@ -403,7 +403,7 @@ export interface Refusal {
 type RuleOpinion = { refusal: Refusal } | { refusal: null; bucket: Bucket | null };
 
 /** Checks the rules for visible output of a background session; for other sessions it is free. */
-export function askRules(state: RuleState): RuleOpinion {
+export function decideByRules(state: RuleState): RuleOpinion {
   const { kind, source, critical, settings, outputs, busy, bucket, absence, unseen, now } = state;
   if (source !== 'bg') return { refusal: null, bucket: null };
   const refuse = (rule: OutreachRule, why: string, passes: string, passes_at: string | null = null) => ({

@@ -8,12 +8,11 @@ import { type Bucket, cardPopupText, fullBucket, type Outreach, takeCredit } fro
 import { permissionLines, refusals } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
-import type { Prompt, Urgency } from './prompts.ts';
+import { orderKey, type Prompt, type Urgency } from './prompts.ts';
 import { QUOTA_BUCKETS } from './quotas.ts';
 import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
-import { orderKey } from './waits.ts';
 
 /** What the human prefers, and what they let happen without being asked. */
 export type PopupPreferences = Preferences & Authority;
@@ -229,8 +228,8 @@ export interface Storm {
   at: string;
 }
 
-/** Until then only the holder of a storm takes leases. After that, any process may take over, in case the holder is dead or hangs. */
-export function holderUntil({ at }: Storm): number {
+/** Until then only the process that shows the storm takes leases. After that, any process may take over, in case that one is dead or hangs. */
+export function stormOwnedUntil({ at }: Storm): number {
   return Date.parse(at) + STORM.window_ms;
 }
 
@@ -254,7 +253,7 @@ export function isStormy(standing: Storm | null, recent: number, arrival: Arriva
  */
 export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolean {
   if (standing === null) return false;
-  const until = holderUntil(standing);
+  const until = stormOwnedUntil(standing);
   return Date.parse(newest) < until && Date.parse(now) < until + STORM.window_ms;
 }
 

@@ -14,7 +14,7 @@ import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Source } from './sources.ts';
-import { cleanOptional, cleanText, excerpt, isBlank, lookOf, revealed } from './text.ts';
+import { cleanOptional, cleanText, excerpt, isBlank, revealed, skeletonOf } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
@@ -108,7 +108,7 @@ export interface Prompt {
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
   /**
-   * Since when its agent does nothing until it is settled (waits.ts); null: the agent keeps working. Once it is settled, this is
+   * Since when its agent does nothing until it is settled (domain/waits.ts); null: the agent keeps working. Once it is settled, this is
    * what it was then.
    */
   blocked_since: string | null;
@@ -211,7 +211,7 @@ export function expirePrompt(prompt: Prompt, now: string): Prompt {
  * Leaves a dialog to its terminal: nobody could take an answer to it from elsewhere any more. A settled prompt, and one that is no
  * dialog, is returned unchanged.
  */
-export function leavePrompt(prompt: Prompt, now: string): Prompt {
+export function leavePromptToTerminal(prompt: Prompt, now: string): Prompt {
   const { status, dialog, terminal_since } = prompt;
   return status === 'pending' && dialog && terminal_since === null
     ? { ...prompt, terminal_since: now }
@@ -309,8 +309,23 @@ function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): Pro
   return notes.filter(({ at }) => opened_at === null || at >= opened_at);
 }
 
-/** The more urgent, the smaller. The order of pending prompts is `orderKey` of waits.ts. */
-export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
+/** The more urgent, the smaller. */
+const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
+
+/** Sorts after every time. */
+const NEVER = '9';
+
+/**
+ * The place of a pending prompt in every list, as a text that compares by characters: prompts that block their agent, then
+ * the more urgent, those that expire sooner, the older. No two prompts have the same.
+ */
+export function orderKey(
+  prompt: Pick<Prompt, 'ask_id' | 'blocked_since' | 'urgency' | 'expires_at' | 'created_at'>,
+): string {
+  const { ask_id, blocked_since, urgency, expires_at, created_at } = prompt;
+  const blocked = blocked_since === null ? 1 : 0;
+  return `${blocked}${URGENCY_RANK[urgency]} ${expires_at ?? NEVER} ${created_at} ${ask_id}`;
+}
 
 /** The delivery of its settlement to its asker. */
 export function deliveryOf(prompt: Prompt): Delivery {
@@ -357,7 +372,7 @@ export function claimPrompt(prompt: Prompt, by: string, holder: string | null, n
 }
 
 /** The prompt after a coordinator has left it to the human. A settled prompt is returned unchanged. */
-export function leaveToHuman(prompt: Prompt, session_id: string): Prompt {
+export function leavePromptToHuman(prompt: Prompt, session_id: string): Prompt {
   return prompt.status !== 'pending' || prompt.left_by.includes(session_id)
     ? prompt
     : { ...prompt, left_by: [...prompt.left_by, session_id] };
@@ -606,13 +621,13 @@ function normalizeOptions({ options: given, kind }: Pick<AskRequest, 'options' |
 function refuseLookAlikes(options: readonly PromptOption[]): void {
   const seen = new Map<string, string>();
   for (const { label } of options) {
-    const twin = seen.get(lookOf(label));
+    const twin = seen.get(skeletonOf(label));
     if (twin !== undefined)
       throw invalidInput(
         `The options "${revealed(twin)}" and "${revealed(label)}" look alike: give labels that a person can tell apart.`,
         { field: 'options' },
       );
-    seen.set(lookOf(label), label);
+    seen.set(skeletonOf(label), label);
   }
 }
 
@@ -739,7 +754,7 @@ export function resolveAnswer(
   if (selected.length > 0) {
     const unknown = selected.find((label) => !labels.includes(label));
     if (unknown !== undefined)
-      throw invalidAnswer(prompt, `"${excerpt(unknown, SHOWN)}" is none of the options`);
+      throw invalidAnswer(prompt, `"${excerpt(unknown, EXCERPT_LENGTH)}" is none of the options`);
     if (selected.length > 1 && !prompt.multi_select)
       throw invalidAnswer(prompt, 'only one option can be chosen');
     const inOrder = labels.filter((label) => selected.includes(label));
@@ -750,7 +765,10 @@ export function resolveAnswer(
   const label = matching(labels, decision);
   if (labels.includes(label)) return { decision: label, selected: [label], comment, ...stamp };
   if (!prompt.allow_free_text)
-    throw invalidAnswer(prompt, `"${excerpt(decision, SHOWN)}" is none of the options and free text is off`);
+    throw invalidAnswer(
+      prompt,
+      `"${excerpt(decision, EXCERPT_LENGTH)}" is none of the options and free text is off`,
+    );
   return { decision, selected: [], comment, ...stamp };
 }
 
@@ -760,10 +778,10 @@ function matching(labels: readonly string[], given: string): string {
 }
 
 /** How many characters of a refused answer, or of an offered label, an error message quotes. */
-const SHOWN = 100;
+const EXCERPT_LENGTH = 100;
 
 function invalidAnswer(prompt: Prompt, why: string): HiveError {
-  const offered = prompt.options.map((option) => `"${excerpt(option.label, SHOWN)}"`).join(', ');
+  const offered = prompt.options.map((option) => `"${excerpt(option.label, EXCERPT_LENGTH)}"`).join(', ');
   return new HiveError(
     'invalid_answer',
     `The answer to ${prompt.ask_id} was not accepted: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,

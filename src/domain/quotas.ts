@@ -51,7 +51,7 @@ const PERIOD_MS: Readonly<Record<Rate, number>> = {
 const RATES = Object.keys(PERIOD_MS) as Rate[];
 
 /** Whose quota it is: a session with its subagents, or a token with all its sessions. */
-export interface QuotaHolder {
+export interface QuotaOwner {
   /** A session's id, or the machine of a token's sessions. */
   id: string;
   kind: 'session' | 'token';
@@ -61,26 +61,26 @@ export interface QuotaHolder {
 const TOKEN_FACTOR = 5;
 
 /** Who pays for what a session does. A remote agent names its own sessions, so its token pays as well. */
-export function quotaHolders(
+export function quotaOwners(
   session: Pick<Session, 'session_id' | 'parent_session_id' | 'machine'>,
-): QuotaHolder[] {
-  const own: QuotaHolder = { id: hostOf(session), kind: 'session' };
-  const token = tokenHolder(session.machine);
+): QuotaOwner[] {
+  const own: QuotaOwner = { id: hostOf(session), kind: 'session' };
+  const token = tokenOwner(session.machine);
   return token === null ? [own] : [own, token];
 }
 
 /** The token that a machine is; null for a machine of the human's. It alone pays for new sessions. */
-export function tokenHolder(machine: string): QuotaHolder | null {
+export function tokenOwner(machine: string): QuotaOwner | null {
   return isRemote(machine) ? { id: machine, kind: 'token' } : null;
 }
 
-/** How much of a quota this holder has. */
-export function limitOf(quotas: Quotas, quota: Quota, { kind }: QuotaHolder): number {
+/** How much of a quota this owner has. */
+export function limitOf(quotas: Quotas, quota: Quota, { kind }: QuotaOwner): number {
   return quotas[quota] * (kind === 'token' && quota !== 'quota_sessions' ? TOKEN_FACTOR : 1);
 }
 
-/** The name of this holder's bucket. No session and no seat can have this name. */
-export function quotaBucket(quota: Rate | 'notice', { id }: QuotaHolder): string {
+/** The name of this owner's bucket. No session and no seat can have this name. */
+export function quotaBucket(quota: Rate | 'notice', { id }: QuotaOwner): string {
   return `${QUOTA_BUCKETS}${quota}:${id}`;
 }
 export const QUOTA_BUCKETS = 'quota:';
@@ -90,9 +90,9 @@ export function ratesOf(demand: Demand): Rate[] {
   return RATES.filter((rate) => (demand[rate] ?? 0) > 0);
 }
 
-/** The state of one holder: how many questions are pending, and its buckets by name. A missing bucket is full. */
+/** The state of one owner: how many questions are pending, and its buckets by name. A missing bucket is full. */
 export interface QuotaState {
-  holder: QuotaHolder;
+  owner: QuotaOwner;
   pending: number;
   buckets: ReadonlyMap<string, Bucket>;
 }
@@ -100,7 +100,7 @@ export interface QuotaState {
 /** Why a call is refused, and when it may be tried again. */
 export interface QuotaRefusal {
   quota: Quota;
-  holder: QuotaHolder;
+  owner: QuotaOwner;
   sentence: string;
   retry_after_s: number;
 }
@@ -108,7 +108,7 @@ export interface QuotaRefusal {
 /** Nobody knows when the human will answer. */
 const PENDING_RETRY_S = 60;
 
-/** Whether a call is within every quota of every holder; if it is, the buckets after it. */
+/** Whether a call is within every quota of every owner; if it is, the buckets after it. */
 export function askQuotas(
   demand: Demand,
   quotas: Quotas,
@@ -116,16 +116,16 @@ export function askQuotas(
   now: string,
 ): { refusal: QuotaRefusal } | { refusal: null; buckets: Bucket[] } {
   const charged: Bucket[] = [];
-  for (const { holder, pending, buckets } of states) {
+  for (const { owner, pending, buckets } of states) {
     const refuse = (quota: Quota, retry_after_s: number) => ({
-      refusal: { quota, holder, retry_after_s, sentence: sentenceOf(quota, holder, quotas, retry_after_s) },
+      refusal: { quota, owner, retry_after_s, sentence: sentenceOf(quota, owner, quotas, retry_after_s) },
     });
-    const most = limitOf(quotas, 'quota_pending', holder);
+    const most = limitOf(quotas, 'quota_pending', owner);
     if (quotas.quota_pending > 0 && pending + (demand.quota_pending ?? 0) > most)
       return refuse('quota_pending', PENDING_RETRY_S);
     for (const rate of ratesOf(demand).filter((one) => quotas[one] > 0)) {
-      const name = quotaBucket(rate, holder);
-      const size = sizeOf(rate, quotas, holder);
+      const name = quotaBucket(rate, owner);
+      const size = sizeOf(rate, quotas, owner);
       const bucket = buckets.get(name) ?? fullBucket(name, size, now);
       // A demand larger than the whole quota passes when the quota is untouched; otherwise it never would.
       const wanted = Math.min(demand[rate] ?? 0, size.capacity);
@@ -137,8 +137,8 @@ export function askQuotas(
   return { refusal: null, buckets: charged };
 }
 
-function sizeOf(rate: Rate, quotas: Quotas, holder: QuotaHolder): BudgetSize {
-  const capacity = limitOf(quotas, rate, holder);
+function sizeOf(rate: Rate, quotas: Quotas, owner: QuotaOwner): BudgetSize {
+  const capacity = limitOf(quotas, rate, owner);
   return { capacity, refill_ms: PERIOD_MS[rate] / capacity };
 }
 
@@ -173,21 +173,21 @@ const WORDS: Readonly<Record<Quota, { limit: (most: string) => string; instead: 
   },
 };
 
-function sentenceOf(quota: Quota, holder: QuotaHolder, quotas: Quotas, seconds: number): string {
-  const who = holder.kind === 'token' ? 'The sessions of your token' : 'Your session and its subagents';
+function sentenceOf(quota: Quota, owner: QuotaOwner, quotas: Quotas, seconds: number): string {
+  const who = owner.kind === 'token' ? 'The sessions of your token' : 'Your session and its subagents';
   const { limit, instead } = WORDS[quota];
-  const most = limit(limitOf(quotas, quota, holder).toLocaleString('en'));
+  const most = limit(limitOf(quotas, quota, owner).toLocaleString('en'));
   return `${who} may have at most ${most} (${quota}), and this would be more. Nothing was sent. Try again in ${seconds} s. ${instead}`;
 }
 
-/** What the human reads, at most once an hour for each holder. */
+/** What the human reads, at most once an hour for each owner. */
 export function quotaNotice(
-  { quota, holder }: QuotaRefusal,
+  { quota, owner }: QuotaRefusal,
   { handle }: Pick<Session, 'handle'>,
   quotas: Quotas,
 ): string {
-  const limit = WORDS[quota].limit(limitOf(quotas, quota, holder).toLocaleString('en'));
-  const who = holder.kind === 'token' ? `${handle} and the other sessions of its token` : handle;
+  const limit = WORDS[quota].limit(limitOf(quotas, quota, owner).toLocaleString('en'));
+  const who = owner.kind === 'token' ? `${handle} and the other sessions of its token` : handle;
   return `${who} reached a quota: ${limit}. What goes beyond it is refused. hive config ${quota} shows and changes it.`;
 }
 

@@ -330,12 +330,12 @@ export function matchHandle(
   return { near: nearestNames(typed, names) };
 }
 
-const SHOWN = 5;
+const MOST_HANDLES = 5;
 
 /** The sentence for a text with which several handles start. */
 export function explainAmbiguous(text: string, handles: readonly string[]): string {
-  const more = handles.length > SHOWN ? ` and ${handles.length - SHOWN} more` : '';
-  return `"${text}" matches ${handles.length} handles: ${handles.slice(0, SHOWN).join(', ')}${more}. Type more of the one you mean.`;
+  const more = handles.length > MOST_HANDLES ? ` and ${handles.length - MOST_HANDLES} more` : '';
+  return `"${text}" matches ${handles.length} handles: ${handles.slice(0, MOST_HANDLES).join(', ')}${more}. Type more of the one you mean.`;
 }
 
 // ---- Names similar to a mistyped one ----

@@ -73,7 +73,7 @@ function isHeadless({ entrypoint, attended }: SourceEvidence): boolean {
 
 /**
  * How a source is labelled wherever an agent is named; main needs no label. Everything that shows a source calls this
- * function, as everything in Emacs calls `hive-text-source'.
+ * function, as everything in Emacs calls `hive-text-source-label'.
  */
 export function sourceLabel(source: Source): 'bg' | 'fork' | null {
   return source === 'main' ? null : source;

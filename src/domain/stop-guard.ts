@@ -1,6 +1,6 @@
 /**
  * The Stop guard: what an agent still has to do when it wants to stop, in sentences that name the exact call. It counts
- * its own blocks and lets go after three a turn (invariant 11). The client's `stop_hook_active` is recorded but decides
+ * its own holds and gives up after three a turn (invariant 11). The client's `stop_hook_active` is recorded but decides
  * nothing, because another hook may have set it. Pure: no clock, no ids, no I/O.
  */
 import { describeOutreach, type Outreach, type OutreachSettings } from './outreach.ts';

@@ -126,7 +126,7 @@ function twinOf(character: string): string {
 }
 
 /** Equal for texts that a person cannot tell apart at a glance. */
-export function lookOf(text: string): string {
+export function skeletonOf(text: string): string {
   const visible = text.normalize('NFKC').replace(hidden(), '').replace(/\s+/g, ' ').trim();
   return Array.from(visible, twinOf).join('').replace(/[Il|]/g, 'l');
 }
@@ -223,9 +223,9 @@ const LATIN_OF_ITS_OWN = new Set('ßæœøđłðþŋħÆŒØĐŁÐÞŊĦẞ');
 /** Emoji that are question and exclamation marks, operators or a dollar sign. */
 const LIKE_PUNCTUATION = /[\u2753-\u2757\u2795-\u2797\u{1f4b2}\u{1f7f0}]/u;
 
-type Look = 'as it is' | 'in a word' | 'spelled out';
+type Display = 'as it is' | 'in a word' | 'spelled out';
 
-function lookOfCharacter(character: string): Look {
+function displayOf(character: string): Display {
   // Another way to write something else, such as a full-width letter or a presentation form.
   if (character.normalize('NFKC') !== character) return 'spelled out';
   if (/\p{Emoji_Presentation}/u.test(character))
@@ -251,13 +251,13 @@ function spellRun(run: string): string {
     word = [];
   };
   for (const character of run) {
-    const look = lookOfCharacter(character);
-    if (look === 'in a word') {
+    const display = displayOf(character);
+    if (display === 'in a word') {
       word.push(character);
       continue;
     }
     endWord();
-    shown += look === 'as it is' ? character : reveal(character);
+    shown += display === 'as it is' ? character : reveal(character);
   }
   endWord();
   return shown;

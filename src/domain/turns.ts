@@ -334,7 +334,7 @@ export function transcriptShowsInterrupt(
     // Most lines are something else, and parsing each would cost more than reading the file.
     if (!line.includes('[Request interrupted by user')) return false;
     const entry = parse(line);
-    return entry !== null && isInterruption(entry) && isOf(entry, turn);
+    return entry !== null && isInterruptEntry(entry) && isOf(entry, turn);
   });
 }
 
@@ -408,7 +408,7 @@ export function rolloutAbortReason(
 }
 
 /** The client's own entry: one text, no origin. What a person types is a plain string, or has an origin. */
-function isInterruption(entry: Entry): boolean {
+function isInterruptEntry(entry: Entry): boolean {
   if (entry['type'] !== 'user' || 'origin' in entry) return false;
   const message = entry['message'];
   const content = isObject(message) ? message['content'] : null;

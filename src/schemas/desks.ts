@@ -57,7 +57,7 @@ const preferenceShape = {
   quiet_criticals: shapeOf('quiet_criticals').nullish(),
   muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
   muted_agents: z.array(z.string().min(1).max(400)).max(1_000).nullish(),
-  /** These two hold while this Emacs is connected, and are not stored. */
+  /** These two apply while this Emacs is connected, and are not stored. */
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
   sound: shapeOf('sound').nullish(),

@@ -88,7 +88,9 @@ describe('an interrupt of Claude Code', () => {
     await asked(run, handle);
     run.goOn();
     await emacs.until(
-      new RegExp(`${handle}: task interrupted by Ada; 1 open question was cancelled with it`),
+      new RegExp(
+        `${handle}: task interrupted by Ada, \\S+ s after it started mcp__hive__hivemind_ask_async; 1 `,
+      ),
     );
     await expectStopped(run, 'Ada', 'emacs');
     // Its question waits no longer.

@@ -84,18 +84,18 @@ export function deliveriesContract(engine: StoreEngine): void {
     });
   });
 
-  test('only what is released of a carrier comes again', async () => {
+  test('only what a carrier has lost comes again', async () => {
     const [hive] = await openTwo(engine);
     const [first, second] = [await answered(hive), await answered(hive)];
     const [one] = await hive.delivery.hand([first], 'mcp:1');
     await hive.delivery.hand([second], 'mcp:1');
     const handed = [{ ask_id: first, handed_at: one?.prompt.handed_at ?? '' }];
-    await hive.delivery.release('mcp:2', handed);
+    await hive.delivery.markLost('mcp:2', handed);
     expect(await carried(hive, 'mcp:1')).toHaveLength(2);
-    await hive.delivery.release('mcp:1', handed);
+    await hive.delivery.markLost('mcp:1', handed);
     expect(await carried(hive, 'mcp:1')).toEqual([second]);
     expect((await hive.prompts.get(first)).handed_at).toEqual(expect.any(String));
-    await hive.store.write((tx) => tx.deliveries.release('mcp:1'));
+    await hive.store.write((tx) => tx.deliveries.markLost('mcp:1'));
     expect(await carried(hive, 'mcp:1')).toEqual([]);
   });
 

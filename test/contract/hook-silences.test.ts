@@ -157,7 +157,7 @@ class World {
         this.#carriers += 1;
         const connection_id = `connection-p${this.#carriers}`;
         if (n > 0)
-          await hive.sessions.openConnection({
+          await hive.callers.openConnection({
             ...{ connection_id, machine: 'test', pid: process.pid, parent_pid: 4242 },
           });
         await hive.delivery.hand(ids, `mcp:${connection_id}`, GATED_SESSION);
@@ -248,7 +248,7 @@ describe('what changes without an event is not missed', () => {
     // Nobody can clear the gate yet, so the agent is only reminded.
     expect(await fire(hive, read(0), FIRST)).not.toContain('deny');
     await quiet(hive);
-    await hive.sessions.openConnection({
+    await hive.callers.openConnection({
       ...{ connection_id: 'connection-2', machine: 'test', pid: process.pid, parent_pid: 4242 },
     });
     expect(await fire(hive, read(4), FIRST)).toContain('deny');

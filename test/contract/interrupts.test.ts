@@ -149,7 +149,7 @@ describe('waiting and not waiting', () => {
     const hive = await openTestHive();
     const turn = await beginTurn(hive);
     expect(await interrupt(hive, { timeout_ms: 30 })).toMatchObject({ outcome: 'unconfirmed', by: null });
-    expect(await hive.interrupts.orderFor(turn.turn_id)).toEqual({ by: 'ada', note: null });
+    expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toEqual({ by: 'ada', note: null });
     const [row] = await hive.store.read((tx) => tx.turns.interruptsOf(turn.turn_id));
     expect(row).toMatchObject({ state: 'pending', unconfirmed_at: expect.any(String) });
     await hive.turns.end(turn.turn_id, INTERRUPTED);
@@ -179,7 +179,7 @@ describe('waiting and not waiting', () => {
     const { reply } = await interruptStored(hive, { signal: gone.signal });
     gone.abort();
     await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
-    expect(await hive.interrupts.orderFor(turn.turn_id)).not.toBeNull();
+    expect(await hive.interrupts.stopRequestFor(turn.turn_id)).not.toBeNull();
   });
 
   test('a hive that closes leaves nobody waiting', async () => {
@@ -198,7 +198,7 @@ describe('waiting and not waiting', () => {
     expect(await hive.interrupts.cancel({ session: SESSION, actor: HUMAN })).toHaveLength(2);
     await expect(reply).rejects.toMatchObject({ code: 'cancelled', message: /withdrawn by ada/ });
     await expect(other.reply).rejects.toMatchObject({ code: 'cancelled' });
-    expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
+    expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
     expect(await claude(hive).pre(undefined, 't1')).toBe('');
   });
 
@@ -241,7 +241,7 @@ describe('interrupt_all', () => {
     await introduce(hive, 'idle-3');
     const reply = hive.interrupts.interruptAll({ actor: HUMAN });
     for (const { turn_id } of turns)
-      await eventually(async () => (await hive.interrupts.orderFor(turn_id)) !== null);
+      await eventually(async () => (await hive.interrupts.stopRequestFor(turn_id)) !== null);
     await hive.turns.end(turns[0]?.turn_id ?? '', INTERRUPTED);
     await hive.turns.end(turns[1]?.turn_id ?? '');
     const outcomes = (await reply).map((one) => [one.handle, 'error' in one ? one.error.code : one.outcome]);
@@ -280,7 +280,7 @@ describe('the truth, where no hook tells it', () => {
     const reply = interrupt(hive);
     await eventually(
       async () =>
-        (await hive.interrupts.orderFor((await hive.turns.current(SESSION))?.turn_id ?? '')) !== null,
+        (await hive.interrupts.stopRequestFor((await hive.turns.current(SESSION))?.turn_id ?? '')) !== null,
     );
     appendFileSync(transcript, readFileSync(RECORDED));
     expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'terminal' });
@@ -314,7 +314,7 @@ describe('what users of other programs have reported', () => {
   async function standing(hive: OpenedHive): Promise<void> {
     await eventually(async () => {
       const turn = await hive.turns.current(SESSION);
-      return turn !== undefined && (await hive.interrupts.orderFor(turn.turn_id)) !== null;
+      return turn !== undefined && (await hive.interrupts.stopRequestFor(turn.turn_id)) !== null;
     });
   }
 
@@ -378,7 +378,7 @@ describe('what users of other programs have reported', () => {
       const next = await runningTurn(hive, 'p2');
       await expect(interrupt(hive, turn_id)).rejects.toMatchObject({ code: 'turn_not_current' });
       expect(await claude(hive).pre('p2', 't2')).toBe('');
-      expect(await hive.interrupts.orderFor(next.turn_id)).toBeNull();
+      expect(await hive.interrupts.stopRequestFor(next.turn_id)).toBeNull();
     });
 
     test('hooks of the stopped turn that come late stop nothing of the next', async () => {

@@ -180,7 +180,7 @@ export function outreachContract(engine: StoreEngine): void {
     test('what nobody showed within a minute is unseen', async () => {
       const hive = await withSettings(await open(), FIVE);
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
-      expect(await hive.outreach.settleUnshown()).toBe(0);
+      expect(await hive.outreach.markUnshown()).toBe(0);
       await hive.store.write(async (tx) => {
         const item = await tx.outreach.get(outreach_id);
         if (item !== undefined)
@@ -189,7 +189,7 @@ export function outreachContract(engine: StoreEngine): void {
             created_at: new Date(Date.parse(tx.now) - 61_000).toISOString(),
           });
       });
-      expect(await hive.outreach.settleUnshown()).toBe(1);
+      expect(await hive.outreach.markUnshown()).toBe(1);
       expect(await creditsOf(hive)).toBe(5);
     });
   });

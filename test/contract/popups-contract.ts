@@ -123,7 +123,7 @@ export function popupsContract(engine: StoreEngine): void {
         { subject: ids[2], outcome: 'leased' },
         { subject: ids[3], outcome: 'leased' },
       ]);
-      const waits = () => hive.store.read((tx) => tx.popups.stormWaits(scope, storm));
+      const waits = () => hive.store.read((tx) => tx.popups.isStormOpen(scope, storm));
       for (const id of ids.slice(1, 4)) {
         expect(await waits()).toBe(true);
         await settle[kind]?.(hive, id);

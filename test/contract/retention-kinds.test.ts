@@ -28,7 +28,7 @@ it('removes a revoked token, and a connection whose session is gone or never was
   const { session_id } = await introduce(hive);
   const place = { machine: 'elsewhere', pid: 1, parent_pid: null };
   for (const connection_id of ['named', 'unnamed'])
-    await hive.sessions.openConnection({ connection_id, ...place });
+    await hive.callers.openConnection({ connection_id, ...place });
   await hive.store.write((tx) => tx.sessions.nameConnection('named', session_id));
   grow(store, DAYS + 1);
   expect(await hive.retention.sweep(DAYS)).toMatchObject({ tokens: 1, connections: 1 });

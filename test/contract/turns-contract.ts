@@ -16,7 +16,7 @@ export function turnsContract(engine: StoreEngine): void {
     const turn = await desk.turns.current(SESSION);
     expect(turn).toMatchObject({ client_turn_id: 'p1', steps: 1, last_tool: 'Bash' });
     const reply = desk.interrupts.interrupt({ session: SESSION, note: 'wrong branch', actor: HUMAN });
-    await eventually(async () => (await agent.interrupts.orderFor(turn?.turn_id ?? '')) !== null);
+    await eventually(async () => (await agent.interrupts.stopRequestFor(turn?.turn_id ?? '')) !== null);
     expect(await client.post('p1', 't1')).toContain('"continue":false');
     expect(await reply).toMatchObject({
       outcome: 'aborted',

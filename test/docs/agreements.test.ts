@@ -226,7 +226,7 @@ describe('what TypeScript and Lisp must agree about', () => {
 
   test('Emacs labels the sources that everything else labels, by the same words', async () => {
     const labels = await ask(
-      `(mapcar (lambda (source) (hive-text-source (list :source source))) ${lispStrings(SOURCES)})`,
+      `(mapcar (lambda (source) (hive-text-source-label (list :source source))) ${lispStrings(SOURCES)})`,
     );
     expect(labels).toEqual(SOURCES.map(sourceLabel));
   });

@@ -245,7 +245,7 @@ describe('bad input', () => {
   test('the sidecar is killed while an answer is composed: nothing typed is lost', async () => {
     const [id] = await asked({ question: 'Long one?' });
     await command('hive-next');
-    await emacs.answer(/Long one\?[\s\S]*q leave/, '?');
+    await emacs.answer(/Long one\?[\s\S]*q quit/, '?');
     await emacs.until(/Hive-Question/);
     await emacs.keys('e');
     await emacs.until(/Hive-Answer/);

@@ -190,13 +190,13 @@
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
   (hive-attention-test-quiet
-    (hive-attention--take (list :do_not_disturb (hive-test-time 0.1)))
+    (hive-attention--apply (list :do_not_disturb (hive-test-time 0.1)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-test-time 1)))
     (hive-test-wait 3 said)
     (should (equal '("Do not disturb is off; 1 question arrived") said))
     ;; Quiet hours that are over, or not set, start nothing.
-    (hive-attention--take (list :do_not_disturb (hive-test-time -60)))
-    (hive-attention--take (list :do_not_disturb :json-false))
+    (hive-attention--apply (list :do_not_disturb (hive-test-time -60)))
+    (hive-attention--apply (list :do_not_disturb :json-false))
     (should-not hive-attention--since)))
 
 (ert-deftest hive-quiet-hours-end-with-a-digest-and-come-again ()
@@ -204,7 +204,7 @@
     (let ((hive-sidecar-state 'connected) (asked nil))
       (cl-letf (((symbol-function 'hive-sidecar-connected-p) #'always)
                 ((symbol-function 'hive-attention-tell) (lambda (params &rest _) (push params asked))))
-        (hive-attention--take (list :quiet_times (list :begins_at (hive-test-time -7200)
+        (hive-attention--apply (list :quiet_times (list :begins_at (hive-test-time -7200)
                                                        :ends_at (hive-test-time 7200))))
         (should (hive-attention--hours-p))
         (let ((wait (- (float-time (timer--time hive-attention--hours-timer)) (float-time))))
@@ -219,12 +219,12 @@
         (should-not (hive-attention--hours-p))
         ;; The sidecar sends the next ones.
         (should (equal '(nil) asked))
-        (hive-attention--take (list :quiet_times (list :begins_at (hive-test-time 3600)
+        (hive-attention--apply (list :quiet_times (list :begins_at (hive-test-time 3600)
                                                        :ends_at (hive-test-time 7200))))
         (should hive-attention--hours-timer)
         (should-not (hive-attention--hours-p))
         ;; If they are removed, there is nothing to wait for.
-        (hive-attention--take nil)
+        (hive-attention--apply nil)
         (should-not hive-attention--hours-timer)))))
 
 (ert-deftest hive-quiet-hours-without-arrivals-end-in-silence ()

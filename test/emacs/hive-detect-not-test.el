@@ -125,7 +125,7 @@
 
 (ert-deftest hive-detect/an-error-leaves-the-hook-and-the-edit-alone ()
   (hive-detect-test-with
-    (cl-letf (((symbol-function 'hive-shared-compose--note) (lambda (&rest _) (error "Oops"))))
+    (cl-letf (((symbol-function 'hive-shared-compose--remember-change) (lambda (&rest _) (error "Oops"))))
       (hive-detect-test-append "text"))
     (should (memq #'hive-shared-compose--changed after-change-functions))
     (cl-letf (((symbol-function 'hive-format-parse) (lambda (&rest _) (error "Oops"))))

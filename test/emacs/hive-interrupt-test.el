@@ -29,7 +29,7 @@
   (declare (indent 1))
   `(hive-test-with-desk nil
      (let ((said nil))
-       (clrhash hive-interrupt--asked)
+       (clrhash hive-interrupt--requests)
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said))))
          (hive-test-connect)
@@ -73,7 +73,7 @@
     (should (equal (list turn) (hive-turns-running)))
     (hive-rpc-notify 'turn/changed (plist-put (copy-sequence turn) :state "completed"))
     ;; A list that was made before the turn ended arrives after that.
-    (hive-interrupt--listed (list (list :session_id "s-1" :handle "reviewer" :turn turn)))
+    (hive-interrupt--remember-listed (list (list :session_id "s-1" :handle "reviewer" :turn turn)))
     (should-not (hive-turns-running))
     (hive-rpc-notify 'turn/changed next)
     (should (equal (list next) (hive-turns-running)))))
@@ -104,7 +104,7 @@
     (hive-interrupt-session "a" "Codex-a")
     (hive-test-wait 10 (not (hive-sidecar-connected-p)))
     (should-not said)
-    (let ((id (car (hash-table-keys hive-interrupt--asked))))
+    (let ((id (car (hash-table-keys hive-interrupt--requests))))
       (hive-test-wait 10 (hive-sidecar-connected-p))
       (hive-test-call 'fake/result
                       (list :method "session/list" :result
@@ -119,7 +119,7 @@
       (hive-test-wait 5 said)
       (should (equal '("Codex-a: task completed before the interrupt reached it") said)))
     ;; A new Emacs continues with the requests of this human.
-    (clrhash hive-interrupt--asked)
+    (clrhash hive-interrupt--requests)
     (cl-loop for (state . sentence) in '(("pending") ("withdrawn" . "the interrupt was withdrawn"))
              do (hive-interrupt-test-tell
                  (hive-interrupt-test-turn "b" :interrupts (vector (list :interrupt_id "i-1" :by "Ada" :via "emacs"
@@ -214,7 +214,7 @@
       (hive-interrupt-withdraw turn)
       (hive-test-wait 5 said)
       (should (equal '("Hive could not withdraw the interrupt: The store is busy.") said))
-      (should (equal "Codex-c" (gethash "i-2" hive-interrupt--asked))))))
+      (should (equal "Codex-c" (gethash "i-2" hive-interrupt--requests))))))
 
 (provide 'hive-interrupt-test)
 ;;; hive-interrupt-test.el ends here

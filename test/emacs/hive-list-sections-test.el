@@ -253,17 +253,17 @@
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (question) (push question asked) t))
                 ((symbol-function 'hive-interrupt-session)
                  (lambda (session &rest _) (push session interrupted))))
-        (hive-model--take '(:session_id "s1" :handle "Claude-1" :state "idle"))
-        (hive-model--take '(:session_id "s2" :handle "Codex-1" :state "active"))
+        (hive-model--remember-session '(:session_id "s1" :handle "Claude-1" :state "idle"))
+        (hive-model--remember-session '(:session_id "s2" :handle "Codex-1" :state "active"))
         (should (equal "These 2 agents are idle; nothing to interrupt"
                        (cadr (should-error (hive-list-test-key "i") :type 'user-error))))
         (should-not asked)
-        (hive-interrupt--take '(:turn_id "t2" :session_id "s2" :state "in_progress"))
+        (hive-interrupt--remember '(:turn_id "t2" :session_id "s2" :state "in_progress"))
         (unwind-protect
             (progn (hive-list-test-key "i")
                    (should (= 1 (length asked)))
                    (should (equal '("s2") interrupted)))
-          (hive-interrupt--take '(:turn_id "t2" :session_id "s2" :state "completed"))
+          (hive-interrupt--remember '(:turn_id "t2" :session_id "s2" :state "completed"))
           (clrhash hive-model--sessions))))))
 
 ;;;; Filters, and why the list is empty

@@ -40,7 +40,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
                    (split-string (hive-next--help prompt (hive-words 'key-only-first)) "\n"))))
          (keys (split-string (car (funcall help 1000)) "  ")))
     (should (equal "* first only" (car keys)))
-    (should (equal "q leave" (car (last keys))))
+    (should (equal "q quit" (car (last keys))))
     (dolist (columns '(100 80 40))
       (let ((lines (funcall help columns)))
         (should (cdr lines))
@@ -176,7 +176,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-next-says-every-key-in-its-docstring ()
   (let ((text (substitute-command-keys (documentation 'hive-next))))
-    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq leaves" "\\? leaves" "where N goes to the next one"))
+    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq quits" "\\? quits" "where N goes to the next one"))
       (should (string-match-p key text)))))
 
 (ert-deftest hive-keys-to-quit-is-never-too-early ()

@@ -70,19 +70,19 @@
       (when (< n 2) (hive-test-wait 5 (= (length told) (1+ n)))))
     (should (= 2 (length told)))
     (should (string-match-p "Critical 1\\?" (car told)))
-    ;; Asking again whether one of the first is held back changes nothing.
-    (should-not (hive-notify-held-p (cl-find "Critical 0?" (hive-prompts)
+    ;; Asking again whether one of the first is suppressed changes nothing.
+    (should-not (hive-notify-suppressed-p (cl-find "Critical 0?" (hive-prompts)
                                              :key (lambda (prompt) (plist-get prompt :question))
                                              :test #'equal)))
     ;; At two an hour, another one is allowed after half an hour.
     (setq hive-attention--credits (cons 0 (- (float-time) 1801)))
-    (should-not (hive-notify-held-p '(:outreach_id "o-1" :kind "ping" :critical t)))
-    (should (hive-notify-held-p '(:outreach_id "o-2" :kind "ping" :critical t)))
+    (should-not (hive-notify-suppressed-p '(:outreach_id "o-1" :kind "ping" :critical t)))
+    (should (hive-notify-suppressed-p '(:outreach_id "o-2" :kind "ping" :critical t)))
     (hive-quiet-test-stands :do_not_disturb :json-false :quiet_criticals 2)
     (hive-test-wait 5 (cddr told))
     (should (equal "Do not disturb is off; 4 questions arrived; 2 of them are critical and were not announced" (car told)))
     ;; The quiet hours are over: all are announced.
-    (should-not (hive-notify-held-p '(:outreach_id "o-3" :kind "ping" :critical t)))))
+    (should-not (hive-notify-suppressed-p '(:outreach_id "o-3" :kind "ping" :critical t)))))
 
 (ert-deftest hive-quiet-hours-hold-back-as-well ()
   (hive-quiet-test
@@ -90,17 +90,17 @@
                 (cl-flet ((at (seconds) (format-time-string "%FT%T.%3NZ" (time-add nil seconds) t)))
                   (list :begins_at (at begin) :ends_at (at end)))))
       (hive-quiet-test-stands :quiet_times (times 7200 14400))
-      (should-not (hive-notify-held-p (hive-test-prompt)))
+      (should-not (hive-notify-suppressed-p (hive-test-prompt)))
       (should hive-attention--begin-timer)
       (hive-quiet-test-stands :quiet_times (times -7200 7200))
-      (should (hive-notify-held-p (hive-test-prompt)))
-      (should-not (hive-notify-held-p (hive-test-prompt :urgency "critical")))
-      (should (hive-notify-held-p '(:kind "ping" :message "Built." :critical :json-false)))
-      (should-not (hive-notify-held-p '(:kind "ping" :message "Fire!" :critical t)))
+      (should (hive-notify-suppressed-p (hive-test-prompt)))
+      (should-not (hive-notify-suppressed-p (hive-test-prompt :urgency "critical")))
+      (should (hive-notify-suppressed-p '(:kind "ping" :message "Built." :critical :json-false)))
+      (should-not (hive-notify-suppressed-p '(:kind "ping" :message "Fire!" :critical t)))
       (should (string-match-p (concat "Quiet hours until "
                                       (format-time-string "%H:%M" (time-add nil 7200))) (hive-quiet-text)))
       (hive-quiet-test-stands)
-      (should-not (hive-notify-held-p (hive-test-prompt))))))
+      (should-not (hive-notify-suppressed-p (hive-test-prompt))))))
 
 (ert-deftest hive-quiet-a-muted-project-is-not-told-of ()
   (hive-quiet-test
@@ -122,13 +122,13 @@
     (hive-test-wait 5 told)
     (should (= 1 (length told)))
     (should (string-match-p "Heard\\?" (car told)))
-    (should (hive-notify-held-p '(:kind "ping" :agent "claude-LOUD1" :critical :json-false)))
-    (should (hive-notify-held-p '(:from_handle "Claude-loud1" :body "@Human look")))
-    (should-not (hive-notify-held-p (hive-test-prompt :agent "Claude-loud1" :urgency "critical")))
+    (should (hive-notify-suppressed-p '(:kind "ping" :agent "claude-LOUD1" :critical :json-false)))
+    (should (hive-notify-suppressed-p '(:from_handle "Claude-loud1" :body "@Human look")))
+    (should-not (hive-notify-suppressed-p (hive-test-prompt :agent "Claude-loud1" :urgency "critical")))
     ;; A muted agent does not mean quiet hours: the mode line counts and has no mark.
     (should (equal " hive 2!" (hive-quiet-test-line)))
     (hive-quiet-test-stands :muted_agents [])
-    (should-not (hive-notify-held-p (hive-test-prompt :agent "Claude-loud1")))))
+    (should-not (hive-notify-suppressed-p (hive-test-prompt :agent "Claude-loud1")))))
 
 (ert-deftest hive-quiet-the-command-mutes-an-agent-and-unmutes-it ()
   (hive-quiet-test

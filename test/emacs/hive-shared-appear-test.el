@@ -25,7 +25,7 @@
          (switch-to-buffer (current-buffer))
          (goto-char 7)
          (let ((hive-shared--to-show nil) (hive-shared--timer nil)
-               (hive-shared--patience 0.05))
+               (hive-shared--busy-interval 0.05))
            ,@body)))))
 
 (defun hive-shared-appear-test-window ()

@@ -90,7 +90,7 @@ been answered."
          (progn ,@body)
        (hive-mode -1)
        (setq hive-sidecar-info nil
-             hive-rpc--waiting nil)
+             hive-rpc--queue nil)
        ;; They have left the list as well: their sentinels have run.
        (hive-test-wait 10 (not (cl-find-if (lambda (process)
                                              (string-prefix-p "hive" (process-name process)))

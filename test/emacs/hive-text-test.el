@@ -42,7 +42,7 @@
 
 (ert-deftest hive-text-an-agent-is-named-with-its-source ()
   (should (equal '(nil nil "bg" "fork")
-                 (mapcar (lambda (source) (hive-text-source (list :source source)))
+                 (mapcar (lambda (source) (hive-text-source-label (list :source source)))
                          '(nil "main" "bg" "fork"))))
   (should (equal '("Codex-1" "[bg] Codex-1" "[fork] Codex-1")
                  (mapcar (lambda (source) (hive-text-agent (list :source source :agent "Codex-1")))

@@ -138,10 +138,10 @@ test('a template answers from the list of mentions, in the shared buffer, and in
   await emacs.keys('Enter');
   await emacs.until(/^Claude-abc12 .* ago/m);
   await emacs.keys('t');
-  await emacs.until(/Answer Claude-abc12:/);
+  await emacs.until(/Reply to Claude-abc12:/);
   await emacs.type('I w');
   await emacs.keys('Tab');
-  await emacs.until(/Answer Claude-abc12: I will look today\./);
+  await emacs.until(/Reply to Claude-abc12: I will look today\./);
   await emacs.keys('Enter');
   expect(await answerTo(first)).toMatchObject({
     author: 'human',

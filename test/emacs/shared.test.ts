@@ -273,7 +273,7 @@ describe('mentions of the human', () => {
   test('are counted, shown, answered and done', async () => {
     await saysAndShows('@Human which colour?');
     await emacs.until(/hive 1@/);
-    await emacs.until(/\[answer\] \[done\]/);
+    await emacs.until(/\[reply\] \[done\]/);
     await emacs.keys('M-<', 'C-c', 'C-n');
     expect(await inBuffer('(looking-at "@Human which colour")')).toBe('t');
     await emacs.keys('C-c', 'C-r');

@@ -226,7 +226,7 @@ async function shownNow(): Promise<{ asked: Asked | undefined; state: string }> 
   // Emacs may be drawing: then the screen has the keys already, and the question not yet.
   await eventually(
     async () => {
-      screen = (await emacs.until(/q leave|no other questions/)).join('\n');
+      screen = (await emacs.until(/q quit|no other questions/)).join('\n');
       asked = EVERYTHING.find(({ shown }) => shown.test(screen));
       return asked !== undefined || LAST.test(screen);
     },

@@ -73,6 +73,11 @@ describe('hive install from the release file', () => {
     );
     expect(stdout).toMatch(/hive doctor: \d+ checks, all passed/);
     expect(existsSync(join(home, '.emacs.d/init.el'))).toBe(true);
+    // What is bundled into the programs is not installed a second time; what is not, is found.
+    const packages = join(home, '.local/share/hive/current/node_modules');
+    expect(readdirSync(packages)).not.toContain('@modelcontextprotocol');
+    const load = 'for (const name of ["pg", "node-notifier"]) require(name);';
+    await run(node, ['-e', load], { env, cwd: join(packages, 'hive-sidecar') });
 
     const shell = async (line: string): Promise<string> =>
       (await run('/bin/sh', ['-c', line], { env, cwd: home })).stdout.trim();
@@ -110,7 +115,7 @@ describe('the Emacs package', () => {
       (info "(hive)Installing Hive")
       (princ (buffer-string))
       (require 'hive-doctor)
-      (princ (hive-doctor--install-source)))`);
+      (princ (hive-doctor--install-origin)))`);
     expect(said).toMatch(/^\(nil t t\)/);
     expect(said).toContain('Installing Hive');
     // Nothing of the program is beside it.

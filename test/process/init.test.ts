@@ -220,11 +220,16 @@ describe('hive init', () => {
 
   it('shows what it would do, and writes nothing without the option', async () => {
     const { folder, person } = home(THEIRS);
-    const shown = await person.hive('init', 'claude', '--hooks');
+    const said = await person.hive('init', 'claude', '--hooks');
+    expect(said.code).toBe(6);
+    expect(said.out).toMatch(/\.claude\/settings\.json \(\d+ lines? added, \d removed\)\n/);
+    expect(said.out).not.toMatch(/^ *\+/m);
+    expect(said.err).toContain('--yes');
+    const shown = await person.hive('init', 'claude', '--hooks', '--show');
     expect(shown.code).toBe(6);
+    expect(shown.out.startsWith(said.out)).toBe(true);
     expect(shown.out).toContain(`${join(folder, '.claude/settings.json')}\n`);
     expect(shown.out).toMatch(/^ {2}\+.*"SessionStart"/m);
-    expect(shown.err).toContain('--yes');
     const refused = await person.terminal(['init', 'claude'], 'Write this?', 'n');
     expect(refused.code).toBe(6);
     const printed = await person.hive('init', 'codex', '--print');
@@ -233,6 +238,42 @@ describe('hive init', () => {
     expect((await person.terminal(['init', 'claude'], 'Write this?', 'y')).code).toBe(0);
     expect(filesIn(folder)['.claude.json']).toMatch(/"hive":\{"command":"[^"]+","args":\[[^\]]*"mcp"\]\}/);
   });
+
+  it.each([
+    ['claude', ['--hooks'], '.claude/settings.json'],
+    ['codex', [], '.codex/hooks.json'],
+  ])(
+    'says of %s in a few lines what it writes, and what it replaces and removes',
+    async (client, more, file) => {
+      const { folder, person } = home();
+      const said = async (...args: string[]): Promise<string> => (await person.hive(...args, '--yes')).out;
+      const first = await said('init', client, ...more);
+      const text = filesIn(folder)[file] ?? '';
+      const count = (of: string, pattern: RegExp): number => of.match(pattern)?.length ?? 0;
+      const hooks = count(text, /"type":/g);
+      expect(first.trim().split('\n').length).toBeLessThan(16);
+      expect(first).toContain(`${file} (new file, ${count(text, /\n/g)} lines)\n  Adds ${hooks} hooks. `);
+      expect(first).toContain(`- ${count(text, /"mcp_tool"/g)} use the connection to the MCP server: `);
+      const events = Object.keys(readJson(text)['hooks'] as object);
+      for (const event of events) expect(first).toMatch(new RegExp(`^ {2}- .*: .*\\b${event}\\b`, 'm'));
+      expect(first).toMatch(/Adds the MCP server "hive", which runs: \S+ \S+\/bin\/hive mcp\n/);
+
+      // As an older Hive wrote them: one hook less, and another path.
+      const { hooks: table } = readJson(text) as { hooks: Record<string, unknown> };
+      delete table[events.find((event) => JSON.stringify(table[event]).split('"type":').length === 2) ?? ''];
+      writeFileSync(
+        join(folder, file),
+        JSON.stringify({ hooks: table }, null, 2).replaceAll(HIVE, '/old/hive'),
+      );
+      const again = await said('init', client, ...more);
+      expect(again).toContain(`Replaces Hive's ${hooks - 1} hooks with ${hooks}. `);
+      expect(again).not.toContain('MCP server "hive"');
+      const removed = await said('uninit', client);
+      expect(removed).toContain(`Removes Hive's ${hooks} hooks, and no others.`);
+      expect(removed).toContain('Removes the MCP server "hive".');
+      expect(removed).not.toContain('permission');
+    },
+  );
 
   it('writes plain "hive" into what a project shares', async () => {
     const { folder, person } = home();
@@ -303,6 +344,8 @@ describe('the trust of Codex', () => {
 
     await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
     expect(config().match(/trusted_hash/g)).toHaveLength(hookSettings('codex').length);
+    const removing = await person.hive('uninit', 'codex');
+    expect(removing.out).toContain(`Removes your trust in Hive's ${hookSettings('codex').length} hooks`);
     const again = await person.hive('init', 'codex', '--yes');
     expect(again).toMatchObject({ out: 'Nothing to do.\n', err: '' });
     await uninit(person);

@@ -61,6 +61,15 @@ async function person(): Promise<Person> {
 
 const shown = async (terminal: Terminal): Promise<string> => (await terminal.screen()).join('\n');
 
+/** A screen that ends with the question, with this above it. */
+const asking = (above: RegExp): RegExp =>
+  new RegExp(`${above.source}[\\s\\S]*Write this\\? \\[y/N, d shows every line\\]\\s*(?![\\s\\S])`, 'm');
+
+async function answer(terminal: Terminal, text: string): Promise<void> {
+  await terminal.type(text);
+  await terminal.keys('Enter');
+}
+
 /** Answers each question whose text begins like this, in this order. */
 async function answers(terminal: Terminal, pairs: readonly (readonly [RegExp, string])[]): Promise<void> {
   for (const [question, answer] of pairs) {
@@ -76,20 +85,22 @@ test('it shows what it would write, asks for each program, writes what was allow
   const before = readdirSync(home).sort();
   await types(`${process.execPath} ${HIVE} install; echo "ended: $?"`);
 
-  await terminal.until(/load-path[\s\S]*Write this\? \[y\/N\]\s*$/, PATIENT_MS);
+  await terminal.until(asking(/load-path/), PATIENT_MS);
   // Nothing is written before the yes.
   expect(read('.emacs.d/init.el')).toBe(MINE);
-  await terminal.type('y');
-  await terminal.keys('Enter');
-  await terminal.until(/hook_event_name[\s\S]*Write this\? \[y\/N\]\s*$/, PATIENT_MS);
+  await answer(terminal, 'y');
+  await terminal.until(asking(/MCP server "hive", which runs:[\s\S]*Adds 17 hooks\./), PATIENT_MS);
   expect(read('.emacs.d/init.el')).toContain("(require 'hive-mode)");
+  // Every line only on request, and nothing written by that.
+  expect(await shown(terminal)).not.toContain('hook_event_name');
+  await answer(terminal, 'd');
+  await terminal.until(asking(/^ {2}\+.*hook_event_name/), PATIENT_MS);
   expect(read('.claude.json')).toBe(CLAUDE_JSON);
-  await terminal.type('y');
-  await terminal.keys('Enter');
-  await terminal.until(/client codex[\s\S]*Write this\? \[y\/N\]\s*$/, PATIENT_MS);
+  expect(existsSync(join(home, '.claude'))).toBe(false);
+  await answer(terminal, 'y');
+  await terminal.until(asking(/environment variables to it[\s\S]*Adds 10 hooks\./), PATIENT_MS);
   expect(read('.claude.json')).toContain('"hive"');
-  await terminal.type('n');
-  await terminal.keys('Enter');
+  await answer(terminal, 'n');
   await terminal.until(/hive doctor: [\s\S]*ended: 0/, PATIENT_MS);
   expect(existsSync(join(home, '.codex/config.toml'))).toBe(false);
 
@@ -105,8 +116,8 @@ test('it shows what it would write, asks for each program, writes what was allow
   await types('clear; hive uninstall; echo "ended: $?"');
   await answers(terminal, [
     [/Continue\? \[y\/N\]\s*$/, 'y'],
-    [/hook_event_name[\s\S]*Write this\? \[y\/N\]\s*$/, 'y'],
-    [/require 'hive-mode[\s\S]*Write this\? \[y\/N\]\s*$/, 'y'],
+    [asking(/Removes Hive's 17 hooks/), 'y'],
+    [asking(/Removes these lines:[\s\S]*require 'hive-mode/), 'y'],
   ]);
   await terminal.until(/Your questions and answers are kept in[\s\S]*ended: 0/, PATIENT_MS);
   expect(read('.emacs.d/init.el')).toBe(MINE);

@@ -170,7 +170,7 @@ describe('hive install', () => {
     ['npm fails', 'echo "no network" >&2; exit 1', /"npm pack" failed, so nothing was changed: no network/],
     [
       'the new version does not start',
-      '[ "$1" = pack ] || { mkdir -p node_modules/hive-sidecar/bin; echo "throw 1" > node_modules/hive-sidecar/bin/hive; exit; }',
+      '[ "$1" != pack ] || { mkdir -p package/bin; echo "throw 1" > package/bin/hive; tar -czf hive-sidecar-0.1.0.tgz package; exit; }',
       /The new version does not start, so it was not installed/,
     ],
   ])('keeps what is installed when %s, and says so', async (_, does, sentence) => {

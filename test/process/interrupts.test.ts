@@ -61,10 +61,10 @@ describe('a shell', () => {
     const env = childEnvironment(store, { HIVE_AGENT: 'other' });
     const refused = spawnHive(['interrupt', 'Agent-agent'], env);
     expect((await refused.exited).code).toBe(7);
-    expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
+    expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
     const declared = spawnHive(['interrupt', 'Agent-agent', '--as-agent', '--timeout', '0ms'], env);
     expect((await declared.exited).code).toBe(3);
-    expect(await hive.interrupts.orderFor(turn.turn_id)).toMatchObject({ by: 'other' });
+    expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toMatchObject({ by: 'other' });
   });
 
   test('--all interrupts every running turn; --cancel withdraws it', async () => {
@@ -81,7 +81,7 @@ describe('a shell', () => {
     const turn = await beginTurn(hive, 'a1', 'test');
     await run(store, 'interrupt', 'Agent-a1', '--timeout', '0ms').exited;
     expect(await outputOf(run(store, 'interrupt', 'Agent-a1', '--cancel'))).toContain('continues');
-    expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
+    expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
   });
 
   test('--all is refused together with --cancel or --turn, and nobody is interrupted', async () => {
@@ -92,7 +92,7 @@ describe('a shell', () => {
       const refused = run(store, 'interrupt', '--all', '--timeout', '0ms', ...more);
       expect((await refused.exited).code).toBe(2);
       expect(refused.stderr()).toContain(more[0]);
-      expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
+      expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
     }
   });
 
@@ -257,6 +257,8 @@ describe('Emacs', () => {
       by: 'ada',
       waited_ms: expect.any(Number),
       cancelled_prompts: [],
+      last_tool: null,
+      last_tool_ms: null,
       sentence: 'task interrupted by ada',
     });
     const { params } = await sidecar.seen(

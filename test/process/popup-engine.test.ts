@@ -13,7 +13,7 @@ import {
   LOST_LEASE_MS,
   NO_DESK_MS,
   OTHER_DESK_MS,
-  patienceOf,
+  popupDelay,
   startPopups,
 } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/world.ts';
@@ -249,9 +249,9 @@ describe('which process goes first', () => {
       const hive = await openTestHive();
       const focused = await openDesk(hive, { focused: true });
       const other = await openDesk(hive);
-      expect(await patienceOf(hive.store, focused)).toBe(0);
-      expect(await patienceOf(hive.store, other)).toBe(300);
-      expect(await patienceOf(hive.store, agent)).toBe(2_000);
+      expect(await popupDelay(hive.store, focused)).toBe(0);
+      expect(await popupDelay(hive.store, other)).toBe(300);
+      expect(await popupDelay(hive.store, agent)).toBe(2_000);
       expect([OTHER_DESK_MS, NO_DESK_MS]).toEqual([300, 2_000]);
     });
 
@@ -259,7 +259,7 @@ describe('which process goes first', () => {
       const hive = await openTestHive();
       const one = await openDesk(hive);
       await openDesk(hive, { focused: true, seat: 'bob@home' });
-      expect(await patienceOf(hive.store, one)).toBe(0);
+      expect(await popupDelay(hive.store, one)).toBe(0);
     });
   });
 

@@ -490,7 +490,7 @@ async function refusal(env: Record<string, string>): Promise<string | null> {
   const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
   onTestFinished(() => hive.close());
   await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.ppid }));
-  hive.seats.hold(SEAT_SECRET);
+  hive.seats.useKey(SEAT_SECRET);
   const state = await hive.seats.register({ pid: process.pid, via: 'emacs' });
   expect(state).toMatchObject({ registered: false, is_new: false });
   return state.text;

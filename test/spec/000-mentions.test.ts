@@ -884,7 +884,7 @@ requirement(
     await emacs.command('hive-check-mentions');
     await emacs.until(/could you look\?/);
     await emacs.keys('M-<', 't');
-    await emacs.until(/Answer Claude-def34:/);
+    await emacs.until(/Reply to Claude-def34:/);
     await emacs.type('I will');
     await emacs.keys('Tab');
     await emacs.until(/I will look into it today\./);

@@ -735,7 +735,7 @@ requirement(
   async () => {
     const { tools } = await abc.client.listTools();
     const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
-    expect(description).toMatch(/You can do nothing else meanwhile: .*hivemind_ask_async/);
+    expect(description).toMatch(/You can do nothing else until then: .*hivemind_ask_async/);
     const asked = abc.use('hivemind_ask', { question: 'Still there?', options: ['yes'], urgency: 'low' });
     const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Still there?');
     await answer(params.ask_id, 'yes');

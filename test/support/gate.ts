@@ -32,7 +32,7 @@ export async function gatedWorld(store?: string): Promise<{
 }> {
   const hive = await openTestHive(store);
   await fire(hive, gatedEvent('SessionStart', { source: 'startup' }));
-  await hive.sessions.openConnection({
+  await hive.callers.openConnection({
     connection_id: 'connection-1',
     machine: 'test',
     pid: process.pid,

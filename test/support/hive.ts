@@ -43,7 +43,7 @@ export async function openTestHive(
 ): Promise<OpenedHive> {
   const hive = await openHive({ store, env: trusting({ seats: [SEAT] }), log });
   whenFinished(() => hive.close());
-  hive.seats.hold(SEAT_SECRET);
+  hive.seats.useKey(SEAT_SECRET);
   return hive;
 }
 

@@ -1,7 +1,7 @@
 /** Permissions of the past, as the store returns them: each is made from a recorded event by the code that stores real ones. */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { readClaudeCode } from '../../src/adapters/hooks/claude-code.ts';
+import { readClaudeCode } from '../../src/adapters/hooks/hook.ts';
 import { ALLOW, DENY, dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import type { Place } from '../../src/domain/permission-rules.ts';
 import { createPrompt } from '../../src/domain/prompts.ts';

@@ -21,6 +21,7 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { paddedPid, RUN_VARIABLE, runFolder } from './run-folder.ts';
 import { stopSharedPostgres } from './shared-postgres.ts';
+import { warmCode } from './warm-code.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -54,7 +55,7 @@ async function begin(): Promise<void> {
   writeFileSync(join(folder, 'code.key'), randomBytes(32), { mode: 0o600 });
   process.env[RUN_VARIABLE] = folder;
   process.env['TMPDIR'] = temp;
-  await bundleScripts(join(folder, 'scripts'));
+  await Promise.all([bundleScripts(join(folder, 'scripts')), warmCode()]);
 }
 
 async function end(): Promise<void> {

@@ -11,8 +11,8 @@ import {
   type GateRecord,
   isExempt,
   newGate,
-  noteProgress,
   PROMPT_REFUSALS,
+  recordProgress,
   shownInFull,
 } from '../../src/domain/mention-gate.ts';
 import type { MentionInFull, UnprocessedCount } from '../../src/domain/mentions.ts';
@@ -111,8 +111,8 @@ describe('the count', () => {
 
   test('begins anew with progress', () => {
     const spent: GateRecord = { ...newGate('s'), steps: GATE_STEPS, gave_up: true, denials: 9, held: true };
-    expect(noteProgress(spent)).toMatchObject({ steps: 0, gave_up: false, denials: 9, held: true });
-    expect(decideGate(one, noteProgress(spent), block).opinion).toBe('deny');
+    expect(recordProgress(spent)).toMatchObject({ steps: 0, gave_up: false, denials: 9, held: true });
+    expect(decideGate(one, recordProgress(spent), block).opinion).toBe('deny');
   });
 
   test('never holds more steps in a row than its bound, whatever happens in between but progress', () => {
@@ -148,7 +148,7 @@ describe('a prompt of the human, where prompts are blocked', () => {
     expect(refused.filter(Boolean)).toHaveLength(PROMPT_REFUSALS);
     expect(refused.lastIndexOf(true)).toBe(PROMPT_REFUSALS - 1);
     expect(gave_up).toBe(1);
-    expect(decidePrompt(one, noteProgress(record), 'go on').refused).toBe(true);
+    expect(decidePrompt(one, recordProgress(record), 'go on').refused).toBe(true);
   });
 
   test('passes when nothing holds, and is not counted', () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type CallerEvidence, identifyCaller } from '../../src/application/identity.ts';
+import { type CallerEvidence, identifyCaller } from '../../src/application/callers.ts';
 
 type Environment = Record<string, string>;
 

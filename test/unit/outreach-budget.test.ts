@@ -6,10 +6,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  askRules,
   type Bucket,
   budgetSize,
   DEFAULT_OUTREACH_SETTINGS,
+  decideByRules,
   fullBucket,
 } from '../../src/domain/outreach.ts';
 import { ROOT } from '../support/children.ts';
@@ -56,7 +56,7 @@ function play(outputs: readonly { ms: number; kind: 'ping' | 'card' }[]): {
   let bucket: Bucket = fullBucket('*', budgetSize(settings), new Date(START).toISOString());
   const refused: string[] = [];
   for (const { ms, kind } of outputs.toSorted((a, b) => a.ms - b.ms)) {
-    const opinion = askRules({
+    const opinion = decideByRules({
       kind,
       source: 'bg',
       critical: false,

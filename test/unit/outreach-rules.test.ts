@@ -2,9 +2,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import {
   applyOutreachChanges,
-  askRules,
   budgetSize,
   DEFAULT_OUTREACH_SETTINGS,
+  decideByRules,
   fullBucket,
   humanBusy,
   type OutreachRule,
@@ -52,7 +52,7 @@ const OFFENCES: readonly (readonly [OutreachRule, Partial<RuleState>])[] = [
   ['budget', { bucket: { ...full, credits: 0 } }],
 ];
 
-const ruleOf = (given: RuleState): OutreachRule | null => askRules(given).refusal?.rule ?? null;
+const ruleOf = (given: RuleState): OutreachRule | null => decideByRules(given).refusal?.rule ?? null;
 
 describe('source × kind', () => {
   test.each<[Source, 'ping' | 'card' | 'report', boolean]>([
@@ -108,12 +108,12 @@ describe('the order', () => {
 
 describe('what it costs', () => {
   test('one token; nothing from main or a fork; critical none, but it is counted', () => {
-    expect(askRules(state())).toMatchObject({ bucket: { credits: full.credits - 1, critical: 0 } });
-    expect(askRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
-    expect(askRules(state({ critical: true }))).toMatchObject({
+    expect(decideByRules(state())).toMatchObject({ bucket: { credits: full.credits - 1, critical: 0 } });
+    expect(decideByRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
+    expect(decideByRules(state({ critical: true }))).toMatchObject({
       bucket: { credits: full.credits, critical: 1 },
     });
-    expect(askRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toMatchObject({
+    expect(decideByRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toMatchObject({
       bucket: { credits: 0, critical: 1 },
     });
   });
@@ -124,16 +124,16 @@ describe('with nobody there', () => {
 
   test('it costs nothing, even with an empty bucket; critical is counted', () => {
     for (const credits of [full.credits, 0])
-      expect(askRules(state({ ...away, bucket: { ...full, credits } }))).toEqual({
+      expect(decideByRules(state({ ...away, bucket: { ...full, credits } }))).toEqual({
         refusal: null,
         bucket: null,
       });
-    expect(askRules(state({ ...away, critical: true }))).toMatchObject({ bucket: { critical: 1 } });
+    expect(decideByRules(state({ ...away, critical: true }))).toMatchObject({ bucket: { critical: 1 } });
   });
 
   test('as much is kept as the bucket holds: a loop that nobody sees ends, too', () => {
     expect(ruleOf(state({ ...away, unseen: full.credits - 1 }))).toBeNull();
-    const refused = askRules(state({ ...away, unseen: full.credits })).refusal;
+    const refused = decideByRules(state({ ...away, unseen: full.credits })).refusal;
     expect(refused).toMatchObject({ rule: 'budget', passes_at: null });
     expect(refused?.sentence).toContain(`${full.credits} pings and cards are kept for your human already`);
     expect(ruleOf(state({ ...away, unseen: full.credits, critical: true }))).toBeNull();
@@ -154,7 +154,7 @@ describe('with nobody there', () => {
 
 describe('a refusal', () => {
   const sentenceOf = (changes: Partial<RuleState>): string =>
-    askRules(state(changes)).refusal?.sentence ?? '';
+    decideByRules(state(changes)).refusal?.sentence ?? '';
 
   test.each(OFFENCES)('by %s names the rule and that a report is always possible', (rule, offence) => {
     expect(sentenceOf(offence)).toContain(`(rule ${rule})`);
@@ -173,7 +173,7 @@ describe('a refusal', () => {
     expect(sentenceOf({ settings, busy: { reason: 'do_not_disturb', until: null } })).toContain(
       'when they are back',
     );
-    const empty = askRules(state({ bucket: { ...full, credits: 0 } }));
+    const empty = decideByRules(state({ bucket: { ...full, credits: 0 } }));
     expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T12:01:00.000Z' });
     expect(empty.refusal?.sentence).toContain('You can send it at 2026-03-01T12:01:00.000Z.');
   });

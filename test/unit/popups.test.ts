@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   decide,
   goesOn,
-  holderUntil,
   isStormy,
   type PopupPreferences,
   promptPopup,
+  stormOwnedUntil,
   stormPopup,
 } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES, momentOf, preferencesFrom, quietTimes } from '../../src/domain/preferences.ts';
@@ -176,7 +176,7 @@ describe('a storm of a seat', () => {
   });
 
   it("is its holder's for two seconds after each lease", () => {
-    expect(holderUntil(standing)).toBe(Date.parse(NOW) + 2_000);
+    expect(stormOwnedUntil(standing)).toBe(Date.parse(NOW) + 2_000);
   });
 });
 

@@ -1,25 +1,25 @@
 /** What a quota decides from counts. */
 import { expect, test } from 'vitest';
-import { askQuotas, DEFAULT_QUOTAS, quotaBucket, quotaHolders } from '../../src/domain/quotas.ts';
+import { askQuotas, DEFAULT_QUOTAS, quotaBucket, quotaOwners } from '../../src/domain/quotas.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const session = { id: 's', kind: 'session' } as const;
 const token = { id: 'token:ci', kind: 'token' } as const;
-const empty = (holder: typeof session | typeof token) => ({ holder, pending: 0, buckets: new Map() });
+const empty = (owner: typeof session | typeof token) => ({ owner, pending: 0, buckets: new Map() });
 
 test('a session pays with its host, and a remote one with its token as well', () => {
   const subagent = { session_id: 's:1', parent_session_id: 's', machine: 'here' };
-  expect(quotaHolders(subagent)).toEqual([session]);
+  expect(quotaOwners(subagent)).toEqual([session]);
   const remote = { session_id: 'token:ci:a', parent_session_id: null, machine: 'token:ci' };
-  expect(quotaHolders(remote)).toEqual([{ id: 'token:ci:a', kind: 'session' }, token]);
+  expect(quotaOwners(remote)).toEqual([{ id: 'token:ci:a', kind: 'session' }, token]);
 });
 
-test('what one holder refuses charges none', () => {
+test('what one owner refuses charges none', () => {
   const name = quotaBucket('quota_questions', token);
   const used = { name, credits: 0, since: NOW, critical: 0 };
   const states = [empty(session), { ...empty(token), buckets: new Map([[name, used]]) }];
   const opinion = askQuotas({ quota_questions: 1 }, DEFAULT_QUOTAS, states, NOW);
-  expect(opinion).toMatchObject({ refusal: { quota: 'quota_questions', holder: token, retry_after_s: 1 } });
+  expect(opinion).toMatchObject({ refusal: { quota: 'quota_questions', owner: token, retry_after_s: 1 } });
   expect(opinion).not.toHaveProperty('buckets');
 });
 

@@ -172,6 +172,12 @@ describe('sentences', () => {
     expect(outcomeSentence(outcome)).toBe(
       'task interrupted at the terminal; 2 open questions were cancelled with it',
     );
+    const busy = toolStarted(running, { use_id: 't1', name: 'Bash' }, later(1));
+    const stopped = endTurn(busy, INTERRUPTED_AT_TERMINAL, [], later(42_001));
+    expect(outcomeOf(stopped, null, 3)).toMatchObject({ last_tool: 'Bash', last_tool_ms: 42_000 });
+    expect(outcomeSentence(outcomeOf(stopped, null, 3))).toBe(
+      'task interrupted at the terminal, 42 s after it started Bash',
+    );
     expect(outcomeSentence(outcomeOf(completed, null, 3))).toBe(
       'task completed before the interrupt reached it',
     );

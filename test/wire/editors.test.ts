@@ -215,7 +215,7 @@ describe('the human’s rules', () => {
     const env = trusting({ permission_rules, seats: [SEAT] });
     hive = await openHive({ store: tempStore(), env });
     whenFinished(() => hive.close());
-    hive.seats.hold(SEAT_SECRET);
+    hive.seats.useKey(SEAT_SECRET);
     emacs = await serveInProcess(hive);
     await emacs.request('session/introduce', AGENT);
   }

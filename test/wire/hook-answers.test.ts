@@ -120,7 +120,7 @@ describe('an answer that a poll has returned', () => {
   /** As `hive mcp` returns it, over a connection that lives unless said otherwise. */
   async function polled(hive: OpenedHive, pid = process.pid): Promise<Prompt> {
     const prompt = await answered(hive);
-    await hive.sessions.openConnection({
+    await hive.callers.openConnection({
       connection_id: 'connection-1',
       machine: 'test',
       pid,

@@ -50,6 +50,8 @@ describe('Claude Code', () => {
       by: 'ada',
       waited_ms: expect.any(Number),
       cancelled_prompts: [],
+      last_tool: null,
+      last_tool_ms: null,
     });
   });
 

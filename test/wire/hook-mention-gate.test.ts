@@ -55,7 +55,7 @@ describe('which calls are gated', () => {
 
   test('a session without a live connection is reminded, not held', async () => {
     const { hive, mention } = await gatedWorld();
-    await hive.sessions.closeConnections(['connection-1']);
+    await hive.callers.closeConnections(['connection-1']);
     await mention('hello @me');
     const printed = said(await fire(hive, gatedBash()));
     expect(printed?.hookSpecificOutput?.['permissionDecision']).toBeUndefined();

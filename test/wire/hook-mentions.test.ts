@@ -54,7 +54,7 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
   test('Codex: exactly the three fields it takes, none more', async () => {
     const { hive, mention } = await gatedWorld();
     // Its hooks do not name the client's process: the MCP child and the hook descend from the same one.
-    await hive.sessions.openConnection({
+    await hive.callers.openConnection({
       connection_id: 'connection-2',
       machine: 'test',
       pid: process.pid,

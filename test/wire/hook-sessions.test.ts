@@ -201,7 +201,7 @@ function resolve(
   meta: Record<string, unknown>,
   env: Record<string, string> = {},
 ) {
-  return hive.sessions.resolveCaller({
+  return hive.callers.resolve({
     env,
     meta,
     client: 'claude-code',

@@ -181,7 +181,7 @@ describe('the human’s rules', () => {
   async function withRules(...permission_rules: object[]): Promise<void> {
     hive = await openHive({ store: tempStore(), env: trusting({ permission_rules }) });
     whenFinished(() => hive.close());
-    hive.seats.hold(SEAT_SECRET);
+    hive.seats.useKey(SEAT_SECRET);
     await attach(hive, server.url);
   }
 

@@ -53,7 +53,7 @@ const OPTION_KINDS: ReadonlyMap<unknown, Pick<EditorOption, 'description' | 'ref
 const UNKNOWN_KIND = { description: 'The agent does not say what this means', refuses: false, once: false };
 
 /** Fields of a call that are shown as such, or that say nothing about what it does. */
-const SHOWN: ReadonlySet<string> = new Set([
+const DISPLAYED_FIELDS: ReadonlySet<string> = new Set([
   '_meta',
   'content',
   'kind',
@@ -88,7 +88,8 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   ].filter((text) => text !== null);
   const others = content.filter((part) => !isChange(part) && !isText(part));
   const rest = Object.entries(call).filter(
-    ([name]) => !SHOWN.has(name) && !(call['rawInput'] === undefined && Object.hasOwn(input, name)),
+    ([name]) =>
+      !DISPLAYED_FIELDS.has(name) && !(call['rawInput'] === undefined && Object.hasOwn(input, name)),
   );
   return {
     kind: 'permission',

@@ -20,7 +20,6 @@ import {
   ToolCalls,
   withdrawnResult,
 } from './dialogs.ts';
-import { linesOf, writeTo } from './lines.ts';
 
 /** One side of the proxy. */
 export interface Side {
@@ -328,7 +327,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (opened !== null) {
       question.offered = opened.offered;
       answer = opened.answer;
-      // Meanwhile the client may have answered, or the agent given up.
+      // The client may have answered by now, or the agent given up.
       if (questions.get(key(id)) !== question) {
         await hive.editors.withdraw(opened.offered, 'answered_elsewhere');
         return;
@@ -466,5 +465,39 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     };
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+// ---- Lines of bytes ----
+// What is only passed on is never decoded, and a long message is copied once.
+
+const NEWLINE = 0x0a;
+
+/** Each line of a stream with its newline; the last one also without. Waits for the reader of each line. */
+async function* linesOf(input: Readable): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  for await (const chunk of input) {
+    const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk);
+    let from = 0;
+    for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
+      parts.push(bytes.subarray(from, at + 1));
+      yield parts.length === 1 ? (parts[0] ?? Buffer.alloc(0)) : Buffer.concat(parts);
+      parts = [];
+      from = at + 1;
+    }
+    if (from < bytes.length) parts.push(bytes.subarray(from));
+  }
+  if (parts.length > 0) yield Buffer.concat(parts);
+}
+
+/** Writes to a stream; resolves when there is room for more, or the stream has ended. */
+function writeTo(output: Writable, bytes: Uint8Array | string): Promise<void> {
+  if (output.destroyed || output.writableEnded || output.write(bytes)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const event of ['drain', 'close', 'error'] as const) output.off(event, done);
+      resolve();
+    };
+    for (const event of ['drain', 'close', 'error'] as const) output.once(event, done);
   });
 }

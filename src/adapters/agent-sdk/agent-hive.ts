@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Hive } from '../../application/hive.ts';
 import type { HookSettings } from '../../application/hook-context.ts';
-import type { StopOrder } from '../../application/turns.ts';
+import type { StopRequest } from '../../application/interrupts.ts';
 import type { HookEvent } from '../../domain/hooks.ts';
 import { editToolsAt } from '../../infrastructure/platform/edits.ts';
 import { files } from '../../infrastructure/platform/files.ts';
@@ -161,7 +161,7 @@ export interface Interruptible {
 export function onInterrupt(
   hive: AgentHive,
   query: Interruptible,
-  callback: (order: StopOrder) => void = () => undefined,
+  callback: (order: StopRequest) => void = () => undefined,
 ): () => void {
   const { turns, interrupts, log } = hive.hive;
   const stop = new AbortController();

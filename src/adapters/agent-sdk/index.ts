@@ -17,11 +17,12 @@ export {
   type ServerEntry,
 } from './agent-hive.ts';
 export { type HeadlessRequest, type HeadlessRun, runHeadless, untilEnded } from './headless.ts';
-export { hiveCanUseTool, hiveHooks } from './hooks.ts';
-export type {
-  CanUseTool,
-  HookCallback,
-  HookMatcher,
-  PermissionOptions,
-  PermissionResult,
-} from './sdk-types.ts';
+export {
+  type CanUseTool,
+  type HookCallback,
+  type HookMatcher,
+  hiveCanUseTool,
+  hiveHooks,
+  type PermissionOptions,
+  type PermissionResult,
+} from './hooks.ts';

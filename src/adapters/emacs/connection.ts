@@ -18,18 +18,12 @@ import type { HiveEvent } from '../../domain/events.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import {
-  createTraffic,
   type DeskConnection,
   type EventNotifier,
   ignoredIn,
   type Methods,
   type Notify,
   type NotifyThen,
-  type Refusal,
-  refusalOf,
-  type Traffic,
-  within,
-  withParams,
 } from './desk-connection.ts';
 import {
   deskMethods,
@@ -46,7 +40,7 @@ import { historyMethods } from './history.ts';
 import { mentionMethods, notifyMentions } from './mentions.ts';
 import { messageMethods, notifyMessages } from './messages.ts';
 import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
-import { hearAnswer, keepMalformed, notifyPrompts, promptMethods, sentenceOf } from './prompts.ts';
+import { keepMalformed, notifyPrompts, promptMethods, receiveResponse, sentenceOf } from './prompts.ts';
 import { ruleMethods } from './rules.ts';
 import { notifySessions, sessionMethods } from './sessions.ts';
 import { statsMethods } from './stats.ts';
@@ -177,7 +171,9 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     );
   }
   // Emacs may send it as a notification (docs/protocol.md): it is stored all the same, but nobody learns that it is.
-  connection.onNotification('hivemind-response', (params: unknown) => hearAnswer(params, desk, over.signal));
+  connection.onNotification('hivemind-response', (params: unknown) =>
+    receiveResponse(params, desk, over.signal),
+  );
   connection.onRequest((method: string) => {
     throw new ResponseError(
       RPC_CODES.methodNotFound,
@@ -338,4 +334,103 @@ export function startEvents(connection: DeskConnection, notify: Notify): Followi
       sent = head;
     },
   });
+}
+
+// ---- Invalid messages ----
+// Checked before a frame counts as a request: JSON-RPC 2.0 has shapes that vscode-jsonrpc drops silently or fails on (a
+// batch, an invalid id, a cancellation without an id).
+
+/** An error reply; the id is null when the frame had none to answer to. */
+interface Refusal {
+  id: string | number | null;
+  code: number;
+  message: string;
+}
+
+/** What is wrong with a message: null when nothing is, 'ignore' when nobody waits for an answer. */
+function refusalOf(message: unknown): Refusal | 'ignore' | null {
+  if (Array.isArray(message))
+    return invalid(null, 'Batches are not supported: send each request in its own frame');
+  if (message === null || typeof message !== 'object') return invalid(null, 'A request is an object');
+  const { jsonrpc, id, method, params } = message as Record<string, unknown>;
+  const known = typeof id === 'string' || typeof id === 'number' ? id : null;
+  if (jsonrpc !== '2.0') return invalid(known, '"jsonrpc" must be "2.0"');
+  // The sidecar sends no requests, so a reply answers nothing.
+  if (method === undefined && ('result' in message || 'error' in message)) return 'ignore';
+  if (typeof method !== 'string') return invalid(known, 'A request has a "method"');
+  if (id !== undefined && known === null) return invalid(null, 'An "id" is a string or a number');
+  if (params !== undefined && params !== null && (typeof params !== 'object' || Array.isArray(params))) {
+    const refusal = {
+      id: known,
+      code: RPC_CODES.invalidParams,
+      message: sentence('Parameters are taken by name'),
+    };
+    return id === undefined ? 'ignore' : refusal;
+  }
+  // None of our requests takes long enough to be cancelled.
+  return method.startsWith('$/') && id === undefined ? 'ignore' : null;
+}
+
+/** The message with params, defaulting to {}. */
+function withParams(message: Message): Message {
+  const { params } = message as { params?: object | null };
+  return { ...message, params: params ?? {} } as Message;
+}
+
+function invalid(id: Refusal['id'], what: string): Refusal {
+  return { id, code: RPC_CODES.invalidRequest, message: sentence(what) };
+}
+
+function sentence(what: string): string {
+  return `invalid_input: ${what}.`;
+}
+
+// ---- Pending work ----
+
+/** The messages being handled, so that an end of input does not cut off those that came before it. */
+interface Traffic {
+  /** A message has arrived. */
+  came(): void;
+  /** It has been handled, including its reply. */
+  done(): void;
+  /** Counts this work until it is done; it must never reject. */
+  follow(work: Promise<void>): void;
+  /** Resolves when everything that arrived is done. */
+  settled(): Promise<void>;
+}
+
+/** A counter of pending work, at zero. */
+function createTraffic(): Traffic {
+  let open = 0;
+  let wake: (() => void) | null = null;
+  const traffic: Traffic = {
+    came() {
+      open += 1;
+    },
+    done() {
+      open -= 1;
+      if (open === 0) wake?.();
+    },
+    follow(work) {
+      traffic.came();
+      void work.finally(() => traffic.done());
+    },
+    async settled() {
+      if (open === 0) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    },
+  };
+  return traffic;
+}
+
+/** Resolves with `work`, or after `limit_ms` without it; a failure is ignored. */
+async function within(limit_ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limit_ms);
+  });
+  await Promise.race([work.catch(() => undefined), limit]);
+  clearTimeout(timer);
 }

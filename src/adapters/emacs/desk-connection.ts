@@ -1,5 +1,7 @@
-/** The connection of one desk, as its methods and notifications share it: context, parameters, invalid messages, pending work. */
-import type { Message } from 'vscode-jsonrpc/node';
+/**
+ * A method of the connection to Emacs, and a notification: what each gets, and how its parameters are read. Every capability
+ * has its own in a file of its name; they are listed in connection.ts.
+ */
 import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
 import type { EditorSession } from '../../application/editor-sessions.ts';
@@ -11,7 +13,6 @@ import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanText } from '../../domain/text.ts';
 import { type UnknownName, understand } from '../arguments.ts';
-import { RPC_CODES } from '../errors.ts';
 
 /** The agents that other packages in this Emacs show, and the dialogs of theirs that are open. */
 export interface EditorAgents {
@@ -150,7 +151,7 @@ export function takes<Schema extends z.ZodType>(
 const NOTHING = z.object({});
 
 /** A method without params. */
-export function takesNothing(handle: (connection: DeskConnection) => Promise<object | null>): Method {
+export function withoutParams(handle: (connection: DeskConnection) => Promise<object | null>): Method {
   return takes(NOTHING, (_params, connection) => handle(connection));
 }
 
@@ -173,103 +174,4 @@ function hint({ path, meant }: UnknownName): string {
 export function ignoredIn(reply: object | null): readonly string[] {
   const names = (reply as { ignored_params?: unknown } | null)?.ignored_params;
   return Array.isArray(names) ? names : [];
-}
-
-// ---- Invalid messages ----
-// Checked before a frame counts as a request: JSON-RPC 2.0 has shapes that vscode-jsonrpc drops silently or fails on (a
-// batch, an invalid id, a cancellation without an id).
-
-/** An error reply; the id is null when the frame had none to answer to. */
-export interface Refusal {
-  id: string | number | null;
-  code: number;
-  message: string;
-}
-
-/** What is wrong with a message: null when nothing is, 'ignore' when nobody waits for an answer. */
-export function refusalOf(message: unknown): Refusal | 'ignore' | null {
-  if (Array.isArray(message))
-    return invalid(null, 'Batches are not supported: send each request in its own frame');
-  if (message === null || typeof message !== 'object') return invalid(null, 'A request is an object');
-  const { jsonrpc, id, method, params } = message as Record<string, unknown>;
-  const known = typeof id === 'string' || typeof id === 'number' ? id : null;
-  if (jsonrpc !== '2.0') return invalid(known, '"jsonrpc" must be "2.0"');
-  // The sidecar sends no requests, so a reply answers nothing.
-  if (method === undefined && ('result' in message || 'error' in message)) return 'ignore';
-  if (typeof method !== 'string') return invalid(known, 'A request has a "method"');
-  if (id !== undefined && known === null) return invalid(null, 'An "id" is a string or a number');
-  if (params !== undefined && params !== null && (typeof params !== 'object' || Array.isArray(params))) {
-    const refusal = {
-      id: known,
-      code: RPC_CODES.invalidParams,
-      message: sentence('Parameters are taken by name'),
-    };
-    return id === undefined ? 'ignore' : refusal;
-  }
-  // None of our requests takes long enough to be cancelled.
-  return method.startsWith('$/') && id === undefined ? 'ignore' : null;
-}
-
-/** The message with params, defaulting to {}. */
-export function withParams(message: Message): Message {
-  const { params } = message as { params?: object | null };
-  return { ...message, params: params ?? {} } as Message;
-}
-
-function invalid(id: Refusal['id'], what: string): Refusal {
-  return { id, code: RPC_CODES.invalidRequest, message: sentence(what) };
-}
-
-function sentence(what: string): string {
-  return `invalid_input: ${what}.`;
-}
-
-// ---- Pending work ----
-
-/** The messages being handled, so that an end of input does not cut off those that came before it. */
-export interface Traffic {
-  /** A message has arrived. */
-  came(): void;
-  /** It has been handled, including its reply. */
-  done(): void;
-  /** Counts this work until it is done; it must never reject. */
-  follow(work: Promise<void>): void;
-  /** Resolves when everything that arrived is done. */
-  settled(): Promise<void>;
-}
-
-/** A counter of pending work, at zero. */
-export function createTraffic(): Traffic {
-  let open = 0;
-  let wake: (() => void) | null = null;
-  const traffic: Traffic = {
-    came() {
-      open += 1;
-    },
-    done() {
-      open -= 1;
-      if (open === 0) wake?.();
-    },
-    follow(work) {
-      traffic.came();
-      void work.finally(() => traffic.done());
-    },
-    async settled() {
-      if (open === 0) return;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    },
-  };
-  return traffic;
-}
-
-/** Resolves with `work`, or after `limit_ms` without it; a failure is ignored. */
-export async function within(limit_ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limit_ms);
-  });
-  await Promise.race([work.catch(() => undefined), limit]);
-  clearTimeout(timer);
 }

@@ -2,6 +2,7 @@
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import {
   focusParams,
   initializeParams,
@@ -11,7 +12,6 @@ import {
   seatRegisterParams,
 } from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
-import { fittingCount } from '../fitting.ts';
 import {
   acting,
   type DeskConnection,
@@ -20,7 +20,7 @@ import {
   type Methods,
   type Notify,
   takes,
-  takesNothing,
+  withoutParams,
 } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 
@@ -50,7 +50,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     throw error;
   }
   const { seats, trust } = connection.hive;
-  if (seat_key != null) seats.hold(seat_key);
+  if (seat_key != null) seats.useKey(seat_key);
   const { pid } = connection;
   const seat = seat_key == null ? null : await seats.register({ pid, via: 'emacs' });
   await trust.note();
@@ -140,7 +140,7 @@ export const noticeMethods = {
     const found = await hive.notices.list(size + 1, before);
     const page = found.slice(0, size);
     const own = page.filter((event) => isFor(seat, event)).map(toNotice);
-    const notices = own.slice(0, fittingCount(own, FRAME_BYTES));
+    const notices = own.slice(0, countThatFits(own, FRAME_BYTES));
     const cut = notices.length < own.length ? notices.at(-1)?.notice_id : undefined;
     const next = cut ?? (found.length > size ? page.at(-1)?.seq : undefined);
     return { notices, next_cursor: next === undefined ? null : String(next) };
@@ -175,7 +175,7 @@ export function startDeskPopups(
 // ---- The doctor ----
 
 export const doctorMethods: Methods = {
-  'doctor/run': takesNothing(async ({ hive }) => {
+  'doctor/run': withoutParams(async ({ hive }) => {
     return { checks: await hive.doctor.run() };
   }),
 };

@@ -8,8 +8,7 @@ import { AbstractMessageReader, type DataCallback, type Disposable, type Message
 import type { Page } from '../../application/ports.ts';
 import { likenessOf } from '../../domain/likeness.ts';
 import { permissionDigest } from '../../domain/permissions.ts';
-import type { Prompt } from '../../domain/prompts.ts';
-import { orderKey } from '../../domain/waits.ts';
+import { orderKey, type Prompt } from '../../domain/prompts.ts';
 
 export const FRAME_BYTES: number = 240 * 1024;
 /** How many characters of a context a notification carries; prompt/get returns the whole. */
@@ -17,7 +16,7 @@ const LISTED_CONTEXT = 2_000;
 
 /** A prompt without the fields that only the store needs. */
 type WirePrompt = Omit<Prompt, 'fingerprint' | 'carrier'> & {
-  /** Its place among the pending ones: compare as text (domain/waits.ts). */
+  /** Its place among the pending ones: compare as text (`orderKey`). */
   order_key: string;
   context_truncated?: true;
   /** Of a permission: comes back with an answer once all of it was displayed. */

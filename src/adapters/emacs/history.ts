@@ -8,7 +8,7 @@ import { fitPage, fitted, PAGE_BYTES } from './frames.ts';
 
 const DEFAULT_PAGE = 100;
 /** A page of 200 with this many characters each fits into a frame; with `full` there are fewer, and whole. */
-const SHOWN = 400;
+const EXCERPT_LENGTH = 400;
 
 export const historyMethods: Methods = {
   'history/search': takes(historyParams, async ({ full, limit, cursor, agent, ...wanted }, { hive }) => {
@@ -32,7 +32,7 @@ function inShort(entry: HistoryEntry): HistoryEntry {
   const { text, decision } = entry;
   return {
     ...entry,
-    text: excerpt(text, SHOWN),
-    decision: decision === null ? null : excerpt(decision, SHOWN),
+    text: excerpt(text, EXCERPT_LENGTH),
+    decision: decision === null ? null : excerpt(decision, EXCERPT_LENGTH),
   };
 }

@@ -11,7 +11,7 @@ import {
   type Methods,
   subjectsOf,
   takes,
-  takesNothing,
+  withoutParams,
 } from './desk-connection.ts';
 import { fitPage } from './frames.ts';
 
@@ -73,7 +73,7 @@ export const mentionMethods = {
     }),
   ),
 
-  'mention/loops': takesNothing(async ({ hive }) => {
+  'mention/loops': withoutParams(async ({ hive }) => {
     return { loops: await hive.loops.list() };
   }),
 } satisfies Methods;

@@ -5,7 +5,6 @@ import { explainUnresolved } from '../../domain/mentions.ts';
 import { humanAuthor } from '../../domain/messages.ts';
 import { projectName } from '../../domain/preferences.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
-import { readFitting } from '../fitting.ts';
 import { acting, type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 
@@ -60,13 +59,9 @@ export const messageMethods = {
         after,
         before,
       };
-      const { items, next_cursor, previous_cursor, more } = await readFitting(
-        (size) => hive.messages.read({ ...filter, limit: size }),
-        {
-          limit: limit ?? DEFAULT_PAGE,
-          bytes: FRAME_BYTES,
-          forward: after !== null && after !== undefined,
-        },
+      const { items, next_cursor, previous_cursor, more } = await hive.messages.readFitting(
+        { ...filter, limit: limit ?? DEFAULT_PAGE },
+        FRAME_BYTES,
       );
       return {
         messages: items,

@@ -1,4 +1,8 @@
-/** Prompts over JSON-RPC: listing them, and taking the human's answers, by request or by notification. */
+/**
+ * Prompts over JSON-RPC: listing them, taking the human's answers, by request or by notification, and telling Emacs what has
+ * changed. `takes` checks the parameters of a method with their schema, and `acting` refuses agents (desk-connection.ts). In
+ * Emacs, elisp/hive-model.el takes the notifications, and elisp/hive-outbox.el sends the answers.
+ */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -77,7 +81,7 @@ const settle = acting(
 );
 
 /** Takes an answer sent as a request. A refused one is kept as well, unless the sender can try again. */
-async function takeAnswer(params: unknown, connection: DeskConnection): Promise<object | null> {
+async function handleResponse(params: unknown, connection: DeskConnection): Promise<object | null> {
   try {
     return await settle(params, connection);
   } catch (error) {
@@ -89,7 +93,7 @@ async function takeAnswer(params: unknown, connection: DeskConnection): Promise<
 }
 
 export const promptMethods = {
-  'hivemind-response': takeAnswer,
+  'hivemind-response': handleResponse,
 
   'prompt/list': takes(
     listParams,
@@ -164,7 +168,7 @@ export const promptMethods = {
   }),
 } satisfies Methods;
 
-/** The desk that will hold a claim: the claim lasts as long as the desk. */
+/** The desk that will own a claim: the claim lasts as long as the desk. */
 function deskIdOf(desk: DeskConnection['desk']): string {
   if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
   return desk.desk_id;
@@ -197,7 +201,7 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
 // What cannot be taken is kept (unread-answers.ts), because its sender may learn of that too late or, for a notification, never.
 
 /** Takes an answer sent as a notification. Its sender does not retry, so this does, until `ended`. */
-export async function hearAnswer(
+export async function receiveResponse(
   params: unknown,
   connection: DeskConnection,
   ended: AbortSignal,

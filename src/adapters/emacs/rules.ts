@@ -10,10 +10,10 @@ import {
   ruleSuggestParams,
   ruleTryParams,
 } from '../../schemas/rules.ts';
-import { acting, type DeskConnection, type Methods, takes, takesNothing } from './desk-connection.ts';
+import { acting, type DeskConnection, type Methods, takes, withoutParams } from './desk-connection.ts';
 
 export const ruleMethods: Methods = {
-  'rule/list': takesNothing(async ({ hive }) => ({ ...(await hive.rules.list()) })),
+  'rule/list': withoutParams(async ({ hive }) => ({ ...(await hive.rules.list()) })),
 
   'rule/propose': takes(ruleSuggestParams, async ({ ask_id }, { hive }) => ({
     ...(await hive.rules.suggest(ask_id)),

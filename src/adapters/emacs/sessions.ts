@@ -1,7 +1,7 @@
 /** Sessions over JSON-RPC: listing and configuring them. */
+import { countThatFits } from '../../domain/limits.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
-import { fittingCount } from '../fitting.ts';
 import { acting, type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 
@@ -23,7 +23,7 @@ export const sessionMethods = {
       unprocessed_mentions: waiting.get(session.session_id) ?? 0,
       turn: turns.get(session.session_id) ?? null,
     }));
-    const fitting = listed.slice(0, fittingCount(listed, FRAME_BYTES));
+    const fitting = listed.slice(0, countThatFits(listed, FRAME_BYTES));
     // No cursor: the order is by last activity, which changes before the next page.
     return { sessions: fitting, more: fitting.length < found.length };
   }),

@@ -1,26 +1,14 @@
 /**
  * Hooks over the connection: the client calls a tool of the MCP server that it is connected to, instead of starting a
- * process for each event. The client passes all fields as text, so the event is first rebuilt from them.
+ * process for each event. The client passes all fields as text, so the event is first rebuilt from them. adapters/mcp/stdio.ts
+ * takes these calls off the connection; application/hooks.ts handles the event.
  */
 import type { Hive } from '../../application/hive.ts';
-import type { HookSettings } from '../../application/hook-context.ts';
+import type { ConnectionHook, HookCall, HookSettings } from '../../application/hook-context.ts';
 import type { HookClient, HookEvent } from '../../domain/hooks.ts';
 import { subagentId } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';
-import type { Raw } from './event.ts';
-import { readEvent, sayVerdict } from './hook.ts';
-
-/**
- * Handles one event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client cancels
- * the call. Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`.
- */
-export type ConnectionHook = (call: Call, signal: AbortSignal) => Promise<string>;
-
-/** The fields of an event, and in Codex the id of the agent that it is about. */
-interface Call {
-  args: Raw;
-  thread_id: string | null;
-}
+import { type Raw, readEvent, sayVerdict } from './hook.ts';
 
 /** The settings of the connected process; the project is that of the event. */
 export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTimeLimit'> & {
@@ -108,7 +96,7 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The event in the arguments of a call. A missing field arrives as an empty text, or as its own placeholder. */
-export function eventIn({ args, thread_id }: Call): Raw {
+export function eventIn({ args, thread_id }: HookCall): Raw {
   const fields = Object.entries(args).filter(([name, value]) => value !== '' && value !== `\${${name}}`);
   const event = Object.fromEntries(
     fields.map(([name, value]) => [name, JSON_FIELDS.has(name) ? parsed(value) : value]),

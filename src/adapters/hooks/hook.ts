@@ -1,9 +1,16 @@
-/** One hook call: the event on stdin, the verdict on stdout. The command line names the client, else the event shows it. */
+/**
+ * One hook call: the event as a client writes it, and the verdict as that client reads it. The command line names the client,
+ * else the event shows it. What Hive does with an event is in application/hooks.ts.
+ */
 import { invalidInput } from '../../domain/errors.ts';
-import type { HookClient, HookEvent, Verdict } from '../../domain/hooks.ts';
-import { readClaudeCode, sayClaudeCode } from './claude-code.ts';
-import { readCodex, sayCodex } from './codex.ts';
-import type { Environment, Raw } from './event.ts';
+import type { DialogAnswer, HookClient, HookEvent, HookTool, Verdict } from '../../domain/hooks.ts';
+import { attendedIn, decideSource, sourceEvidence } from '../../domain/sources.ts';
+import { cleanText } from '../../domain/text.ts';
+
+/** An event as parsed JSON, unchecked. */
+export type Raw = Readonly<Record<string, unknown>>;
+/** The variables of a process. */
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readHook(stdin: string, env: Environment, client: HookClient | null): HookEvent {
@@ -39,4 +46,232 @@ function guessClient(raw: Raw): HookClient {
   return 'turn_id' in raw || (typeof transcript === 'string' && /\/rollout-[^/]*$/.test(transcript))
     ? 'codex'
     : 'claude-code';
+}
+
+// ---- What both clients have in common ----
+// The fields come from outside, so each is checked.
+
+/** A non-empty string field, cleaned; null for anything else. */
+function text(raw: Raw, field: string): string | null {
+  const value = raw[field];
+  return typeof value === 'string' && value !== '' ? cleanText(value) : null;
+}
+
+/**
+ * The fields that every event has.
+ * @throws HiveError `invalid_input` for an event without a name or a session.
+ */
+function commonFields(
+  raw: Raw,
+): Pick<
+  HookEvent,
+  | 'name'
+  | 'session_id'
+  | 'agent_id'
+  | 'cwd'
+  | 'transcript_path'
+  | 'prompt'
+  | 'reason'
+  | 'stop_hook_active'
+  | 'raw'
+> {
+  const name = text(raw, 'hook_event_name');
+  const session_id = text(raw, 'session_id');
+  if (name === null) throw invalidInput('The hook event has no hook_event_name.');
+  if (session_id === null) throw invalidInput(`The hook event ${name} has no session_id.`);
+  return {
+    name,
+    session_id,
+    agent_id: text(raw, 'agent_id'),
+    cwd: text(raw, 'cwd') ?? '.',
+    transcript_path: text(raw, 'transcript_path'),
+    prompt: text(raw, 'prompt'),
+    reason: text(raw, name === 'SessionEnd' ? 'reason' : 'source'),
+    stop_hook_active: raw['stop_hook_active'] === true,
+    raw,
+  };
+}
+
+/** Whether an event begins a conversation that branches off another one, with its own id. */
+function isFork({ name, reason }: Pick<HookEvent, 'name' | 'reason'>): boolean {
+  return name === 'SessionStart' && reason === 'fork';
+}
+
+/** Our tools, by server name: as configured directly, or as part of our plugin. */
+const OWN_TOOL = /^mcp__(?:hive|plugin_hive_hive)__(hivemind_[a-z_]+)$/;
+
+/** The tool that an event is about; null when there is none. */
+function toolOf(raw: Raw): HookTool | null {
+  const name = text(raw, 'tool_name');
+  if (name === null) return null;
+  const own = OWN_TOOL.exec(name)?.[1] ?? null;
+  return {
+    name,
+    input: raw['tool_input'] ?? null,
+    use_id: text(raw, 'tool_use_id'),
+    response: raw['tool_response'] ?? null,
+    own,
+  };
+}
+
+/** A list of objects in a field; empty for anything else. */
+function objects(value: unknown): Raw[] {
+  return Array.isArray(value)
+    ? value.filter((item): item is Raw => item !== null && typeof item === 'object')
+    : [];
+}
+
+/** Several texts joined into one for the model; null when there are none. */
+function joinContext(context: readonly string[]): string | null {
+  return context.length === 0 ? null : context.join('\n\n');
+}
+
+// ---- Claude Code ----
+// Recorded with 2.1.330. One character before the JSON, or a wrong hookEventName, and it runs the tool.
+
+/** Parses an event of Claude Code. */
+export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
+  const common = commonFields(raw);
+  const pid = Number(env['CLAUDE_PID']);
+  const attended = attendedIn(env);
+  return {
+    ...common,
+    client: 'claude-code',
+    client_turn_id: text(raw, 'prompt_id'),
+    pid: Number.isInteger(pid) && pid > 0 ? pid : null,
+    source: decideSource({ ...sourceEvidence(env), forked: isFork(common) }),
+    attended: attended === undefined ? null : attended === '1',
+    tool: toolOf(raw),
+    batch:
+      'tool_calls' in raw
+        ? objects(raw['tool_calls']).flatMap((call) => text(call, 'tool_use_id') ?? [])
+        : null,
+    background_agents: backgroundAgents(raw),
+  };
+}
+
+/** The subagents that run in the background. Only the result of the Agent tool and the list at a Stop say so. */
+function backgroundAgents(raw: Raw): string[] {
+  const [response] = objects([raw['tool_response']]);
+  const launched = response?.['isAsync'] === true ? text(response, 'agentId') : null;
+  const running = objects(raw['background_tasks']).flatMap((task) =>
+    task['type'] === 'subagent' ? (text(task, 'id') ?? []) : [],
+  );
+  return launched === null ? running : [launched, ...running];
+}
+
+const CLAUDE_TAKES_CONTEXT: ReadonlySet<string> = new Set([
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PostToolBatch',
+  'SubagentStart',
+]);
+
+/** What to print for Claude Code to read; null prints nothing, which leaves the decision to the client. */
+function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
+  const said: Record<string, unknown> = {};
+  const specific: Record<string, unknown> = {};
+  if (name === 'PreToolUse' && verdict.deny !== null) {
+    specific['permissionDecision'] = 'deny';
+    specific['permissionDecisionReason'] = verdict.deny;
+  } else if (name === 'PreToolUse' && verdict.defer !== null) {
+    specific['permissionDecision'] = 'defer';
+    specific['permissionDecisionReason'] = verdict.defer;
+  } else if (verdict.decision !== null) {
+    Object.assign(specific, sayClaudeDecision(name, verdict.decision));
+  }
+  const context = joinContext(verdict.context);
+  if (context !== null && CLAUDE_TAKES_CONTEXT.has(name)) specific['additionalContext'] = context;
+  if (verdict.block !== null) {
+    said['decision'] = 'block';
+    said['reason'] = verdict.block;
+  }
+  if (verdict.end_turn !== null) {
+    said['continue'] = false;
+    said['stopReason'] = verdict.end_turn;
+  }
+  if (verdict.notice !== null) said['systemMessage'] = verdict.notice;
+  if (Object.keys(specific).length > 0) said['hookSpecificOutput'] = { hookEventName: name, ...specific };
+  return Object.keys(said).length > 0 ? said : null;
+}
+
+/** The answer to a dialog. A PermissionRequest takes another shape than a PreToolUse, and an Elicitation a third. */
+function sayClaudeDecision(name: string, decision: DialogAnswer): object {
+  if (decision.kind === 'form') return { action: decision.action, content: decision.content };
+  if (name === 'PreToolUse') {
+    return decision.kind === 'deny'
+      ? { permissionDecision: 'deny', permissionDecisionReason: decision.message }
+      : { permissionDecision: 'allow', ...(decision.input === null ? {} : { updatedInput: decision.input }) };
+  }
+  if (decision.kind === 'deny') {
+    const { message, interrupt } = decision;
+    return { decision: { behavior: 'deny', message, ...(interrupt ? { interrupt } : {}) } };
+  }
+  const { input, permissions } = decision;
+  return {
+    decision: {
+      behavior: 'allow',
+      ...(input === null ? {} : { updatedInput: input }),
+      ...(permissions.length === 0 ? {} : { updatedPermissions: permissions }),
+    },
+  };
+}
+
+// ---- Codex ----
+// Recorded with 0.169. With one field that it does not know, such as `continue:false` beside a denial, it runs the tool.
+
+/** Parses an event of Codex. */
+function readCodex(raw: Raw, env: Environment): HookEvent {
+  const common = commonFields(raw);
+  return {
+    ...common,
+    client: 'codex',
+    client_turn_id: text(raw, 'turn_id'),
+    // All terminals share one daemon, whose environment is the first terminal's, so no process identifies a session.
+    pid: null,
+    // Only what was set for Hive: a Codex started by Claude Code inherits Claude Code's variables.
+    source: decideSource({ variable: env['HIVE_SOURCE'], forked: isFork(common) }),
+    attended: null,
+    tool: toolOf(raw),
+    batch: null,
+    background_agents: [],
+  };
+}
+
+const CODEX_TAKES_CONTEXT: ReadonlySet<string> = new Set([
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'SubagentStart',
+]);
+
+/** What to print for Codex to read; null prints nothing, which leaves the decision to the client. */
+function sayCodex({ name }: HookEvent, verdict: Verdict): object | null {
+  // Codex cannot end a turn from a tool's hook, so the reason of the denial asks the model to stop.
+  const deny = verdict.deny ?? (name === 'PreToolUse' ? verdict.end_turn : null);
+  if (name === 'PreToolUse' && deny !== null) {
+    return specific(name, { permissionDecision: 'deny', permissionDecisionReason: deny });
+  }
+  if (verdict.block !== null) return { decision: 'block', reason: verdict.block };
+  if (name === 'PermissionRequest' && verdict.decision !== null)
+    return sayCodexDecision(name, verdict.decision);
+  const context = joinContext(verdict.context);
+  return context !== null && CODEX_TAKES_CONTEXT.has(name)
+    ? specific(name, { additionalContext: context })
+    : null;
+}
+
+function specific(hookEventName: string, fields: Record<string, unknown>): object {
+  return { hookSpecificOutput: { hookEventName, ...fields } };
+}
+
+/** A bare yes or no: an updated input or an interrupt would make its hook fail. */
+function sayCodexDecision(name: string, decision: DialogAnswer): object | null {
+  if (decision.kind === 'allow') return specific(name, { decision: { behavior: 'allow' } });
+  if (decision.kind === 'form') return null;
+  return specific(name, { decision: { behavior: 'deny', message: decision.message } });
 }

@@ -10,8 +10,7 @@ import { HiveError } from '../../domain/errors.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
 import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
-import type { Raw } from './event.ts';
-import { readHook, sayVerdict } from './hook.ts';
+import { type Raw, readHook, sayVerdict } from './hook.ts';
 
 /** The paths that are served: one event each, and the wait for what wakes an idle session. */
 export const HOOK_PATH = '/hook';

@@ -9,10 +9,10 @@ import {
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { ConnectionHook } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { hookRoute, type RunHook } from './hook-calls.ts';
-import { PARENT_PID } from './mcp-path.ts';
-import { LineTransport } from './stdio.ts';
+import { PARENT_PID } from '../../domain/installation.ts';
+import { hookRoute, LineTransport } from './stdio.ts';
 
 export interface BridgeOptions {
   url: URL;
@@ -23,7 +23,7 @@ export interface BridgeOptions {
   output: Writable;
   stop: AbortSignal;
   /** Handles a hook event that the client sends over this connection: it goes to the server by another route. */
-  onHook?: RunHook;
+  onHook?: ConnectionHook;
 }
 
 /** How many ms a message is retried while the server cannot be reached. */
@@ -72,7 +72,7 @@ export async function runBridge({
     finish = resolve;
   });
 
-  function connect(onAnswer: (message: JSONRPCMessage) => void): StreamableHTTPClientTransport {
+  function connect(onReply: (message: JSONRPCMessage) => void): StreamableHTTPClientTransport {
     const transport = new StreamableHTTPClientTransport(url, {
       reconnectionOptions: RECONNECTING,
       // Read with each request, so that a rotated token continues the session.
@@ -83,7 +83,7 @@ export async function runBridge({
         return fetch(target, { ...init, headers });
       },
     });
-    transport.onmessage = onAnswer;
+    transport.onmessage = onReply;
     transport.onerror = (error) => {
       const given_up = /Maximum reconnection attempts/.test(error.message);
       if (given_up || (error instanceof StreamableHTTPError && error.code === GONE)) lose(transport);

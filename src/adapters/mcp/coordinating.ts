@@ -1,9 +1,9 @@
 /** The tools with which a coordinator finds the questions of other agents and answers them. */
 import { z } from 'zod';
 import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import { askId, leaveShape, respondShape } from '../../schemas/prompts.ts';
-import { fittingCount } from '../fitting.ts';
 import { questionView } from './prompts.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
@@ -52,12 +52,12 @@ const awaitAsk = tool({
     );
     if (found !== undefined) return questions(found);
     const waited_ms = signal.aborted ? Math.round(performance.now() - began) : wait_ms;
-    return nothingAsked(waited_ms, timeout_ms);
+    return noQuestions(waited_ms, timeout_ms);
   },
 });
 
 /** `timed_out` only when the whole time has passed. */
-function nothingAsked(waited_ms: number, timeout_ms: number): Record<string, unknown> {
+function noQuestions(waited_ms: number, timeout_ms: number): Record<string, unknown> {
   const left_ms = Math.max(0, timeout_ms - waited_ms);
   const next =
     left_ms > 0
@@ -103,9 +103,9 @@ const ANSWER =
 /** As many prompts as a client passes on whole; if not all fit, their contexts are cut first. */
 function questions(found: readonly Prompt[]): Record<string, unknown> {
   const whole = found.map(questionView);
-  const fits = fittingCount(whole, RESULT_BYTES) === whole.length && sizeOf(whole) <= RESULT_BYTES;
+  const fits = countThatFits(whole, RESULT_BYTES) === whole.length && sizeOf(whole) <= RESULT_BYTES;
   const shown = fits ? whole : found.map(shortened);
-  const prompts = shown.slice(0, fittingCount(shown, RESULT_BYTES));
+  const prompts = shown.slice(0, countThatFits(shown, RESULT_BYTES));
   const cut = prompts.find((prompt) => 'context_cut' in prompt);
   return {
     prompts,

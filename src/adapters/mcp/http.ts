@@ -10,8 +10,8 @@ import {
 } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
+import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
 import { machineOf, type Token } from '../../domain/tokens.ts';
-import { MCP_PATH, PARENT_PID } from './mcp-path.ts';
 import { createMcpServer } from './server.ts';
 
 interface HttpOptions extends GuardOptions {
@@ -227,7 +227,7 @@ async function announce(
   connection: { connection_id: string; machine: string; parent_pid: number | null },
 ): Promise<void> {
   try {
-    await hive.sessions.openConnection({ ...connection, pid: process.pid });
+    await hive.callers.openConnection({ ...connection, pid: process.pid });
   } catch (error) {
     hive.log.error('A connection could not be recorded: the mention gate does not hold its session.', {
       error: String(error),
@@ -237,7 +237,7 @@ async function announce(
 
 async function forget(hive: Hive, connection_ids: readonly string[]): Promise<void> {
   if (connection_ids.length === 0) return;
-  await hive.sessions.closeConnections(connection_ids).catch((error: unknown) => {
+  await hive.callers.closeConnections(connection_ids).catch((error: unknown) => {
     hive.log.warn('Connections that ended stay recorded until the next one begins.', {
       error: String(error),
     });

@@ -1,7 +1,7 @@
 /** The tools with which an agent reads and processes its mentions. */
+import { countThatFits } from '../../domain/limits.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
-import { fittingCount } from '../fitting.ts';
 import { emphasis } from './messages.ts';
 import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
@@ -41,7 +41,7 @@ const get = tool({
     const shown = await hive.mentions.unprocessed(
       session_id,
       carrier,
-      fittingCount(waiting.map(mentionView), RESULT_BYTES),
+      countThatFits(waiting.map(mentionView), RESULT_BYTES),
     );
     return {
       mentions: shown.map(mentionView),

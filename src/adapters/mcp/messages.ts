@@ -4,7 +4,6 @@ import { explainUnresolved } from '../../domain/mentions.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
-import { readFitting } from '../fitting.ts';
 import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
 const DEFAULT_PAGE = 20;
@@ -66,11 +65,7 @@ const read = tool({
       query,
       after,
     };
-    const page = await readFitting((size) => hive.messages.read({ ...filter, limit: size }), {
-      limit,
-      bytes: RESULT_BYTES,
-      forward: after !== undefined,
-    });
+    const page = await hive.messages.readFitting({ ...filter, limit }, RESULT_BYTES);
     const { items, next_cursor, more } = page;
     const cursor = next_cursor ?? after ?? null;
     const go =

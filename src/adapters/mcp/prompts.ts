@@ -1,7 +1,11 @@
-/** Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets. */
+/**
+ * Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets.
+ * When `handle` of a `tool` runs, its arguments are checked and its caller is known (server.ts).
+ */
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import {
   type AskRequest,
   againstNotes,
@@ -12,7 +16,6 @@ import {
 } from '../../domain/prompts.ts';
 import { excerpt } from '../../domain/text.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
-import { fittingCount } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
 // ---- The asker's view ----
@@ -42,7 +45,7 @@ type Shows = (prompt: Prompt) => boolean;
  * When each field of a prompt is shown as it is: to its asker, and to a coordinator who may answer it. A new field needs
  * a line here, or the code does not compile.
  */
-const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
+const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
   decision: [responded, never],
   selected: [(prompt) => responded(prompt) && !saidByDecision(prompt), never],
   comment: [responded, never],
@@ -105,12 +108,12 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   claimed_at: [never, never],
   carrier: [never, never],
 };
-const FIELDS = Object.keys(SHOWN) as (keyof Prompt)[];
+const FIELDS = Object.keys(VISIBILITY) as (keyof Prompt)[];
 
 function shownTo(reader: 'asker' | 'answerer', prompt: Prompt): Partial<Prompt> {
   const index = reader === 'asker' ? 0 : 1;
   return Object.fromEntries(
-    FIELDS.filter((field) => SHOWN[field][index](prompt)).map((field) => [field, prompt[field]]),
+    FIELDS.filter((field) => VISIBILITY[field][index](prompt)).map((field) => [field, prompt[field]]),
   );
 }
 
@@ -260,7 +263,7 @@ function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
   const views = prompts.map((prompt) =>
     promptView({ prompt: { ...prompt, handed_at: prompt.created_at }, repeated: true }),
   );
-  return prompts.slice(0, fittingCount(views, RESULT_BYTES));
+  return prompts.slice(0, countThatFits(views, RESULT_BYTES));
 }
 
 /** Hands over the settled ones among them. One that was pending when it was read is returned as pending, because it was measured as such. */
@@ -359,7 +362,7 @@ const note = tool({
   name: 'hivemind_note',
   title: 'Add a note to a question',
   description:
-    'Add what you have learned meanwhile to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
+    'Add what you have learned since to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
   example: { ask_id: 'ask-…', note: 'The tests are green now.' },
   input: noteShape,
   readOnly: false,
@@ -393,7 +396,7 @@ const ask = tool({
   name: 'hivemind_ask',
   title: 'Ask the human and wait',
   description:
-    'Ask your human and wait for the answer. You can do nothing else meanwhile: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
+    'Ask your human and wait for the answer. You can do nothing else until then: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
   example: { question: 'Which one?', options: ['this', 'that'] },
   input: blockingAskShape,
   // The other arguments have their schema in hivemind_ask_async.

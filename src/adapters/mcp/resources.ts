@@ -12,9 +12,9 @@ import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
+import { countThatFits } from '../../domain/limits.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
-import { fittingCount } from '../fitting.ts';
 import { mentionView } from './mentions.ts';
 import { promptView } from './prompts.ts';
 import { RESULT_BYTES } from './tool.ts';
@@ -64,9 +64,9 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
       const prompts = open.prompts.map((prompt) => promptView({ prompt, repeated: false }));
       const mentions = (await hive.mentions.unprocessed(session_id, null, MOST_SHOWN)).map(mentionView);
       return contents(uri, {
-        prompts: prompts.slice(0, fittingCount(prompts, RESULT_BYTES)),
+        prompts: prompts.slice(0, countThatFits(prompts, RESULT_BYTES)),
         prompt_count: open.settled + open.pending,
-        mentions: mentions.slice(0, fittingCount(mentions, RESULT_BYTES)),
+        mentions: mentions.slice(0, countThatFits(mentions, RESULT_BYTES)),
         mention_count: (await hive.mentions.has(session_id)).count,
       });
     },

@@ -1,6 +1,7 @@
 /**
  * The MCP server of one connection, for any transport: every tool with the role that sees it, who is calling, how a call
- * is run, and how an error becomes a result that the model can read.
+ * is run, and how an error becomes a result that the model can read. A call goes from here to `handle` of its tool, in the
+ * file of its capability (prompts.ts), and from there to the service of the same name in application/.
  */
 import { setTimeout } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -15,10 +16,9 @@ import {
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { z } from 'zod';
+import type { Caller, CallerEvidence } from '../../application/callers.ts';
 import { createDeliveryTracker, mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
-import type { CallerEvidence } from '../../application/identity.ts';
-import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
 import { DENYING_SERVER, DENYING_TOOL, NOT_PERMITTED } from '../../domain/runs.ts';
@@ -27,7 +27,6 @@ import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { coordinatorPromptTools } from './coordinating.ts';
-import { NOT_FOR_MODELS } from './hook-calls.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
 import { outreachTools } from './outreach.ts';
@@ -37,6 +36,7 @@ import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
 import {
   inTurn,
+  listed,
   longestWait,
   noSuchTool,
   rightCall,
@@ -46,7 +46,6 @@ import {
   type ToolCall,
   takeArguments,
 } from './tool.ts';
-import { listed } from './tool-list.ts';
 import { coordinatorTurnTools } from './turns.ts';
 
 /** What stays the same for the life of a connection; the rest of the evidence comes with each call. */
@@ -71,7 +70,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const clientName = (): string => server.server.getClientVersion()?.name ?? '';
   async function resolve(given: Record<string, unknown>): Promise<Caller> {
     const meta = connection.trusts_meta ? given : metaFromHooks(given);
-    return hive.sessions.resolveCaller({ ...connection, meta, client: clientName() });
+    return hive.callers.resolve({ ...connection, meta, client: clientName() });
   }
   server.server.oninitialized = () => connection.onClient?.(server.server.getClientVersion()?.name ?? '');
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
@@ -258,6 +257,9 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
     return refusal({ code: 'not_allowed', message: howToCoordinate(params.name, client, isRemote) });
   });
 }
+
+/** What a model reads if it calls the hook tool. */
+const NOT_FOR_MODELS: string = `${HOOK_TOOL} is for the hooks of your client, not for you. Nothing was done.`;
 
 /** The SDK's own, which also takes `arguments: null` for no arguments: some models write that. */
 const callToolRequest = CallToolRequestSchema.extend({

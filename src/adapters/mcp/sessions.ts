@@ -4,7 +4,7 @@ import type { Prompt } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { sentences, type Tool, tool } from './tool.ts';
 
-const SHOWN = 100;
+const LIST_LIMIT = 100;
 
 const sessions = tool({
   name: 'hivemind_sessions',
@@ -17,7 +17,7 @@ const sessions = tool({
   },
   readOnly: true,
   async handle({ ended = false }, { hive, session, advice }) {
-    const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: SHOWN });
+    const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: LIST_LIMIT });
     const waiting = await hive.mentions.unprocessedBySession();
     const blocking = await hive.prompts.blocking();
     const own = (one: Session): number => (one.project_dir === session.project_dir ? 0 : 1);

@@ -2,7 +2,7 @@
 import { excerpt } from '../../domain/text.ts';
 import { type Tool, tool } from './tool.ts';
 
-const SHOWN = 50;
+const LIST_LIMIT = 50;
 
 const status = tool({
   name: 'hivemind_status',
@@ -14,9 +14,9 @@ const status = tool({
   readOnly: true,
   async handle(_args, { hive, session, advice }) {
     const [pending, counts, sessions, desks, humans, teams] = await Promise.all([
-      hive.prompts.list({ status: 'pending', limit: SHOWN }),
+      hive.prompts.list({ status: 'pending', limit: LIST_LIMIT }),
       hive.prompts.countPending(),
-      hive.sessions.list({ state: 'alive', limit: SHOWN }),
+      hive.sessions.list({ state: 'alive', limit: LIST_LIMIT }),
       hive.desks.online(),
       hive.humans.presence(),
       hive.humans.teams(),
@@ -26,9 +26,9 @@ const status = tool({
       you: session.handle,
       desks_online: desks.length,
       // The names that `to` of hivemind_ask_async accepts.
-      humans: humans.slice(0, SHOWN),
+      humans: humans.slice(0, LIST_LIMIT),
       teams: teams
-        .slice(0, SHOWN)
+        .slice(0, LIST_LIMIT)
         .map(({ name, members, escalate_after_ms }) => ({ name, members, escalate_after_ms })),
       pending_total: total,
       // Without the ask_id, which is the capability to poll.

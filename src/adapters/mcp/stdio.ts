@@ -1,9 +1,13 @@
-/** MCP on stdio: one process, one connection, until the client closes our stdin or asks us to stop. */
+/**
+ * MCP on stdio: one process, one connection, until the client closes our stdin or asks us to stop. The calls of the client's
+ * hooks come over the same connection (below).
+ */
 import type { Readable, Writable } from 'node:stream';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { type HookRoute, hookRoute, type RunHook } from './hook-calls.ts';
+import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { ConnectionHook, HookCall } from '../../application/hook-context.ts';
+import { HOOK_TOOL } from '../../domain/installation.ts';
 
 /** The one connection of a process. */
 export interface StdioConnection {
@@ -12,7 +16,7 @@ export interface StdioConnection {
    * it, and the client notices nothing. `onHook` handles the hook events that the client sends. Resolves when the
    * connection has ended.
    */
-  serve(server: McpServer, onHook?: RunHook): Promise<void>;
+  serve(server: McpServer, onHook?: ConnectionHook): Promise<void>;
   /** Resolves when the connection has ended. */
   readonly ended: Promise<void>;
 }
@@ -73,6 +77,89 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
 }
 
 const HANDSHAKE: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized']);
+
+// ---- Hooks over the connection ----
+// A client calls HOOK_TOOL for each of its hook events, so that no process is started for it. These calls are taken off the
+// connection before the protocol layer sees them: its checks would take longer than answering (docs/performance.md), and an
+// agent waits for each of its hooks. What handles them is in adapters/hooks/connection-hook.ts.
+
+type Meta = Readonly<Record<string, unknown>> | undefined;
+
+/** The event in the parameters of a `tools/call`. */
+function hookCall(args: unknown, meta: Meta): HookCall {
+  const thread = meta?.['threadId'];
+  return { args: (args ?? {}) as HookCall['args'], thread_id: typeof thread === 'string' ? thread : null };
+}
+
+/** Everything that clients report about a hook's call: where progress goes, and in Codex, whose event it is. */
+const OF_A_HOOK: ReadonlySet<string> = new Set(['progressToken', 'threadId']);
+
+/** Whether a model makes this call. A client gives the id of a model's call in `_meta` (`claudecode/toolUseId`, `callId`). */
+function isModelCall(meta: Meta): boolean {
+  return Object.keys(meta ?? {}).some((name) => !OF_A_HOOK.has(name));
+}
+
+/** The client reads the text of the result as the output of a hook. It would pass an empty text on to its model. */
+function hookResult(output: string): CallToolResult {
+  return { content: [{ type: 'text', text: output === '' ? '{}' : output }] };
+}
+
+/** Answers the hook calls of one connection. */
+export interface HookRoute {
+  /** True for a client's hook call and for its cancellation: nobody else may see them. */
+  takes(message: JSONRPCMessage): boolean;
+  /** Ends the calls that wait, because the connection has ended. */
+  end(): void;
+}
+
+/** The hook calls of a connection; `send` writes to the client. */
+export function hookRoute(
+  onHook: ConnectionHook,
+  send: (message: JSONRPCMessage) => Promise<void>,
+): HookRoute {
+  /** Calls in progress, by the id of their request. */
+  const calls = new Map<unknown, AbortController>();
+
+  function answer(id: string | number, params: Readonly<Record<string, unknown>>, meta: Meta): void {
+    const call = new AbortController();
+    calls.set(id, call);
+    onHook(hookCall(params['arguments'], meta), call.signal)
+      .then(
+        (output) => ({ jsonrpc: '2.0' as const, id, result: hookResult(output) }),
+        // A failed hook lets the tool run; the client shows the reason to its user.
+        (error: unknown) => ({
+          jsonrpc: '2.0' as const,
+          id,
+          error: { code: -32000, message: String(error) },
+        }),
+      )
+      // A call that its client has cancelled gets no answer.
+      .then((response) => (call.signal.aborted ? undefined : send(response)))
+      // The connection is gone, and nobody waits for the answer.
+      .catch(() => undefined)
+      .finally(() => calls.delete(id));
+  }
+
+  return {
+    takes(message) {
+      if (!('method' in message)) return false;
+      const { method, params = {} } = message;
+      if (method === 'notifications/cancelled') {
+        const call = calls.get(params['requestId']);
+        call?.abort();
+        return call !== undefined;
+      }
+      if (method !== 'tools/call' || !('id' in message) || params['name'] !== HOOK_TOOL) return false;
+      const meta = params['_meta'] as Meta;
+      if (isModelCall(meta)) return false;
+      answer(message.id, params, meta);
+      return true;
+    },
+    end() {
+      for (const call of calls.values()) call.abort();
+    },
+  };
+}
 
 // ---- The transport ----
 // MCP on two streams: each message is one line of JSON (modelcontextprotocol.io/specification, "stdio"). The protocol

@@ -1,9 +1,13 @@
-/** Tools: what a tool is, what its handler gets, how its arguments are read, how long a call may wait, and what stops it. */
+/**
+ * Tools: what a tool is, how a client lists it, what its handler gets, how its arguments are read, how long a call may wait,
+ * and what stops it.
+ */
+import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
+import type { StopRequest } from '../../application/interrupts.ts';
 import type { RunOfAsk } from '../../application/runs.ts';
-import type { StopOrder } from '../../application/turns.ts';
 import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
 import { pleaseStop } from '../../domain/interrupts.ts';
 import { type Message, UNVERIFIED_NOTE } from '../../domain/messages.ts';
@@ -71,6 +75,59 @@ export function tool<Input extends ZodRawShape>(
   return definition as unknown as Tool;
 }
 
+// ---- The list of tools ----
+// What a client reads of our tools before it calls one. A model pays for this text with every request, so it is short:
+// the tools that an agent needs again and again are loaded always, the others only where the client cannot load a tool
+// on demand, and no schema is in the list twice. A test counts the tokens.
+
+/** Claude Code sends the model these tools at once, and of the others only the names until it looks one up. */
+const LOADED_ALWAYS = { _meta: { 'anthropic/alwaysLoad': true } };
+
+const DESCRIPTIONS = new WeakMap<Tool, ListedTool>();
+
+/** A tool as `tools/list` shows it. */
+export function listed(tool: Tool): ListedTool {
+  const made = DESCRIPTIONS.get(tool) ?? describeTool(tool);
+  DESCRIPTIONS.set(tool, made);
+  return made;
+}
+
+function describeTool({
+  name,
+  title,
+  description,
+  input,
+  shown = input,
+  always,
+  readOnly,
+}: Tool): ListedTool {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: listedSchema(shown),
+    annotations: {
+      readOnlyHint: readOnly,
+      destructiveHint: false,
+      idempotentHint: readOnly,
+      openWorldHint: false,
+    },
+    ...(always === true ? LOADED_ALWAYS : {}),
+  };
+}
+
+/** Without what a model cannot use: it does not count characters, and a refusal names the limit. */
+function listedSchema(shape: z.ZodRawShape): ListedTool['inputSchema'] {
+  const { $schema: _, ...schema } = z.toJSONSchema(z.object(shape), {
+    io: 'input',
+    override({ jsonSchema }) {
+      delete jsonSchema.minLength;
+      delete jsonSchema.maxLength;
+    },
+  });
+  return schema as ListedTool['inputSchema'];
+}
+
 // ---- Arguments ----
 // Every spelling of a name is accepted, and null counts as missing (../arguments.ts). An unknown argument is never
 // dropped silently: it is refused where leaving it out would change what the call means, and otherwise mentioned in
@@ -116,7 +173,7 @@ export function takeArguments(tool: Tool, written: unknown): TakenArguments {
     throw invalidInput(sentences(...wrong, `Nothing was done. Call ${callOf(tool, mended(tool, given))}.`));
   }
   const paths = unknown.map(({ path }) => path);
-  return { args: parsed.data, ignored: paths.slice(0, MOST_NAMED), note: noteOn(paths) };
+  return { args: parsed.data, ignored: paths.slice(0, MOST_NAMED), note: describeIgnored(paths) };
 }
 
 const SCHEMAS = new WeakMap<Tool, z.ZodObject>();
@@ -248,7 +305,7 @@ function explain({ path, message }: z.core.$ZodIssue, given: unknown): string {
   return `"${where}" does not fit: ${message}${/[.!?]$/.test(message) ? '' : '.'}`;
 }
 
-function noteOn(paths: readonly string[]): string | null {
+function describeIgnored(paths: readonly string[]): string | null {
   if (paths.length === 0) return null;
   const named = paths.slice(0, MOST_NAMED).map((path) => `"${path}"`);
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
@@ -355,12 +412,12 @@ export async function inTurn(
 ): Promise<Result> {
   if (turn === undefined) return work(null, ends);
   const { turn_id } = turn;
-  const before = await hive.interrupts.orderFor(turn_id);
+  const before = await hive.interrupts.stopRequestFor(turn_id);
   if (before !== null) return interrupted(before);
 
   const over = new AbortController();
   const stop = new AbortController();
-  let order: StopOrder | null = null;
+  let order: StopRequest | null = null;
   const watch = async (): Promise<void> => {
     order = await hive.interrupts.untilInterrupted(turn_id, over.signal);
     if (order !== null) stop.abort();
@@ -373,7 +430,7 @@ export async function inTurn(
     return order === null ? result : interrupted(order, result);
   } catch (error) {
     // The tool ran in a turn that was stopped in the meantime.
-    const after = isOver(error) ? await hive.interrupts.orderFor(turn_id) : null;
+    const after = isOver(error) ? await hive.interrupts.stopRequestFor(turn_id) : null;
     if (after === null) throw error;
     return interrupted(after);
   } finally {
@@ -386,7 +443,7 @@ function isOver(error: unknown): boolean {
   return error instanceof HiveError && error.code === 'turn_not_current';
 }
 
-function interrupted(order: StopOrder, result: Result = {}): Result {
+function interrupted(order: StopRequest, result: Result = {}): Result {
   return {
     ...result,
     status: 'interrupted',

@@ -269,12 +269,16 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
       const next = connected.promise;
       try {
         const path = `/${kind}/${encodeURIComponent(id)}/${verb}`;
-        const isTaken = await server.post(path, conversation.directory, verb === 'reply' ? body : undefined);
+        const isAccepted = await server.post(
+          path,
+          conversation.directory,
+          verb === 'reply' ? body : undefined,
+        );
         questions.delete(id);
         const other = over.get(id);
         noteOver(id, other);
         if (offered === null) return;
-        if (isTaken) await hive.editors.acted(offered.session.session_id, id);
+        if (isAccepted) await hive.editors.acted(offered.session.session_id, id);
         else if (!question.settled) await hive.editors.withdraw(offered, 'answered_elsewhere', other);
         return;
       } catch (error) {

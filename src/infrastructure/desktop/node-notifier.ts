@@ -33,16 +33,16 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
       () => reject(new Error('The notification program did not end within 3 s.')),
       LIMIT_MS,
     );
-    const settle = (error: unknown): void => {
+    const finish = (error: unknown): void => {
       clearTimeout(timer);
       if (error instanceof Error) reject(new Error(error.message.replace(/\s+/g, ' ').trim().slice(0, 300)));
       // On success this is an empty string, or a warning of the program.
       else resolve();
     };
     try {
-      notifier.notify(options, (error) => settle(error));
+      notifier.notify(options, (error) => finish(error));
     } catch (error) {
-      settle(error instanceof Error ? error : new Error(String(error)));
+      finish(error instanceof Error ? error : new Error(String(error)));
     }
   });
 }

@@ -12,11 +12,12 @@ import {
   roleOfServer,
   SERVER_NAME,
   serverSetting,
+  shellLine,
 } from '../../domain/installation.ts';
 import { applyEdits, type TextEdit } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { appendJson, type JsonPath, readJson, removeJson, setJson } from './json-edits.ts';
-import type { Part } from './parts.ts';
+import type { Entry, Part } from './parts.ts';
 
 type Program = readonly string[];
 
@@ -32,6 +33,7 @@ export function claudeServer(path: string, program: Program, role: Role = 'agent
     newFile: NEW_FILE,
     fragment: JSON.stringify({ mcpServers: { [SERVER_NAME]: wanted } }, null, 2),
     isRight: (text) => isDeepStrictEqual(entryOf(text), wanted),
+    entries: (text) => serverEntries(entryOf(text)),
     isEmpty: (text) => Object.keys(readJson(text)).length === 0,
     add(text) {
       const entry = entryOf(text);
@@ -70,6 +72,13 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
         })
       );
     },
+    entries: (text) =>
+      findHooks(text, client).flatMap(({ event, path: where, group, entry }) =>
+        (where.length === WHOLE_GROUP ? asList(asObject(group)['hooks']) : [entry]).map((hook) => {
+          const words = readHook(hook)?.program ?? [];
+          return { kind: 'hook', event, program: words.length === 0 ? null : shellLine(words) };
+        }),
+      ),
     isEmpty: (text) => Object.keys(readJson(text)).length === 0,
     add(text) {
       const edits: TextEdit[] = [];
@@ -90,6 +99,14 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
   };
 }
 
+/** A server that starts Hive, as a person is told of it; none for any other. */
+export function serverEntries(server: unknown): Entry[] {
+  if (!isHiveServer(server)) return [];
+  const { command, args, env_vars } = server as Record<string, unknown>;
+  const words = [command, ...asList(args)].filter((word) => typeof word === 'string');
+  return [{ kind: 'server', command: shellLine(words), variables: asList(env_vars).length }];
+}
+
 /** Whether the settings enable Hive's plugin, which has the server and the hooks in it. */
 export function hasHivePlugin(settings: string | null): boolean {
   const plugins = readJson(settings?.trim() ? settings : '{}')['enabledPlugins'];
@@ -97,6 +114,9 @@ export function hasHivePlugin(settings: string | null): boolean {
     ([plugin, enabled]) => plugin.startsWith('hive@') && enabled === true,
   );
 }
+
+/** The length of the path of a group: hooks, event, number. */
+const WHOLE_GROUP = 3;
 
 /** One of our hooks in a file. */
 export interface FoundHook {

@@ -13,9 +13,9 @@ import {
   serverSetting,
 } from '../../domain/installation.ts';
 import type { Role } from '../../domain/tokens.ts';
-import { findHooks } from './claude.ts';
+import { findHooks, serverEntries } from './claude.ts';
 import { readText } from './files.ts';
-import { codexPaths, type Environment, type Part } from './parts.ts';
+import { codexPaths, type Entry, type Environment, type Part } from './parts.ts';
 import {
   appendToml,
   linesOf,
@@ -49,6 +49,12 @@ export function codexConfig(
       (isForeign(text) || hasTable(text, server)) &&
       trust.every((table) => hasTable(text, table)) &&
       markedTables(text).filter(isTrust).length === trust.length,
+    entries: (text) => [
+      ...serverEntries(tomlAt(readToml(text), SERVER_PATH)),
+      ...markedTables(text)
+        .filter(isTrust)
+        .map((): Entry => ({ kind: 'trust' })),
+    ],
     isEmpty: (text) => text.trim() === '',
     add(text) {
       const existing = tomlAt(readToml(text), SERVER_PATH);
@@ -122,7 +128,7 @@ const ADVICE = 'run hive init codex in a terminal, or look at /hooks in Codex';
 
 /** Asks Codex itself where it is installed; else checks its files. */
 export async function examineTrust(env: Environment, hooksText: string): Promise<Check> {
-  const asked = await askCodex(env);
+  const asked = await queryCodex(env);
   if (asked === null) {
     const { config, hooks } = codexPaths(env);
     const wanted = trustOf(hooks, hooksText);
@@ -157,7 +163,7 @@ interface Listing {
 }
 
 /** Asks its app server (0.169) for `hooks/list`; null when none answers. */
-async function askCodex(env: Environment): Promise<{ skipped: string[]; problems: string[] } | null> {
+async function queryCodex(env: Environment): Promise<{ skipped: string[]; problems: string[] } | null> {
   const send = (message: object): string => `${JSON.stringify(message)}\n`;
   const clientInfo = { name: 'hive', title: 'Hive', version: '1' };
   let listings: Listing[] | null = null;

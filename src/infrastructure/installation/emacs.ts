@@ -16,6 +16,11 @@ export function emacsPart(path: string, elisp: string): Part {
     newFile: '',
     fragment: lines.join('\n'),
     isRight: (text) => findBlock(text, MARKS) === `${lines.join('\n')}\n`,
+    entries: (text) =>
+      (findBlock(text, MARKS) ?? '')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => ({ kind: 'line', text: line })),
     isEmpty: (text) => text.trim() === '',
     add: (text) => appendBlock(text, MARKS, lines),
     remove: (text) => removeBlock(text, MARKS),

@@ -164,19 +164,21 @@ function reasonNotToTry(
 ): string | null {
   if (project === null) {
     const entry = isAbsolute(program) ? undefined : entriesInside(env, ownProject(here))[0];
-    return entry === undefined ? null : `PATH leads into the project: ${excerpt(entry, SHOWN)}`;
+    return entry === undefined ? null : `PATH leads into the project: ${excerpt(entry, EXCERPT_LENGTH)}`;
   }
-  if (program !== 'hive') return `the project starts ${excerpt(program, SHOWN)} instead of plain hive`;
+  if (program !== 'hive')
+    return `the project starts ${excerpt(program, EXCERPT_LENGTH)} instead of plain hive`;
   if (args.length !== 1 || args[0] !== command)
-    return `the project adds arguments: ${excerpt(args.join(' '), SHOWN)}`;
+    return `the project adds arguments: ${excerpt(args.join(' '), EXCERPT_LENGTH)}`;
   const variables = Object.keys(more ?? {});
-  if (variables.length > 0) return `the project sets variables: ${excerpt(variables.join(', '), SHOWN)}`;
+  if (variables.length > 0)
+    return `the project sets variables: ${excerpt(variables.join(', '), EXCERPT_LENGTH)}`;
   // Else the project has the hive that is found, or the Node that runs it.
   const [inside] = entriesInside(env, wholeRepository(project));
-  return inside === undefined ? null : `PATH leads into the project: ${excerpt(inside, SHOWN)}`;
+  return inside === undefined ? null : `PATH leads into the project: ${excerpt(inside, EXCERPT_LENGTH)}`;
 }
 
-const SHOWN = 60;
+const EXCERPT_LENGTH = 60;
 
 function notTried(name: string, text: string, because: string): Check {
   return { name, ok: true, text: `${text} (not tried: ${because})`, advice: null };

@@ -9,6 +9,15 @@ import { join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 
+/** One thing of Hive's in a file, as a person is told of it. */
+export type Entry =
+  | { kind: 'server'; command: string; variables: number }
+  /** `program` is null for a hook over the connection. */
+  | { kind: 'hook'; event: string; program: string | null }
+  /** The trust in one hook of Codex. */
+  | { kind: 'trust' }
+  | { kind: 'line'; text: string };
+
 /** Hive's part of one file. */
 export interface Part {
   path: string;
@@ -18,6 +27,8 @@ export interface Part {
   fragment: string;
   /** Whether our part is complete and current, with nothing of an older Hive beside it. */
   isRight(text: string): boolean;
+  /** What of ours is in a text, whichever Hive wrote it. */
+  entries(text: string): Entry[];
   /** Whether nothing is left in the file. */
   isEmpty(text: string): boolean;
   /** Adds our part to a text that has none of it. */

@@ -33,13 +33,13 @@ export function converse(
     const child = spawn(command, args, { env: env as NodeJS.ProcessEnv, stdio: 'pipe' });
     let err = '';
     let rest = '';
-    const settle = (ok: boolean, why = err): void => {
+    const finish = (ok: boolean, why = err): void => {
       clearTimeout(timer);
       child.stdin.end();
       child.kill();
       resolve({ ok, err: why.trim().split('\n')[0] ?? '' });
     };
-    const timer = setTimeout(() => settle(false, `no answer within ${LIMIT_MS / 1000} s`), LIMIT_MS);
+    const timer = setTimeout(() => finish(false, `no answer within ${LIMIT_MS / 1000} s`), LIMIT_MS);
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       err += text;
@@ -49,14 +49,14 @@ export function converse(
       rest = lines.pop() ?? '';
       for (const line of lines) {
         const next = reply?.(line);
-        if (next === 'done') settle(true);
+        if (next === 'done') finish(true);
         else if (next !== undefined) child.stdin.write(next);
       }
     });
     child.once('error', (error: NodeJS.ErrnoException) =>
-      settle(false, error.code === 'ENOENT' ? `there is no ${command}` : error.message),
+      finish(false, error.code === 'ENOENT' ? `there is no ${command}` : error.message),
     );
-    child.once('close', (code) => settle(code === 0 && reply === undefined));
+    child.once('close', (code) => finish(code === 0 && reply === undefined));
     child.stdin.write(input);
     if (reply === undefined) child.stdin.end();
   });

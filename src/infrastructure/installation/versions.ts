@@ -3,7 +3,7 @@
  *
  *     FOLDER/bin/hive                     starts `current`
  *     FOLDER/current → versions/NAME
- *     FOLDER/versions/NAME/node_modules   the package hive-sidecar and what it needs; its own Node where it brings one
+ *     FOLDER/versions/NAME/node_modules   the package hive-sidecar and what is not bundled into it; its own Node where it brings one
  *     FOLDER/versions/NAME/bin/node       a link to the Node that runs it
  *
  * A version is made under another name and tried before it gets its own, and renaming one link puts it in use: whoever kills
@@ -67,6 +67,8 @@ export interface ChosenNode {
 export interface Wanted extends Place {
   /** The folder of a built package, for example of the one that runs. */
   source: string;
+  /** The packages that are not bundled into its programs, with their versions. */
+  needs: Readonly<Record<string, string>>;
   node: ChosenNode;
 }
 
@@ -169,7 +171,7 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
       const name = await packInto(draft, source, node, env);
       const version = join(versions, name);
       if (!isComplete(version)) {
-        await fill(draft, node, env);
+        await fill(draft, wanted, env);
         rmSync(version, { recursive: true, force: true });
         renameSync(draft, version);
       } else if (node.path !== null) linkTo(node.path, join(version, 'bin', 'node'));
@@ -201,16 +203,16 @@ async function packInto(draft: string, source: string, node: ChosenNode, env: En
   return [version, digest.slice(0, 12), ...(node.path === null ? [`node-${node.version}`] : [])].join('-');
 }
 
-async function fill(draft: string, node: ChosenNode, env: Environment): Promise<void> {
+async function fill(draft: string, { needs, node }: Wanted, env: Environment): Promise<void> {
   const own = packageOfNode();
-  const dependencies = {
-    'hive-sidecar': 'file:hive-sidecar.tgz',
-    ...(node.path === null && { [own]: node.version }),
-  };
+  const dependencies = { ...needs, ...(node.path === null && { [own]: node.version }) };
   writeFileSync(join(draft, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
   // Nothing that is installed needs a script of its own to run.
   const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
   await npm([...args, '--prefer-offline', '--loglevel=error'], draft, env);
+  // Unpacked here, and last: npm would also bring a hundred packages that are bundled into the programs.
+  await output('tar', ['-xzf', join(draft, 'hive-sidecar.tgz'), '-C', draft], { env });
+  renameSync(join(draft, 'package'), join(draft, PACKAGE));
   mkdirSync(join(draft, 'bin'));
   linkTo(node.path ?? join('..', 'node_modules', own, 'bin', 'node'), join(draft, 'bin', 'node'));
   const command = [join(draft, 'bin', 'node'), join(draft, PACKAGE, 'bin', 'hive')] as const;

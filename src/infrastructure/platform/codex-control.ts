@@ -106,7 +106,7 @@ async function talk(path: string, request: Request, receive: Receive): Promise<b
   try {
     return await new Promise<boolean>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error('no reply')), LIMIT_MS);
-      const settle = (end: () => void): void => {
+      const finish = (end: () => void): void => {
         clearTimeout(timer);
         end();
       };
@@ -124,19 +124,19 @@ async function talk(path: string, request: Request, receive: Receive): Promise<b
           return;
         }
         const succeeded = receive(message, send);
-        if (succeeded !== undefined) settle(() => resolve(succeeded));
+        if (succeeded !== undefined) finish(() => resolve(succeeded));
       };
       socket.on('message', (data, isBinary) => {
         if (isBinary) return;
         try {
           take(JSON.parse(String(data)) as Incoming);
         } catch (error) {
-          settle(() => reject(error));
+          finish(() => reject(error));
         }
       });
       // It stays registered, because ending a socket that is still connecting is an error too.
-      socket.on('error', (error) => settle(() => reject(error)));
-      socket.once('close', () => settle(() => reject(new Error('closed'))));
+      socket.on('error', (error) => finish(() => reject(error)));
+      socket.once('close', () => finish(() => reject(new Error('closed'))));
     });
   } finally {
     socket.terminate();

@@ -33,7 +33,7 @@ export const EDIT_TOOLS_ELSEWHERE: EditTools = {
 function readText(path: string): FileState {
   let file: number;
   try {
-    // A named pipe must not hold the agent until somebody writes to it.
+    // A named pipe must not block the agent until somebody writes to it.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;

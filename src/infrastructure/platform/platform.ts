@@ -214,7 +214,7 @@ function darwin(machine: Machine): Platform {
 const UNKNOWN_START = 'unknown';
 
 function generic(machine: Machine): Platform {
-  const look = (pid: number): SeenProcess | null => {
+  const read = (pid: number): SeenProcess | null => {
     const known = machine.run('ps', ['-o', 'ppid=,lstart=,comm=', '-p', String(pid)]);
     if (known !== null) return processFromPs(known);
     // POSIX has no lstart, so neither have illumos, AIX and busybox.
@@ -223,10 +223,10 @@ function generic(machine: Machine): Platform {
   };
   return {
     name: 'generic',
-    parentOf: (pid) => look(pid)?.parent ?? null,
-    nameOf: (pid) => look(pid)?.name ?? '',
-    startedAt: (pid) => look(pid)?.started_at ?? null,
-    startedMs: (pid) => look(pid)?.started_ms ?? null,
+    parentOf: (pid) => read(pid)?.parent ?? null,
+    nameOf: (pid) => read(pid)?.name ?? '',
+    startedAt: (pid) => read(pid)?.started_at ?? null,
+    startedMs: (pid) => read(pid)?.started_ms ?? null,
     environment: () => ({}),
     // Setting the clock may change it, which only skips some event numbers (events.ts).
     boot: () =>

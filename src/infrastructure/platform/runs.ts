@@ -143,7 +143,7 @@ function digestOf(text: string): string {
 
 // ---- What of an environment is kept ----
 
-/** Names of variables that usually hold a secret. */
+/** Names of variables that usually contain a secret. */
 const SECRET = /TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|^KEY$|API_?KEY|AUTH$|COOKIE/i;
 
 /** The environment that a file keeps, and the names of the variables that it leaves out. `named` are kept though they look secret. */

@@ -45,7 +45,7 @@ function keyIn(body: string): readonly string[] {
 }
 
 /**
- * Makes `to` hold exactly what `from` holds, and reads both again to verify it.
+ * Makes `to` contain exactly what `from` contains, and reads both again to verify it.
  * @throws HiveError `internal` if they still differ.
  */
 export async function copyTables(from: Sql, to: Driver): Promise<CopiedTable[]> {

@@ -36,16 +36,16 @@ const unsettled = (kind: PopupKind): string =>
    AND popups.leased_at >= $3 AND popups.leased_at <= $4 AND popups.outcome <> 'suppressed'`;
 const inStorm = (kind: PopupKind): Statement =>
   statement(`SELECT popups.subject, popups.outcome ${unsettled(kind)} ORDER BY popups.leased_at`);
-const stormWaits = (kind: PopupKind): Statement => statement(`SELECT 1 ${unsettled(kind)} LIMIT 1`);
+const isStormOpen = (kind: PopupKind): Statement => statement(`SELECT 1 ${unsettled(kind)} LIMIT 1`);
 const IN_STORM = {
   prompt: inStorm('prompt'),
   outreach: inStorm('outreach'),
   mention: inStorm('mention'),
 };
-const STORM_WAITS = {
-  prompt: stormWaits('prompt'),
-  outreach: stormWaits('outreach'),
-  mention: stormWaits('mention'),
+const OPEN_STORM = {
+  prompt: isStormOpen('prompt'),
+  outreach: isStormOpen('outreach'),
+  mention: isStormOpen('mention'),
 };
 
 export function popupStatements(sql: Sql): PopupRecords {
@@ -66,8 +66,8 @@ export function popupStatements(sql: Sql): PopupRecords {
         outcome: row['outcome'] as PopupOutcome,
       }));
     },
-    async stormWaits({ seat, kind }, { since, at }) {
-      return (await sql.all(STORM_WAITS[kind], [seat, kind, since, at])).length > 0;
+    async isStormOpen({ seat, kind }, { since, at }) {
+      return (await sql.all(OPEN_STORM[kind], [seat, kind, since, at])).length > 0;
     },
     async recent({ seat, kind }, after) {
       const [row] = await sql.all(RECENT, [seat, kind, after]);

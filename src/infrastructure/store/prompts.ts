@@ -13,9 +13,8 @@ import type {
 import type { Via } from '../../domain/actors.ts';
 import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
-import type { Prompt, Urgency } from '../../domain/prompts.ts';
+import { orderKey, type Prompt, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import { orderKey } from '../../domain/waits.ts';
 import { checksumOf, coveredColumns, isIntact, verifyChecksum } from './checksums.ts';
 import { openOf } from './deliveries.ts';
 import { prunePrompts } from './prune.ts';
@@ -435,7 +434,7 @@ const COUNT_BY_URGENCY = statement(
   `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
 );
 
-/** What each view shows, and in which order: pending ones as in waits.ts, settled ones newest first. */
+/** What each view shows, and in which order: pending ones by `orderKey`, settled ones newest first. */
 interface View {
   readonly where: string;
   readonly order: readonly (keyof Prompt | 'order_key')[];

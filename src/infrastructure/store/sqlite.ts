@@ -19,9 +19,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { syncPath } from '../platform/files.ts';
 import { platform } from '../platform/platform.ts';
-import { createQueue } from './queue.ts';
 import {
   checkArity,
+  createQueue,
   type Driver,
   type Row,
   type Sql,
@@ -96,7 +96,7 @@ export function openSqlite(
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
         const must = waits === undefined || waits(result);
-        settle({ version, lags, must });
+        flush({ version, lags, must });
         if (rings()) doorbell.ring();
         return result;
       } catch (error) {
@@ -117,7 +117,7 @@ export function openSqlite(
    * After a commit: flushes the log where the commit has not. A commit that changed nothing writes nothing, so it does not
    * flush what it found either: that may be a receipt, or a commit whose process died before its own flush.
    */
-  function settle({ version, lags, must }: { version: number; lags: boolean; must: boolean }): void {
+  function flush({ version, lags, must }: { version: number; lags: boolean; must: boolean }): void {
     const by_commit = !lags && writer.changed;
     if (by_commit) named = true;
     else if (must && (lags || flushed !== version)) {

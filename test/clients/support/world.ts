@@ -22,7 +22,7 @@ export interface World {
 export async function openWorld(store: string = tempStore()): Promise<World> {
   const hive = await openHive({ store, env: {} });
   onTestFinished(() => hive.close());
-  hive.seats.hold(SEAT_SECRET);
+  hive.seats.useKey(SEAT_SECRET);
   // The clients know their project by its real path.
   const folder = realpathSync(tempFolder());
   // Their person has registered the seat at which this hive answers.

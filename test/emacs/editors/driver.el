@@ -28,7 +28,7 @@
 (defun driver-settled ()
   "Wait until the sidecar has handled everything that was sent before."
   (let ((done nil))
-    (while hive-rpc--waiting (accept-process-output nil 0.005))
+    (while hive-rpc--queue (accept-process-output nil 0.005))
     (hive-rpc-request 'session/end (list :session_id "editor-nobody")
                       :success (lambda (_) (setq done t)))
     (driver-wait done)))

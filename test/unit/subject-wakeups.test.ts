@@ -13,7 +13,7 @@ let reads: number;
 let fails: boolean;
 let pruned: number;
 let rung: number[];
-let bells: SubjectWakeups;
+let wakeups: SubjectWakeups;
 
 function append(...subjects: string[]): void {
   for (const subject of subjects) events.push({ seq: events.length + 1, subject } as HiveEvent);
@@ -23,7 +23,7 @@ function append(...subjects: string[]): void {
 /** That many waiters, each for its own subject from `s0` on; `rung` counts their wake-ups. */
 function wait(count: number): (() => void)[] {
   return Array.from({ length: count }, (_, n) =>
-    bells.watch([`s${n}`], () => {
+    wakeups.watch([`s${n}`], () => {
       rung[n] = (rung[n] ?? 0) + 1;
     }),
   );
@@ -51,7 +51,7 @@ beforeEach(() => {
       return () => listeners.delete(listener);
     },
   } as unknown as Store;
-  bells = createSubjectWakeups(store);
+  wakeups = createSubjectWakeups(store);
 });
 
 /** The first commit after many have come rings all: nobody had read the log before. */
@@ -77,7 +77,7 @@ describe('many waits', () => {
   test('that wait for several things are woken by each', async () => {
     wait(MANY);
     let rings = 0;
-    bells.watch(['a', 'b'], () => {
+    wakeups.watch(['a', 'b'], () => {
       rings += 1;
     });
     await settle();
@@ -107,7 +107,7 @@ describe('many waits', () => {
     for (const end of ends) end();
     expect(listeners.size).toBe(0);
     let rings = 0;
-    bells.watch(['s1'], () => {
+    wakeups.watch(['s1'], () => {
       rings += 1;
     });
     append('s1');

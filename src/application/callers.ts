@@ -1,0 +1,219 @@
+/**
+ * Callers: which session makes a call over an MCP connection, and in which turn. It is taken from what the client reports,
+ * never from an argument and never guessed from a focused window (invariant 9). What the real clients report is recorded in
+ * test/wire/fixtures. The reasons are in docs/architecture.md ("The client says who is calling").
+ */
+import { refuse } from '../domain/actors.ts';
+import {
+  editorSession,
+  isRemote,
+  isUnchanged,
+  remoteId,
+  type Session,
+  type SessionIntroduction,
+  sourceAfter,
+} from '../domain/sessions.ts';
+import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
+import { cleanText } from '../domain/text.ts';
+import type { Turn } from '../domain/turns.ts';
+import { refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
+import { closeDead } from './lost-servers.ts';
+import type { Connection, ReadTx, Store } from './ports.ts';
+import { recordSession, type SessionService } from './sessions.ts';
+import { type CallTrace, turnOfCall } from './turns.ts';
+import type { Processes } from './world.ts';
+
+/** What an MCP connection knows about its caller before and with each call. */
+export interface CallerEvidence {
+  env: Readonly<Record<string, string | undefined>>;
+  /** `_meta` of the call. */
+  meta: Readonly<Record<string, unknown>>;
+  /** `clientInfo.name` of the initialize request. */
+  client: string;
+  /** Unique to this connection: the identity of a caller that reports none. */
+  connection_id: string;
+  source: Source | null;
+  project: { project: string; project_dir: string; branch: string | null };
+  machine: string;
+  /** The process that started us: the client itself, unless a wrapper started us. */
+  parent_pid: number | null;
+}
+
+/** The session behind a call, with what else is known about the call. */
+export interface Caller {
+  session: Session;
+  /** How the caller can get an identity; null when it has one. */
+  advice: string | null;
+  /** The turn in which it calls; undefined when none is known. */
+  turn: Turn | undefined;
+}
+
+export interface CallerService {
+  /** The session behind a call: found by its hook, else by the client's process, else by what the client says. */
+  resolve(evidence: CallerEvidence): Promise<Caller>;
+  /** Records an open MCP connection, and closes those of this machine whose process is gone. */
+  openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
+  closeConnections(connection_ids: readonly string[]): Promise<void>;
+}
+
+export function createCallers(
+  store: Store,
+  processes: Processes,
+  sessions: Pick<SessionService, 'introduce'>,
+): CallerService {
+  /** The session that each connection was last found to belong to, as this process recorded it. */
+  const names = new Map<string, string>();
+
+  /** Hooks do not know with which options `hive mcp` was started, so the options may change the source they found. */
+  async function withDeclaredSource(known: Session, declared: Source): Promise<Session> {
+    if (sourceAfter(known, declared) === known.source) return known;
+    return store.write(async (tx) => {
+      const session = (await tx.sessions.get(known.session_id)) ?? known;
+      return recordSession(tx, 'session/changed', { ...session, source: sourceAfter(session, declared) });
+    });
+  }
+
+  /** The process of a call as one who speaks for a session. */
+  function speakerOf({ machine, parent_pid }: CallerEvidence): Speaker {
+    const above = parent_pid === null ? [] : [parent_pid, ...processes.ancestors(parent_pid)];
+    return { machine, pid: null, above };
+  }
+
+  return {
+    async resolve(evidence) {
+      const { connection_id } = evidence;
+      const { introduction, advice } = identifyCaller(evidence);
+      const { known, introduced, turn, named } = await store.read(async (tx) => {
+        const by_hook = toolUseOf(evidence);
+        const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
+        const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
+        // A hook on another machine may record any id, so it proves something only about calls of its own machine.
+        const own = hooked?.machine === evidence.machine ? hooked : undefined;
+        const known = own ?? (await byProcess(tx, evidence));
+        const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
+        const claimed = known ?? introduced;
+        // If the client that started us is the session's own, nothing can be nearer. Most calls are decided here.
+        if (claimed !== undefined && (claimed.pid !== evidence.parent_pid || claimed.pid === null))
+          refuse(await refusalToSpeak(tx, claimed, speakerOf(evidence), processes));
+        const { session_id: caller } = known ?? introduced ?? introduction;
+        const turn = await turnOfCall(tx, caller, traceOf(evidence));
+        const named = names.get(connection_id) ?? (await tx.sessions.connection(connection_id))?.session_id;
+        return { known, introduced, turn, named };
+      });
+      let session: Session;
+      if (known !== undefined) session = await withDeclaredSource(known, declaredSource(evidence));
+      else if (introduced !== undefined && isUnchanged(introduced, introduction)) session = introduced;
+      else session = await sessions.introduce(introduction);
+      if (named !== undefined && named !== session.session_id) {
+        await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
+        names.set(connection_id, session.session_id);
+      }
+      return { session, advice: known === undefined ? advice : null, turn };
+    },
+
+    openConnection: (connection) =>
+      store.write(async (tx) => {
+        await closeDead(tx, connection.machine, processes);
+        await tx.sessions.openConnection({ ...connection, session_id: null, opened_at: tx.now });
+      }),
+
+    async closeConnections(connection_ids) {
+      for (const connection_id of connection_ids) names.delete(connection_id);
+      await store.write(async (tx) => {
+        for (const connection_id of connection_ids) await tx.sessions.closeConnection(connection_id);
+      });
+    },
+  };
+}
+
+/** The session of the client's process. Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
+async function byProcess(
+  tx: ReadTx,
+  { meta, machine, parent_pid }: CallerEvidence,
+): Promise<Session | undefined> {
+  const identifiesItself = typeof meta['sessionId'] === 'string';
+  return identifiesItself || parent_pid === null
+    ? undefined
+    : tx.sessions.hookedByProcess(machine, parent_pid);
+}
+
+// ---- What a client says about itself ----
+
+interface Identity {
+  introduction: SessionIntroduction;
+  /** How the caller can get an identity next time; null when it has one. */
+  advice: string | null;
+}
+
+const ADVICE =
+  'Your client reports no session, so this connection has one of its own: you can poll answers by their ask_id, but they reach you in no other way. For a lasting identity, set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
+
+/** The caller's session: Codex reports it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
+export function identifyCaller(evidence: CallerEvidence): Identity {
+  const { env, meta, connection_id, project: place, machine, parent_pid } = evidence;
+  const client = cleanText(evidence.client);
+  const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
+  const common = { ...place, machine, pid: parent_pid, source };
+  const parent_session_id = text(env['HIVE_PARENT']);
+  // The name of a remote agent comes from its token, which a human made.
+  if (isRemote(machine)) {
+    const agent = text(env['HIVE_AGENT']) ?? connection_id;
+    return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
+  }
+  const name = reported(env['HIVE_AGENT']);
+
+  const codexSession = reported(meta['sessionId']);
+  if (codexSession !== null) {
+    const thread = text(meta['threadId']) ?? codexSession;
+    const isSubagent = thread !== codexSession;
+    const session_id = isSubagent ? `${codexSession}:${thread}` : codexSession;
+    return known({
+      ...common,
+      // The environment of a Codex started by another client may contain that client's entry point.
+      source: declaredSource(evidence),
+      session_id,
+      client: 'codex',
+      name: isSubagent ? null : name,
+      parent_session_id: isSubagent ? codexSession : parent_session_id,
+    });
+  }
+  const editor = editorSession(env['HIVE_SESSION']);
+  if (editor !== null) return known({ ...common, session_id: editor, client, name, parent_session_id });
+  const claudeSession = reported(env['CLAUDE_CODE_SESSION_ID']);
+  if (claudeSession !== null)
+    return known({ ...common, session_id: claudeSession, client: 'claude-code', name, parent_session_id });
+  if (name !== null)
+    return known({
+      ...common,
+      session_id: name,
+      client: client === '' ? name : client,
+      name,
+      parent_session_id,
+    });
+  return {
+    introduction: { ...common, session_id: connection_id, client, parent_session_id },
+    advice: ADVICE,
+  };
+}
+
+function known(introduction: SessionIntroduction): Identity {
+  return { introduction, advice: null };
+}
+
+/** The source that an option or variable set for the connection; main if none was set. */
+function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'source'>): Source {
+  return decideSource({ option: source, variable: env['HIVE_SOURCE'] });
+}
+
+/** The call's id as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */
+function toolUseOf({ meta, machine }: CallerEvidence): string | null {
+  const use_id = text(meta['claudecode/toolUseId']);
+  return use_id === null ? null : toolUseKey(machine, use_id);
+}
+
+/** Codex reports its turn with each call; Claude Code the call's own id, which its hook has reported to us. */
+function traceOf(evidence: CallerEvidence): CallTrace {
+  const codex = evidence.meta['x-codex-turn-metadata'];
+  const turn_id = codex !== null && typeof codex === 'object' && 'turn_id' in codex ? codex.turn_id : null;
+  return { client_turn_id: text(turn_id), tool_use_id: text(evidence.meta['claudecode/toolUseId']) };
+}
