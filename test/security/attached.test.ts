@@ -119,7 +119,7 @@ test('of a server that names sessions and requests without an end, the newest se
   ]);
 });
 
-test('sessions that a server calls each other’s parents are asked about, and hold nothing up', async () => {
+test('sessions that a server calls each other’s parents are handled, and block nothing', async () => {
   server.parents.set('ses_1', 'ses_2').set('ses_2', 'ses_1').set('ses_3', 'ses_3');
   const attached = await attach(hive, server.url);
   for (const n of [1, 2, 3])
