@@ -325,7 +325,7 @@ export const RULES = {
     `${count === 1 ? 'One rule is' : `${count} rules are`} proposed: see M-x hive-rules in Emacs.`,
 } as const;
 
-// ---- The ledger ----
+// ---- The statistics ----
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 

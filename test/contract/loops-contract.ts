@@ -1,4 +1,4 @@
-/** Loops: agents that keep answering each other are heard, but no longer hold each other up, until a human says something. */
+/** Loops: agents that keep replying to each other are heard, but no longer hold each other up, until a human says something. */
 import { expect, test } from 'vitest';
 import { humanPrompted } from '../../src/application/loops.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
