@@ -105,7 +105,7 @@ sent before the question expires."
                      (if (eq kind 'allow) hive-undo-seconds 0)
                    (or (alist-get kind hive-undo-seconds) 0)))
          (expires (hive-text-seconds (plist-get prompt :expires_at)))
-         (seconds (if expires (min wanted (- expires (float-time) hive-respond--margin)) wanted)))
+         (seconds (if expires (min wanted (- expires (hive-now) hive-respond--margin)) wanted)))
     (and (> seconds 0)
          (hive-prompt-pending-p prompt)
          (not (hive-human-claimer (or (hive-model-prompt (plist-get prompt :ask_id)) prompt)))
@@ -350,8 +350,8 @@ Return non-nil if it is snoozed."
       (when hive-respond--timer (cancel-timer hive-respond--timer))
       (setq hive-respond--next next
             hive-respond--timer
-            (and next (run-at-time (max 0 (- (hive-text-seconds next) (float-time)))
-                                   nil #'hive-respond--wake))))))
+            (and next (hive-later (max 0 (- (hive-text-seconds next) (hive-now)))
+                                  #'hive-respond--wake))))))
 
 (defun hive-respond--wake ()
   "Un-snooze the questions whose time has come."

@@ -223,7 +223,7 @@ NAME returns what to show for the name of one."
   (let ((buffer (current-buffer)) (days hive-stats--days))
     (hive-rpc-request
      'stats/read
-     (list :since (format-time-string "%FT%T.000Z" (time-subtract nil (* days 24 60 60)) t))
+     (list :since (format-time-string "%FT%T.000Z" (- (hive-now) (* days 24 60 60)) t))
      :timeout 60
      :success (lambda (result)
                 (when (buffer-live-p buffer)

@@ -88,7 +88,7 @@ describe('a permission', () => {
     expect(await inShell('(stand-in-dialogs)')).toBe(1);
   });
 
-  test('answered at a desk, goes to the agent once, and the dialog goes', async () => {
+  test('answered at a desk, goes to the agent once, and its dialog is removed', async () => {
     await begin();
     await ask(0);
     const [prompt] = await pending();
@@ -101,7 +101,7 @@ describe('a permission', () => {
     expect(await answers()).toHaveLength(1);
   });
 
-  test('answered in its buffer, it falls at the desk', async () => {
+  test('answered in its buffer, it is withdrawn at the desk', async () => {
     await begin();
     await ask(0);
     const [prompt] = await pending();
@@ -114,7 +114,7 @@ describe('a permission', () => {
     expect(await answers()).toEqual([['answer', '0', 'once']]);
   });
 
-  test('two at once are answered each by itself', async () => {
+  test('two at once are answered separately', async () => {
     await begin();
     await ask(0);
     await ask(1);
@@ -141,7 +141,7 @@ describe('a permission', () => {
     ]);
   });
 
-  test('what waited before Hive was on can be answered at the desk', async () => {
+  test('what was pending before Hive was on can be answered at the desk', async () => {
     await emacs.eval("(require 'agent-shell)");
     await emacs.eval('(progn (defvar shell (stand-in-start "Gemini")) t)');
     await inShell('(progn (stand-in-submit "Go on") t)');
@@ -194,7 +194,7 @@ describe('a permission', () => {
   });
 });
 
-describe('everything of a buffer falls', () => {
+describe('everything of a buffer is withdrawn', () => {
   test.each([
     ['when its turn ends', '(stand-in-complete "end_turn")'],
     ['when its agent fails', '(stand-in-fail)'],
@@ -226,7 +226,7 @@ describe('everything of a buffer falls', () => {
   });
 });
 
-test('a sidecar that is killed is started again, and what waits is asked again', async () => {
+test('a sidecar that is killed is started again, and what is pending is asked again', async () => {
   await begin();
   await ask(0);
   const [before] = await pending();
@@ -274,7 +274,7 @@ describe('an agent', () => {
     ).toBeNull();
   });
 
-  test('is interrupted from the desk: what it asks is cancelled, and its turn is known to have stopped', async () => {
+  test('is interrupted from the desk: what it asks is cancelled, and its turn is recorded as stopped', async () => {
     await begin();
     await ask(0);
     await pending();
@@ -315,7 +315,7 @@ describe('an agent', () => {
     ]);
   });
 
-  test('whose own hooks speak for it is left to them, also when they begin later: nothing is asked twice', async () => {
+  test('whose own hooks ask for it is left to them, also when they begin later: nothing is asked twice', async () => {
     await hive.sessions.introduce(introduction({ session_id: 'claude-1' }));
     await begin('"claude-1"');
     await hive.store.write((tx) => tx.sessions.touchByHook('claude-1', tx.now));

@@ -96,7 +96,7 @@ describe('in 80 columns', () => {
     await emacs.keys('q');
   });
 
-  test('hive-next breaks no key over two lines, and shows the whole question', async () => {
+  test('hive-next never splits a key between two lines, and shows the whole question', async () => {
     await command('hive-next');
     await emacs.until(/Run npm install\?/);
     await emacs.until(/TAB skip {2}s snooze/);

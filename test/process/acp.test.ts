@@ -107,7 +107,7 @@ test('an allow at the desk lets the agent act once, and the editor’s answer af
   expect(await editor.ended).toBe(0);
 });
 
-test('the editor’s answer counts where it is first, and the question falls', async () => {
+test('the editor’s answer counts if it is first, and the question is withdrawn', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const editor = await openEditor(store);
@@ -125,7 +125,7 @@ test('the editor’s answer counts where it is first, and the question falls', a
   await editor.ended;
 });
 
-test('a proxy that is killed allows nothing: its agent ends, and the question falls with its session', async () => {
+test('a proxy that is killed allows nothing: its agent ends, and the question is withdrawn with its session', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const editor = await openEditor(store);
@@ -153,7 +153,7 @@ test('an agent that cannot be started is named', async () => {
   expect(editor.err()).toContain('The agent /no/such/agent could not be started');
 });
 
-test('without a store the agent runs all the same, and its person is told', async () => {
+test('without a store the agent runs anyway, and its person is told', async () => {
   const editor = await openEditor('/dev/null/hive.db', ['cat']);
   editor.close();
   expect(await editor.ended).toBe(0);

@@ -63,7 +63,7 @@ test('a server at another port finds the sessions of one that has ended', async 
   expect(await atTheDesk(1)).toMatchObject([{ session_id: 'editor-1', question: 'Run make two?' }]);
 });
 
-test('sessions that a server calls each other’s parents are asked about, and hold nothing up', async () => {
+test('sessions that a server calls each other’s parents are handled, and block nothing', async () => {
   server.parents.set('ses_1', 'ses_2').set('ses_2', 'ses_1').set('ses_3', 'ses_3');
   const attached = await attach(hive, server.url);
   for (const n of [1, 2, 3])

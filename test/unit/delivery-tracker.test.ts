@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createDeliveryTracker, type DeliveryService, type Handed } from '../../src/application/delivery.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 
-/** A delivery that hands whatever it is asked for, all in the same millisecond, and keeps count. */
+/** A delivery that hands over whatever it is asked for, all in the same millisecond, and counts. */
 function fakeDelivery(): { delivery: DeliveryService; proven: string[]; lost: string[]; fail: boolean } {
   const fake = { proven: [] as string[], lost: [] as string[], fail: false };
   const idsOf = (handed: readonly Handed[]): string[] => handed.map(({ ask_id }) => ask_id);
@@ -45,7 +45,7 @@ test('a call that came before another returned proves nothing of it', async () =
   expect(fake.proven).toEqual(['ask-1']);
 });
 
-test('a call that was dropped gives back what it handed over', async () => {
+test('a dropped call takes back what it handed over', async () => {
   const fake = fakeDelivery();
   const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');
   const first = tracker.begin();

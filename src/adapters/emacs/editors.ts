@@ -17,15 +17,8 @@ import {
   openParams,
   sessionRef,
 } from '../../schemas/editors.ts';
-import {
-  acting,
-  type DeskConnection,
-  type Method,
-  type Methods,
-  type OpenDialog,
-  takes,
-} from './desk-connection.ts';
 import { listed } from './frames.ts';
+import { acting, type DeskConnection, type Method, type Methods, type OpenDialog, takes } from './method.ts';
 
 /** What was sent before, of each connection: a dialog is opened only once its session is introduced. */
 const before = new WeakMap<DeskConnection, Promise<unknown>>();

@@ -156,7 +156,7 @@ It answers as often as it is called."
                                  (stand-in--emit 'permission-response :request-id request-id
                                                  :tool-call-id tool-call-id :option-id option-id
                                                  :cancelled cancelled)))))
-    ;; As the real one: it moves the point of its own buffer.
+    ;; Like the real one, it moves the point of its own buffer.
     (goto-char (point-max))))
 
 (pcase-dolist (`(,name . ,facts) (alist-get 'functions stand-in-contract))
