@@ -9,7 +9,7 @@ import type { HookTool, Raw } from './hooks.ts';
 import { objectIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
-import { excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
+import { cleanDeep, excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
@@ -62,6 +62,14 @@ export type EditorAnswer =
   | { kind: 'form'; action: 'accept' | 'decline'; content: Raw }
   /** The call is not allowed, and no option of the agent's says so. */
   | { kind: 'refused'; note: string | null };
+
+/** The dialog without characters that cannot be stored. An option keeps its id, because that is what the agent gets back. */
+export function cleanDialog(dialog: EditorDialog): EditorDialog {
+  const clean = cleanDeep(dialog);
+  if (dialog.kind === 'form' || clean.kind === 'form') return clean;
+  const options = clean.options.map((option, n) => ({ ...option, id: dialog.options[n]?.id ?? option.id }));
+  return { ...clean, options };
+}
 
 /** The prompts of a dialog; none when a desk could not show it, so that only the editor does. */
 export function editorPrompts(dialog: EditorDialog): AskRequest[] {

@@ -153,6 +153,36 @@ describe('a permission', () => {
     await atTheDesk(0);
   });
 
+  test('characters that cannot be stored are replaced, and the agent gets the id of its option as it was', async () => {
+    const { agent } = await beginAcp(hive);
+    const odd = permission(100, { command: 'make\0 \ud800' }, { name: 'sh\0' }) as {
+      params: { options: object[] };
+    };
+    odd.params.options = [{ optionId: 'n\0o', name: 'N\0o', kind: 'reject_once' }];
+    agent.send(odd);
+    const [prompt] = await atTheDesk();
+    expect(prompt).toMatchObject({
+      question: 'Run make<U+FFFD> <U+FFFD>?',
+      options: [{ label: 'N\uFFFDo' }],
+    });
+    expect(prompt?.fingerprint).toMatch(/^sh\uFFFD /);
+    await answerDialog(hive, prompt?.ask_id ?? '', 'N\uFFFDo');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('n\0o') });
+  });
+
+  test('a kind of option that every object has a field for is an unknown one', async () => {
+    const { agent } = await beginAcp(hive);
+    const odd = permission(100) as { params: { options: object[] } };
+    odd.params.options = [
+      { optionId: 'a', name: 'Do', kind: 'constructor' },
+      { optionId: 'b', name: 'Not', kind: '__proto__' },
+    ];
+    agent.send(odd);
+    const [prompt] = await atTheDesk();
+    const description = 'The agent does not say what this means';
+    expect(prompt?.options).toMatchObject([{ description }, { description }]);
+  });
+
   test('options that look alike are left to the editor', async () => {
     const { client, agent } = await beginAcp(hive);
     const twins = permission(100) as { params: { options: object[] } };
@@ -344,7 +374,7 @@ describe('sessions and turns', () => {
       pid: null,
     });
     await hive.store.write((tx) => tx.sessions.touchByHook('s1', tx.now));
-    const { client, agent } = await beginAcp(hive);
+    const { client, agent } = await beginAcp(hive, { pid: process.pid });
     agent.send(permission(100));
     await client.until(({ id }) => id === 100);
     client.send({ id: 100, result: selected('once') });
