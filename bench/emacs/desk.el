@@ -34,7 +34,7 @@ else the machine does is not counted."
     (* 1000 (- (float-time (get-internal-run-time)) start))))
 
 (defun bench-run-changed ()
-  "Run now what a change sets off, which is done from a timer else."
+  "Run at once what a change sets off, which a timer does otherwise."
   (when hive-model--timer
     (cancel-timer hive-model--timer)
     (hive-model--run-changed)))

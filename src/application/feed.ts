@@ -1,6 +1,8 @@
 /**
  * The feed: how a process learns what has changed. The doorbell only says that something may have changed; everybody
  * reads from the store what it was, at their own cursor (invariant 10). A lost wake-up costs time, never correctness.
+ * `follow` is for whoever passes events on, as the sidecar does to Emacs (`startEvents` in adapters/emacs/connection.ts);
+ * `until` is for whoever waits for one thing, as a poll does (`wait` in prompts.ts).
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';

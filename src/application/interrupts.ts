@@ -1,7 +1,8 @@
 /**
  * Interrupts: stopping a turn, and waiting until it has stopped. The request is stored before anything else happens, so
  * any number of askers in any number of processes wait for the same rows, and the end of the turn answers them all in
- * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it.
+ * its own transaction. Also what makes a stop faster (Codex's socket, a signal), and the hook handlers that deliver it:
+ * hooks.ts runs `deliverInterrupts` at the agent's next tool call, and `recordTurnEnd` of turns.ts settles the request.
  */
 import { type Actor, refuse } from '../domain/actors.ts';
 import { collect } from '../domain/delivery.ts';
@@ -185,7 +186,7 @@ function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): I
 function waitEnded({ turn_id }: Interrupt): HiveError {
   return new HiveError(
     'cancelled',
-    `The wait for the end of ${turn_id} was ended; the interrupt stays in force.`,
+    `This call no longer waits for the end of . The interrupt stays in force.`,
     {
       turn_id,
     },
@@ -547,7 +548,7 @@ export const deliverInterrupts: HookHandler = async (context) => {
   const asked = turn.state === 'in_progress' ? await pendingRequestFor(context, turn) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
-  if (HOLDABLE.has(event.name)) return { let_go: true };
+  if (HOLDABLE.has(event.name)) return { no_hold: true };
   if (!canStop(context)) return null;
   if (asked !== null) await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   else if (event.name === 'PreToolUse') await stopAgain(context, turn);

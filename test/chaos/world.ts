@@ -26,11 +26,11 @@ export interface Worker {
   settle(): Promise<void>;
   /** Reads what is left, when everybody has settled. */
   finish(): Promise<void>;
-  /** Ends what still runs; who follows the feed has first seen all that had happened until `last`. */
+  /** Ends what still runs. A follower of the feed has first seen every event until `last`. */
   end(last: LastOfAll): Promise<void>;
 }
 
-/** Where the store stood when everybody had finished. */
+/** The state of the store when everybody had finished. */
 export interface LastOfAll {
   /** The seq of the last event. */
   head: number;

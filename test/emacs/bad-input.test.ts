@@ -9,7 +9,7 @@
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { ALMOST_Q, type Home, lisp, openHome } from '../support/emacs.ts';
 import { fillDisk, smallDisk } from '../support/small-disk.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
@@ -65,7 +65,7 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
   const disk = smallDisk(folder, '64k');
   const drafts = join(folder, 'drafts');
   const { args, env, connected } = home.arguments(`(setq hive-drafts-directory ${lisp(`${drafts}/`)})`);
-  const { program, args: whole } = disk.command('emacs', ['-Q', '-nw', ...args]);
+  const { program, args: whole } = disk.command('emacs', ['-nw', ...ALMOST_Q, ...args]);
   const emacs = await openTerminal(folder, { ...env, ...disk.env }, [program, ...whole]);
   try {
     await eventually(() => connected !== '' && isThere(connected), 10_000, 'the connection of Emacs');

@@ -114,7 +114,10 @@
     (re-search-forward "^# Q")
     (should-not (hive-fold-here-p))
     (re-search-forward "^# C")
-    (should (hive-fold-here-p))))
+    (should (hive-fold-here-p))
+    ;; Nor is a heading of Hive, which has the same face.
+    (re-search-forward "^What happened")
+    (should-not (hive-fold-here-p))))
 
 (provide 'hive-fold-test)
 ;;; hive-fold-test.el ends here

@@ -7,7 +7,7 @@
  * @module-tag library
  */
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, whenWaiting } from '../support/hive.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -72,8 +72,12 @@ describe('a server that crashes and comes back', () => {
     const address = fresh();
     const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
     const asked = await Promise.all(Array.from({ length: 20 }, () => ask(agent)));
+    const read = vi.spyOn(agent.store, 'read');
     const waits = asked.map(({ ask_id }) => polled(agent, ask_id));
-    await whenWaiting(agent);
+    // A wait reads twice before it sleeps, and once more then. Only a sleeping one outlives its server.
+    const haveRead = (): boolean => read.mock.settledResults.every(({ type }) => type === 'fulfilled');
+    await eventually(() => read.mock.calls.length >= 3 * asked.length && haveRead());
+    read.mockRestore();
     await server.restart();
     for (const { ask_id } of asked) await respondAtLast(desk, ask_id);
     expect(new Set(await Promise.all(waits))).toEqual(new Set(['responded']));

@@ -42,9 +42,10 @@ export async function startAppServer(home: string, reply: (message: Message) => 
   });
   const folder = join(home, 'app-server-control');
   mkdirSync(folder, { recursive: true });
-  await new Promise<void>((resolve) =>
-    server.listen(join(folder, 'app-server-control.sock'), () => resolve()),
-  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(join(folder, 'app-server-control.sock'), () => resolve());
+  });
   onTestFinished(async () => {
     for (const socket of sockets.clients) socket.terminate();
     await new Promise((resolve) => server.close(resolve));

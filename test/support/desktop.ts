@@ -1,6 +1,7 @@
 /** A real desktop for one test file: X, a session bus and dunst, with a record of every popup. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
@@ -74,7 +75,7 @@ export async function startDesktop(): Promise<Desktop> {
   // dunst's menu: it gives the actions on stdin and takes back the line that was chosen.
   writeFileSync(join(folder, 'choose'), `#!/bin/sh\ngrep -m1 "^#$(cat ${folder}/choice)"\n`);
   chmodSync(join(folder, 'choose'), 0o755);
-  // No services to start by name: a test says itself which daemon there is.
+  // No service is started by name: each test says which daemon runs.
   const base = childEnvironment(join(folder, 'none'), { HOME: folder, XDG_DATA_DIRS: folder });
   const session = spawn('xvfb-run', ['-a', 'dbus-run-session', '--', 'sh', '-c', SESSION, 'sh', folder], {
     env: base,
@@ -95,7 +96,7 @@ export async function startDesktop(): Promise<Desktop> {
     ).includes('true'),
   );
   let forgotten = 0;
-  const read = async (): Promise<SentPopup[]> => parse(await run('cat', join(folder, 'monitor')));
+  const read = async (): Promise<SentPopup[]> => parse(await readFile(join(folder, 'monitor'), 'utf8'));
   const desktop: { sent: SentPopup[] } = { sent: [] };
   const watch = setInterval(() => {
     read().then(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
-import { type DeskConnection, NOTIFICATIONS } from '../../src/adapters/emacs/desk-connection.ts';
+import { type DeskConnection, NOTIFICATIONS } from '../../src/adapters/emacs/method.ts';
 import { ROOT } from '../support/children.ts';
 import { askEmacs } from '../support/emacs-batch.ts';
 

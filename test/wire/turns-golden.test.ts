@@ -1,6 +1,6 @@
 /** The notifications of a turn to Emacs, from its tool to its end; each has a golden frame. */
 import { expect, test } from 'vitest';
-import { NOTIFICATIONS } from '../../src/adapters/emacs/desk-connection.ts';
+import { NOTIFICATIONS } from '../../src/adapters/emacs/method.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';

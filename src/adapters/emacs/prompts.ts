@@ -1,4 +1,8 @@
-/** Prompts over JSON-RPC: listing them, and taking the human's answers, by request or by notification. */
+/**
+ * Prompts over JSON-RPC: listing them, taking the human's answers, by request or by notification, and notifying Emacs of what
+ * has changed. `takes` checks the parameters of a method with their schema, and `acting` refuses agents (method.ts). In Emacs,
+ * elisp/hive-model.el receives the notifications, and elisp/hive-outbox.el sends the answers.
+ */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
@@ -15,6 +19,7 @@ import {
   snoozeParams,
 } from '../../schemas/prompts.ts';
 import { toWireError } from '../errors.ts';
+import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 import {
   acting,
   type DeskConnection,
@@ -24,8 +29,7 @@ import {
   type Methods,
   subjectsOf,
   takes,
-} from './desk-connection.ts';
-import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
+} from './method.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;

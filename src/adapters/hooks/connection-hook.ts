@@ -1,6 +1,7 @@
 /**
  * Hooks over the connection: the client calls a tool of the MCP server that it is connected to, instead of starting a
- * process for each event. The client passes all fields as text, so the event is first rebuilt from them.
+ * process for each event. The client passes all fields as text, so the event is first rebuilt from them. adapters/mcp/stdio.ts
+ * takes these calls off the connection; application/hooks.ts handles the event.
  */
 import type { Hive } from '../../application/hive.ts';
 import type { ConnectionHook, HookCall, HookSettings } from '../../application/hook-context.ts';
