@@ -261,13 +261,13 @@ async function openedBefore(tx: ReadTx, request: EditorRequest): Promise<Prompt[
     const found = await Promise.all(keys.map((key) => tx.prompts.byKey(request.session.session_id, key)));
     const prompts = found.filter((prompt) => prompt !== undefined);
     if (prompts.length === 0) return null;
-    const stands = prompts.every(
+    const isPending = prompts.every(
       (prompt) =>
         prompt.dialog &&
         prompt.fingerprint === fingerprint &&
         (prompt.status === 'pending' || prompt.status === 'responded'),
     );
-    if (stands && prompts.length === count) return prompts;
+    if (isPending && prompts.length === count) return prompts;
   }
   return null;
 }
