@@ -285,7 +285,7 @@ export function pairOf(a: string, b: string): Pair {
     : { first_session_id: b, second_session_id: a };
 }
 
-/** The hop count of an agent's answer to `parent`. It restarts once a human has posted; `spoke` is the newest `seq` at that time. */
+/** The hop count of an agent's reply to `parent`. It restarts once a human has posted; `spoke` is the newest `seq` at that time. */
 export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
   if (parent === null) return 0;
   return spoke >= parent.seq ? 1 : parent.hops + 1;

@@ -58,8 +58,8 @@ function afterReading(shown: readonly MentionInFull[], count: number): string {
   const reply = shown.find((mention) => mention.expects_reply && mention.author !== 'unverified');
   return sentences(
     reply === undefined
-      ? 'To answer: hivemind_post with reply_to, which marks that mention as processed.'
-      : `${reply.from_handle} expects an answer: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body, which marks that mention as processed.`,
+      ? 'To reply: hivemind_post with reply_to, which marks that mention as processed.'
+      : `${reply.from_handle} expects a reply: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body, which marks that mention as processed.`,
     `Clear the others with hivemind_process_mentions ${shown.length > 5 ? '{"mention_ids": [...]}' : `{"mention_ids": ${ids}}`}.`,
     count > shown.length ? `${count - shown.length} more come after these are processed.` : null,
     unverifiedWarning(shown),
