@@ -85,7 +85,7 @@ describe('a permission', () => {
     ['Allow once', 'once'],
     ['Allow always', 'always'],
     ['Reject', 'reject'],
-  ])('%s at a desk reaches the server as %s', async (label, reply) => {
+  ])('%s at a desk is sent to the server as %s', async (label, reply) => {
     await attach(hive, server.url);
     server.askPermission('per_1');
     const [prompt] = await atTheDesk();
@@ -106,7 +106,7 @@ describe('a permission', () => {
     expect(await replyTo('per_2')).toEqual({ reply: 'reject', message: 'Not now' });
   });
 
-  test('answered in opencode, the question at the desk falls, and so do those that the rejection took along', async () => {
+  test('answered in opencode, the question at the desk is withdrawn, with those that the rejection covers', async () => {
     await attach(hive, server.url);
     server.askPermission('per_1');
     server.askPermission('per_2');
@@ -191,7 +191,7 @@ describe('questions', () => {
     ],
   };
 
-  test('are answered at the desk in their order, with several labels, or in words of one’s own', async () => {
+  test('are answered at the desk in their order, with several labels, or in free text', async () => {
     await attach(hive, server.url);
     const questions = [COLOR, { ...COLOR, question: 'Which ones?', multiple: true }, { question: 'Name?' }];
     server.askQuestion('que_1', questions);
@@ -219,7 +219,7 @@ describe('questions', () => {
 });
 
 describe('sessions and turns', () => {
-  test('a turn begins and ends with the status of its session, and takes its questions with it', async () => {
+  test('a turn begins and ends with the status of its session, and its questions end with it', async () => {
     await attach(hive, server.url);
     server.begin('ses_1');
     await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'in_progress');
@@ -249,7 +249,7 @@ describe('sessions and turns', () => {
 });
 
 describe('the connection', () => {
-  test('what waits in the server when it is attached is asked, and what runs is known', async () => {
+  test('what is pending in the server when it is attached is asked, and running turns are known', async () => {
     server.begin('ses_1');
     server.askPermission('per_1');
     await attach(hive, server.url);
@@ -272,7 +272,7 @@ describe('the connection', () => {
     expect(await atTheDesk()).toMatchObject([{ question: 'Run make two?' }]);
   });
 
-  test('a server that has ended loses what it asked: nothing waits, nothing is allowed, and its successor is found', async () => {
+  test('a server that has ended loses what it asked: nothing is pending, nothing is allowed, and its successor is found', async () => {
     const { remarks } = await attach(hive, server.url);
     server.begin('ses_1');
     server.askPermission('per_1');
@@ -314,7 +314,7 @@ describe('the connection', () => {
     expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
   });
 
-  test('when it is given up, nothing waits at the desk', async () => {
+  test('when the attachment ends, nothing is pending at the desk', async () => {
     const attached = await attach(hive, server.url);
     server.begin('ses_1');
     server.askPermission('per_1');
@@ -325,7 +325,7 @@ describe('the connection', () => {
     expect(server.replies).toEqual([]);
   });
 
-  test('events that make no sense are passed over', async () => {
+  test('invalid events are ignored', async () => {
     await attach(hive, server.url);
     for (const properties of [{}, { id: 7 }, { id: 'per_x', sessionID: ['a'] }])
       server.askPermission('per_x', {}, properties);
@@ -352,7 +352,7 @@ test('a desk that comes too late is told what was answered', async () => {
   ]);
 });
 
-test('of a desk and another client that answer at once one wins, and a desk that does not is told', async () => {
+test('if a desk and another client answer at once, one wins, and a desk that loses is told', async () => {
   const RACES = 150;
   await attach(hive, server.url);
   const draw = lots(20);
