@@ -91,7 +91,11 @@ describe('a permission', () => {
     const [prompt] = await atTheDesk();
     await answer(prompt, label);
     expect(await replyTo('per_1')).toEqual({ reply });
-    expect((await hive.prompts.get(prompt?.ask_id ?? '')).handed_at).not.toBeNull();
+    const now = () => hive.prompts.get(prompt?.ask_id ?? '');
+    expect((await now()).handed_at).not.toBeNull();
+    // The server reports this reply as an event, too, which is not the answer of somebody else.
+    await eventually(async () => (await now()).collected_at !== null);
+    expect(await notices()).toEqual([]);
   });
 
   test('what the human writes is the reason of a refusal', async () => {
@@ -270,6 +274,17 @@ describe('the connection', () => {
       async () => (await hive.prompts.get(first?.ask_id ?? '')).cancel_reason === 'answered_elsewhere',
     );
     expect(await atTheDesk()).toMatchObject([{ question: 'Run make two?' }]);
+  });
+
+  test('after it was lost, a turn that ended in the meantime is over', async () => {
+    await attach(hive, server.url);
+    server.begin('ses_1');
+    const state = async () => (await turnsOf(hive, 'editor-1'))[0]?.state;
+    await eventually(async () => (await state()) === 'in_progress');
+    server.interruptStreams();
+    server.end('ses_1');
+    server.resume();
+    await eventually(async () => (await state()) === 'completed');
   });
 
   test('a server that has ended loses what it asked: nothing is pending, nothing is allowed, and its successor is found', async () => {
