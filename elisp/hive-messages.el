@@ -648,7 +648,7 @@ Its agents ask as token:%s.  To take the token away:
       (rules-in . "Rules in %s")
       (rules-none . "  None yet.  Press A at a permission to make one.")
 
-      ;; The ledger
+      ;; The statistics
       (stats-loading . "Loading…")
       (stats-failed . "Hive could not count the questions: %s")
       (stats-summary . "The last %d days: %s, %d answered in time")

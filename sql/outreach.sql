@@ -3,7 +3,7 @@
 -- `charged` says which budget paid; `ask_id` is the question that a card's actions ask. A ping or card that nobody could be
 -- shown has the status 'unseen' until the human is back. `reported_at` and `let_go_at` belong to the Stop guard: a report
 -- tells of it, or the guard has stopped asking for one. `to_session_id` is whom a report is for; how far it has come
--- stands in `deliveries`.
+-- is stored in `deliveries`.
 CREATE TABLE outreach (
   outreach_id   TEXT PRIMARY KEY,
   number        BIGINT NOT NULL,

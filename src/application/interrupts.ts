@@ -186,7 +186,7 @@ function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): I
 function waitEnded({ turn_id }: Interrupt): HiveError {
   return new HiveError(
     'cancelled',
-    `The wait for the end of ${turn_id} was ended; the interrupt stays in force.`,
+    `This call no longer waits for the end of . The interrupt stays in force.`,
     {
       turn_id,
     },

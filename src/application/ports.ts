@@ -721,9 +721,9 @@ export interface RuleReads {
   uses(): Promise<RuleUse[]>;
 }
 
-// ---- The ledger ----
+// ---- The statistics ----
 
 export interface StatsReads {
-  /** What the ledger reads of the prompts that were asked after this one and until then, oldest first. */
+  /** What the statistics read of the prompts that were asked after this one and until then, oldest first. */
   counted(after: { at: string; ask_id: string }, until: string, limit: number): Promise<CountedPrompt[]>;
 }

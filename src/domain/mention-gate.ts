@@ -254,7 +254,7 @@ export function heldSentence(agents: readonly HeldAgent[], clock: (time: string)
 }
 
 // ---- The loop guard (docs/mentions.md) ----
-// Agents that keep answering each other without a human message in between are still delivered to each other, but
+// Agents that keep replying to each other without a human message in between are still delivered to each other, but
 // no longer hold each other. The caller passes the counts and gets the decision.
 
 /** A reply chain longer than this, counted since the last human message, is a loop. */

@@ -1,4 +1,4 @@
-/** Loops: messages of agents that keep answering each other are delivered, but no longer hold them up, until a human writes something. */
+/** Loops: messages of agents that keep replying to each other are delivered, but no longer hold them, until a human writes something. */
 import { expect, test } from 'vitest';
 import { humanPrompted } from '../../src/application/loops.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';

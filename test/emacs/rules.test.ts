@@ -91,7 +91,7 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   expect(JSON.parse(written()).permission_rules).toBeUndefined();
 });
 
-test('the ledger shows in 80 columns how long agents waited and where they were answered', async () => {
+test('the statistics show in 80 columns how long agents waited and where they were answered', async () => {
   const { prompts, printed } = await ask('npm test');
   await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
   await printed;

@@ -84,6 +84,26 @@ describe('an agent that gives its session the id of another agent', () => {
     expect(await turnsOf(hive, 's1')).toMatchObject([{ state: 'in_progress' }]);
   });
 
+  test('has its dialogs at the desks where the editor does not know its process either', async () => {
+    await otherAgent(startProcess().pid);
+    const emacs = await serveInProcess(hive);
+    const agent = { session_id: 'editor-abc', client: 'Gemini', directory: '/demo', client_session_id: 's1' };
+    expect(await emacs.request('session/introduce', agent)).toMatchObject({
+      session: { session_id: 'editor-abc' },
+      hooked: false,
+    });
+    const options = [{ id: 'no', label: 'No', refuses: true }];
+    const dialog = {
+      session_id: 'editor-abc',
+      key: 'k',
+      kind: 'execute',
+      input: { command: 'make' },
+      options,
+    };
+    expect(await emacs.request('dialog/open', dialog)).toMatchObject({ hooked: false });
+    expect(await atTheDesk()).toMatchObject([{ session_id: 'editor-abc', question: 'Run make?' }]);
+  });
+
   test('is interrupted together with that agent only if it is that agent', async () => {
     // The process with the hooks descends from the agent of the proxy, as that of an ACP adapter does.
     await otherAgent(startProcess().pid);

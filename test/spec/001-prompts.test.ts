@@ -779,7 +779,7 @@ requirement(
       timeout_ms: 1_000,
       urgency: 'low',
     });
-    expect(next).toMatch(/stays open: look with hivemind_poll/);
+    expect(next).toMatch(/stays open: check with hivemind_poll/);
   },
 );
 

@@ -130,6 +130,19 @@ test('booleans, numbers and texts keep their types; an invalid value gives no co
   expect(decideForm(dialog, answered(dialog, [['no'], '3.5', 'fine']))).toBeNull();
 });
 
+test('a field may have any name', () => {
+  const named = JSON.parse('{"__proto__": {"type": "string"}, "constructor": {"type": "string"}}');
+  const dialog = form(named, ['__proto__', 'constructor']);
+  expect(formPrompts(dialog).map(({ question }) => question)).toEqual([
+    'Which? · __proto__',
+    'Which? · constructor',
+  ]);
+  const decided = decideForm(dialog, answered(dialog, ['a', 'b']));
+  expect(JSON.stringify(decided)).toBe(
+    '{"kind":"form","action":"accept","content":{"__proto__":"a","constructor":"b"}}',
+  );
+});
+
 test('a form that a desk cannot show is not asked there', () => {
   const many = Array.from({ length: 25 }, (_, n) => `value ${n}`);
   expect(formPrompts(form({ a: { type: 'string', enum: many } }))).toEqual([]);

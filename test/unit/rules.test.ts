@@ -63,6 +63,12 @@ describe('the call that a permission was about', () => {
     expect(call({ tool: 'Edit', input }).tool.input).toEqual({ file_path: `${CWD}/a.ts`, replace_all: true });
   });
 
+  test('has every argument, whatever its name is', () => {
+    const input = JSON.parse('{"__proto__": {"path": "/etc"}, "constructor": 1, "command": "make"}');
+    const known = call({ tool: 'Bash', input }).tool.input as object;
+    expect(Object.entries(known).sort()).toEqual(Object.entries(input).sort());
+  });
+
   test("is unknown if a character was spelled out, for a plan, and for a question in a model's own words", () => {
     const spelled = pastPermission({ tool: 'Bash', input: { command: 'ls a\u00a0b' }, cwd: CWD });
     expect(shownCall(spelled)).toBeNull();

@@ -131,6 +131,7 @@ describe('a run asks', () => {
       timeout_ms: 5_000,
     });
     expect(ask({ question: 'Red?' }, 'hivemind_ask_async')).toBeNull();
+    expect(ask({ question: 'Red?', hasOwnProperty: 'question' })).toBeNull();
   });
 
   test.each([

@@ -1,4 +1,4 @@
-/** The ledger, from prompts as they are stored. */
+/** The statistics, from prompts as they are stored. */
 import { describe, expect, test } from 'vitest';
 import type { PromptAnswer } from '../../src/domain/prompts.ts';
 import { type CountedPrompt, statsOf } from '../../src/domain/stats.ts';

@@ -153,6 +153,44 @@ describe('a permission', () => {
     await atTheDesk(0);
   });
 
+  test('of a call without input says what the agent calls it, because nothing else tells it from others', async () => {
+    const { agent } = await beginAcp(hive);
+    agent.send(permission(100, {}, { title: 'echo one', locations: [] }));
+    const [prompt] = await atTheDesk();
+    expect(prompt?.question).toBe('Use execute (the agent calls it: echo one)?');
+    expect(prompt?.context).not.toContain('locations');
+  });
+
+  test('characters that cannot be stored are replaced, and the agent gets the id of its option as it was', async () => {
+    const { agent } = await beginAcp(hive);
+    const odd = permission(100, { command: 'make\0 \ud800' }, { name: 'sh\0' }) as {
+      params: { options: object[] };
+    };
+    odd.params.options = [{ optionId: 'n\0o', name: 'N\0o', kind: 'reject_once' }];
+    agent.send(odd);
+    const [prompt] = await atTheDesk();
+    expect(prompt).toMatchObject({
+      question: 'Run make<U+FFFD> <U+FFFD>?',
+      options: [{ label: 'N\uFFFDo' }],
+    });
+    expect(prompt?.fingerprint).toMatch(/^sh\uFFFD /);
+    await answerDialog(hive, prompt?.ask_id ?? '', 'N\uFFFDo');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('n\0o') });
+  });
+
+  test('a kind of option that every object has a field for is an unknown one', async () => {
+    const { agent } = await beginAcp(hive);
+    const odd = permission(100) as { params: { options: object[] } };
+    odd.params.options = [
+      { optionId: 'a', name: 'Do', kind: 'constructor' },
+      { optionId: 'b', name: 'Not', kind: '__proto__' },
+    ];
+    agent.send(odd);
+    const [prompt] = await atTheDesk();
+    const description = 'The agent does not say what this means';
+    expect(prompt?.options).toMatchObject([{ description }, { description }]);
+  });
+
   test('options that look alike are left to the editor', async () => {
     const { client, agent } = await beginAcp(hive);
     const twins = permission(100) as { params: { options: object[] } };
@@ -179,6 +217,16 @@ describe('the human’s rules', () => {
     agent.send(permission(100));
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
     expect(await client.until(({ method }) => method === '$/cancel_request')).toBeDefined();
+  });
+
+  test('are not put off by what only repeats the directory, or by where the output will be shown', async () => {
+    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    const { agent } = await beginAcp(hive);
+    const content = [{ type: 'terminal', terminalId: 'call-100' }];
+    agent.send(permission(100, { command: 'make', cwd: '/demo' }, { content, locations: [] }));
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
+    agent.send(permission(101, { command: 'make', cwd: '/elsewhere' }, { content }));
+    expect(await atTheDesk()).toMatchObject([{ question: 'Run make?' }]);
   });
 
   test('match a tool that the agent names', async () => {
@@ -344,7 +392,7 @@ describe('sessions and turns', () => {
       pid: null,
     });
     await hive.store.write((tx) => tx.sessions.touchByHook('s1', tx.now));
-    const { client, agent } = await beginAcp(hive);
+    const { client, agent } = await beginAcp(hive, { pid: process.pid });
     agent.send(permission(100));
     await client.until(({ id }) => id === 100);
     client.send({ id: 100, result: selected('once') });
@@ -479,23 +527,20 @@ describe('recorded traffic', () => {
   const folder = join(import.meta.dirname, 'fixtures/acp');
 
   /** Replays what each side sent, in its order. What must have been passed on, unchanged, is compared. */
-  test.each(readdirSync(folder).filter((name) => name.startsWith('claude-')))(
-    '%s is passed on unchanged',
-    async (name) => {
-      const { client, agent } = openProxy(hive);
-      const messages = readFileSync(join(folder, name), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { dir: string; method?: string } & Record<string, unknown>);
-      for (const { dir, ...message } of messages) {
-        const [from, to] = dir === 'client>agent' ? [client, agent] : [agent, client];
-        const before = to.got.length;
-        from.send(message);
-        await eventually(() => to.got.length > before);
-        const changed = message.method === 'session/new' || message.method === 'initialize';
-        if (!changed) expect(to.got.at(before)).toEqual(message);
-      }
-      client.end();
-    },
-  );
+  test.each(readdirSync(folder))('%s is passed on unchanged', async (name) => {
+    const { client, agent } = openProxy(hive);
+    const messages = readFileSync(join(folder, name), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { dir: string; method?: string } & Record<string, unknown>);
+    for (const { dir, ...message } of messages) {
+      const [from, to] = dir === 'client>agent' ? [client, agent] : [agent, client];
+      const before = to.got.length;
+      from.send(message);
+      await eventually(() => to.got.length > before);
+      const changed = message.method === 'session/new' || message.method === 'initialize';
+      if (!changed) expect(to.got.at(before)).toEqual(message);
+    }
+    client.end();
+  });
 });

@@ -297,7 +297,7 @@ describe('the human’s rules', () => {
 
 test('if the agent’s own hooks ask for it, nothing is asked twice', async () => {
   await hive.sessions.introduce(introduction({ session_id: 'claude-1' }));
-  const known = { ...AGENT, client_session_id: 'claude-1' };
+  const known = { ...AGENT, client_session_id: 'claude-1', pid: process.pid };
   expect(await emacs.request('session/introduce', known)).toMatchObject({ hooked: false });
   await hive.store.write((tx) => tx.sessions.touchByHook('claude-1', tx.now));
   expect(await emacs.request('turn/begin', { session_id: SESSION })).toEqual({ turn_id: null });

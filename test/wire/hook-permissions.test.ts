@@ -137,6 +137,14 @@ describe('a permission prompt of Claude Code', () => {
     }
   });
 
+  test('a mode or a place that Hive does not know keeps its own name, whatever that is', async () => {
+    const suggestion = { type: 'setMode', mode: 'constructor', destination: 'toString' };
+    const { prompts, printed } = await fireDialog(hive, { ...BASH, permission_suggestions: [suggestion] });
+    expect(prompts[0]?.options[1]).toMatchObject({ label: 'Allow always', description: 'mode constructor' });
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+    await printed;
+  });
+
   test('an agent cannot answer it', async () => {
     const { prompts, printed } = await fireDialog(hive, BASH);
     const ask_id = prompts[0]?.ask_id ?? '';

@@ -120,7 +120,7 @@ describe('an agent', () => {
     for (let n = 0; n < 6; n += 1) await caller.call('hivemind_post', { body: '@Claude-def34' });
     const seventh = await caller.call('hivemind_post', { body: '@Claude-def34' });
     expect(seventh).toMatchObject({ mentioned: ['Claude-def34'], not_held: ['Claude-def34'] });
-    expect(seventh['next']).toContain('keep answering each other');
+    expect(seventh['next']).toContain('keep replying to each other');
   });
 
   test('without an identity is told how to get one', async () => {

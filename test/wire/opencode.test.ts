@@ -145,6 +145,35 @@ describe('a permission', () => {
     for (const text of ['- one', '+ two', 'its file_path']) expect(prompt?.context).toContain(text);
   });
 
+  test('shows every field under its own name, whatever that is', async () => {
+    await attach(hive, server.url);
+    const input = JSON.parse(
+      '{"command": "make", "constructor": "x", "__proto__": "y", "file_path": "z", "its file_path": "w"}',
+    );
+    server.askPermission('per_1', { ...input, filePath: '/demo/a' }, { permission: 'edit' }, 'write');
+    server.askPermission('per_2', input, { metadata: JSON.parse('{"__proto__": {}, "toString": null}') });
+    const prompts = await atTheDesk(2);
+    const lines = (tool: string): string[] | undefined =>
+      prompts.find(({ header }) => header === tool)?.context?.split('\n');
+    for (const line of ['constructor: "x"', '__proto__: "y"'])
+      for (const tool of ['Write', 'Bash']) expect(lines(tool)).toContain(line);
+    for (const line of ['"its file_path": "z"', '"its its file_path": "w"'])
+      expect(lines('Write')).toContain(line);
+    for (const line of ['file_path: "z"', '__proto__: {}', 'toString: null'])
+      expect(lines('Bash')).toContain(line);
+  });
+
+  test('characters that cannot be stored are replaced, in everything that the server says', async () => {
+    await attach(hive, server.url);
+    const metadata = { command: 'make\0 \ud800' };
+    server.askPermission('per_\0', {}, { permission: 'sh\0', metadata, tool: undefined });
+    const [prompt] = await atTheDesk();
+    expect(prompt?.fingerprint).toMatch(/^sh\uFFFD /);
+    expect(prompt?.context).toContain('make<U+FFFD> <U+FFFD>');
+    await answer(prompt, 'Reject');
+    expect(await replyTo('per_\uFFFD')).toEqual({ reply: 'reject' });
+  });
+
   test('without its call it is shown as opencode describes it', async () => {
     await attach(hive, server.url);
     server.askPermission('per_1', {}, { tool: undefined, permission: 'doom_loop', metadata: { tool: 'x' } });
@@ -210,6 +239,16 @@ describe('questions', () => {
     });
     await answer(ask('Name?'), 'Ada');
     expect(await replyTo('que_1')).toEqual({ answers: [['Green'], ['Red', 'Blue'], ['Ada']] });
+  });
+
+  test('with characters that cannot be stored are answered, with what was shown', async () => {
+    await attach(hive, server.url);
+    const options = [{ label: 'Re\0d' }, { label: 'Blue\udfff' }];
+    server.askQuestion('que_1', [{ question: 'Which\0?', options }]);
+    const [prompt] = await atTheDesk();
+    expect(prompt?.options).toMatchObject([{ label: 'Re\uFFFDd' }, { label: 'Blue\uFFFD' }, {}]);
+    await answer(prompt, 'Re\uFFFDd');
+    expect(await replyTo('que_1')).toEqual({ answers: [['Re\uFFFDd']] });
   });
 
   test('declined at the desk are rejected', async () => {

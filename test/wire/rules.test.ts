@@ -206,7 +206,7 @@ test('what was always allowed is proposed once, at most once a day, and not agai
   expect(await hive.rules.propose()).toBeNull();
 });
 
-test('the ledger counts what was asked here', async () => {
+test('the statistics count what was asked here', async () => {
   const desk = await openDesk();
   await decided(desk, 'npm test', 'Allow');
   const { stats } = await desk.sidecar.request('stats/read', {});

@@ -274,7 +274,7 @@ describe('a mention', () => {
     );
     expect(last).toMatchObject([{ gates: false, delivered_at: null }]);
     expect(await noticesOf(hive)).toEqual([
-      expect.stringMatching(/keep answering each other.* or wake them/),
+      expect.stringMatching(/keep replying to each other.* or wake them/),
     ]);
     // A message of the human lets them go on.
     await claude(hive).prompt('typed', 'go on');

@@ -161,12 +161,12 @@ function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAge
   if (form !== null && form !== undefined) {
     const { message, schema, url } = form;
     const given = { mode: url == null ? 'form' : 'url', url, schema: schema ?? {}, message };
-    const dialog = formFrom(cleanDeep(given), { asker: `The agent ${client}`, header: formHeader(client) });
+    const dialog = formFrom(given, { asker: `The agent ${client}`, header: formHeader(client) });
     if (dialog === null) throw invalidInput('This form has neither fields nor a page.');
     return dialog;
   }
   const said = [header, context].flatMap((text) => text || []);
-  return cleanDeep<EditorDialog>({
+  return {
     kind: 'permission',
     tool: { name: tool ?? kind ?? 'other', input: input ?? {} },
     said: [...new Set(said)],
@@ -181,7 +181,7 @@ function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAge
     })),
     cwd,
     takes_notes: params.takes_notes ?? false,
-  });
+  };
 }
 
 async function close(

@@ -1,4 +1,4 @@
-/** The ledger over JSON-RPC. */
+/** The statistics over JSON-RPC. */
 import { STATS_DAYS } from '../../domain/stats.ts';
 import { statsParams } from '../../schemas/stats.ts';
 import { type Methods, takes } from './method.ts';

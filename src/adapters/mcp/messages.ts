@@ -42,7 +42,7 @@ function afterPosting({ mentions, unresolved, trips }: Posted): string {
   const loop =
     trips[0] === undefined
       ? null
-      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are notified, but neither held nor woken, until your human writes. Come to an end, or ask your human.`;
+      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep replying to each other (${trips[0].reason}): they are notified, but neither held nor woken, until your human writes. Come to an end, or ask your human.`;
   return sentences(posted, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
 }
 
