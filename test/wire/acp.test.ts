@@ -296,6 +296,21 @@ describe('a form', () => {
     expect(await pending()).toEqual([]);
   });
 
+  test('that only the desk shows is cancelled when the editor cancels the turn, and when the turn ends', async () => {
+    await openDesk(hive);
+    const { client, agent } = await beginAcp(hive);
+    agent.send({ id: 100, ...FORM });
+    await atTheDesk();
+    client.send({ method: 'session/cancel', params: { sessionId: 's1' } });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'cancel' } });
+    await atTheDesk(0);
+    agent.send({ id: 101, ...FORM });
+    await atTheDesk();
+    agent.send({ id: 3, result: { stopReason: 'cancelled' } });
+    expect(await agent.until(({ id }) => id === 101)).toMatchObject({ result: { action: 'cancel' } });
+    await atTheDesk(0);
+  });
+
   test('if the editor shows forms, both do', async () => {
     const { client, agent } = await beginAcp(hive, { capabilities: { elicitation: { form: {} } } });
     agent.send({ id: 100, ...FORM });
