@@ -112,6 +112,9 @@ function areUsable(options: readonly EditorOption[]): boolean {
   );
 }
 
+const TITLE = 'the agent calls it';
+const TITLE_LENGTH = 100;
+
 /** Everything that a yes permits: the call first, then what it would change, and the agent's own words last. */
 function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { question: string; context: string } {
   const summary = summarizeTool(tool);
@@ -132,7 +135,14 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { questio
       ? ''
       : `${DESCRIPTION}\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
   const parts = [summary.details, ...shown, others.join('\n'), facts, own];
-  return { question: summary.question, context: parts.filter((part) => part !== '').join('\n\n') };
+  return { question: questionOf(), context: parts.filter((part) => part !== '').join('\n\n') };
+
+  /** A call without input would look like any other one in a list, so its question says what the agent calls it. */
+  function questionOf(): string {
+    const [title = ''] = said;
+    if (Object.keys(objectIn(tool.input) ?? {}).length > 0 || title.trim() === '') return summary.question;
+    return `${summary.question.slice(0, -1)} (${TITLE}: ${excerpt(spelledLine(title), TITLE_LENGTH)})?`;
+  }
 }
 
 /** What the agent gets once every prompt of the dialog is answered; null when an answer does not fit. */

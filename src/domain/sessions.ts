@@ -89,11 +89,13 @@ const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
   [/claude/i, 'Claude'],
   [/codex/i, 'Codex'],
   [/opencode/i, 'OpenCode'],
+  [/gemini/i, 'Gemini'],
+  [/qwen/i, 'Qwen'],
   // A person's own shell, when it asks (cli/actor.ts).
   [/^cli$/, 'Shell'],
 ];
 
-/** `Claude`, `Codex`, `OpenCode`, or `Agent` for any other client. */
+/** `Claude`, `Codex`, `OpenCode`, `Gemini`, `Qwen`, or `Agent` for any other client. */
 function handlePrefix(client: string): string {
   return CLIENT_PREFIX.find(([pattern]) => pattern.test(client))?.[1] ?? 'Agent';
 }

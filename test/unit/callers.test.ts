@@ -52,6 +52,19 @@ describe('Codex', () => {
     const { introduction } = identify({ meta: metaOf('codex-tools-call-subagent.json') });
     expect(introduction).toMatchObject({ session_id: `${ONE}:${TWO}`, parent_session_id: ONE });
   });
+
+  test('in an editor is the session that the editor knows, unless its hooks report it', () => {
+    const env = { HIVE_SESSION: 'editor-1' };
+    const { introduction, hooks_id } = identify({ env, meta: metaOf('codex-tools-call.json') });
+    expect(introduction).toMatchObject({ session_id: 'editor-1', client: 'codex', parent_session_id: null });
+    expect(hooks_id).toBe(ONE);
+    const subagent = identify({ env, meta: metaOf('codex-tools-call-subagent.json') });
+    expect(subagent.introduction).toMatchObject({
+      session_id: `editor-1:${TWO}`,
+      parent_session_id: 'editor-1',
+    });
+    expect(subagent.hooks_id).toBe(`${ONE}:${TWO}`);
+  });
 });
 
 describe('Claude Code', () => {

@@ -78,7 +78,8 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   const given = objectIn(params['toolCall']) ?? objectIn(subject['toolCall']) ?? subject;
   if (options.length !== objectsIn(params['options']).length) return null;
   const call = calls.describe(given);
-  const input = objectIn(call['rawInput']) ?? commandOf(call);
+  const rawInput = objectIn(call['rawInput']);
+  const input = rawInput === null ? commandOf(call) : withoutOwnDirectory(rawInput, cwd);
   const content = objectsIn(call['content']);
   const said = [
     textIn(params, 'title'),
@@ -86,10 +87,12 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
     textIn(call, 'title'),
     ...content.map((part) => textIn(objectIn(part['content']) ?? {}, 'text')),
   ].filter((text) => text !== null);
-  const others = content.filter((part) => !isChange(part) && !isText(part));
+  const others = content.filter((part) => !isChange(part) && !isText(part) && part['type'] !== 'terminal');
   const rest = Object.entries(call).filter(
-    ([name]) =>
-      !DISPLAYED_FIELDS.has(name) && !(call['rawInput'] === undefined && Object.hasOwn(input, name)),
+    ([name, value]) =>
+      !DISPLAYED_FIELDS.has(name) &&
+      !(call['rawInput'] === undefined && Object.hasOwn(input, name)) &&
+      !(Array.isArray(value) && value.length === 0),
   );
   return {
     kind: 'permission',
@@ -110,6 +113,13 @@ function commandOf(call: Raw): Raw {
   return typeof command === 'string'
     ? { command, ...(args === undefined ? {} : { args }), ...(cwd === undefined ? {} : { cwd }) }
     : {};
+}
+
+/** Codex names the directory of each call, also that of the session, which is shown with every call. */
+function withoutOwnDirectory(input: Raw, cwd: string): Raw {
+  if (input['cwd'] !== cwd) return input;
+  const { cwd: _, ...others } = input;
+  return others;
 }
 
 function isText(part: Raw): boolean {
