@@ -46,7 +46,7 @@ else the machine does is not counted."
         #'hive-prompt-before-p))
 
 (defun bench-open-desk (pending)
-  "Be a desk at which so many questions are PENDING."
+  "Open a desk with this number of PENDING questions."
   (setq hive-mode t)
   (add-hook 'hive-changed-hook #'hive-mode-line-update)
   (hive-notify-start)

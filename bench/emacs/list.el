@@ -6,7 +6,7 @@
 ;; the list is opened BENCH_ROUNDS times, and refreshed as often.  A refresh
 ;; holds Emacs twice: it prints the table, and later it takes over the new
 ;; list of the sidecar.  Prints three arrays of milliseconds: of opening, of
-;; printing anew, of taking a snapshot.
+;; printing, of taking a snapshot.
 
 ;;; Code:
 

@@ -532,9 +532,9 @@ ${zed}`,
   noPermissionRule: 'Adds no permission rule, and leaves all other hooks as they are.',
   removesTrust: (count: number): string =>
     `Removes your trust in Hive's ${counted(count, 'hook')}, because they change or go.`,
-  addsLines: 'Adds these lines at the end:',
-  replacesLines: 'Replaces the lines of Hive with these:',
-  removesLines: 'Removes these lines:',
+  addsLines: 'Adds these lines at the end, between two comments:',
+  replacesLines: "Replaces Hive's lines with these:",
+  removesLines: 'Removes these lines, and the comments around them:',
   cannotAsk:
     'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --show to see every line that would change.',
   askWrite: 'Write this? [y/N, d shows every line] ',

@@ -1,4 +1,4 @@
-/** What the workers of a run share: where they live, what they have heard of, and whether they are to go on. */
+/** What the workers of a run share: where they live, what they know of each other, and whether they continue. */
 import { attempt, Failure, sleep } from './failures.ts';
 import type { History } from './history.ts';
 import type { Installation } from './installation.ts';

@@ -19,7 +19,7 @@ interface Run extends World {
   steps(): number;
 }
 
-/** A run that has asked its human, and whose model thinks until it is let go on. */
+/** A run that has asked its human, and whose model waits until the test lets it continue. */
 async function start(world: World): Promise<Run> {
   const thinking = Promise.withResolvers<string>();
   const going = Promise.withResolvers<void>();

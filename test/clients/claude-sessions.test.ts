@@ -46,6 +46,7 @@ describe('the interactive Claude Code', () => {
     await run.claude.say('first words');
     await toolRuns(run, 'Bash');
     await run.claude.say('second words');
+    await run.claude.until(/Queued/);
     writeFileSync(typed, '');
     await run.claude.until(/all done/);
     expect(run.model.everything()).toContain('second words');

@@ -40,6 +40,7 @@ describe('the interactive Codex', () => {
     await run.codex.say('first words');
     await toolRuns(run);
     await run.codex.say('second words');
+    await run.codex.until(/to be submitted after next tool call/);
     writeFileSync(typed, '');
     await run.codex.until(/all done/);
     expect(run.model.everything()).toContain('second words');

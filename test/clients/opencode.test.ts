@@ -153,7 +153,7 @@ describe('killed', () => {
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
   });
 
-  test('hive attach leaves the question in opencode; attached anew, it is asked again and can be answered', async () => {
+  test('hive attach leaves the question in opencode; attached again, it is asked again and can be answered', async () => {
     const ran = await run(WRITES);
     const { hive, server, attached, folder } = ran;
     await asked(hive);

@@ -16,7 +16,7 @@ function recorder(): { calls: Prompt[]; onResponse: (prompt: Prompt) => void } {
   return { calls, onResponse: (prompt) => void calls.push(prompt) };
 }
 
-/** Until the program has heard of all that happened so far: it has heard what became of a further question. */
+/** Waits until the program knows all that happened so far: it has been told the outcome of a further question. */
 async function heard(program: HiveLibrary): Promise<void> {
   const { calls, onResponse } = recorder();
   const { prompt } = await program.prompts.ask({ question: 'Heard?' }, { onResponse });

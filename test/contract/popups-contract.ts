@@ -54,7 +54,7 @@ export function popupsContract(engine: StoreEngine): void {
     expect(await take({ held_by: 'desk-9', seat: 'bob@home' })).toBe(true);
   });
 
-  test('what became of a lease is written once', async () => {
+  test('the outcome of a lease is written once', async () => {
     const { hive, ids } = await leased(1);
     const [ask_id = ''] = ids;
     const outcome = () => hive.store.read((tx) => tx.popups.outcome(ask_id, SEAT));

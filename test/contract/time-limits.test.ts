@@ -23,7 +23,7 @@ beforeEach(async () => {
   hive = await openTestHive(path);
 });
 
-/** The prompts as a process sees them so many minutes from now. */
+/** The prompts as a process sees them this many minutes from now. */
 async function in_(minutes: number): Promise<PromptService> {
   const store = await openWithClock(path, minutes * MINUTE_MS);
   return createPrompts(store, createFeed(store, recordingLog()), randomIds);

@@ -146,7 +146,7 @@ test('a correction of what was handed over in the meantime is refused with the r
   await emacs.keys('C-g');
 });
 
-test('what was allowed by mistake is taken back with u, and its agent never hears of it', async () => {
+test('what was allowed by mistake is taken back with u, and never reaches its agent', async () => {
   await emacs.keys('M-:');
   await emacs.type('(setq hive-undo-seconds 60)');
   await emacs.keys('Enter');

@@ -78,7 +78,7 @@
     (hive-fold-test-shown (list :context long)
       (should (equal '("Before" "# One … 2 lines" "" "## One and a half … 4 lines" "# Two … 101 lines" "")
                      (hive-fold-test-lines)))
-      ;; Whoever goes there sees it.
+      ;; Moving there shows it.
       (goto-char (point-min))
       (search-forward "\nd\n")
       (hive-fold-reveal)

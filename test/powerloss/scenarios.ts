@@ -103,7 +103,7 @@ export const steady: Scenario = {
   },
 };
 
-/** Around the copies of the log into the file, and around the first writes of a log that begins anew. */
+/** Around the copies of the log into the file, and around the first writes of a new log. */
 function aroundCheckpoints(calls: readonly Call[]): ReadonlySet<number> {
   const file = calls.find(({ kind, path }) => kind === 'sync' && path.endsWith('hive.db'))?.file;
   const near = new Set<number>();

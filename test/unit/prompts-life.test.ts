@@ -6,6 +6,7 @@ import {
   cancelPrompt,
   expirePrompt,
   isExpired,
+  leavePromptToHuman,
   type Prompt,
   respondPrompt,
 } from '../../src/domain/prompts.ts';
@@ -116,6 +117,19 @@ describe('a prompt', () => {
     always((_before, after) => {
       if (after.collected_at !== null) expect(after.handed_at).not.toBeNull();
     });
+  });
+});
+
+describe('a prompt that coordinators leave to the human', () => {
+  test('has each of them once', () => {
+    const left = leavePromptToHuman(leavePromptToHuman(prompt(), 'one'), 'two');
+    expect(left).toMatchObject({ status: 'pending', left_by: ['one', 'two'] });
+    expect(leavePromptToHuman(left, 'one')).toBe(left);
+  });
+
+  test('does not change once it is settled', () => {
+    const settled = respondPrompt(prompt(), answer()).prompt;
+    expect(leavePromptToHuman(settled, 'one')).toBe(settled);
   });
 });
 

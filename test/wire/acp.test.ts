@@ -87,7 +87,7 @@ describe('a permission', () => {
       expect(prompt?.context).toContain(text);
   });
 
-  test('answered at a desk, the agent gets that option, and the editor takes its dialog away', async () => {
+  test('answered at a desk, the agent gets that option, and the editor removes its dialog', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     const [prompt] = await atTheDesk();
@@ -96,14 +96,14 @@ describe('a permission', () => {
     expect(await client.until(({ method }) => method === '$/cancel_request')).toMatchObject({
       params: { requestId: 100 },
     });
-    // The editor answers all the same; the agent hears of it no more.
+    // The editor answers anyway, and that answer does not reach the agent.
     client.send({ id: 100, result: selected('no') });
     client.send({ id: 4, method: 'x' });
     await agent.until(({ id }) => id === 4);
     expect(agent.got.filter(({ id }) => id === 100)).toHaveLength(1);
   });
 
-  test('answered in the editor, the desk’s question falls', async () => {
+  test('answered in the editor, the question at the desk is withdrawn', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     const [prompt] = await atTheDesk();
@@ -115,7 +115,7 @@ describe('a permission', () => {
     });
   });
 
-  test('an answer that no seat signed, or to something else, allows nothing: the agent gets its own no', async () => {
+  test('an answer that no seat signed, or that is for another request, allows nothing: the agent gets its own refusal', async () => {
     const { agent } = await beginAcp(hive);
     agent.send(permission(100));
     const [prompt] = await atTheDesk();
@@ -144,7 +144,7 @@ describe('a permission', () => {
     expect(prompt?.context).toContain('+ new');
   });
 
-  test('what the agent withdraws is withdrawn at the desk, too', async () => {
+  test('what the agent withdraws is withdrawn at the desk too', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     await atTheDesk();
@@ -211,7 +211,7 @@ describe('the human’s rules', () => {
     whenFinished(() => hive.close());
   }
 
-  test('match the kind of a call where the agent names no tool, and choose the option for this once', async () => {
+  test('match the kind of a call if the agent names no tool, and choose the option for this once', async () => {
     await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
@@ -246,7 +246,7 @@ describe('the human’s rules', () => {
     expect(await atTheDesk()).toMatchObject([{ question: 'Run rm -rf /?' }]);
   });
 
-  test('an option that is more than this once is no answer of a rule', async () => {
+  test('a rule never chooses an option that covers more than this once', async () => {
     await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
     const { agent } = await beginAcp(hive);
     const always = permission(100) as { params: { options: object[] } };
@@ -273,7 +273,7 @@ describe('a form', () => {
     },
   };
 
-  test('where the editor shows none, the desk alone does, and the agent gets its answer', async () => {
+  test('if the editor shows none, only the desk does, and the agent gets its answer', async () => {
     await openDesk(hive);
     const { client, agent } = await beginAcp(hive);
     expect(agent.got[0].params.clientCapabilities).toEqual({ elicitation: { form: {} } });
@@ -287,7 +287,7 @@ describe('a form', () => {
     expect(client.got.filter(({ method }) => method !== undefined)).toEqual([]);
   });
 
-  test('without a desk it is declined after the patience, and the person is told', async () => {
+  test('without a desk it is declined at the time limit, and the person is told', async () => {
     const { agent, remarks } = await beginAcp(hive, { patience_ms: 1 });
     agent.send({ id: 100, ...FORM });
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'decline' } });
@@ -311,7 +311,7 @@ describe('a form', () => {
     await atTheDesk(0);
   });
 
-  test('where the editor shows forms, both do', async () => {
+  test('if the editor shows forms, both do', async () => {
     const { client, agent } = await beginAcp(hive, { capabilities: { elicitation: { form: {} } } });
     agent.send({ id: 100, ...FORM });
     await client.until(({ id }) => id === 100);
@@ -394,7 +394,7 @@ describe('sessions and turns', () => {
     expect((await agent.until(({ id }) => id === 5)).params.mcpServers).toEqual(own);
   });
 
-  test('where hooks of ours serve the session, its permissions are left to them', async () => {
+  test('if hooks of Hive serve the session, its permissions are left to them', async () => {
     await hive.sessions.introduce({
       session_id: 's1',
       client: 'claude-code',
@@ -416,7 +416,7 @@ describe('sessions and turns', () => {
     expect((await hive.sessions.list()).map(({ session_id }) => session_id)).toEqual(['s1']);
   });
 
-  test('behind the package of an editor that speaks to the hive itself, only forms are left to the proxy', async () => {
+  test('if the package of the editor talks to Hive itself, the proxy handles only forms', async () => {
     await openDesk(hive);
     const { client, agent } = await beginAcp(hive, { glued: 'editor-glued' });
     agent.send(permission(100));
@@ -494,7 +494,7 @@ describe('everything else', () => {
     );
   });
 
-  test('without a store that can be written, the two talk as if there were no proxy', async () => {
+  test('without a writable store, the two talk as if there were no proxy', async () => {
     const { client, agent } = await beginAcp(hive);
     await hive.store.close();
     agent.send(permission(100));
@@ -504,7 +504,7 @@ describe('everything else', () => {
   });
 });
 
-test('of a desk and an editor that answer at once exactly one wins, and the other one is told', async () => {
+test('if a desk and an editor answer at once, exactly one wins, and the other is told', async () => {
   const RACES = 1_000;
   const { client, agent, remarks } = await beginAcp(hive);
   const draw = lots(20);

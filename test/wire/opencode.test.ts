@@ -85,13 +85,17 @@ describe('a permission', () => {
     ['Allow once', 'once'],
     ['Allow always', 'always'],
     ['Reject', 'reject'],
-  ])('%s at a desk reaches the server as %s', async (label, reply) => {
+  ])('%s at a desk is sent to the server as %s', async (label, reply) => {
     await attach(hive, server.url);
     server.askPermission('per_1');
     const [prompt] = await atTheDesk();
     await answer(prompt, label);
     expect(await replyTo('per_1')).toEqual({ reply });
-    expect((await hive.prompts.get(prompt?.ask_id ?? '')).handed_at).not.toBeNull();
+    const now = () => hive.prompts.get(prompt?.ask_id ?? '');
+    expect((await now()).handed_at).not.toBeNull();
+    // The server reports this reply as an event, too, which is not the answer of somebody else.
+    await eventually(async () => (await now()).collected_at !== null);
+    expect(await notices()).toEqual([]);
   });
 
   test('what the human writes is the reason of a refusal', async () => {
@@ -106,7 +110,7 @@ describe('a permission', () => {
     expect(await replyTo('per_2')).toEqual({ reply: 'reject', message: 'Not now' });
   });
 
-  test('answered in opencode, the question at the desk falls, and so do those that the rejection took along', async () => {
+  test('answered in opencode, the question at the desk is withdrawn, with those that the rejection covers', async () => {
     await attach(hive, server.url);
     server.askPermission('per_1');
     server.askPermission('per_2');
@@ -220,7 +224,7 @@ describe('questions', () => {
     ],
   };
 
-  test('are answered at the desk in their order, with several labels, or in words of one’s own', async () => {
+  test('are answered at the desk in their order, with several labels, or in free text', async () => {
     await attach(hive, server.url);
     const questions = [COLOR, { ...COLOR, question: 'Which ones?', multiple: true }, { question: 'Name?' }];
     server.askQuestion('que_1', questions);
@@ -258,7 +262,7 @@ describe('questions', () => {
 });
 
 describe('sessions and turns', () => {
-  test('a turn begins and ends with the status of its session, and takes its questions with it', async () => {
+  test('a turn begins and ends with the status of its session, and its questions end with it', async () => {
     await attach(hive, server.url);
     server.begin('ses_1');
     await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'in_progress');
@@ -288,7 +292,7 @@ describe('sessions and turns', () => {
 });
 
 describe('the connection', () => {
-  test('what waits in the server when it is attached is asked, and what runs is known', async () => {
+  test('what is pending in the server when it is attached is asked, and running turns are known', async () => {
     server.begin('ses_1');
     server.askPermission('per_1');
     await attach(hive, server.url);
@@ -311,7 +315,18 @@ describe('the connection', () => {
     expect(await atTheDesk()).toMatchObject([{ question: 'Run make two?' }]);
   });
 
-  test('a server that has ended loses what it asked: nothing waits, nothing is allowed, and its successor is found', async () => {
+  test('after it was lost, a turn that ended in the meantime is over', async () => {
+    await attach(hive, server.url);
+    server.begin('ses_1');
+    const state = async () => (await turnsOf(hive, 'editor-1'))[0]?.state;
+    await eventually(async () => (await state()) === 'in_progress');
+    server.interruptStreams();
+    server.end('ses_1');
+    server.resume();
+    await eventually(async () => (await state()) === 'completed');
+  });
+
+  test('a server that has ended loses what it asked: nothing is pending, nothing is allowed, and its successor is found', async () => {
     const { remarks } = await attach(hive, server.url);
     server.begin('ses_1');
     server.askPermission('per_1');
@@ -353,7 +368,7 @@ describe('the connection', () => {
     expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
   });
 
-  test('when it is given up, nothing waits at the desk', async () => {
+  test('when the attachment ends, nothing is pending at the desk', async () => {
     const attached = await attach(hive, server.url);
     server.begin('ses_1');
     server.askPermission('per_1');
@@ -364,7 +379,7 @@ describe('the connection', () => {
     expect(server.replies).toEqual([]);
   });
 
-  test('events that make no sense are passed over', async () => {
+  test('invalid events are ignored', async () => {
     await attach(hive, server.url);
     for (const properties of [{}, { id: 7 }, { id: 'per_x', sessionID: ['a'] }])
       server.askPermission('per_x', {}, properties);
@@ -391,7 +406,7 @@ test('a desk that comes too late is told what was answered', async () => {
   ]);
 });
 
-test('of a desk and another client that answer at once one wins, and a desk that does not is told', async () => {
+test('if a desk and another client answer at once, one wins, and a desk that loses is told', async () => {
   const RACES = 150;
   await attach(hive, server.url);
   const draw = lots(20);

@@ -7,7 +7,7 @@ import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { expectGolden, goldenNames, readGolden } from './golden.ts';
 
-test('a turn is at work, is to stop, and is aborted', async () => {
+test('a turn is running, is asked to stop, and is aborted', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const sidecar = await startSidecar(store);
