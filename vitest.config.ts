@@ -68,9 +68,16 @@ const config: ViteUserConfig = defineConfig({
       },
       clients('clients', 'connection'),
       // The same with a process for each hook, as with older clients. Left out is what has no hooks of a client's
-      // (mcp-*, opencode), whose hooks are functions (agent-sdk), whose hooks take one way only (init: Codex and the plugin), and what
+      // (mcp-*, opencode, acp-agents), whose hooks are functions (agent-sdk), whose hooks take one way only (init: Codex and the plugin), and what
       // takes both ways itself (runs-killed).
-      clients('clients-by-process', 'process', ['mcp-*', 'opencode', 'agent-sdk', 'init', 'runs-killed']),
+      clients('clients-by-process', 'process', [
+        'mcp-*',
+        'opencode',
+        'acp-agents',
+        'agent-sdk',
+        'init',
+        'runs-killed',
+      ]),
     ],
   },
 });

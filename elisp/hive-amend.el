@@ -68,7 +68,7 @@
   (let ((delayed (hive-amend-delayed)))
     (when delayed
       (hive-words 'answer-delayed (hive-amend--decision (car delayed)) (hive-amend--named delayed)
-                  (ceiling (- (hive-outbox-entry-delayed-until (car delayed)) (float-time))) key))))
+                  (ceiling (- (hive-outbox-entry-delayed-until (car delayed)) (hive-now))) key))))
 
 (defun hive-amend-take-back (delayed)
   "Take back the entries DELAYED; return the questions that are pending again."
@@ -104,7 +104,7 @@
       (setq hive-amend--said text)
       (let ((message-log-max (and (not again) message-log-max)))
         (message "%s" text))
-      (setq hive-amend--timer (run-at-time 1 nil #'hive-amend--count-down t)))))
+      (setq hive-amend--timer (hive-later 1 #'hive-amend--count-down t)))))
 
 (add-hook 'hive-respond-delayed-hook #'hive-amend--count-down)
 

@@ -388,8 +388,8 @@ questions that arrived."
   (when hive-attention--end-timer (cancel-timer hive-attention--end-timer))
   (setq hive-attention--end-timer
         (and until
-             (run-at-time (max 0 (- (hive-text-seconds until) (float-time)))
-                          nil #'hive-attention--end))))
+             (hive-later (max 0 (- (hive-text-seconds until) (hive-now)))
+                         #'hive-attention--end))))
 
 (defun hive-attention--end ()
   "Note that do-not-disturb is off, and report what arrived."
@@ -419,15 +419,15 @@ A plist of :begins_at and :ends_at.")
         hive-attention--begin-timer nil)
   (let ((begin (hive-text-seconds (plist-get times :begins_at)))
         (end (hive-text-seconds (plist-get times :ends_at)))
-        (now (float-time)))
+        (now (hive-now)))
     (setq hive-attention--times (and begin end times))
     (when hive-attention--times
       ;; The store's clock may be behind: one second later the hours are over.
       (setq hive-attention--hours-timer
-            (run-at-time (max 0 (- (1+ end) now)) nil #'hive-attention--hours-end
-                         (plist-get times :begins_at)))
+            (hive-later (max 0 (- (1+ end) now)) #'hive-attention--hours-end
+                        (plist-get times :begins_at)))
       (when (> begin now)
-        (setq hive-attention--begin-timer (run-at-time (- begin now) nil #'hive-changed)))))
+        (setq hive-attention--begin-timer (hive-later (- begin now) #'hive-changed)))))
   (hive-changed))
 
 (defun hive-attention--hours-end (begin)
@@ -444,7 +444,7 @@ A plist of :begins_at and :ends_at.")
   "Return non-nil during quiet hours."
   (and hive-attention--times
        (<= (hive-text-seconds (plist-get hive-attention--times :begins_at))
-           (float-time)
+           (hive-now)
            (hive-text-seconds (plist-get hive-attention--times :ends_at)))))
 
 ;;;; What is suppressed
@@ -478,7 +478,7 @@ Credits come back evenly, as those for popups do in the sidecar.")
   "Return non-nil if ITEM, which is critical, may be announced in a quiet time.
 An item takes one credit, however often this is asked about it."
   (let* ((id (or (plist-get item :ask_id) (plist-get item :outreach_id)))
-         (now (float-time))
+         (now (hive-now))
          (limit hive-attention--criticals)
          (credits (if hive-attention--credits
                       (min limit (+ (car hive-attention--credits)

@@ -126,7 +126,7 @@ which your text is then a comment."
 (defun hive-compose--header ()
   "Return the header line: the keys, or that the question is closed."
   (let* ((prompt hive-compose--prompt)
-         (fate (hive-respond-meanwhile prompt)))
+         (fate (hive-respond-settled-since prompt)))
     ;; A percent sign in a header line is a directive.
     (replace-regexp-in-string
      "%" "%%"

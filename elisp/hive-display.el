@@ -16,6 +16,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-text)
 (require 'subr-x)
 
 ;;;; What was displayed
@@ -84,7 +85,7 @@ further permissions, whose text it has as well."
       (cl-pushnew (current-buffer) hive-display--buffers)
       (add-hook 'post-command-hook #'hive-display-record)
       ;; What arrives while no command runs is displayed, too.
-      (run-at-time 0 nil #'hive-display-record))))
+      (hive-later 0 #'hive-display-record))))
 
 (defun hive-display-here-p (prompt)
   "Return non-nil if the current buffer has the text of PROMPT."

@@ -134,8 +134,7 @@ What was folded in the same text stays folded."
   (let ((here (line-beginning-position)))
     (and hive-fold--area
          (<= (car hive-fold--area) here (cdr hive-fold--area))
-         (eq 'hive-prompt-heading (get-text-property here 'face))
-         (eq ?# (char-after here)))))
+         (eq 'hive-prompt-heading (get-text-property here 'face)))))
 
 (defun hive-fold-toggle ()
   "Fold the section whose heading is at point; if some of it is hidden, show it."

@@ -222,7 +222,7 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
   (add-hook 'window-buffer-change-functions #'hive-list--appeared nil t)
   (add-hook 'window-size-change-functions #'hive-list--resized nil t)
   (add-hook 'kill-buffer-hook #'hive-list--end nil t)
-  (setq hive-list--timer (run-at-time 30 30 #'hive-list--tick (current-buffer))))
+  (setq hive-list--timer (hive-every 30 #'hive-list--tick (current-buffer))))
 
 ;;;; Following the model
 
@@ -240,7 +240,7 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
               ((or hive-list--filter (not (eq hive-list--view 'waiting)))
                (unless hive-list--soon
                  (setq hive-list--soon
-                       (run-at-time hive-list--pause nil #'hive-list--refresh-buffer buffer))))
+                       (hive-later hive-list--pause #'hive-list--refresh-buffer buffer))))
               (t (hive-list--update)))))))
 
 (defun hive-list--refresh-buffer (buffer)

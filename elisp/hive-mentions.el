@@ -96,7 +96,7 @@
     (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
     (unless hive-mentions--timer
       (setq hive-mentions--timer
-            (run-at-time hive-mentions--together nil #'hive-mentions--tell)))))
+            (hive-later hive-mentions--together #'hive-mentions--tell)))))
 
 (defun hive-mentions--tell ()
   "Announce in one line the new mentions that are still unprocessed."
@@ -346,7 +346,7 @@ session.
         (when (and (equal hive-mentions--addressee (plist-get mention :session_id))
                    (not hive-mentions--fetch-timer))
           (setq hive-mentions--fetch-timer
-                (run-at-time 0.3 nil #'hive-mentions--later buffer)))))))
+                (hive-later 0.3 #'hive-mentions--later buffer)))))))
 
 (defun hive-mentions--later (buffer)
   "Fetch the mentions of BUFFER again."

@@ -216,7 +216,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-list-next-page . "next page")
       (menu-list-previous-page . "previous page")
       (menu-list-refresh . "refresh")
-      (menu-list-quit . "leave, remove filters")
+      (menu-list-quit . "quit, remove filters")
 
       ;; Titles of columns
       (column-agent . "Agent")
@@ -362,7 +362,7 @@ Its agents ask as token:%s.  To take the token away:
       (next-dropped . "  (keys typed before this appeared were ignored)")
       (next-choose-first . "Choose an option first, or press e to type an answer")
       (next-options-only . "This question accepts only its options")
-      (next-stray . "%s does nothing here; q leaves")
+      (next-stray . "%s does nothing here; q quits")
       (next-confirm . "\nRET or y gives this answer   n goes back")
       (next-macro . "A keyboard macro cannot answer questions, because nobody would have read them")
       (next-done . "%d answered; no other questions")
@@ -377,7 +377,7 @@ Its agents ask as token:%s.  To take the token away:
       (key-snooze . "s snooze")
       (key-full . "? full question")
       (key-always . "A always allow")
-      (key-leave . "q leave")
+      (key-quit . "q quit")
 
       ;; Answering several questions together
       (batch-agents . "%d agents ask the same")
@@ -648,7 +648,7 @@ Its agents ask as token:%s.  To take the token away:
       (rules-in . "Rules in %s")
       (rules-none . "  None yet.  Press A at a permission to make one.")
 
-      ;; The ledger
+      ;; The statistics
       (stats-loading . "Loading…")
       (stats-failed . "Hive could not count the questions: %s")
       (stats-summary . "The last %d days: %s, %d answered in time")

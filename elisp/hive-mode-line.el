@@ -26,6 +26,7 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-rpc)
+(require 'hive-text)
 
 ;;;; The list in a side window
 
@@ -49,13 +50,13 @@ In a small frame it is half of that frame.")
 (defun hive-mode-line--arrived (_prompt)
   "Show the list soon, as a new question is pending."
   (when (and hive-side-window (null hive-mode-line--timer))
-    (setq hive-mode-line--timer (run-at-time 0 nil #'hive-mode-line--open))))
+    (setq hive-mode-line--timer (hive-later 0 #'hive-mode-line--open))))
 
 (defun hive-mode-line--open ()
   "Show the list in the side window, once the human is free."
   (setq hive-mode-line--timer nil)
   (cond ((hive-notify-busy-p)
-         (setq hive-mode-line--timer (run-at-time hive-mode-line--busy-interval nil #'hive-mode-line--open)))
+         (setq hive-mode-line--timer (hive-later hive-mode-line--busy-interval #'hive-mode-line--open)))
         ((and hive-side-window (hive-prompts-first)
               (not (get-buffer-window hive-list-name)))
          (hive-rpc-guarded

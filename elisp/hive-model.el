@@ -224,7 +224,7 @@ Prompts of a snapshot that were known before are not new.")
 (defun hive-changed ()
   "Run `hive-changed-hook' soon, once."
   (unless hive-model--timer
-    (setq hive-model--timer (run-at-time 0 nil #'hive-model--run-changed))))
+    (setq hive-model--timer (hive-later 0 #'hive-model--run-changed))))
 
 (defun hive-model--run-changed ()
   "Run `hive-changed-hook'; a failing function does not stop the others."
@@ -389,7 +389,7 @@ first; they are applied again on top.  Settled prompts stay known."
   "Fetch again after a delay, and after a longer one the next time."
   (let ((delay hive-model--delay))
     (setq hive-model--delay (min hive-model--longest-delay (* 2 delay))
-          hive-model--retry-timer (run-at-time delay nil #'hive-model-refresh))))
+          hive-model--retry-timer (hive-later delay #'hive-model-refresh))))
 
 (defun hive-model-refresh ()
   "Fetch all pending questions, page by page, then replace the model by them."

@@ -156,7 +156,7 @@ With WHOLE, do not shorten it."
                (when (append (plist-get prompt :options) nil) (hive-words 'key-with-words))
                (when (hive-permission-p prompt) (hive-words 'key-always))
                (hive-words 'key-skip) (hive-words 'key-snooze)
-               (hive-words 'key-full) (hive-words 'key-leave)))
+               (hive-words 'key-full) (hive-words 'key-quit)))
    ""))
 
 (defun hive-next--text (batch chosen left)
@@ -202,7 +202,7 @@ A permission shows its context, not how long it is."
               (if (> left 0) (hive-words 'next-more left) ""))
       'face 'hive-shadow)
      (hive-permission-mark prompt)
-     (propertize (hive-human-note prompt) 'face 'hive-warning))))
+     (propertize (hive-human-label prompt) 'face 'hive-warning))))
 
 (defun hive-next--long-text (prompt chosen left)
   "Return all of the text of PROMPT; CHOSEN and LEFT as in `hive-next--text'."
@@ -532,23 +532,23 @@ DESCRIPTION is that of its option, or nil."
 Each option has a key: 1 to 9, then letters.  If you may choose
 several, the keys toggle and RET sends; otherwise RET lets you type an
 answer, and so does e in both cases; + and the key of an option add
-words to that option.  TAB skips a question, s snoozes it, q leaves.
+words to that option.  TAB skips a question, s snoozes it, q quits.
 SPC shows all of the question in a side window and scrolls it, DEL or
-S-SPC scrolls back.  ? leaves too, and shows the full question in a
+S-SPC scrolls back.  ? quits too, and shows the full question in a
 buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last
 answer back while it is delayed (see `hive-undo-seconds'), and corrects it
-later.  A leaves as well, and shows the rule that would allow a
+later.  A quits as well, and shows the rule that would allow a
 permission from now on.
 
 Questions that ask for the same are shown together, each with all that
-differs, and a key deals with all of them.  * shows only the first of
+differs, and a key answers all of them.  * shows only the first of
 them, and all of them again.
 
 A key counts only after its question has been shown for a moment; keys
 typed earlier are ignored, except TAB: to skip several questions, press
 it as fast as you like.  What may grant a permission is confirmed
 with RET or y.  If a permission does not fit here in full, a key that
-may grant it opens its buffer instead.  Any other key leaves, and does
+may grant it opens its buffer instead.  Any other key quits, and does
 what it usually does."
   (interactive)
   (when executing-kbd-macro

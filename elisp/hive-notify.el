@@ -95,12 +95,12 @@ Like `hive-notify-say', wait until the human is free."
 (defun hive-notify--soon (delay)
   "Check in DELAY seconds whether the human is free."
   (when hive-notify--timer (cancel-timer hive-notify--timer))
-  (setq hive-notify--timer (run-at-time delay nil #'hive-notify--speak)))
+  (setq hive-notify--timer (hive-later delay #'hive-notify--speak)))
 
 (defun hive-notify--speak ()
   "Show the lines, or check again later if the human is busy."
   (setq hive-notify--timer nil)
-  (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (float-time))))
+  (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (hive-now))))
     (cond ((not (or hive-notify--arrived hive-notify--lines)))
           ((or (hive-notify-busy-p) (hive-notify--unread-p))
            (hive-notify--soon hive-notify--busy-interval))
@@ -116,7 +116,7 @@ Like `hive-notify-say', wait until the human is free."
 
 (defun hive-notify--utter (line)
   "Show LINE now."
-  (setq hive-notify--spoke (float-time)
+  (setq hive-notify--spoke (hive-now)
         hive-notify--said line)
   (message "%s" line))
 

@@ -173,7 +173,7 @@ A zombie is dead.  Return 0 if the system does not tell."
             ;; Processes of another machine cannot be checked.  An answer
             ;; that is sent twice is one answer, so a guess does no harm.
             ((not (equal host (hive-outbox--host)))
-             (> (- (float-time)
+             (> (- (hive-now)
                    (float-time (file-attribute-modification-time
                                 (file-attributes file))))
                 3600))
@@ -286,7 +286,7 @@ Without RECORDS, delete the file, or empty it if it is kept."
       (when (hive-outbox--dead-p file)
         (let ((name (expand-file-name
                      (format "%s-%x%06x.jsonl" (hive-outbox--owner)
-                             (floor (* 1000 (float-time))) (random #x1000000))
+                             (floor (* 1000 (hive-now))) (random #x1000000))
                      hive-outbox-directory)))
           ;; The loser of this race finds the file gone.
           (when (ignore-errors (rename-file file name) t)
@@ -447,7 +447,7 @@ it is delayed before it is sent, by default none."
                 :store-id (plist-get params :store_id)
                 :response-id (plist-get params :response_id)
                 :method method :at (hive-text-now) :report report
-                :delayed-until (if delay (+ (float-time) delay) 0))))
+                :delayed-until (if delay (+ (hive-now) delay) 0))))
     (condition-case oops
         (hive-outbox-append (hive-outbox-entry-file entry)
                              (hive-outbox-entry-record entry))
@@ -517,7 +517,7 @@ With a new connection, entries that failed need not wait any longer."
   "Send the first entry that is due, unless one is being sent.
 When that is done, this is called again."
   (when (and (hive-sidecar-connected-p) (not hive-outbox--sending))
-    (let* ((now (float-time))
+    (let* ((now (hive-now))
            (first (hive-outbox-entry-first (cl-remove-if-not #'hive-outbox-sendable-p
                                                       hive-outbox--entries)))
            (due (cl-find-if (lambda (entry)
@@ -539,10 +539,10 @@ When that is done, this is called again."
   "Flush again at TIME, in seconds since the epoch."
   (when hive-outbox--timer (cancel-timer hive-outbox--timer))
   (setq hive-outbox--timer
-        (run-at-time (max 0.05 (- time (float-time))) nil
-                     (lambda ()
-                       (setq hive-outbox--timer nil)
-                       (hive-rpc-guarded #'hive-outbox-flush)))))
+        (hive-later (max 0.05 (- time (hive-now)))
+                    (lambda ()
+                      (setq hive-outbox--timer nil)
+                      (hive-rpc-guarded #'hive-outbox-flush)))))
 
 (defun hive-outbox--send (entry)
   "Send ENTRY to the sidecar."
@@ -576,13 +576,13 @@ When that is done, this is called again."
 (defun hive-outbox--failed (entry err)
   "Retry or reject ENTRY after ERR, a plist of :code, :name and :text."
   (let ((code (plist-get err :code))
-        (later (lambda () (+ (float-time)
+        (later (lambda () (+ (hive-now)
                              (min 60 (expt 2 (min 6 (hive-outbox-entry-attempts entry))))))))
     (pcase (plist-get err :name)
       ((or 'disconnected 'timeout)
        (setf (hive-outbox-entry-not-before entry) (funcall later)))
       ((guard (hive-rpc-failed-p err 'transient)) ; the store is busy for all entries
-       (setq hive-outbox--not-before (+ (float-time) hive-outbox--delay)
+       (setq hive-outbox--not-before (+ (hive-now) hive-outbox--delay)
              hive-outbox--delay (min 60 (* 2 hive-outbox--delay))))
       ((guard (and (hive-rpc-failed-p err 'internal)
                    (<= (cl-incf (hive-outbox-entry-faults entry)) 3)))
@@ -607,7 +607,7 @@ When that is done, this is called again."
   (cl-remove-if-not (lambda (entry)
                       (and (zerop (hive-outbox-entry-attempts entry))
                            (not (eq entry hive-outbox--sending))
-                           (< (float-time) (hive-outbox-entry-delayed-until entry))))
+                           (< (hive-now) (hive-outbox-entry-delayed-until entry))))
                     (hive-outbox-entries 'pending)))
 
 (defun hive-outbox-take-back (entry)

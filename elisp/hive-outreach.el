@@ -152,10 +152,10 @@
     (push item hive-outreach--arrived)
     (unless hive-outreach--say-timer
       (setq hive-outreach--say-timer
-            (run-at-time hive-outreach--pause nil
-                         (lambda ()
-                           (setq hive-outreach--say-timer nil)
-                           (hive-rpc-guarded #'hive-outreach--say-arrived)))))))
+            (hive-later hive-outreach--pause
+                        (lambda ()
+                          (setq hive-outreach--say-timer nil)
+                          (hive-rpc-guarded #'hive-outreach--say-arrived)))))))
 
 (defun hive-outreach--say-arrived ()
   "Announce what arrived: each in a line, or many in one line."
@@ -197,10 +197,10 @@
   "Print the buffer soon, once for several items."
   (unless (or hive-outreach--timer (null (get-buffer hive-outreach--name)))
     (setq hive-outreach--timer
-          (run-at-time hive-outreach--pause nil
-                       (lambda ()
-                         (setq hive-outreach--timer nil)
-                         (hive-rpc-guarded #'hive-outreach--print))))))
+          (hive-later hive-outreach--pause
+                      (lambda ()
+                        (setq hive-outreach--timer nil)
+                        (hive-rpc-guarded #'hive-outreach--print))))))
 
 ;;;; The mode
 

@@ -105,7 +105,7 @@ sent before the question expires."
                      (if (eq kind 'allow) hive-undo-seconds 0)
                    (or (alist-get kind hive-undo-seconds) 0)))
          (expires (hive-text-seconds (plist-get prompt :expires_at)))
-         (seconds (if expires (min wanted (- expires (float-time) hive-respond--margin)) wanted)))
+         (seconds (if expires (min wanted (- expires (hive-now) hive-respond--margin)) wanted)))
     (and (> seconds 0)
          (hive-prompt-pending-p prompt)
          (not (hive-human-claimer (or (hive-model-prompt (plist-get prompt :ask_id)) prompt)))
@@ -129,7 +129,7 @@ ANSWER is a plist of :decision, :selected and :comment."
   "Report that an answer to PROMPT is queued.
 PROMPT is as it was when it was opened.  If it was settled while the
 human typed, report that, and put TEXT into the kill ring."
-  (let ((fate (hive-respond-meanwhile prompt)))
+  (let ((fate (hive-respond-settled-since prompt)))
     (cond ((not (hive-prompt-pending-p prompt))
            (hive-say 'late-answer-queued))
           ((null fate) (hive-say 'answer-queued))
@@ -141,7 +141,7 @@ human typed, report that, and put TEXT into the kill ring."
 
 ;;;; What happened to a question
 
-(defun hive-respond-meanwhile (prompt)
+(defun hive-respond-settled-since (prompt)
   "Return how PROMPT was settled since it was opened, in words, or nil."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-pending-p prompt) (not (hive-prompt-pending-p now)))
@@ -154,7 +154,7 @@ human typed, report that, and put TEXT into the kill ring."
 (defun hive-respond-still (prompt)
   "Return the current state of PROMPT, as a clause.
 PROMPT is as it was when it was opened."
-  (let ((fate (hive-respond-meanwhile prompt)))
+  (let ((fate (hive-respond-settled-since prompt)))
     (cond (fate (hive-words 'already-closed fate))
           ((hive-prompt-pending-p prompt) (hive-words 'still-pending))
           (t (hive-words 'stays-closed (hive-respond-fate prompt))))))
@@ -350,8 +350,8 @@ Return non-nil if it is snoozed."
       (when hive-respond--timer (cancel-timer hive-respond--timer))
       (setq hive-respond--next next
             hive-respond--timer
-            (and next (run-at-time (max 0 (- (hive-text-seconds next) (float-time)))
-                                   nil #'hive-respond--wake))))))
+            (and next (hive-later (max 0 (- (hive-text-seconds next) (hive-now)))
+                                  #'hive-respond--wake))))))
 
 (defun hive-respond--wake ()
   "Un-snooze the questions whose time has come."

@@ -62,7 +62,7 @@
       (setq hive-rpc--queue cell))
     (setq hive-rpc--tail cell)
     (unless hive-rpc--timer
-      (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work)))))
+      (setq hive-rpc--timer (hive-later 0 #'hive-rpc--work)))))
 
 (defun hive-rpc-guarded (function &rest args)
   "Call FUNCTION with ARGS; log an error or a quit instead of raising it."
@@ -73,15 +73,15 @@
 (defun hive-rpc--work ()
   "Do the deferred work for one slice of time."
   (setq hive-rpc--timer nil)
-  (let ((deadline (+ (float-time) hive-rpc--slice)))
+  (let ((deadline (+ (hive-now) hive-rpc--slice)))
     (unwind-protect
         (save-match-data
           (while (and hive-rpc--queue
                       (progn (hive-rpc-guarded (pop hive-rpc--queue)) t)
-                      (< (float-time) deadline)
+                      (< (hive-now) deadline)
                       (not (input-pending-p)))))
       (when (and hive-rpc--queue (not hive-rpc--timer))
-        (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work))))))
+        (setq hive-rpc--timer (hive-later 0 #'hive-rpc--work))))))
 
 ;;;; Options
 
@@ -316,7 +316,7 @@ the process has ended.  The program must exist: see `executable-find'."
                   (push "" (slot-value conn 'chunks)))))))
       (setf (slot-value conn 'busy) nil)
       (when (slot-value conn 'chunks)
-        (run-at-time 0 nil #'hive-rpc--parse conn)))))
+        (hive-later 0 #'hive-rpc--parse conn)))))
 
 (defun hive-rpc--wrap-sentinel (conn)
   "Suppress the messages of jsonrpc when CONN's process ends."
@@ -336,7 +336,7 @@ the process has ended.  The program must exist: see `executable-find'."
          (hive-rpc-log "sidecar ended: %s" (string-trim change))
          ;; Later: jsonrpc of Emacs 30 has timers for the last messages, which
          ;; would make its buffer of events again.
-         (run-at-time 0 nil #'hive-rpc--kill-buffers conn process))))))
+         (hive-later 0 #'hive-rpc--kill-buffers conn process))))))
 
 (defun hive-rpc--kill-buffers (conn process)
   "Kill the buffers that jsonrpc made for CONN and its PROCESS."
@@ -356,7 +356,7 @@ the process has ended.  The program must exist: see `executable-find'."
      (unwind-protect (progn ,@body)
        (setf (slot-value ,conn 'busy) busy)
        (when (and (not busy) (slot-value ,conn 'chunks))
-         (run-at-time 0 nil #'hive-rpc--parse ,conn)))))
+         (hive-later 0 #'hive-rpc--parse ,conn)))))
 
 (defun hive-rpc-pipe-replied (conn)
   "Note that CONN's process replied."
@@ -422,14 +422,14 @@ Return at once."
   (when (hive-rpc-pipe-live-p conn)
     (hive-rpc-tell 'shutdown nil :conn conn :id t)
     (hive-rpc-tell 'exit nil :conn conn)
-    (run-at-time 2 nil (lambda ()
-                         (when (hive-rpc-pipe-live-p conn)
-                           (hive-rpc-pipe-kill conn))))))
+    (hive-later 2 (lambda ()
+                    (when (hive-rpc-pipe-live-p conn)
+                      (hive-rpc-pipe-kill conn))))))
 
 (defun hive-rpc-new-id ()
   "Return a new id, by which the sidecar recognizes what it was sent twice."
   (let ((hash (secure-hash 'sha256 (format "%S" (list (random) (random) (emacs-pid)
-                                                      (float-time) (user-uid)
+                                                      (hive-now) (user-uid)
                                                       (recent-keys))))))
     (format "%s-%s-4%s-a%s-%s" (substring hash 0 8) (substring hash 8 12)
             (substring hash 13 16) (substring hash 17 20) (substring hash 20 32))))
@@ -613,7 +613,7 @@ Each returns a new plist.")
     (if problem
         (hive-rpc--fail conn problem)
       (setq hive-sidecar-info info
-            hive-rpc--born (float-time)
+            hive-rpc--born (hive-now)
             hive-rpc-connection conn)
       (hive-rpc-tell 'initialized nil)
       (hive-rpc--become 'connected)
@@ -660,7 +660,7 @@ Each returns a new plist.")
           (greeted (eq conn hive-rpc-connection)))
       (setq hive-rpc--process nil
             hive-rpc-connection nil)
-      (when (and greeted (> (- (float-time) hive-rpc--born) 60))
+      (when (and greeted (> (- (hive-now) hive-rpc--born) 60))
         (setq hive-rpc--delay 1))
       (cond
        (greeted (hive-rpc--retry (or words (hive-words 'sidecar-stopped))))
@@ -689,7 +689,7 @@ Each returns a new plist.")
         (sentence (hive-rpc--sentence problem)))
     (unless (string-match-p "[.!?]\\'" sentence) (setq sentence (concat sentence ".")))
     (setq hive-rpc--delay (min 60 (* 2 delay))
-          hive-rpc--start-timer (run-at-time delay nil #'hive-sidecar-start))
+          hive-rpc--start-timer (hive-later delay #'hive-sidecar-start))
     (hive-rpc--become 'waiting
                       (hive-words 'retrying sentence delay))))
 

@@ -325,7 +325,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
         ((not hive-sessions--timer)
          (setq hive-sessions--timer
-               (run-at-time hive-sessions--debounce nil #'hive-sessions--refresh)))))
+               (hive-later hive-sessions--debounce #'hive-sessions--refresh)))))
 
 (defun hive-sessions--refresh ()
   "Fetch the sessions if the list is visible; otherwise mark it stale."

@@ -364,10 +364,10 @@ An error here would remove all change hooks of the buffer."
                 (>= beg (hive-detect-change-beg last))
                 (<= end (hive-detect-change-end last))))
           (t (hive-shared-compose--push command beg end))))
-  (setq hive-shared-compose--last (float-time))
+  (setq hive-shared-compose--last (hive-now))
   (unless hive-shared-compose--timer
     (setq hive-shared-compose--timer
-          (run-at-time hive-detect-quiet nil #'hive-shared-compose--wake (current-buffer)))))
+          (hive-later hive-detect-quiet #'hive-shared-compose--wake (current-buffer)))))
 
 (defun hive-shared-compose--push (command beg end)
   "Remember a change by COMMAND from BEG to END."
@@ -393,9 +393,9 @@ An error here would remove all change hooks of the buffer."
   "Look for blocks in BUFFER, once it was left alone for a while."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (let ((left (- (+ hive-shared-compose--last hive-detect-quiet) (float-time))))
+      (let ((left (- (+ hive-shared-compose--last hive-detect-quiet) (hive-now))))
         (if (> left 0.005)
-            (setq hive-shared-compose--timer (run-at-time left nil #'hive-shared-compose--wake buffer))
+            (setq hive-shared-compose--timer (hive-later left #'hive-shared-compose--wake buffer))
           (setq hive-shared-compose--timer nil)
           (hive-rpc-guarded #'hive-detect-post))))))
 

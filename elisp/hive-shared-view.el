@@ -473,6 +473,8 @@ If there would be a gap between both, start again with the last ones."
   "Show MESSAGE, a new one, unless it is beyond the shown range."
   (cond (hive-shared--fetch (push message hive-shared--arrivals))
         (hive-shared-later)
+        ;; A page that was fetched may have had it already.
+        ((hive-shared-message (plist-get message :message_id)))
         ((progn (hive-shared-trim)
                 (>= (hive-shared-count) (* 2 hive-shared-limit)))
          ;; Somebody reads far up, so leave new messages in the store.

@@ -74,7 +74,7 @@ Skip hidden text.  Return nil if there is none."
 
 (defun hive-shared-narrow ()
   "Show only the thread of the message at point, or all messages again.
-Meanwhile, what you post goes to that thread."
+What you post then goes to that thread."
   (interactive)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
@@ -159,7 +159,7 @@ in and in those whose shared buffers are open."
             (not (hive-notify-suppressed-p mention)))
     (setq hive-shared--to-show mention)
     (unless hive-shared--timer
-      (setq hive-shared--timer (run-at-time 0 nil #'hive-shared--refresh)))))
+      (setq hive-shared--timer (hive-later 0 #'hive-shared--refresh)))))
 
 (defun hive-shared--of-human (mention)
   "Handle MENTION, a new one of the human."
@@ -204,7 +204,7 @@ in and in those whose shared buffers are open."
   (setq hive-shared--timer nil)
   (if (hive-notify-busy-p)
       (setq hive-shared--timer
-            (run-at-time hive-shared--busy-interval nil #'hive-shared--refresh))
+            (hive-later hive-shared--busy-interval #'hive-shared--refresh))
     (let ((mention hive-shared--to-show))
       (setq hive-shared--to-show nil)
       (when (and mention hive-shared-on-mention

@@ -7,7 +7,7 @@
 
 ;;; Commentary:
 
-;; `hive-stats' shows the ledger of a period: how long agents waited for their
+;; `hive-stats' shows the statistics of a period: how long agents waited for their
 ;; humans, by kind, project and agent; the questions of each day; where they
 ;; were answered; what was asked most, and what rules saved.  The sidecar
 ;; counts; this file displays.  Where Emacs shows images, the days are a
@@ -28,7 +28,7 @@
 (defconst hive-stats--name "*hive stats*" "The name of the buffer.")
 (defconst hive-stats--rows 6 "How many projects, agents and kinds are shown.")
 
-(defvar-local hive-stats--stats nil "The ledger shown here, or nil while it is fetched.")
+(defvar-local hive-stats--stats nil "The statistics shown here, or nil while they are fetched.")
 (defvar-local hive-stats--days 7 "How many days the period has.")
 
 (defface hive-stats-bar
@@ -175,7 +175,7 @@ NAME returns what to show for the name of one."
      ".\n")))
 
 (defun hive-stats--print ()
-  "Print the ledger; point stays on its line."
+  "Print the statistics; point stays on its line."
   (let ((inhibit-read-only t) (stats hive-stats--stats) (line (line-number-at-pos)))
     (erase-buffer)
     (setq header-line-format (substitute-command-keys (hive-words 'stats-keys)))
@@ -212,18 +212,18 @@ NAME returns what to show for the name of one."
   "Keymap of `hive-stats-mode'.")
 
 (define-derived-mode hive-stats-mode special-mode "Hive-Stats"
-  "Major mode of the ledger.
+  "Major mode of the statistics.
 \\<hive-stats-mode-map>\\[hive-stats-set-days] changes the period.
 \\{hive-stats-mode-map}"
   (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-stats--fetch))))
 
 (defun hive-stats--fetch ()
-  "Fetch the ledger for this buffer and print it."
+  "Fetch the statistics for this buffer and print it."
   (let ((buffer (current-buffer)) (days hive-stats--days))
     (hive-rpc-request
      'stats/read
-     (list :since (format-time-string "%FT%T.000Z" (time-subtract nil (* days 24 60 60)) t))
+     (list :since (format-time-string "%FT%T.000Z" (- (hive-now) (* days 24 60 60)) t))
      :timeout 60
      :success (lambda (result)
                 (when (buffer-live-p buffer)
@@ -234,7 +234,7 @@ NAME returns what to show for the name of one."
               (hive-announce 'stats-failed (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-stats-set-days (days)
-  "Show the ledger of the last DAYS days."
+  "Show the statistics of the last DAYS days."
   (interactive (list (read-number (hive-words 'stats-how-many) hive-stats--days)) hive-stats-mode)
   (setq hive-stats--days (max 1 (round days)))
   (hive-stats--fetch))

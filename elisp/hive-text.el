@@ -287,6 +287,21 @@ NUL, raw bytes and lone surrogates become the replacement character."
 
 ;;;; Times
 
+;; Every time that Hive reads and every timer that it starts comes from
+;; these three, so that a test can put the clock forward.
+
+(defun hive-now ()
+  "Return the current time in seconds since the epoch."
+  (float-time))
+
+(defun hive-later (seconds function &rest args)
+  "Call FUNCTION with ARGS in SECONDS; return the timer."
+  (apply #'run-at-time seconds nil function args))
+
+(defun hive-every (seconds function &rest args)
+  "Call FUNCTION with ARGS every SECONDS; return the timer."
+  (apply #'run-at-time seconds seconds function args))
+
 (defun hive-text-seconds (time)
   "Return the ISO 8601 string TIME as seconds since the epoch, or nil."
   (when (stringp time)
@@ -307,7 +322,7 @@ NUL, raw bytes and lone surrogates become the replacement character."
 (defun hive-text-before (seconds)
   "Return the time SECONDS ago in the format of the sidecar.
 If SECONDS is negative, the time is in the future."
-  (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" (time-subtract nil seconds) t))
+  (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" (- (hive-now) seconds) t))
 
 (defun hive-text-duration (seconds)
   "Return SECONDS in short form: 12s, 5m, 3h, 2d."
@@ -320,12 +335,12 @@ If SECONDS is negative, the time is in the future."
 (defun hive-text-age (time)
   "Return the age of the ISO 8601 string TIME, or the empty string."
   (let ((then (hive-text-seconds time)))
-    (if then (hive-text-duration (- (float-time) then)) "")))
+    (if then (hive-text-duration (- (hive-now) then)) "")))
 
 (defun hive-text-long-age (time)
   "Return the age of the ISO 8601 string TIME with minutes: 1h 50m."
   (let* ((then (hive-text-seconds time))
-         (seconds (and then (max 0 (round (- (float-time) then))))))
+         (seconds (and then (max 0 (round (- (hive-now) then))))))
     (cond ((null seconds) "")
           ((or (< seconds 3600) (>= seconds 86400)) (hive-text-duration seconds))
           (t (format "%dh %dm" (/ seconds 3600) (/ (% seconds 3600) 60))))))
@@ -333,7 +348,7 @@ If SECONDS is negative, the time is in the future."
 (defun hive-text-until (time)
   "Return the time until the ISO 8601 string TIME, or the empty string."
   (let ((then (hive-text-seconds time)))
-    (if then (hive-text-duration (- then (float-time))) "")))
+    (if then (hive-text-duration (- then (hive-now))) "")))
 
 (provide 'hive-text)
 ;;; hive-text.el ends here

@@ -74,7 +74,7 @@ const started = {
     'import.meta.dirname': '__dirname',
     'import.meta.filename': '__filename',
   },
-  // Such a function cannot import(): of what stays outside it is made a require.
+  // Such a function cannot import(), so what stays outside of the bundle is loaded by require.
   supported: { 'dynamic-import': false },
 };
 
@@ -123,7 +123,7 @@ try {
   process.exitCode = 1;
 }
 
-/** A line at the end with the digest of what stands before it: bin/hive keeps compiled code under that name. */
+/** Adds a last line with the digest of everything before it: bin/hive keeps compiled code under that name. */
 function sign(outputFiles) {
   for (const file of outputFiles) {
     const text = file.text.trimEnd();

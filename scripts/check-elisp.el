@@ -49,23 +49,47 @@
     (with-current-buffer (find-file-noselect file)
       (let ((inhibit-message t)) (checkdoc-current-buffer t)))))
 
-;; A test waits for a condition (`hive-test-wait'), or makes a time pass
-;; (`hive-test-pass'), never for a time that should be enough.
-(defun check-elisp-waits (file)
-  "Fail where FILE, a test, waits for a fixed time."
+;; The clock is read, and timers start, in one place, so that a test can put
+;; the clock forward.
+(defun check-elisp-clock (file)
+  "Fail where FILE reads the clock or starts a timer by itself."
+  (unless (equal "hive-text.el" (file-name-nondirectory file))
+    (check-elisp-each file "(float-time)\\|(current-time)\\|(run-\\(?:at-time\\|with-timer\\)\\_>"
+                      "use hive-now, hive-later or hive-every")))
+
+(defun check-elisp-each (file regexp complaint &optional fine)
+  "Fail with COMPLAINT for each match of REGEXP in FILE.
+A match is no failure if FINE, a function, returns non-nil at its beginning."
   (with-temp-buffer
     (insert-file-contents file)
     (set-syntax-table emacs-lisp-mode-syntax-table)
-    (while (re-search-forward "(\\(?:sit-for\\|sleep-for\\)\\_>" nil t)
+    (while (re-search-forward regexp nil t)
       (let ((found (match-beginning 0)))
-        ;; In a loop, it waits for the condition of the loop.
-        (unless (save-excursion
-                  (goto-char found)
-                  (condition-case nil
-                      (progn (while (not (looking-at "(while\\_>")) (backward-up-list)) t)
-                    (scan-error nil)))
-          (check-elisp-fail "%s:%s: a test waits for a condition: use hive-test-wait or hive-test-pass"
-                            (file-name-nondirectory file) (line-number-at-pos found t)))))))
+        (unless (and fine (save-excursion (goto-char found) (funcall fine)))
+          (check-elisp-fail "%s:%s: %s" (file-name-nondirectory file)
+                            (line-number-at-pos found t) complaint))))))
+
+;; A test waits for a condition (`hive-test-wait') or puts the clock forward
+;; (`hive-test-pass'), but never waits for a time that should be enough.
+(defun check-elisp-test (file)
+  "Fail where FILE, a test, depends on the speed of the machine, or on chance."
+  (check-elisp-each file "(\\(?:sit-for\\|sleep-for\\|accept-process-output\\)\\_>"
+                    "a test waits for a condition: use hive-test-wait or hive-test-pass"
+                    ;; In a loop, it waits for the condition of the loop.
+                    (lambda ()
+                      (condition-case nil
+                          (progn (while (not (looking-at "(while\\_>")) (backward-up-list)) t)
+                        (scan-error nil))))
+  (unless (member (file-name-nondirectory file) '("hive-test-help.el" "driver.el"))
+    (check-elisp-each file "(float-time)"
+                      "a test bounds no elapsed time: set the clock, hive-now"))
+  (check-elisp-each file "(random\\(?:)\\| [^\"]\\)"
+                    "chance in a test needs a seed: call (random \"SEED\") first"
+                    (lambda ()
+                      (or (looking-at "(random (format ")
+                          (let ((here (point)))
+                            (beginning-of-defun)
+                            (re-search-forward "(random \\(?:\"\\|(format \\)" here t))))))
 
 ;; Files that begin alike, such as hive-list.el and hive-list-mark.el, are one
 ;; family and may share what is nobody else's.
@@ -132,7 +156,8 @@ Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
           (mapc #'check-elisp-checkdoc files)
           (mapc #'check-elisp-private files)
           (mapc #'check-elisp-twice files)
-          (mapc #'check-elisp-waits (directory-files "test/emacs" t "\\.el\\'"))
+          (mapc #'check-elisp-clock files)
+          (mapc #'check-elisp-test (directory-files-recursively "test/emacs" "\\.el\\'"))
           (if (require 'package-lint nil t)
               (dolist (file files) (check-elisp-lint file main))
             (check-elisp-fail "package-lint is not installed (Debian: elpa-package-lint): the package was not looked at"))

@@ -19,7 +19,7 @@ const env = {
   LANG: 'C.UTF-8',
   TERM: 'xterm-256color',
   HIVE_STORE: join(folder, 'store', 'hive.db'),
-  // A program that ends would otherwise make the removed folder again, for the code that it keeps.
+  // Otherwise a program that ends would make the removed folder again, to keep its compiled code.
   NODE_DISABLE_COMPILE_CACHE: '1',
 };
 

@@ -4,7 +4,16 @@
 // debootstrap and the network; the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their
 // own.
 //   npm run test:fresh -- [--only 12|13] [--tests PATTERN]… [--without-tests] [--keep]
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -148,13 +157,20 @@ function clone(folder, place, user = 'root') {
   run('chroot', folder, 'chown', '-R', `${user}:`, place);
 }
 
-/** Runs a line of shell in the root as one of its users. @throws Error with the end of what it printed. */
+/**
+ * Runs a line of shell in the root as one of its users. Returns the seconds of processor time that it took.
+ * @throws Error with the end of what it printed, and the file that has all of it.
+ */
 function inside(folder, cwd, user, line) {
   const env = { npm_config_registry: run('npm', 'config', 'get', 'registry').trim() };
   // The last line is what all of it took of the processors: "0m1.23s 0m0.45s".
   const counted = `(${line}\n); code=$?; times >&2; exit $code`;
   const { status, stdout, stderr } = enter(folder, { line: counted, cwd, user, env });
-  if (status !== 0) throw new Error(`${line}\n${`${stdout}${stderr}`.split('\n').slice(-40).join('\n')}`);
+  if (status !== 0) {
+    const log = join(mkdtempSync(join(tmpdir(), 'hive-fresh-failed-')), 'output');
+    writeFileSync(log, `${stdout}${stderr}`);
+    throw new Error(`${line}\n${`${stdout}${stderr}`.split('\n').slice(-40).join('\n')}\nAll of it: ${log}`);
+  }
   const times = stderr
     .trimEnd()
     .split('\n')

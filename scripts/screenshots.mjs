@@ -118,7 +118,7 @@ async function next() {
     await terminal.keys('M-x');
     await terminal.type('hive-next');
     await terminal.keys('Enter');
-    await terminal.until(/keep it a week[\s\S]*q leave/);
+    await terminal.until(/keep it a week[\s\S]*q quit/);
   });
 }
 

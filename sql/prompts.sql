@@ -1,7 +1,7 @@
--- Questions to the human, the answers that were given, and who has taken a question up.
+-- Questions to the human, the answers that were given, and who has claimed a question.
 
 -- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described; how far its settlement has come
--- stands in `deliveries`. Only the store knows of:
+-- is stored in `deliveries`. Only the store knows of:
 --   order_key     the place among pending prompts (src/domain/waits.ts)
 --   search_text   what a search looks at, in lower case
 --   checksum      over all other columns but the few that src/infrastructure/store/prompts.ts excepts, because SQLite
@@ -95,7 +95,7 @@ CREATE TABLE responses (
 );
 CREATE INDEX responses_by_prompt ON responses (ask_id);
 
--- The desk at which a human has taken a question up. The row goes when the human lets go of it, or answers.
+-- The desk at which a human has claimed a question. The row is removed when the human releases the claim, or answers.
 CREATE TABLE claims (
   ask_id  TEXT PRIMARY KEY,
   desk_id TEXT NOT NULL

@@ -2,7 +2,7 @@
 
 -- The columns are the fields of `Turn` (src/domain/turns.ts). `continues` is the turn before it in the same chain, which
 -- begins with `chain_id`. `cancelled_prompts` (JSON) are the questions that its end cancelled, `open_tools` (JSON) the tools
--- that are running. Whether the session was told that a turn was aborted stands in `deliveries`.
+-- that are running. Whether the session was notified that a turn was aborted is stored in `deliveries`.
 CREATE TABLE turns (
   turn_id           TEXT PRIMARY KEY,
   number            BIGINT NOT NULL,

@@ -148,7 +148,7 @@ export interface CopyStoreOptions {
 }
 
 /**
- * Copies a store to a place that has none, also to the other engine. The source is locked for writing meanwhile, and the
+ * Copies a store to a place that has none, also to the other engine. The source is locked for writing until the copy is done, and the
  * copy appears only when it is complete.
  * @throws HiveError with a sentence that says what to do.
  */

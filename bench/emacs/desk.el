@@ -34,7 +34,7 @@ else the machine does is not counted."
     (* 1000 (- (float-time (get-internal-run-time)) start))))
 
 (defun bench-run-changed ()
-  "Run now what a change sets off, which is done from a timer else."
+  "Run at once what a change sets off, which a timer does otherwise."
   (when hive-model--timer
     (cancel-timer hive-model--timer)
     (hive-model--run-changed)))
@@ -46,7 +46,7 @@ else the machine does is not counted."
         #'hive-prompt-before-p))
 
 (defun bench-open-desk (pending)
-  "Be a desk at which so many questions are PENDING."
+  "Open a desk with this number of PENDING questions."
   (setq hive-mode t)
   (add-hook 'hive-changed-hook #'hive-mode-line-update)
   (hive-notify-start)

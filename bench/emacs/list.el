@@ -3,10 +3,10 @@
 ;;; Commentary:
 
 ;; Run in batch by bench/rows/emacs.ts.  With BENCH_PENDING questions waiting
-;; the list is opened BENCH_ROUNDS times, and refreshed as often.  To refresh
-;; holds Emacs twice: the table is printed anew, and later what the sidecar
-;; then lists is taken.  Prints three arrays of milliseconds: of opening, of
-;; printing anew, of taking a snapshot.
+;; the list is opened BENCH_ROUNDS times, and refreshed as often.  A refresh
+;; holds Emacs twice: it prints the table, and later it takes over the new
+;; list of the sidecar.  Prints three arrays of milliseconds: of opening, of
+;; printing, of taking a snapshot.
 
 ;;; Code:
 
@@ -17,7 +17,7 @@
       opened refreshed taken)
   (bench-open-desk pending)
   (dotimes (_ (string-to-number (getenv "BENCH_ROUNDS")))
-    ;; What the bench itself left, a snapshot at that, is not Hive's to collect.
+    ;; The garbage of the bench itself, such as a snapshot, is collected first.
     (garbage-collect)
     (push (bench-time #'hive-list) opened)
     (push (bench-time #'hive-list-refresh) refreshed)

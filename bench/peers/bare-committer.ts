@@ -1,8 +1,8 @@
 /**
- * The floor of committer.ts: the engine alone, without a line of ours, on a store that holds one question already.
+ * The floor of committer.ts: the engine alone, without any code of Hive, on a store that has one question.
  * `rows` writes that question's row again under a new id, with an event whose number a counter's row gives: what reads
  * a log by its numbers needs them in the order of the commits. `least` writes a row of the same size and an event, into two
- * tables that have a key and no index. Either is one durable transaction.
+ * tables that have a key and no index. Each of the two is one durable transaction.
  */
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';

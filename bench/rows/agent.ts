@@ -100,7 +100,7 @@ export const agent: Family = {
   },
 };
 
-/** Runs one session of so many steps and resolves to the median time of a step, in milliseconds. */
+/** Runs one session of `steps` steps and resolves to the median time of a step, in milliseconds. */
 async function stepTime(claude: string, { server = HIVES, way }: Setup, steps: number): Promise<number> {
   const folder = tempFolder();
   const file = join(folder, 'small.txt');

@@ -104,7 +104,7 @@ async function measureGrowth(
   );
 }
 
-/** A hive with so many questions in that state: copies of one that was asked, and answered and collected if settled. */
+/** A hive with this many questions in that state: copies of one that was asked, and answered and collected if settled. */
 async function grow(store: string, count: number, state: Kind['state']): Promise<Grown> {
   const [agent, desk] = [await openHive({ store, env: {} }), await openHive({ store, env: {} })];
   const session = await introduceBench(agent, 'bench');

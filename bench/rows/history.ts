@@ -43,7 +43,7 @@ export const history: Family = {
   },
 };
 
-/** An agent with one question open, on a store in which it has so many settled ones. */
+/** An agent with one question open, on a store with this many settled ones. */
 async function agentAfter(folder: string, settled: number): Promise<Server> {
   mkdirSync(join(folder, 'store'), { mode: 0o700 });
   const agent = await connectHive(folder);

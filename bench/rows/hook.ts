@@ -117,7 +117,7 @@ function trusting(folder: string): string {
 
 const LOOK_MS = 2;
 
-/** A desk at which somebody allows at once whatever is asked. */
+/** A desk at which somebody allows every request at once. */
 async function openDesk(folder: string): Promise<{
   allow(hook: Promise<number>): Promise<number>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * Other systems on the same work in the same run: until the human's side has a question, until the agent has the
- * answer, and what is left when the agent's server is killed in between. Beside our own messages stand the figures
- * that the authors of mcp_agent_mail_rust have published, as they tell them: not measured here.
+ * answer, and what is left when the agent's server is killed in between. Beside our own messages are the figures
+ * that the authors of mcp_agent_mail_rust have published; they are not measured here.
  */
 import { connectHive, tempFolder } from '../children.ts';
 import { type Family, interleave, type Measurement, timed } from '../harness.ts';
@@ -54,7 +54,7 @@ const PUBLISHED = { sent: 27.1, fetched: 11.5, mixed: 49 } as const;
 /** Rounds that are not counted. */
 const WARM_UP = 5;
 
-/** One agent writes to another, which looks and deals with it, over MCP: each request as the one who made it has its answer. */
+/** One agent writes to another, which looks and deals with it, over MCP: each request ends when its sender has the answer. */
 async function mail(rounds: number): Promise<Measurement[]> {
   const folder = tempFolder();
   const writer = await connectHive(folder, { HIVE_AGENT: 'writer' });

@@ -82,14 +82,14 @@ export function createCallers(
   return {
     async resolve(evidence) {
       const { connection_id } = evidence;
-      const { introduction, advice } = identifyCaller(evidence);
+      const { introduction, advice, hooks_id } = identifyCaller(evidence);
       const { known, introduced, turn, named } = await store.read(async (tx) => {
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
         // A hook on another machine may record any id, so it proves something only about calls of its own machine.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
-        const known = own ?? (await byProcess(tx, evidence));
+        const known = own ?? (await byHooks(tx, hooks_id, evidence)) ?? (await byProcess(tx, evidence));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
         const claimed = known ?? introduced;
         // If the client that started us is the session's own, nothing can be nearer. Most calls are decided here.
@@ -126,6 +126,17 @@ export function createCallers(
   };
 }
 
+/** The session of an agent in an editor, where its own hooks report it under another id. */
+async function byHooks(
+  tx: ReadTx,
+  hooks_id: string | null,
+  { machine }: CallerEvidence,
+): Promise<Session | undefined> {
+  const found = hooks_id === null ? undefined : await tx.sessions.get(hooks_id);
+  const isHooked = found?.hooks_seen_at != null && found.state !== 'ended' && found.machine === machine;
+  return isHooked ? found : undefined;
+}
+
 /** The session of the client's process. Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
 async function byProcess(
   tx: ReadTx,
@@ -143,6 +154,8 @@ interface Identity {
   introduction: SessionIntroduction;
   /** How the caller can get an identity next time; null when it has one. */
   advice: string | null;
+  /** Of an agent in an editor: the id under which its hooks would report it; null where it reports none. */
+  hooks_id: string | null;
 }
 
 const ADVICE =
@@ -161,23 +174,25 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
   }
   const name = reported(env['HIVE_AGENT']);
-
+  const editor = editorSession(env['HIVE_SESSION']);
   const codexSession = reported(meta['sessionId']);
   if (codexSession !== null) {
     const thread = text(meta['threadId']) ?? codexSession;
     const isSubagent = thread !== codexSession;
-    const session_id = isSubagent ? `${codexSession}:${thread}` : codexSession;
-    return known({
+    // Codex passes on no such variable by itself, so this one was set for this session.
+    const main = editor ?? codexSession;
+    const within = (session: string): string => (isSubagent ? `${session}:${thread}` : session);
+    const introduction = {
       ...common,
       // The environment of a Codex started by another client may contain that client's entry point.
       source: declaredSource(evidence),
-      session_id,
+      session_id: within(main),
       client: 'codex',
       name: isSubagent ? null : name,
-      parent_session_id: isSubagent ? codexSession : parent_session_id,
-    });
+      parent_session_id: isSubagent ? main : parent_session_id,
+    };
+    return { ...known(introduction), hooks_id: editor === null ? null : within(codexSession) };
   }
-  const editor = editorSession(env['HIVE_SESSION']);
   if (editor !== null) return known({ ...common, session_id: editor, client, name, parent_session_id });
   const claudeSession = reported(env['CLAUDE_CODE_SESSION_ID']);
   if (claudeSession !== null)
@@ -193,11 +208,12 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   return {
     introduction: { ...common, session_id: connection_id, client, parent_session_id },
     advice: ADVICE,
+    hooks_id: null,
   };
 }
 
 function known(introduction: SessionIntroduction): Identity {
-  return { introduction, advice: null };
+  return { introduction, advice: null, hooks_id: null };
 }
 
 /** The source that an option or variable set for the connection; main if none was set. */

@@ -6,7 +6,7 @@
  * it, and `collected_at` when a later event of the same carrier proves that the agent has continued. A carrier that dies in
  * between proves nothing, so the next one delivers again, with `repeated`.
  */
-import { collect, type Delivery, handOver, type Receipts, receiptsOf, release } from '../domain/delivery.ts';
+import { collect, type Delivery, handOver, lost, type Receipts, receiptsOf } from '../domain/delivery.ts';
 import { acceptsContext, type HookEvent, isHumanPrompt, isRefused, readUntil } from '../domain/hooks.ts';
 import {
   deliveryOf,
@@ -50,7 +50,7 @@ export interface DeliveryService {
   /** These hand-overs of the carrier were read. */
   prove(carrier: string, handed: readonly Handed[]): Promise<void>;
   /** These hand-overs never arrived; the next carrier delivers them again. */
-  release(carrier: string, handed: readonly Handed[]): Promise<void>;
+  markLost(carrier: string, handed: readonly Handed[]): Promise<void>;
 }
 
 /** "Before" means every stored delivery. No clock is read, because it may be another machine's or set back. */
@@ -83,10 +83,10 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
         for (const delivery of await stillCarried(tx, carrier, handed)) await collectOne(tx, delivery);
       }),
 
-    release: (carrier, handed) =>
+    markLost: (carrier, handed) =>
       store.writeUnflushed(async (tx) => {
         for (const delivery of await stillCarried(tx, carrier, handed))
-          await tx.deliveries.put(release(delivery));
+          await tx.deliveries.put(lost(delivery));
       }),
   };
 }
@@ -168,19 +168,19 @@ export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session
   const carrier = hookCarrier(session_id);
   const may_prove = await reconcileOutputs(tx, carrier, session_id);
   // A session that restarts from its transcript may have lost what was printed last.
-  if (event.name === 'SessionStart') return tx.deliveries.release(carrier);
+  if (event.name === 'SessionStart') return tx.deliveries.markLost(carrier);
   const proven = readUntil(event, tx.now);
   if (proven !== null && may_prove) await collectFrom(tx, carrier, proven);
 }
 
-/** Releases what was never printed. False while a hook may still print, because no event proves anything until then. */
+/** Marks as lost what was never printed. False while a hook may still print, because no event proves anything until then. */
 async function reconcileOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
   const outputs = await tx.hookOutputs.of(session_id);
   if (outputs.length === 0) return true;
   const lost_before = new Date(Date.parse(tx.now) - LOST_AFTER_MS).toISOString();
   // A clock that was set back would make it wait for ever.
   const lost = outputs.filter(({ at }) => at < lost_before || at > tx.now);
-  if (lost.length > 0) await tx.deliveries.release(carrier);
+  if (lost.length > 0) await tx.deliveries.markLost(carrier);
   for (const { output_id } of lost) await tx.hookOutputs.remove(output_id);
   return lost.length === outputs.length;
 }
@@ -333,7 +333,7 @@ export function createDeliveryTracker(delivery: DeliveryService, carrier: string
           for (const [ask_id, handed_at] of handed) unproven.set(ask_id, handed_at);
         },
         async dropped() {
-          if (handed.size > 0) await delivery.release(carrier, entriesOf(handed));
+          if (handed.size > 0) await delivery.markLost(carrier, entriesOf(handed));
         },
       };
     },

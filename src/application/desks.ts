@@ -166,7 +166,7 @@ export function createClaims(store: Store): ClaimService {
       store.write(async (tx) => {
         const prompt = await findPrompt(tx, ask_id);
         if (!(await tx.claims.ofDesk(desk_id)).includes(ask_id)) return { released: false, prompt };
-        return { released: true, prompt: await recordRelease(tx, prompt, 'let_go') };
+        return { released: true, prompt: await recordRelease(tx, prompt, 'released') };
       }),
 
     async releaseLapsed() {
@@ -187,7 +187,7 @@ export function createClaims(store: Store): ClaimService {
 }
 
 /** Why a claim ended without an answer. */
-type ReleaseReason = 'let_go' | 'desk_closed' | 'desk_gone';
+type ReleaseReason = 'released' | 'desk_closed' | 'desk_gone';
 
 /** Releases claims inside the caller's transaction; the caller has found that the desk no longer holds them. */
 async function releaseAll(tx: WriteTx, ask_ids: readonly string[], reason: ReleaseReason): Promise<void> {

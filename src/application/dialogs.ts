@@ -193,9 +193,9 @@ async function conclude(
   if (answered && !waited.abandoned && verdict.deny === null)
     return concludeAll(hook, dialog, prompts, { file, meant: THIS_DIALOG });
   const shows = waited.in_terminal === true && !waited.abandoned && verdict.deny === null;
-  const stands = shows && prompts.every(({ status }) => status === 'pending');
+  const staysOpen = shows && prompts.every(({ status }) => status === 'pending');
   for (const prompt of prompts)
-    await (stands ? leaveToTerminal(tx, prompt) : recordCancel(tx, prompt, ELSEWHERE));
+    await (staysOpen ? leaveToTerminal(tx, prompt) : recordCancel(tx, prompt, ELSEWHERE));
   return null;
 }
 
@@ -449,7 +449,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
       ask_id: prompt.ask_id,
       handed_at: prompt.handed_at ?? '',
     }));
-    await delivery.release(hookCarrier(session.session_id), handed);
+    await delivery.markLost(hookCarrier(session.session_id), handed);
   }
 
   const following = (async () => {

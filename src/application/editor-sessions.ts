@@ -133,10 +133,11 @@ function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrd
 
   /** The session that hooks report for this agent; undefined where none do. */
   async function hooked(): Promise<Session | undefined> {
-    const known = agent.client_session_id === null ? undefined : await sessions.find(agent.client_session_id);
+    // An agent may give its session the id of another agent's, and only its process shows that it is this one.
+    if (agent.client_session_id === null || agent.pid === null) return undefined;
+    const known = await sessions.find(agent.client_session_id);
     if (known === undefined || known.hooks_seen_at === null || known.state === 'ended') return undefined;
-    // An agent may give its session the id of another agent's.
-    if (agent.pid !== null && (await refusalToBe(known.session_id, agent.pid)) !== null) return undefined;
+    if ((await refusalToBe(known.session_id, agent.pid)) !== null) return undefined;
     if (introduction !== null) {
       // It was introduced before its first hook ran.
       introduction = null;
@@ -225,9 +226,8 @@ function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrd
         (session === undefined ? null : ((await turns.current(session.session_id)) ?? null));
       if (running !== null) {
         const isOurs = running.session_id === agent.session_id;
-        // A turn that hooks began ends with them, unless it was cancelled: then no hook runs. Without a process nothing
-        // shows that it is this agent's.
-        if (isOurs || (stop_reason === 'cancelled' && agent.pid !== null))
+        // A turn that hooks began ends with them, unless it was cancelled: then no hook runs.
+        if (isOurs || stop_reason === 'cancelled')
           await turns.end(running.turn_id, stop_reason === 'cancelled' ? { aborted: 'interrupted' } : {});
         if (isOurs) await delivery.collect(carrierOf(agent));
       }

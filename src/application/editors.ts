@@ -4,6 +4,7 @@
  */
 import {
   allows,
+  cleanDialog,
   decideEditorDialog,
   type EditorAnswer,
   type EditorDialog,
@@ -18,7 +19,7 @@ import { permissionDigest } from '../domain/permissions.ts';
 import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
-import { excerpt } from '../domain/text.ts';
+import { cleanText, excerpt } from '../domain/text.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type DeliveryService, handPrompt } from './delivery.ts';
 import type { Feed } from './feed.ts';
@@ -94,7 +95,8 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
   }
 
   return {
-    async open(request) {
+    async open(given) {
+      const request = { ...given, dialog: cleanDialog(given.dialog) };
       const { session, dialog, place } = request;
       // Matching may take a while, so it is done before the transaction.
       const matching =
@@ -222,7 +224,7 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
 
 /** What carries the answers of an editor's dialogs to its agent; with a key, that of one dialog alone. */
 export function carrierOf({ session_id }: Pick<Session, 'session_id'>, key?: string): string {
-  return key === undefined ? `editor:${session_id}` : `editor:${session_id} ${key}`;
+  return key === undefined ? `editor:${session_id}` : `editor:${session_id} ${cleanText(key)}`;
 }
 
 /** The editor answered its agent before the answer of a desk arrived there. */
@@ -259,20 +261,20 @@ async function openedBefore(tx: ReadTx, request: EditorRequest): Promise<Prompt[
     const found = await Promise.all(keys.map((key) => tx.prompts.byKey(request.session.session_id, key)));
     const prompts = found.filter((prompt) => prompt !== undefined);
     if (prompts.length === 0) return null;
-    const stands = prompts.every(
+    const isPending = prompts.every(
       (prompt) =>
         prompt.dialog &&
         prompt.fingerprint === fingerprint &&
         (prompt.status === 'pending' || prompt.status === 'responded'),
     );
-    if (stands && prompts.length === count) return prompts;
+    if (isPending && prompts.length === count) return prompts;
   }
   return null;
 }
 
 /** The key of a prompt: which field of its dialog, and the how manieth opening of it. */
 function keyOf(key: string, n: number, opening: number): string {
-  return `dialog ${key} ${n} ${opening}`;
+  return `dialog ${cleanText(key)} ${n} ${opening}`;
 }
 
 /** The first opening whose keys are free. */

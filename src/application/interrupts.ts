@@ -186,7 +186,7 @@ function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): I
 function waitEnded({ turn_id }: Interrupt): HiveError {
   return new HiveError(
     'cancelled',
-    `The wait for the end of ${turn_id} was ended; the interrupt stays in force.`,
+    `This call no longer waits for the end of . The interrupt stays in force.`,
     {
       turn_id,
     },
@@ -548,7 +548,7 @@ export const deliverInterrupts: HookHandler = async (context) => {
   const asked = turn.state === 'in_progress' ? await pendingRequestFor(context, turn) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
-  if (HOLDABLE.has(event.name)) return { let_go: true };
+  if (HOLDABLE.has(event.name)) return { no_hold: true };
   if (!canStop(context)) return null;
   if (asked !== null) await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   else if (event.name === 'PreToolUse') await stopAgain(context, turn);

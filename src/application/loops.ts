@@ -1,5 +1,5 @@
 /**
- * Loops: two agents that keep answering each other (the rules are in domain/mentions.ts). The guard lets their mentions
+ * Loops: two agents that keep replying to each other (the rules are in domain/mentions.ts). The guard lets their mentions
  * no longer gate and notifies the human once, who lets them continue, mutes them, or simply writes to them.
  */
 
@@ -115,7 +115,7 @@ async function notifyHuman(
   const what =
     author === UNVERIFIED_HANDLE
       ? `Unverified messages keep mentioning ${others} (${reason}) with no message of yours in between. They still arrive but no longer hold tool calls or wake anybody. Find out what writes them, let it continue, mute it, or write to ${others}.`
-      : `${from_handle} and ${others} keep answering each other (${reason}) with no message of yours in between. Their mentions still arrive but no longer hold their tool calls or wake them. Let them continue, mute them, or write to them.`;
+      : `${from_handle} and ${others} keep replying to each other (${reason}) with no message of yours in between. Their mentions still arrive but no longer hold their tool calls or wake them. Let them continue, mute them, or write to them.`;
   await giveNotice(tx, {
     severity: 'warning',
     text: what,

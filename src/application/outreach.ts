@@ -328,7 +328,7 @@ export async function tell(
 }
 
 /** Notifies the human once that an agent ended without reporting its output. */
-export async function letGo(
+export async function giveUpReports(
   tx: WriteTx,
   session: Session,
   unreported: readonly Outreach[],
@@ -357,7 +357,7 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
   if (unreported.length === 0) return;
   const settings = await settingsOf(tx, session);
   if (owesReport(session.source, settings, unreported, { reported_in_turn: false }))
-    await letGo(tx, session, unreported, 'ended');
+    await giveUpReports(tx, session, unreported, 'ended');
 }
 
 // ---- Whether anybody can see it ----

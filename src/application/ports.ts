@@ -290,9 +290,9 @@ export interface DeliveryReads {
 export interface DeliveryRecords extends DeliveryReads {
   /** Replaces an earlier delivery of the same subject. */
   put(delivery: Delivery): Promise<void>;
-  /** Releases what this carrier has handed over without proof that it was read, so that it is handed over again. */
-  release(carrier: string): Promise<void>;
-  /** Moves the unread prompts and reports of a session to another one, and releases those that `carrier` handed over. */
+  /** Marks as lost what this carrier has handed over without proof that it was read, so that it is handed over again. */
+  markLost(carrier: string): Promise<void>;
+  /** Moves the unread prompts and reports of a session to another one, and marks as lost those that `carrier` handed over. */
   move(from: string, to: string, carrier: string): Promise<void>;
 }
 
@@ -721,9 +721,9 @@ export interface RuleReads {
   uses(): Promise<RuleUse[]>;
 }
 
-// ---- The ledger ----
+// ---- The statistics ----
 
 export interface StatsReads {
-  /** What the ledger reads of the prompts that were asked after this one and until then, oldest first. */
+  /** What the statistics read of the prompts that were asked after this one and until then, oldest first. */
   counted(after: { at: string; ask_id: string }, until: string, limit: number): Promise<CountedPrompt[]>;
 }

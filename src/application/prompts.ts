@@ -631,7 +631,7 @@ export async function recordAnswer(
   if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
     throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
   }
-  if (outcome === 'accepted') await letGo(tx, prompt);
+  if (outcome === 'accepted') await removeClaimAndWaits(tx, prompt);
   if (outcome === 'late') await tx.prompts.update(settled);
   const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
@@ -663,7 +663,7 @@ export async function recordCancel(
   if (cancelled === prompt) return prompt;
   await tx.prompts.settle(cancelled, tx.now);
   await owe(tx, cancelled);
-  await letGo(tx, prompt);
+  await removeClaimAndWaits(tx, prompt);
   await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
   if (reason === 'withdrawn')
     await noticeOf(tx, [cancelled], {
@@ -738,7 +738,7 @@ async function settleExpired(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   const expired = expirePrompt(prompt, tx.now);
   await tx.prompts.settle(expired, tx.now);
   await owe(tx, expired);
-  await letGo(tx, prompt);
+  await removeClaimAndWaits(tx, prompt);
   await appendPrompt(tx, 'prompt/expired', expired, {});
   return expired;
 }
@@ -767,7 +767,10 @@ export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Pro
 }
 
 /** Removes the claim of a settled prompt, and the waits for it. */
-async function letGo(tx: WriteTx, { ask_id, claimed_by, blocked_since }: Prompt): Promise<void> {
+async function removeClaimAndWaits(
+  tx: WriteTx,
+  { ask_id, claimed_by, blocked_since }: Prompt,
+): Promise<void> {
   if (claimed_by !== null) await tx.claims.remove(ask_id);
   if (blocked_since !== null) await tx.waits.remove(ask_id);
 }

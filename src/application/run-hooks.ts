@@ -162,7 +162,7 @@ function waitFor({ ask_id }: Prompt, wait_ms: number): Partial<Verdict> {
 }
 
 const MAY_HAVE_RUN =
-  'You allowed this before, and then the agent died: it may have run already. Look before you allow it again.';
+  'You allowed this before, and then the agent died: it may have run already. Check before you allow it again.';
 
 const ANSWERED_BEFORE =
   'You answered this before, but the agent died before it got the answer, and now makes the call again.';

@@ -227,7 +227,7 @@ async function giveWaitNotice({ tx, session }: HookContext, calls: readonly RunC
  */
 export async function keepOpen(hook: HookContext, run: Run): Promise<Partial<Verdict> | null> {
   const { tx, event, session, verdict, waited } = hook;
-  if (verdict.block !== null || verdict.let_go || verdict.end_turn !== null) return null;
+  if (verdict.block !== null || verdict.no_hold || verdict.end_turn !== null) return null;
   const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const left = open.filter(
     ({ dialog, status, handed_at }) => !dialog && (status === 'pending' || handed_at === null),

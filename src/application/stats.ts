@@ -1,10 +1,10 @@
-/** The ledger of a period (domain/stats.ts), read from the prompts that are stored. */
+/** The statistics of a period (domain/stats.ts), read from the prompts that are stored. */
 import { invalidInput } from '../domain/errors.ts';
 import { type CountedPrompt, type Stats, statsOf } from '../domain/stats.ts';
 import type { Store } from './ports.ts';
 
 export interface StatsService {
-  /** The ledger from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a time to come. */
+  /** The statistics from `since`, a time in UTC, until now. @throws HiveError `invalid_input` for a time to come. */
   read(since: string): Promise<Stats>;
 }
 

@@ -22,7 +22,7 @@ import type { Turn } from '../domain/turns.ts';
 import { handUncollected, hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { deliverMentions } from './mentions.ts';
-import { letGo, settingsOf } from './outreach.ts';
+import { giveUpReports, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
 
 /** Blocks a Stop while the session still has something to do. */
@@ -31,7 +31,7 @@ export const guardStop: HookHandler = async (hook) => {
   const stops =
     event.name === 'Stop' || (event.name === 'SubagentStop' && session.session_id !== event.session_id);
   // An interrupted session stops, whatever it still has to do.
-  if (!stops || verdict.let_go || verdict.end_turn !== null || verdict.block !== null) return null;
+  if (!stops || verdict.no_hold || verdict.end_turn !== null || verdict.block !== null) return null;
   return judge(hook);
 };
 
@@ -62,7 +62,7 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
       return { block: decision.reason, carries: holds.includes('answers') };
     }
     case 'let_go':
-      await letGo(tx, session, unreported, 'stopped');
+      await giveUpReports(tx, session, unreported, 'stopped');
       return null;
     default:
       return waitForHuman(hook, record);

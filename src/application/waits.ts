@@ -17,7 +17,7 @@ export interface Waiter {
   wait_ms: number;
   /** Ends the wait early: the agent goes on. */
   signal?: AbortSignal | undefined;
-  /** A terminal shows the dialog that this is about, so it stands even if the process that waits is killed. */
+  /** A terminal shows the dialog that this is about, so it stays open even if the process that waits is killed. */
   in_terminal?: boolean | undefined;
 }
 

@@ -34,7 +34,7 @@ async function main(
 ): Promise<void> {
   let name: string | null = null;
   const setLimit = (): NodeJS.Timeout =>
-    setTimeout(() => fail(HOOK.noAnswer(LIMIT_MS / 1000), env, name), LIMIT_MS);
+    setTimeout(() => fail(HOOK.noReply(LIMIT_MS / 1000), env, name), LIMIT_MS);
   let limit = setLimit();
   try {
     if (args.includes('--wake')) {

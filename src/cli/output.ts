@@ -164,7 +164,7 @@ export function currentAnswer(
   return prompt.late_response;
 }
 
-/** What stands behind an answer that Hive did not see a person give. */
+/** What follows an answer that Hive did not see a person give. */
 export function mark(answer: Pick<PromptAnswer, 'attested'> | null): string {
   return answer === null || answer.attested ? '' : UNATTESTED;
 }

@@ -325,7 +325,7 @@ export const RULES = {
     `${count === 1 ? 'One rule is' : `${count} rules are`} proposed: see M-x hive-rules in Emacs.`,
 } as const;
 
-// ---- The ledger ----
+// ---- The statistics ----
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
 
@@ -532,9 +532,9 @@ ${zed}`,
   noPermissionRule: 'Adds no permission rule, and leaves all other hooks as they are.',
   removesTrust: (count: number): string =>
     `Removes your trust in Hive's ${counted(count, 'hook')}, because they change or go.`,
-  addsLines: 'Adds these lines at the end:',
-  replacesLines: 'Replaces the lines of Hive with these:',
-  removesLines: 'Removes these lines:',
+  addsLines: 'Adds these lines at the end, between two comments:',
+  replacesLines: "Replaces Hive's lines with these:",
+  removesLines: 'Removes these lines, and the comments around them:',
   cannotAsk:
     'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --show to see every line that would change.',
   askWrite: 'Write this? [y/N, d shows every line] ',
@@ -596,7 +596,7 @@ export const PRUNE = {
 } as const;
 
 export const MIGRATE = {
-  samePlace: '--from and --to must name different places.',
+  samePlace: '--from and --to must name different stores.',
   copied: 'Copied and verified, row by row:',
   next: 'Set HIVE_STORE to the new address everywhere. The old store is unchanged; keep it as a backup or delete it.',
 } as const;
@@ -606,11 +606,11 @@ export const MIGRATE = {
 export const HOOK = {
   emptyToken: (file: string): string =>
     `The token file ${file} is empty. Make a new secret with hive token rotate NAME on the machine that runs hive serve, and write it into this file.`,
-  noAnswer: (seconds: number): string => `no answer from the store within ${seconds} s`,
+  noReply: (seconds: number): string => `no reply from the store within ${seconds} s`,
   urlNeedsAddress: '--url needs an address.',
   urlNeedsTokenFile: '--url needs --token-file FILE.',
   refused: (host: string, status: number | undefined, why: string): string =>
     `${host} refused the event (${status}): ${why}`,
-  notJson: 'the answer is not JSON',
+  notJson: 'the reply is not JSON',
   willNotWake: (why: string): string => `idle agents will not be woken: ${why}`,
 } as const;

@@ -4,7 +4,7 @@
  *
  *     owed ──▶ handed by a carrier ──▶ collected: that carrier has proved that it was read
  *       ▲                │
- *       └── released ◀───┘ the carrier is gone: it is handed over again, `repeated`
+ *       └───── lost ◀────┘ the carrier is gone: it is handed over again, `repeated`
  */
 
 /** `interrupt`: the news that a turn was aborted; its subject is the turn. */
@@ -51,8 +51,8 @@ export function collect(delivery: Delivery, now: string): Delivery {
   return { ...delivery, collected_at: now };
 }
 
-/** Releases it when its carrier is gone or never printed it: the next carrier hands it over again. */
-export function release(delivery: Delivery): Delivery {
+/** Records that it was lost, because its carrier is gone or never printed it: the next carrier hands it over again. */
+export function lost(delivery: Delivery): Delivery {
   return { ...delivery, carrier: null };
 }
 

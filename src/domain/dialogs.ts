@@ -311,22 +311,20 @@ function describeSuggestions(suggestions: readonly Raw[]): string | null {
   return described.length === 0 || all.length > PROMPT_LIMITS.optionDescription ? null : all;
 }
 
-const WHERE: Readonly<Record<string, string>> = {
-  session: 'for this session',
-  localSettings: 'in this project, for you',
-  projectSettings: 'in this project, for everybody',
-  userSettings: 'in all your projects',
-};
+const WHERE: ReadonlyMap<unknown, string> = new Map([
+  ['session', 'for this session'],
+  ['localSettings', 'in this project, for you'],
+  ['projectSettings', 'in this project, for everybody'],
+  ['userSettings', 'in all your projects'],
+]);
 
 /** A permission mode as the person knows it. */
-const MODES: Readonly<Record<string, string>> = {
-  acceptEdits: 'Accept all edits',
-};
+const MODES: ReadonlyMap<unknown, string> = new Map([['acceptEdits', 'Accept all edits']]);
 
 function describeSuggestion(suggestion: Raw): string | null {
   const what = whatItAllows(suggestion);
   if (what === null) return null;
-  const where = WHERE[String(suggestion['destination'])];
+  const where = WHERE.get(suggestion['destination']);
   return where === undefined ? what : `${what}, ${where}`;
 }
 
@@ -345,7 +343,7 @@ function whatItAllows(suggestion: Raw): string | null {
     case 'addDirectories':
       return `everything in ${[suggestion['directories']].flat().join(', ')}`;
     case 'setMode':
-      return MODES[String(suggestion['mode'])] ?? `mode ${String(suggestion['mode'])}`;
+      return MODES.get(suggestion['mode']) ?? `mode ${String(suggestion['mode'])}`;
     default:
       return null;
   }

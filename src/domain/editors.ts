@@ -9,7 +9,7 @@ import type { HookTool, Raw } from './hooks.ts';
 import { objectIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
-import { excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
+import { cleanDeep, excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
@@ -57,11 +57,19 @@ export type EditorDialog = EditorPermission | FormDialog;
 
 /** What the agent gets. */
 export type EditorAnswer =
-  /** `note`: what the human adds; null where the dialog takes no words. */
+  /** `note`: what the human adds; null where the dialog accepts no words. */
   | { kind: 'chosen'; option_id: string; note: string | null }
   | { kind: 'form'; action: 'accept' | 'decline'; content: Raw }
   /** The call is not allowed, and no option of the agent's says so. */
   | { kind: 'refused'; note: string | null };
+
+/** The dialog without characters that cannot be stored. An option keeps its id, because that is what the agent gets back. */
+export function cleanDialog(dialog: EditorDialog): EditorDialog {
+  const clean = cleanDeep(dialog);
+  if (dialog.kind === 'form' || clean.kind === 'form') return clean;
+  const options = clean.options.map((option, n) => ({ ...option, id: dialog.options[n]?.id ?? option.id }));
+  return { ...clean, options };
+}
 
 /** The prompts of a dialog; none when a desk could not show it, so that only the editor does. */
 export function editorPrompts(dialog: EditorDialog): AskRequest[] {
@@ -104,6 +112,9 @@ function areUsable(options: readonly EditorOption[]): boolean {
   );
 }
 
+const TITLE = 'the agent calls it';
+const TITLE_LENGTH = 100;
+
 /** Everything that a yes permits: the call first, then what it would change, and the agent's own words last. */
 function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { question: string; context: string } {
   const summary = summarizeTool(tool);
@@ -124,7 +135,14 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { questio
       ? ''
       : `${DESCRIPTION}\n${[...new Set(words)].map((text) => indented(spelledOut(text))).join('\n')}`;
   const parts = [summary.details, ...shown, others.join('\n'), facts, own];
-  return { question: summary.question, context: parts.filter((part) => part !== '').join('\n\n') };
+  return { question: questionOf(), context: parts.filter((part) => part !== '').join('\n\n') };
+
+  /** A call without input would look like any other one in a list, so its question says what the agent calls it. */
+  function questionOf(): string {
+    const [title = ''] = said;
+    if (Object.keys(objectIn(tool.input) ?? {}).length > 0 || title.trim() === '') return summary.question;
+    return `${summary.question.slice(0, -1)} (${TITLE}: ${excerpt(spelledLine(title), TITLE_LENGTH)})?`;
+  }
 }
 
 /** What the agent gets once every prompt of the dialog is answered; null when an answer does not fit. */

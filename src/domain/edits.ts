@@ -69,9 +69,9 @@ export function editShown(name: string, input: Raw, tools: EditTools, room: numb
   if (edit === null) return null;
   const state = tools.read(path);
   const change = edit.change(state);
-  const blocks = 'problem' in change ? null : blockOf({ ...change, path }, state, tools);
+  const sections = 'problem' in change ? null : sectionOf({ ...change, path }, state, tools);
   const named = [...edit.named, ...(spelledLine(path) === path ? [edit.path] : [])];
-  if (blocks !== null && sizeOf(blocks) <= room) return { shown: blocks, named };
+  if (sections !== null && sizeOf(sections) <= room) return { shown: sections, named };
   const problem = 'problem' in change ? change.problem : WORDS.long;
   return { shown: textsShown(path, problem, edit.texts, state, tools), named };
 }
@@ -266,7 +266,11 @@ function cellAt(cells: readonly Cell[], id: unknown): number {
 // ---- What is shown ----
 
 /** The diff of one file, with what is to be known about it. */
-function blockOf(change: Change & { path: string; to?: string }, state: FileState, tools: EditTools): string {
+function sectionOf(
+  change: Change & { path: string; to?: string },
+  state: FileState,
+  tools: EditTools,
+): string {
   const { path, to = path, before, after, remarks, part } = change;
   const of = part === undefined ? '' : `\t${part}`;
   const hunks = tools.compare(before ?? '', after ?? '', CONTEXT);
@@ -292,7 +296,7 @@ function textsShown(
   state: FileState,
   { compare }: EditTools,
 ): string {
-  const blocks = texts.map(({ from, to, every }, n) => {
+  const sections = texts.map(({ from, to, every }, n) => {
     const number = texts.length > 1 ? `edit ${n + 1}: ` : '';
     const end = from === '' || from.endsWith('\n') || to.endsWith('\n') ? '' : '\n';
     const old = from === '' ? 'all of it' : every ? 'every occurrence of this text' : 'this text';
@@ -303,7 +307,7 @@ function textsShown(
       revealedSource(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
     ].join('\n');
   });
-  return [...linked(state), `${problem} ${WORDS.asTold}`, ...blocks].join('\n');
+  return [...linked(state), `${problem} ${WORDS.asTold}`, ...sections].join('\n');
 }
 
 function sizeOf(text: string): number {
@@ -344,14 +348,14 @@ interface Chunk {
 function patchShown({ command }: Raw, tools: EditTools): ShownEdit | null {
   if (typeof command !== 'string') return null;
   const patches = patchesIn(command);
-  const blocks = patches === null ? null : blocksOf(patches, tools);
-  const shown = blocks === null ? [WORDS.patch, revealedSource(command).replace(/^/gm, '    ')] : blocks;
+  const sections = patches === null ? null : sectionsOf(patches, tools);
+  const shown = sections === null ? [WORDS.patch, revealedSource(command).replace(/^/gm, '    ')] : sections;
   return { shown: shown.join('\n'), named: ['command'] };
 }
 
 /** The diffs of all files; null if one of them cannot be made exactly. */
-function blocksOf(patches: readonly FilePatch[], tools: EditTools): string[] | null {
-  const blocks: string[] = [];
+function sectionsOf(patches: readonly FilePatch[], tools: EditTools): string[] | null {
+  const sections: string[] = [];
   const touched = new Set<string>();
   for (const patch of patches) {
     // What one part of a patch leaves for the next one is not on the disk yet.
@@ -363,9 +367,9 @@ function blocksOf(patches: readonly FilePatch[], tools: EditTools): string[] | n
     const moved = patch.to === patch.path ? [] : movedTo(patch.to, tools.read(patch.to));
     if (change === null || moved === null) return null;
     const remarks = [...moved, ...change.remarks];
-    blocks.push(blockOf({ ...change, remarks, path: patch.path, to: patch.to }, state, tools));
+    sections.push(sectionOf({ ...change, remarks, path: patch.path, to: patch.to }, state, tools));
   }
-  return blocks;
+  return sections;
 }
 
 /** What is to be known of the place to which a patch moves a file; null if it cannot be looked at. */

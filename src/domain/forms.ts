@@ -61,7 +61,7 @@ interface Field {
   name: string;
   schema: Raw;
   required: boolean;
-  /** The field beside it that takes words of one's own instead of a choice; null where it has none. */
+  /** The field beside it that accepts words of one's own instead of a choice; null where it has none. */
   own_words: string | null;
 }
 
@@ -160,12 +160,10 @@ function isUsable({ question, options }: { question: string; options: readonly P
 export function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): DialogAnswer | null {
   if (prompts.some(({ selected }) => selected.includes(DECLINE)))
     return { kind: 'form', action: 'decline', content: {} };
-  const content: Record<string, unknown> = {};
-  for (const [n, field] of fieldsOf(dialog).entries()) {
-    const answered = contentOf(field, prompts[n]);
-    if (answered === null) return null;
-    Object.assign(content, answered);
-  }
+  const given = fieldsOf(dialog).map((field, n) => contentOf(field, prompts[n]));
+  if (given.includes(null)) return null;
+  // A field may have any name, also `__proto__`.
+  const content = Object.fromEntries(given.flatMap((part) => Object.entries(part ?? {})));
   return { kind: 'form', action: 'accept', content };
 }
 

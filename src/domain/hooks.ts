@@ -81,7 +81,7 @@ export interface Verdict {
   /** Stop, SubagentStop: the agent goes on, and reads this. UserPromptSubmit: the prompt is refused with this. */
   block: string | null;
   /** Stop, SubagentStop: an interrupt waits for this turn to end, so no guard may hold the agent. */
-  let_go: boolean;
+  no_hold: boolean;
   /** Printing this delivers something; it counts as delivered only once it is printed. */
   carries: boolean;
   /** Nothing is printed before these prompts have settled, or the time is up (application/hooks.ts). */
@@ -99,7 +99,7 @@ export const NO_OPINION: Verdict = {
   defer: null,
   end_turn: null,
   block: null,
-  let_go: false,
+  no_hold: false,
   carries: false,
   wait: null,
   notice: null,
@@ -107,7 +107,7 @@ export const NO_OPINION: Verdict = {
 };
 
 /** Whether this verdict prints nothing and waits for nobody. */
-export function isSilent({ context, let_go: _, carries, ...opinions }: Verdict): boolean {
+export function isSilent({ context, no_hold: _, carries, ...opinions }: Verdict): boolean {
   return context.length === 0 && !carries && Object.values(opinions).every((opinion) => opinion === null);
 }
 
@@ -119,16 +119,16 @@ export function isRefused({ block, deny, end_turn }: Pick<Verdict, 'block' | 'de
 /** Two verdicts as one: context adds up; of everything else the first that is set wins. */
 export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
   if (second === null) return first;
-  const let_go = first.let_go || second.let_go === true;
+  const no_hold = first.no_hold || second.no_hold === true;
   return {
     context: [...first.context, ...(second.context ?? [])],
     deny: first.deny ?? second.deny ?? null,
     defer: first.defer ?? second.defer ?? null,
     end_turn: first.end_turn ?? second.end_turn ?? null,
-    block: let_go ? null : (first.block ?? second.block ?? null),
-    let_go,
+    block: no_hold ? null : (first.block ?? second.block ?? null),
+    no_hold,
     carries: first.carries || second.carries === true,
-    wait: let_go ? null : (first.wait ?? second.wait ?? null),
+    wait: no_hold ? null : (first.wait ?? second.wait ?? null),
     notice: first.notice ?? second.notice ?? null,
     decision: first.decision ?? second.decision ?? null,
   };

@@ -280,7 +280,9 @@ export function blockingAsk({ own, input }: HookTool, patience_ms: number): AskR
   const limit = own === 'hivemind_ask' ? 'timeout_ms' : 'wait_ms';
   const { [limit]: wait_ms = own === 'hivemind_ask' ? BLOCKING_DEFAULT_MS : 0, ...request } = given;
   if (typeof wait_ms !== 'number' || wait_ms < patience_ms) return null;
-  const isKnown = Object.entries(request).every(([name, value]) => ASKED[name]?.(value) === true);
+  const isKnown = Object.entries(request).every(
+    ([name, value]) => Object.hasOwn(ASKED, name) && ASKED[name]?.(value) === true,
+  );
   return isKnown && 'question' in request ? (request as unknown as AskRequest) : null;
 }
 

@@ -89,11 +89,13 @@ const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
   [/claude/i, 'Claude'],
   [/codex/i, 'Codex'],
   [/opencode/i, 'OpenCode'],
+  [/gemini/i, 'Gemini'],
+  [/qwen/i, 'Qwen'],
   // A person's own shell, when it asks (cli/actor.ts).
   [/^cli$/, 'Shell'],
 ];
 
-/** `Claude`, `Codex`, `OpenCode`, or `Agent` for any other client. */
+/** `Claude`, `Codex`, `OpenCode`, `Gemini`, `Qwen`, or `Agent` for any other client. */
 function handlePrefix(client: string): string {
   return CLIENT_PREFIX.find(([pattern]) => pattern.test(client))?.[1] ?? 'Agent';
 }
@@ -164,7 +166,7 @@ export function sourceAfter(known: Session, reported: Source): Source {
 }
 
 // ---- Ids that Hive makes itself ----
-// A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
+// A client that reported one of these would be mistaken for a person's shell, a connection or a remote agent.
 
 /** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent in an editor, `token:` a remote agent. */
 const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|token:|quota:|agent-[^@]*@)/i;

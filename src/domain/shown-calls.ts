@@ -43,14 +43,14 @@ export function shownCall({
 /** The arguments in the details of a permission; null if they cannot be read. */
 function argumentsIn(details: string): Record<string, unknown> | null {
   const lines = details.split('\n');
-  const found: Record<string, unknown> = {};
+  const found = new Map<string, unknown>();
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] ?? '';
     const block = following(lines, at, INDENT);
     // Only a command is an indented paragraph of its own; any other indented line belongs to the argument above it.
     if (block > at && (lines[at - 1] ?? '') === '') {
-      if ('command' in found) return null;
-      found['command'] = textOf(lines.slice(at, block), INDENT);
+      if (found.has('command')) return null;
+      found.set('command', textOf(lines.slice(at, block), INDENT));
       at = block;
       continue;
     }
@@ -60,13 +60,13 @@ function argumentsIn(details: string): Record<string, unknown> | null {
     const end = following(lines, at, INDENT);
     try {
       const key = name.startsWith('"') ? String(JSON.parse(name)) : name;
-      found[key] = JSON.parse([first, textOf(lines.slice(at, end), INDENT)].join('\n'));
+      found.set(key, JSON.parse([first, textOf(lines.slice(at, end), INDENT)].join('\n')));
     } catch {
       return null;
     }
     at = end;
   }
-  return Object.keys(found).length === 0 ? null : found;
+  return found.size === 0 ? null : Object.fromEntries(found);
 }
 
 /** Where the lines with this mark end. */

@@ -1,11 +1,11 @@
 /**
- * The ledger: how long agents waited for their humans, what they asked, where it was answered, and what rules saved. It
+ * The statistics: how long agents waited for their humans, what they asked, where it was answered, and what rules saved. It
  * is computed from the prompts as they are stored; nothing is stored for it. Pure: the caller says what a day is.
  */
 import type { Via } from './actors.ts';
 import type { Prompt } from './prompts.ts';
 
-/** What the ledger reads of a prompt. */
+/** What the statistics read of a prompt. */
 export type CountedPrompt = Pick<
   Prompt,
   | 'ask_id'
@@ -83,7 +83,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const MOST_GROUPS = 20;
 const MOST_ASKED = 10;
 
-/** The ledger of a period, from all prompts that were asked in it. */
+/** The statistics of a period, from all prompts that were asked in it. */
 export function statsOf(prompts: readonly CountedPrompt[], { since, until, dayOf }: StatsPeriod): Stats {
   const ruled = prompts.filter(({ via }) => via === 'rule');
   const asked = prompts.filter(({ via }) => via !== 'rule');

@@ -1,4 +1,4 @@
-/** Input about the ledger. */
+/** Input about the statistics. */
 import { z } from 'zod';
 
 /** `stats/read`: the beginning of the period, a time in UTC; by default seven days ago. */

@@ -102,7 +102,7 @@ export function openClient(env: Readonly<Record<string, string>>): Client {
         if (code === undefined) return;
         listeners.delete(id);
         stderr.end();
-        // A reader has read all before it hears of the end, as with a pipe of its own.
+        // A reader has read everything before it is told of the end, as with a pipe of its own.
         stdout.end();
         if (stdout.readableFlowing === true) stdout.once('end', () => ended.resolve(code));
         else ended.resolve(code);

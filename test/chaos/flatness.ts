@@ -24,11 +24,11 @@ export interface Flatness {
   grows: readonly string[];
 }
 
-/** What a collector has not collected yet is not a leak: so much more is allowed, relative to the start … */
+/** What a collector has not collected yet is not a leak: how much more is allowed, relative to the start … */
 const MEMORY_PART = 0.05;
-/** … and, because a slow leak hides in that, no more than so many MiB an hour (6 to 27 are measured in twenty minutes). */
+/** … and, because a slow leak hides in that, how many MiB an hour (6 to 27 are measured in twenty minutes). */
 const STEEPEST = 60;
-/** In a shorter run the collector's steps are steeper than any leak: there so many MiB are allowed, and no slope is judged. */
+/** In a shorter run the collector's steps are steeper than any leak: how many MiB are allowed there, where no slope is judged. */
 const WARM_MS = 10 * 60_000;
 const WARMING_MIB = 15;
 /** A request may be under way when the sample is taken. */

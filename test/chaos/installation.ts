@@ -19,7 +19,7 @@ import type { SabotageName } from './sabotage.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const CLOCK = join(import.meta.dirname, 'children/clock.mjs');
 const SABOTEUR = join(import.meta.dirname, 'children/sabotage.ts');
-/** Root as much as anybody is to be stopped by the permissions of a file. */
+/** Without capabilities the permissions of a file stop root too. */
 const POWERLESS = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
 
 export type Environment = Readonly<Record<string, string>>;

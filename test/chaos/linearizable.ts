@@ -29,7 +29,7 @@ interface Act {
   /** Infinity: nobody knows whether it has happened. */
   to: number;
   read: boolean;
-  /** The state after it; null where the model cannot have done what was told. */
+  /** The state after it; null if the model does not allow what the caller was told. */
   apply(state: State): State | null;
   says: string;
 }
@@ -83,7 +83,7 @@ export function checkHistory(lines: readonly Line[]): Finding {
   return { looked_at, violations };
 }
 
-/** Which question has which key. */
+/** The key of each question. */
 function namesOf(lines: readonly Line[], violations: string[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { type, f, value } of lines) {

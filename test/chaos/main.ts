@@ -1,6 +1,6 @@
 /**
- * `npm run chaos`: real processes do what they do while a nemesis strikes them; then everything acknowledged is held
- * against the store (docs/faults.md).
+ * `npm run chaos`: real processes work while a nemesis makes faults; then everything acknowledged is compared
+ * with the store (docs/faults.md).
  *   --seconds N      how long, 600 by default
  *   --seed N         the plan and the choices of an earlier run again
  *   --engine NAME    only sqlite, or only postgres

@@ -38,7 +38,7 @@ export async function unleash(
   const started = performance.now();
   const struck = new Map<Fault, number>();
   const healing: Promise<void>[] = [];
-  /** Faults that last and are of the whole, one of a kind at a time. */
+  /** Faults that last and strike the whole run: one of a kind at a time. */
   const lasting = new Set<Fault>();
   for (const stroke of plan) {
     await sleep(stroke.at_ms - (performance.now() - started));

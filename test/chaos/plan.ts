@@ -19,7 +19,7 @@ export interface Stroke {
   fault: Fault;
   /** Whose process; null where it strikes all. */
   worker: string | null;
-  /** Of several ways to do it, this one; each fault counts its ways for itself (`nemesis.ts`). */
+  /** Which of several ways to do it; each fault counts its own ways (`nemesis.ts`). */
   way: number;
 }
 
@@ -36,7 +36,7 @@ const WEIGHTS: Readonly<Record<Fault, number>> = {
   power: 1,
 };
 
-/** Strokes come so far apart, from the one's beginning to the other's. */
+/** The time from the beginning of one stroke to that of the next. */
 const SOONEST_MS = 300;
 const LATEST_MS = 1_800;
 /** Faults that are healed last so long; longer than the 5 s of `store_busy` only now and then. */
@@ -44,7 +44,7 @@ const SHORT_MS = [200, 2_500] as const;
 const LONG_MS = [5_500, 7_000] as const;
 /** The end of the time is left for recovery. */
 const REST_MS = 2_000;
-/** A worker may have no process at the moment of a stroke at it; so many strokes that find none are no chance. */
+/** A worker may have no process when it is struck. If this happens so many times, it is no accident. */
 const CHANCES = 5;
 
 export function planStrokes(

@@ -70,7 +70,7 @@ export interface RunOptions extends Pick<LegOptions, 'engine' | 'seed' | 'durati
   nemesis: (workers: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 }
 
-/** Lets workers work for a time beside a nemesis, finish without it, and holds what they know against the store. */
+/** Lets workers work for a time beside a nemesis, finish without it, and compares what they know with the store. */
 export async function runWorkers({
   engine,
   seed,

@@ -20,7 +20,7 @@ import { desk } from './workers/desk.ts';
 import { follower } from './workers/follower.ts';
 import type { Worker, World } from './world.ts';
 
-/** The shortest run has so many samples, too. */
+/** The least number of samples, also in the shortest run. */
 const FEWEST_SAMPLES = 30;
 const LONGEST_BETWEEN_MS = 5_000;
 const SERVE_STARTS_MS = 20_000;

@@ -1,4 +1,4 @@
-/** What the workers of a run share: where they live, what they have heard of, and whether they are to go on. */
+/** What the workers of a run share: where they live, what they know of each other, and whether they continue. */
 import { attempt, Failure, sleep } from './failures.ts';
 import type { History } from './history.ts';
 import type { Installation } from './installation.ts';
@@ -26,11 +26,11 @@ export interface Worker {
   settle(): Promise<void>;
   /** Reads what is left, when everybody has settled. */
   finish(): Promise<void>;
-  /** Ends what still runs; who follows the feed has first seen all that had happened until `last`. */
+  /** Ends what still runs. A follower of the feed has first seen every event until `last`. */
   end(last: LastOfAll): Promise<void>;
 }
 
-/** Where the store stood when everybody had finished. */
+/** The state of the store when everybody had finished. */
 export interface LastOfAll {
   /** The seq of the last event. */
   head: number;

@@ -97,7 +97,7 @@ test('a permission is allowed at the desk, and Claude acts once', async () => {
   expect(readFileSync(join(folder, 'made.txt'), 'utf8')).toBe('one\n');
 });
 
-test('a permission is refused in the editor, and the question at the desk falls', async () => {
+test('a permission is refused in the editor, and the question at the desk is withdrawn', async () => {
   const { hive, folder, turn, dialogs } = await run([WRITES], 'default');
   const [prompt] = await asked(hive);
   await eventually(() => dialogs.length === 1);

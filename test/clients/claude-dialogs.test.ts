@@ -138,7 +138,7 @@ describe('a permission that Claude Code asks for', () => {
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
   });
 
-  test('is aborted: the turn ends, and the model are no longer asked', async () => {
+  test('is aborted: the turn ends, and the model is not called again', async () => {
     const { hive, model, claude, folder } = await run(WRITES);
     const [prompt] = await asked(hive);
     await answer(hive, prompt, { decision: 'Abort' });
@@ -162,7 +162,7 @@ describe('a permission that Claude Code asks for', () => {
     });
   });
 
-  test('is refused by Esc at the terminal: the desk is told so', async () => {
+  test('is refused with Esc at the terminal, and the desk is told', async () => {
     const { hive, model, claude } = await run(WRITES);
     const [prompt] = await asked(hive);
     await claude.answer(PROCEED, 'Escape');
@@ -247,7 +247,7 @@ test('a question and a permission are answered in a real Emacs', async () => {
     await emacs.type(choice);
     await emacs.keys('Enter');
     if (choice === 'Allow') {
-      // All of it has to be on the screen first.
+      // First, all of it has to be on the screen.
       await emacs.until(/Hive-Question/);
       await emacs.keys('C-x', '1');
       await emacs.until(/Abort/);

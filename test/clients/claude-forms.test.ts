@@ -44,7 +44,7 @@ describe('a form of an MCP server of Claude Code', () => {
     else expect(told).toContain('"action":"cancel"');
   });
 
-  test('that is a page to visit is agreed to at a desk', async () => {
+  test('that asks to visit a page is accepted at a desk', async () => {
     const world = await openWorld();
     const { hive } = world;
     await openDesk(hive);

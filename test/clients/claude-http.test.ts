@@ -2,11 +2,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN } from '../support/hive.ts';
 import { serve } from '../support/serve.ts';
+import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { askIdIn, openWorld } from './support/world.ts';
+
+/** Answers a question once its agent waits for it. */
+async function answerOnceWaited(hive: OpenedHive, ask_id: string, decision: string): Promise<void> {
+  await eventually(async () => (await hive.prompts.get(ask_id)).blocked_since !== null);
+  await hive.prompts.respond({ ask_id, decision, actor: HUMAN });
+}
 
 describe('Claude Code with hive serve', () => {
   test('asks, works on, is answered by the next tool, and polls', async () => {
@@ -17,6 +25,7 @@ describe('Claude Code with hive serve', () => {
     writeFileSync(token_file, served.token, { mode: 0o600 });
     const told: string[] = [];
     const ids: string[] = [];
+    let answered = Promise.resolve();
     const model = await startModel(async ({ messages }, step) => {
       told.push(model.told().replaceAll('\\', ''));
       switch (step) {
@@ -29,9 +38,7 @@ describe('Claude Code with hive serve', () => {
           return { calls: [bash('echo worked')] };
         case 4:
           ids.push(askIdIn(messages.at(-1)));
-          setTimeout(() => {
-            void hive.prompts.respond({ ask_id: ids[1] ?? '', decision: 'green', actor: HUMAN });
-          }, 300);
+          answered = answerOnceWaited(hive, ids[1] ?? '', 'green');
           return { calls: [call('hivemind_poll', { ask_id: ids[1], wait_ms: 20_000 })] };
         default:
           return { text: 'done' };
@@ -42,6 +49,7 @@ describe('Claude Code with hive serve', () => {
     const { is_error, session_id } = await runClaude({ ...world, model, env, remote }, 'go');
     expect(is_error).toBe(false);
     expect(told[2]).toMatch(/Answer to ask-.*blue/);
+    await answered;
     expect(told[4]).toContain('"decision":"green"');
     const prompts = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
     for (const prompt of prompts) expect(prompt.collected_at).toEqual(expect.any(String));

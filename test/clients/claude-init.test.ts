@@ -9,7 +9,7 @@ import { startTerminal } from './support/claude-terminal.ts';
 import { claudeModel, expectHeard, personOf, runInstalled } from './support/installed.ts';
 import { openWorld } from './support/world.ts';
 
-/** It proposes to go on without; drawn again while the client starts, it is back at that. */
+/** It proposes to go on without the server. When it is drawn again while the client starts, it proposes that again. */
 async function approveServer(claude: ChatTerminal): Promise<void> {
   const wanted = async () => /❯ Use this MCP server/.test((await claude.screen()).join('\n'));
   await eventually(

@@ -19,7 +19,7 @@ interface Run extends World {
   steps(): number;
 }
 
-/** A run that has asked its human, and whose model thinks until it is let go on. */
+/** A run that has asked its human, and whose model waits until the test lets it continue. */
 async function start(world: World): Promise<Run> {
   const thinking = Promise.withResolvers<string>();
   const going = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ async function expectStopped({ hive, folder, done, steps }: Run, by: string, via
 }
 
 describe('an interrupt of Claude Code', () => {
-  test('typed in Emacs: no tool of the batch runs, the turn ends, and Emacs says what fell with it', async () => {
+  test('typed in Emacs: no tool of the batch runs, the turn ends, and Emacs says what was cancelled with it', async () => {
     const home = await openHome();
     onTestFinished(() => home.close());
     const emacs = await home.emacs();
@@ -93,7 +93,7 @@ describe('an interrupt of Claude Code', () => {
       ),
     );
     await expectStopped(run, 'Ada', 'emacs');
-    // Its question waits no longer.
+    // Its question is no longer pending.
     await emacs.keys('M-x');
     await emacs.type('hive-history');
     await emacs.keys('Enter');
@@ -102,7 +102,7 @@ describe('an interrupt of Claude Code', () => {
     await emacs.until(/cancelled Go on\?/);
   });
 
-  test('asked for from a shell, which is told the same', async () => {
+  test('requested from a shell, which gets the same outcome', async () => {
     const run = await start(await openWorld());
     const handle = await run.handle;
     const { start: begin } = shell(run.store);

@@ -1,6 +1,9 @@
 /** Client suite 6: steering, Esc, /clear and --resume with a question open: who it is, which turn, where the answer goes. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
+import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
@@ -36,19 +39,22 @@ async function toolRuns({ hive }: World, name: string): Promise<void> {
 
 describe('the interactive Claude Code', () => {
   test('a message typed while a tool runs steers the turn that runs', async () => {
+    const typed = join(tempFolder(), 'typed');
     const run = await open((_request, step) =>
-      step === 1 ? { calls: [bash('sleep 3')] } : { text: 'all done' },
+      step === 1 ? { calls: [bash(`until [ -e '${typed}' ]; do sleep 0.1; done`)] } : { text: 'all done' },
     );
     await run.claude.say('first words');
     await toolRuns(run, 'Bash');
     await run.claude.say('second words');
+    await run.claude.until(/Queued/);
+    writeFileSync(typed, '');
     await run.claude.until(/all done/);
     expect(run.model.everything()).toContain('second words');
     await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
     expect(await eventsOf(run.hive, 'turn/steered')).toHaveLength(1);
   });
 
-  test('Esc while a tool runs: the turn is interrupted, its question falls, the next turn is told once', async () => {
+  test('Esc while a tool runs: the turn is interrupted, its question is cancelled, the next turn is told once', async () => {
     const run = await open((_request, step) => {
       if (step === 1) return ask;
       return step === 2 ? { calls: [bash('tail -f /dev/null')] } : { text: `reply ${step}` };
@@ -70,7 +76,7 @@ describe('the interactive Claude Code', () => {
     expect(run.model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
   });
 
-  test('a prompt sent now while the model thinks: the turn that runs is replaced, and is told of as such', async () => {
+  test('a prompt sent now while the model thinks: the running turn is replaced, and the model is told that', async () => {
     const run = await open((_request, step) =>
       step === 1 ? new Promise<never>(() => undefined) : { text: `reply ${step}` },
     );
@@ -126,7 +132,7 @@ describe('the interactive Claude Code', () => {
 });
 
 describe('claude -p --resume', () => {
-  test('hears at its start what was answered while it was gone, under its old id', async () => {
+  test('gets at its start what was answered while it was gone, under its old id', async () => {
     const world = await openWorld();
     const { hive } = world;
     const model = await startModel((_request, step) => (step === 1 ? ask : { text: 'done' }));

@@ -34,7 +34,7 @@ async function idle(env: Record<string, string> = {}): Promise<Run> {
   return { ...world, model, claude, ask_id: prompt?.ask_id ?? '' };
 }
 
-/** The client has had no turn since reply `count`: what the human says now is answered by the reply after that. */
+/** The client has had no turn since reply `count`: the next reply answers what the human says now. */
 async function expectNoFurtherTurn(claude: ChatTerminal, count: number): Promise<void> {
   await claude.say('further words');
   const screen = await claude.until(new RegExp(`reply ${count + 1}\\b`));

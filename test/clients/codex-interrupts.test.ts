@@ -12,7 +12,7 @@ import { hive as call, shell, startResponses } from './support/responses.ts';
 import { openWorld, turnsOf } from './support/world.ts';
 
 describe('an interrupt of Codex', () => {
-  test('denies the tool, says why, and is answered when the turn has ended', async () => {
+  test('denies the tool, says why, and is confirmed when the turn has ended', async () => {
     const world = await openWorld();
     const { hive } = world;
     let asked: Promise<unknown> | null = null;
@@ -39,7 +39,7 @@ describe('an interrupt of Codex', () => {
     });
   });
 
-  test('asked for from a shell: the tool that runs is cut off at once, and the next turn knows', async () => {
+  test('requested from a shell: the running tool ends at once, and the next turn knows why', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;
     const model = await startResponses((_request, step) => {
@@ -70,8 +70,8 @@ describe('an interrupt of Codex', () => {
   });
 });
 
-describe('a turn of Codex that another displaces', () => {
-  test('a review is asked for while a tool runs: its rollout says replaced, and so do we', async () => {
+describe('a turn of Codex that another one replaces', () => {
+  test('a review is requested while a tool runs: its rollout says replaced, and so does Hive', async () => {
     const { hive, ...rest } = await openWorld();
     const model = await startResponses((_request, step) =>
       step === 1 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` },

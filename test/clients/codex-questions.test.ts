@@ -1,4 +1,4 @@
-/** Client suite 5 for Codex: what it asks in its terminal by itself is answered at a desk, while the dialog is up. */
+/** Client suite 5 for Codex: a question that it asks in its terminal is answered at a desk, while the dialog is up. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { HUMAN } from '../support/hive.ts';

@@ -1,6 +1,9 @@
 /** Client suite 6 for Codex: steering, Esc and resume with a question open: which turn, and where the answer goes. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
+import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runCodex } from './support/codex.ts';
@@ -30,19 +33,22 @@ async function toolRuns({ hive }: World): Promise<void> {
 
 describe('the interactive Codex', () => {
   test('a message typed while a tool runs steers the turn that runs', async () => {
+    const typed = join(tempFolder(), 'typed');
     const run = await open((_request, step) =>
-      step === 1 ? { calls: [shell('sleep 3')] } : { text: 'all done' },
+      step === 1 ? { calls: [shell(`until [ -e '${typed}' ]; do sleep 0.1; done`)] } : { text: 'all done' },
     );
     await run.codex.say('first words');
     await toolRuns(run);
     await run.codex.say('second words');
+    await run.codex.until(/to be submitted after next tool call/);
+    writeFileSync(typed, '');
     await run.codex.until(/all done/);
     expect(run.model.everything()).toContain('second words');
     await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
     expect(await eventsOf(run.hive, 'turn/steered')).toHaveLength(1);
   });
 
-  test('Esc while a tool runs: the turn is interrupted, its question falls, the next turn is told once', async () => {
+  test('Esc while a tool runs: the turn is interrupted, its question is cancelled, the next turn is told once', async () => {
     const run = await open((_request, step) => {
       if (step === 1) return ask;
       return step === 2 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` };
@@ -67,7 +73,7 @@ describe('the interactive Codex', () => {
 });
 
 describe('codex exec resume', () => {
-  test('hears at its start what was answered while it was gone, under its old id', async () => {
+  test('gets at its start what was answered while it was gone, under its old id', async () => {
     const world = await openWorld();
     const { hive } = world;
     const model = await startResponses((_request, step) => (step === 1 ? ask : { text: 'done' }));

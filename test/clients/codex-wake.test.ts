@@ -28,7 +28,7 @@ describe('an answer for an idle Codex', () => {
 });
 
 describe('a mention of an idle Codex', () => {
-  test('begins a turn that reads and clears it, though it has never called a tool of ours', async () => {
+  test('begins a turn that reads and clears it, although the session has never called a tool of Hive', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;
     const model = await startResponses((_request, step) => {

@@ -64,7 +64,7 @@ describe('the plugin for Claude Code', () => {
       ...['--allowedTools', 'mcp__plugin_hive_hive'],
     ]);
     await claude.until(/❯/, 30_000);
-    /** What is typed while a turn still ends belongs to that turn. */
+    /** What is typed before a turn has ended belongs to that turn. */
     const idle = () => eventually(async () => (await hive.turns.running()).length === 0, 20_000);
     await claude.say('first words');
     await claude.until(/reply 1/);
@@ -100,7 +100,7 @@ describe('the plugin for Claude Code', () => {
 });
 
 describe('Codex', () => {
-  it('runs the hooks that a person has trusted, sees the server, and is left as it was', async () => {
+  it('runs the hooks that a person has trusted, sees the server, and its files are restored', async () => {
     const world = await openWorld();
     const model = await startResponses((_request, step) => {
       if (step === 1) return { calls: [codexTool('hivemind_ask_async', { question: 'Which colour?' })] };

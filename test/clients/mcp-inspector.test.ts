@@ -43,7 +43,7 @@ test('the Inspector lists and calls every tool', async () => {
   const { ask_id } = await call('hivemind_ask_async', { question: 'Red or blue?' });
   await hive.prompts.respond({ ask_id: String(ask_id), decision: 'blue', actor: HUMAN });
   expect(await call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'blue' });
-  // Nobody answers in the second that it blocks for.
+  // It blocks for a second, in which nobody answers.
   const blocking = await call('hivemind_ask', { question: 'Never mind?', timeout_ms: 1_000 });
   expect(blocking).not.toHaveProperty('decision');
   await call('hivemind_note', { ask_id: blocking['ask_id'], note: 'It can wait.' });

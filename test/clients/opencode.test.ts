@@ -72,7 +72,7 @@ describe('a permission that opencode asks for', () => {
     await eventually(async () => (await turnsOf(hive))[0] === 'completed');
   });
 
-  test('is answered by another client: the question falls, and the agent acts once', async () => {
+  test('is answered by another client: the question is withdrawn, and the agent acts once', async () => {
     const ran = await run(WRITES);
     const { hive, server, folder } = ran;
     const [prompt] = await asked(hive);
@@ -87,7 +87,7 @@ describe('a permission that opencode asks for', () => {
     );
   });
 
-  test('always: opencode asks no more for what it covers', async () => {
+  test('always: opencode does not ask again for what it covers', async () => {
     const again: ToolUse = { name: 'bash', input: { command: 'echo two >> made.txt', description: 'work' } };
     const ran = await run(WRITES, again);
     const { hive, folder } = ran;
@@ -133,7 +133,7 @@ test('a question of opencode is answered at the desk', async () => {
   expect(ran.model.told()).toContain('Blue');
 });
 
-test('an interrupt from the desk stops the turn, and what it asked falls', async () => {
+test('an interrupt from the desk stops the turn, and its questions are withdrawn', async () => {
   const ran = await run(WRITES);
   await asked(ran.hive);
   const [session] = await ran.hive.sessions.list({ state: 'alive' });
@@ -153,7 +153,7 @@ describe('killed', () => {
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
   });
 
-  test('hive attach leaves the question in opencode; attached anew, it is asked again and can be answered', async () => {
+  test('hive attach leaves the question in opencode; attached again, it is asked again and can be answered', async () => {
     const ran = await run(WRITES);
     const { hive, server, attached, folder } = ran;
     await asked(hive);

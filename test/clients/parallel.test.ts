@@ -25,7 +25,7 @@ async function permissions(hive: OpenedHive, count: number): Promise<Prompt[]> {
   return found;
 }
 
-/** A call that waits until another agent asks something: on a busy machine, too, it outlasts the rest of its test. */
+/** A call that waits until another agent asks something: it outlasts the rest of its test, also on a busy machine. */
 const WAIT = { timeout_ms: FOR_EVER_MS };
 
 /** The tools whose hook before the call has been answered, and whose hook after it has not come. */

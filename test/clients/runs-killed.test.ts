@@ -19,7 +19,7 @@ describe('a run of Claude Code', () => {
   test.each(SEEDS)(
     'that is killed at random has each effect once, and none without its answer (seed %i, and the next)',
     async (seed) => {
-      // Such a run mostly waits for its human, so two of them take hardly longer than one.
+      // Most of the time such a run waits for its human, so two of them take hardly longer than one.
       const two = await Promise.allSettled([
         killAtRandom(seed, 'connection'),
         killAtRandom(seed + 1, 'process'),
@@ -56,7 +56,7 @@ async function killAtRandom(seed: number, way: HookWay): Promise<void> {
         const { status } = await hive.prompts.get(prompt.ask_id);
         if (status === 'pending') await answer(hive, prompt, isThere ? 'Deny' : 'Allow');
       }
-      // What happened without an answer would be seen here.
+      // An effect without an answer would be seen here.
       for (const line of lines)
         if (effects(folder).includes(line) && !allowed.has(line)) throw new Error(`${line} came unasked`);
       await moment(50);
@@ -73,7 +73,7 @@ async function killAtRandom(seed: number, way: HookWay): Promise<void> {
     } else if (victim < 0.6) await child.kill('SIGKILL');
     else if (now?.agent != null) kill(now.agent.pid);
   }
-  // A human that fails answers nothing more, and the run would never end.
+  // If the human's part fails, nothing is answered any more, and the run would never end.
   const problem = await Promise.race([ended(hive), human]).then(
     () => null,
     async (error: unknown) =>
@@ -81,7 +81,7 @@ async function killAtRandom(seed: number, way: HookWay): Promise<void> {
   );
   isOver = true;
   if (problem === null) await human;
-  // An agent whose keeper was killed before it had recorded it. Its first hook would stop it, if its model still answered.
+  // The keeper of this agent was killed before it had recorded the agent. The agent's first hook would stop it if the model still answered.
   for (const line of remainingProcesses()) if (line.includes(folder)) kill(Number.parseInt(line, 10));
   const plan = `seed ${seed}, hooks by ${way}`;
   expect(problem, plan).toBeNull();

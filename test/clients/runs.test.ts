@@ -81,7 +81,7 @@ describe('a run of Claude Code', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('keeps its directory and its environment, and of what looks like a secret only what was named', async () => {
+  test('keeps its directory and its environment, but of the variables that look like secrets only those that were named', async () => {
     const script = thenDone(bash('echo "$FLAVOUR,$MY_TOKEN,$KEPT_TOKEN" >> effects.txt'));
     const world = await start({
       script,
@@ -129,7 +129,7 @@ describe('a run of Claude Code', () => {
     expect(most).toBe(1);
   });
 
-  test('outlives the machine: nobody is left, and the first process that starts again goes on', async () => {
+  test('outlives a restart of the machine: the first process of Hive that starts continues it', async () => {
     const script: Script = (request) => nextLine(request, ['one']);
     const started = await start({ script, patience: '60s' });
     const { hive, child, folder } = started;

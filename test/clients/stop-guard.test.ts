@@ -9,7 +9,7 @@ import { runCodex } from './support/codex.ts';
 import { type Reply as CodexReply, hive as codexCall, startResponses } from './support/responses.ts';
 import { askIdIn, openWorld, type World } from './support/world.ts';
 
-/** With a desk: where nobody is there a ping is unseen, and owes no report. */
+/** With a desk: without one a ping is unseen, and no report is owed. */
 async function withDesk(): Promise<World> {
   const world = await openWorld();
   await openDesk(world.hive);
@@ -50,7 +50,7 @@ describe('Claude Code in the background', () => {
     expect((await world.hive.outreach.list({ kind: 'report', limit: 1 })).items[0]?.status).toBe('delivered');
   });
 
-  test('that ignores it is let go after three, and the human is told', async () => {
+  test('that ignores it may stop after three holds, and the human is told', async () => {
     const world = await withDesk();
     const model = await startModel((_request, step) =>
       step === 1 ? { calls: [call('hivemind_ping_user', PING)] } : done,
@@ -96,7 +96,7 @@ describe('Codex in the background', () => {
     expect(await noticesOf(world.hive)).toEqual([]);
   });
 
-  test('that ignores it is let go after three: it has no cap of its own', async () => {
+  test('that ignores it may stop after three holds: Codex has no limit of its own', async () => {
     const world = await withDesk();
     const model = await startResponses((_request, step) =>
       step === 1 ? { calls: [codexCall('hivemind_ping_user', PING)] } : done,

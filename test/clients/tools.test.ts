@@ -23,7 +23,7 @@ function ours(request: ModelRequest | undefined): { name: string }[] {
 }
 
 describe('the tool list of Claude Code', () => {
-  test('has the tools of every day; another is loaded when the model looks it up', async () => {
+  test('has the tools that are used often; another one is loaded when the model looks it up', async () => {
     const world = await openWorld();
     const model = await startModel((_request, step) => {
       if (step === 1) return { calls: [{ name: 'ToolSearch', input: { query: `select:${DEFERRED}` } }] };

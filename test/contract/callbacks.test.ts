@@ -16,7 +16,7 @@ function recorder(): { calls: Prompt[]; onResponse: (prompt: Prompt) => void } {
   return { calls, onResponse: (prompt) => void calls.push(prompt) };
 }
 
-/** Until the program has heard of all that happened so far: it has heard what became of a further question. */
+/** Waits until the program knows all that happened so far: it has been told the outcome of a further question. */
 async function heard(program: HiveLibrary): Promise<void> {
   const { calls, onResponse } = recorder();
   const { prompt } = await program.prompts.ask({ question: 'Heard?' }, { onResponse });
@@ -76,7 +76,7 @@ describe('onResponse', () => {
     expect([seenA.calls.length, seenB.calls.length]).toEqual([1, 1]);
   });
 
-  it('is told of an expiry and of a cancel, which carry no decision', async () => {
+  it('is called for an expiry and for a cancel, which carry no decision', async () => {
     const program = await library(tempStore());
     const { calls, onResponse } = recorder();
     await program.prompts.ask({ question: 'Quick?', timeout_ms: 1_000 }, { onResponse });
@@ -104,7 +104,7 @@ describe('onResponse', () => {
     expect([...answers].every(([ask_id, decision]) => ask_id === decision)).toBe(true);
   });
 
-  it('that fails leaves the answer uncollected, and the others undisturbed', async () => {
+  it('that fails leaves the answer uncollected, and the others still run', async () => {
     const store = tempStore();
     const log = recordingLog();
     const program = await library(store, 'program', log);
@@ -120,7 +120,7 @@ describe('onResponse', () => {
     expect(log.lines[0]).toContain('A callback failed');
   });
 
-  it('can be taken back, and refuses a prompt that is not there', async () => {
+  it('can be removed, and is refused for a prompt that does not exist', async () => {
     const program = await library(tempStore());
     const { calls, onResponse } = recorder();
     const { prompt } = await program.prompts.ask({ question: 'Go?' });

@@ -54,7 +54,7 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(await forgeEach(driver, row, [read])).toEqual(Object.keys(UNCOVERED_OF_MESSAGE).sort());
   });
 
-  test('show a mention, but not its message, whichever column of that was forged', async () => {
+  test('show a mention without its message, whichever column of the message was forged', async () => {
     const { driver, store, message_id } = await open();
     const row = { table: 'messages', key: 'message_id', id: message_id, joined: true };
     const read = async () => {
@@ -64,7 +64,7 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(await forgeEach(driver, row, [read])).toEqual(Object.keys(UNCOVERED_OF_MESSAGE).sort());
   });
 
-  test('one damaged prompt and one damaged message stop nothing: they are set aside, and the doctor names them', async () => {
+  test('one damaged prompt and one damaged message do not stop the rest: they are set aside, and the doctor names them', async () => {
     const address = await engine.freshAddress();
     const hive = await openTestHive(address);
     const [bad, good, other] = [
@@ -110,7 +110,7 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(check?.text).toContain(torn.message.message_id);
   });
 
-  test('fit again what a statement has changed in one prompt or in many', async () => {
+  test('are right again after a statement has changed one prompt or many', async () => {
     const { driver, store, ask_id } = await open();
     await store.write(async (tx) => {
       await tx.prompts.move('session-1', { session_id: 'session-2', handle: 'Claude-other' });
@@ -126,11 +126,11 @@ interface Forged {
   table: string;
   key: string;
   id: string;
-  /** It is read along with another row, which finds it by its key: another key finds nothing. */
+  /** Another row finds it by its key. With another key it is not found. */
   joined?: boolean;
 }
 
-/** Forges each column in turn, and puts it right again. Returns those that nobody noticed; none is refused for no reason. */
+/** Forges each column in turn, and restores it. Returns the columns whose change was not noticed. An unchanged row must be accepted. */
 async function forgeEach(
   driver: Driver,
   { table, key, id, joined = false }: Forged,
@@ -163,7 +163,7 @@ async function forgeEach(
   return unnoticed.sort();
 }
 
-/** Writes something else in its place: of the same kind, or a null where there was something to lose. */
+/** Writes another value of the same type, or null where the old value was not null. */
 async function forge(
   driver: Driver,
   set: ReturnType<typeof statement>,
@@ -173,14 +173,14 @@ async function forge(
   const others: SqlValue[] =
     typeof value === 'number' ? [value + 1] : typeof value === 'string' ? [otherText(value)] : ['forged', 7];
   for (const other of others) {
-    // What was null says nothing of its kind: PostgreSQL refuses a text where a number belongs.
+    // A null does not show the type of its column, and PostgreSQL refuses a text where a number belongs.
     const written = await driver.write((sql) => sql.run(set, [id, other])).catch(() => 0);
     if (written === 1) return other;
   }
   throw new Error('It could not be forged.');
 }
 
-/** Still JSON where it was, so that it is the checksum that refuses it. */
+/** JSON stays JSON, so that the checksum and not the parser refuses it. */
 function otherText(value: string): string {
   return /^[[{]/.test(value) ? (value === '[]' ? '["forged"]' : '[]') : `${value}!`;
 }

@@ -21,7 +21,7 @@ import { tempStore } from '../support/temp.ts';
 const HOUR_MS = 60 * 60 * 1000;
 const NOBODY = { alive: () => true, ancestors: () => [] } as unknown as Processes;
 
-test('what a carrier handed is collected though the clock of this machine is behind', async () => {
+test('what was handed over is collected although the clock of this machine is behind', async () => {
   const path = tempStore();
   const hive = await openTestHive(path);
   const { ask_id } = await ask(hive);
@@ -29,7 +29,7 @@ test('what a carrier handed is collected though the clock of this machine is beh
   const delivery = createDelivery(await openWithClock(path, 2 * HOUR_MS), () => []);
   const [handed] = await delivery.hand([ask_id], 'cli:session-1');
   expect(Date.parse(handed?.prompt.handed_at ?? '')).toBeGreaterThan(Date.now() + HOUR_MS);
-  // By a store whose clock was set back in between, even.
+  // Even by a store whose clock was set back in between.
   expect(await hive.delivery.collect('cli:session-1')).toBe(1);
   expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
 });
@@ -48,7 +48,7 @@ test.each([
   },
 );
 
-test('one that was silent for longer than a day is, by the clock of the store', async () => {
+test('an agent that was silent for longer than a day counts as such by the clock of the store', async () => {
   const path = tempStore();
   const before = createSessions(await openWithClock(path, -60 * HOUR_MS), NOBODY);
   await before.introduce(introduction({ machine: 'another' }));

@@ -1,4 +1,4 @@
-/** Deliveries: the receipts of everything that is carried into an agent, the same on every engine. */
+/** Deliveries: the receipts of everything that is delivered to an agent, the same on every engine. */
 import { expect, test } from 'vitest';
 import type { Receipts } from '../../src/domain/delivery.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -9,7 +9,7 @@ import { claude, SESSION } from '../support/turns.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
-/** What a carrier handed and nothing proved read. */
+/** What was handed over and is not proved read. */
 async function carried(hive: OpenedHive, carrier: string): Promise<string[]> {
   const found = await hive.store.read((tx) => tx.deliveries.carriedBy(carrier, '9999'));
   return found.map(({ subject }) => subject);
@@ -26,7 +26,7 @@ async function answered(hive: OpenedHive, session_id?: string): Promise<string> 
 }
 
 export function deliveriesContract(engine: StoreEngine): void {
-  test('a question that waits owes nobody anything; what became of it is owed to its asker', async () => {
+  test('a pending question is not owed to anybody; its outcome is owed to its asker', async () => {
     const [hive] = await openTwo(engine);
     const { ask_id, session_id } = await ask(hive);
     expect(await receipts(hive, ask_id)).toBeUndefined();
@@ -42,7 +42,7 @@ export function deliveriesContract(engine: StoreEngine): void {
     });
   });
 
-  test('one that is handed again, with nothing that proved the first, says that it is repeated', async () => {
+  test('one that is handed over again without proof of the first time says that it is repeated', async () => {
     const [hive, other] = await openTwo(engine);
     const ask_id = await answered(hive);
     expect(await hive.delivery.hand([ask_id], 'mcp:1')).toMatchObject([{ repeated: false }]);
@@ -55,7 +55,7 @@ export function deliveriesContract(engine: StoreEngine): void {
     expect(await carried(hive, 'mcp:2')).toEqual([]);
   });
 
-  test('an answer that comes late is owed anew, whatever was read of its question before', async () => {
+  test('a late answer is owed again, whatever was read of its question before', async () => {
     const [hive] = await openTwo(engine);
     const { ask_id } = await ask(hive);
     await hive.prompts.cancel(ask_id, HUMAN, 'human');
@@ -84,22 +84,22 @@ export function deliveriesContract(engine: StoreEngine): void {
     });
   });
 
-  test('only what is released of a carrier comes again', async () => {
+  test('only what its carrier has lost is delivered again', async () => {
     const [hive] = await openTwo(engine);
     const [first, second] = [await answered(hive), await answered(hive)];
     const [one] = await hive.delivery.hand([first], 'mcp:1');
     await hive.delivery.hand([second], 'mcp:1');
     const handed = [{ ask_id: first, handed_at: one?.prompt.handed_at ?? '' }];
-    await hive.delivery.release('mcp:2', handed);
+    await hive.delivery.markLost('mcp:2', handed);
     expect(await carried(hive, 'mcp:1')).toHaveLength(2);
-    await hive.delivery.release('mcp:1', handed);
+    await hive.delivery.markLost('mcp:1', handed);
     expect(await carried(hive, 'mcp:1')).toEqual([second]);
     expect((await hive.prompts.get(first)).handed_at).toEqual(expect.any(String));
-    await hive.store.write((tx) => tx.deliveries.release('mcp:1'));
+    await hive.store.write((tx) => tx.deliveries.markLost('mcp:1'));
     expect(await carried(hive, 'mcp:1')).toEqual([]);
   });
 
-  test('a mention is read once it is handed: it is dealt with, not proved', async () => {
+  test('a mention counts as read once it is handed over: it needs no proof, because it is processed', async () => {
     const [hive] = await openTwo(engine);
     const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
     const { mentions } = await post(hive, ada, '@Claude-def34 look');
@@ -111,7 +111,7 @@ export function deliveriesContract(engine: StoreEngine): void {
     expect(mention).toMatchObject({ carrier: 'mcp:1', delivered_at: receipt?.handed_at });
   });
 
-  test('one hook carries an answer, a report and the word of an abort, and one event proves them all', async () => {
+  test('one hook carries an answer, a report and the notice of an abort, and one event proves them all', async () => {
     const [hive] = await openTwo(engine);
     const client = claude(hive);
     await client.prompt('p1');
@@ -138,7 +138,7 @@ export function deliveriesContract(engine: StoreEngine): void {
     expect(await receipts(hive, item.outreach_id)).toBeUndefined();
   });
 
-  test('what a session has yet to read moves on: what its hooks carried is carried by nobody', async () => {
+  test('what a session has yet to read moves to its successor: nobody carries what its hooks had carried', async () => {
     const [hive] = await openTwo(engine);
     for (const session_id of ['before', 'after']) await introduce(hive, session_id);
     const [unread, polled, read] = [

@@ -16,7 +16,7 @@ export function eventsContract(engine: StoreEngine): void {
     expect(await seqsAfter(other.store, 0)).toEqual(seqs);
   });
 
-  test('number nothing for what was rolled back', async () => {
+  test('use no number for what was rolled back', async () => {
     const store = await openOn(engine, await engine.freshAddress());
     await append(store, 2);
     await expect(
@@ -53,7 +53,7 @@ export function eventsContract(engine: StoreEngine): void {
     expect(head).toBe((pruned ?? 0) + 2);
   });
 
-  test('tell of each change of a prompt in the transaction that made it', async () => {
+  test('record each change of a prompt in the transaction that made it', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
     await hive.prompts.mark(ask_id, 'offered');
@@ -77,7 +77,7 @@ export function eventsContract(engine: StoreEngine): void {
     expect(trail[4]?.data).toMatchObject({ decision: 'no', before: 'yes', response_id: 'r2' });
   });
 
-  test('are appended once for a receipt that stands already', async () => {
+  test('are not appended again for a receipt that exists already', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     const first = await hive.prompts.mark(ask_id, 'seen');

@@ -1,4 +1,4 @@
-/** The feed: it skips nothing, repeats nothing, says when it lost its place, and wakes who waits. */
+/** The feed: it skips nothing, repeats nothing, says when it lost its place, and wakes those who wait. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { HiveError } from '../../src/domain/errors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
@@ -42,7 +42,7 @@ function upTo(last: number): number[] {
 }
 
 export function feedContract(engine: StoreEngine): void {
-  test('tells every event once and in order, more than a page of them and from two writers', async () => {
+  test('delivers every event once and in order, more than a page of them and from two writers', async () => {
     const [one, other] = await openTwo(engine);
     const followed = follow(one, 0);
     await Promise.all(Array.from({ length: 60 }, (_, n) => append((n % 2 === 0 ? one : other).store, 20)));
@@ -58,7 +58,7 @@ export function feedContract(engine: StoreEngine): void {
     expect(followed.seqs).toEqual([4, 5]);
   });
 
-  test('tells what happens while it is telling', async () => {
+  test('delivers what happens while it delivers', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await append(hive.store, 1);
     const followed = follow(hive, 0, async (events) => {
@@ -68,7 +68,7 @@ export function feedContract(engine: StoreEngine): void {
     expect(followed.seqs).toEqual([1, 2]);
   });
 
-  test('tells again what its listener failed to take', async () => {
+  test('delivers again what its listener failed to take', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await append(hive.store, 1);
     let failures = 0;
@@ -91,7 +91,7 @@ export function feedContract(engine: StoreEngine): void {
     expect([followed.resyncs, followed.seqs]).toEqual([[5], [6]]);
   });
 
-  test('says resync again when it could not be said', async () => {
+  test('says resync again when the first time failed', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await append(hive.store, 2);
     await hive.store.write((tx) => tx.events.prune(FAR_FUTURE, 2));
@@ -109,7 +109,7 @@ export function feedContract(engine: StoreEngine): void {
     expect(heads).toEqual([2, 2]);
   });
 
-  test('needs no resync where its cursor had seen everything that went', async () => {
+  test('needs no resync if its cursor had passed everything that was removed', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await append(hive.store, 5);
     const followed = follow(hive, 0);
@@ -120,7 +120,7 @@ export function feedContract(engine: StoreEngine): void {
     expect([followed.resyncs, followed.seqs]).toEqual([[], upTo(6)]);
   });
 
-  test('has caught up once everything that was stored is handed on, whoever stored it', async () => {
+  test('has caught up once everything stored is delivered, whoever stored it', async () => {
     const address = await engine.freshAddress();
     const hive = await openTestHive(address);
     const other = await openTestHive(address);
@@ -154,7 +154,7 @@ export function feedContract(engine: StoreEngine): void {
     expect(followed.seqs).toEqual([]);
   });
 
-  test('wakes who waits when an answer is given elsewhere, without the help of the slow poll', async () => {
+  test('wakes a wait when an answer is given elsewhere, without the slow poll', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const [one, other] = await openTwo(engine);
@@ -165,7 +165,7 @@ export function feedContract(engine: StoreEngine): void {
     expect((await waiting)[0]?.status).toBe('responded');
   });
 
-  test('lets a wait end with its time, and with its abort', async () => {
+  test('ends a wait at its time limit, and when it is aborted', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     expect((await hive.prompts.wait([ask_id], { wait_ms: 60 }))[0]?.status).toBe('pending');
@@ -176,7 +176,7 @@ export function feedContract(engine: StoreEngine): void {
     expect((await waiting)[0]?.status).toBe('pending');
   });
 
-  test('waits for one of several, and not for what is read already', async () => {
+  test('waits for one of several, and not for what was read already', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const [first, second] = [await ask(hive), await ask(hive)];
     const { session_id } = await introduce(hive);
@@ -190,7 +190,7 @@ export function feedContract(engine: StoreEngine): void {
     expect((await waiting).map((prompt) => prompt.decision)).toEqual(['yes', 'no']);
   });
 
-  test('whoever waits when the hive is closed is told how it stands, at once, and nobody looks later', async () => {
+  test('a wait ends with the current state when the hive is closed, at once, and nothing is read later', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     await claude(hive).prompt('p1');

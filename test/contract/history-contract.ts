@@ -12,7 +12,7 @@ import type { StoreEngine } from './store-contract.ts';
 const search = async (hive: OpenedHive, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> =>
   (await hive.store.read((tx) => tx.history.search({ limit: 50, ...filter }))).items;
 
-/** What follows has a later time: of two in one millisecond nothing says which is newer. */
+/** Gives what follows a later time: two entries of one millisecond have no order. */
 async function nextMillisecond(): Promise<void> {
   const now = Date.now();
   await eventually(() => Date.now() > now);
@@ -43,7 +43,7 @@ export function historyContract(engine: StoreEngine): void {
     expect(entries[2]).toMatchObject({ status: 'responded', decision: 'keep it', by: 'ada' });
   });
 
-  test('says where each author ran, and of the human nothing', async () => {
+  test('says where each agent ran, and nothing about the human', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const fork = await agent(hive, 'fork-1', 'fork');
     await hive.prompts.ask({ question: 'Which?' }, fork);
@@ -63,7 +63,7 @@ export function historyContract(engine: StoreEngine): void {
     expect(await search(hive, { query: 'nowhere' })).toEqual([]);
   });
 
-  test('takes what a pattern would mean for what it is', async () => {
+  test('takes the characters of a pattern literally', async () => {
     const hive = await filled(engine);
     expect(await search(hive, { query: '0% s' })).toHaveLength(1);
     expect(await search(hive, { query: 'sure_' })).toHaveLength(1);
@@ -79,7 +79,7 @@ export function historyContract(engine: StoreEngine): void {
     expect(await search(hive, { since: oldest?.at ?? '' })).toHaveLength(3);
   });
 
-  test('pages meet every entry once, across both kinds', async () => {
+  test('has every entry once over all pages, across both kinds', async () => {
     const hive = await filled(engine);
     for (let n = 0; n < 7; n += 1) await ask(hive, { question: `q${n}` });
     const met: string[] = [];
@@ -95,7 +95,7 @@ export function historyContract(engine: StoreEngine): void {
     expect(met).toHaveLength(10);
   });
 
-  test('refuses a cursor that it has not given out', async () => {
+  test('refuses a cursor that it did not return', async () => {
     await expect(search(await filled(engine), { cursor: 'nonsense' })).rejects.toMatchObject({
       code: 'invalid_input',
     });

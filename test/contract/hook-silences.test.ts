@@ -24,7 +24,7 @@ afterEach(() => {
 
 const FIRST = { settings: { answers_first: true } };
 
-/** Resolves when everything that the hooks do after their answer is done. */
+/** Resolves when the hooks have done everything that they do after their answer. */
 async function settled(hive: OpenedHive): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -1,4 +1,4 @@
-/** Several humans on an engine: names and teams, claims that lapse, questions that go to everybody in the end. */
+/** Several humans on an engine: names and teams, claims that lapse, questions that are escalated to everybody. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { OpenDesk } from '../../src/application/desks.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -29,7 +29,7 @@ function letLapse(hive: OpenedHive, { desk_id }: OpenDesk): Promise<void> {
 }
 
 export function humansContract(engine: StoreEngine): void {
-  test('who has sat at a desk can be asked by name, and nobody else', async () => {
+  test('only a human who has used a desk can be asked by name', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const desk = await sit(hive, 'Ada');
     await desk.close();
@@ -42,7 +42,7 @@ export function humansContract(engine: StoreEngine): void {
     expect((await hive.prompts.list({ limit: 9 })).items).toHaveLength(1);
   });
 
-  test('a team is replaced and removed; what it was asked stays with who was in it', async () => {
+  test('a team is replaced and removed; what it was asked stays with its former members', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await hive.humans.setTeam({ name: 'Ops', members: ['ada'] });
     const { ask_id } = await ask(hive, { to: 'ops' });
@@ -56,7 +56,7 @@ export function humansContract(engine: StoreEngine): void {
     expect((await hive.prompts.get(ask_id)).recipients).toEqual(['ops', 'ada']);
   });
 
-  test('a list shows what one human or team is asked', async () => {
+  test('a list shows what one human or team was asked', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await hive.humans.setTeam({ name: 'Ops', members: ['ada', 'b%b'] });
     await ask(hive, { question: 'All?' });
@@ -70,7 +70,7 @@ export function humansContract(engine: StoreEngine): void {
     expect([await shown('%'), await shown('a')]).toEqual([[], []]);
   });
 
-  test('the asker is told how many desks it concerns', async () => {
+  test('the asker is told how many desks a question concerns', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await sit(hive, 'ada');
     await sit(hive, 'bob');
@@ -81,7 +81,7 @@ export function humansContract(engine: StoreEngine): void {
     expect([await online(), await online('bob')]).toEqual([2, 1]);
   });
 
-  test('everybody is here or away, once, with their teams', async () => {
+  test('everybody is listed once, as here or away, with their teams', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await hive.humans.setTeam({ name: 'Ops', members: ['bob'] });
     const ada = await sit(hive, 'Ada Lovelace');
@@ -93,7 +93,7 @@ export function humansContract(engine: StoreEngine): void {
     ]);
   });
 
-  test('of many who take a prompt up at once one has it, and the others see who', async () => {
+  test('of many who claim a prompt at once one gets it, and the others see who', async () => {
     const [one, other] = await openTwo(engine);
     const { ask_id } = await ask(one);
     const names = ['ada', 'bob', 'cid', 'dan', 'eve', 'fay'];
@@ -109,7 +109,7 @@ export function humansContract(engine: StoreEngine): void {
     expect((await typesOf(one, ask_id)).filter((type) => type === 'prompt/claimed')).toHaveLength(1);
   });
 
-  test('a claim keeps nobody from answering, and nothing is held that is answered', async () => {
+  test('a claim prevents nobody from answering, and ends with the answer', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const ada = await sit(hive, 'ada');
     const { ask_id } = await ask(hive);
@@ -127,7 +127,7 @@ export function humansContract(engine: StoreEngine): void {
     expect(await hive.store.read((tx) => tx.claims.nextLapse())).toBeNull();
   });
 
-  test('nobody holds what has fallen with its turn, and nobody lets it go later', async () => {
+  test('a claim ends when its prompt is cancelled with its turn, and is not released later', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const ada = await sit(hive, 'ada');
     const turn = await beginTurn(hive);
@@ -142,7 +142,7 @@ export function humansContract(engine: StoreEngine): void {
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', claimed_by: 'ada' });
   });
 
-  test('a claim is let go by whose it is, and by the desk that closes', async () => {
+  test('a claim is released by its owner, and by a desk that closes', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const [ada, bob] = [await sit(hive, 'ada'), await sit(hive, 'bob')];
     const { ask_id } = await ask(hive);
@@ -154,7 +154,7 @@ export function humansContract(engine: StoreEngine): void {
     expect(await hive.prompts.get(ask_id)).toMatchObject({ claimed_by: null, claimed_at: null });
   });
 
-  test('one human takes a prompt along to another desk of theirs', async () => {
+  test('one human moves a claim to another desk of theirs', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const [home, work] = [await sit(hive, 'ada'), await sit(hive, 'ada')];
     const { ask_id } = await ask(hive);
@@ -164,7 +164,7 @@ export function humansContract(engine: StoreEngine): void {
     expect((await hive.prompts.get(ask_id)).claimed_by).toBe('ada');
   });
 
-  test('the claim of a desk that is gone lapses: any process that lives sees to it', async () => {
+  test('the claim of a desk that is gone lapses: any live process records it', async () => {
     const [one, other] = await openTwo(engine);
     const ada = await sit(one, 'ada');
     const [held, next] = [await ask(one), await ask(one)];
@@ -172,7 +172,7 @@ export function humansContract(engine: StoreEngine): void {
       await one.claims.claim(ask_id, { by: 'ada', desk_id: ada.desk_id });
     await letLapse(one, ada);
     const bob = await sit(other, 'bob');
-    // Whoever wants it need not wait for anybody to notice.
+    // Another desk can claim it before that is recorded.
     expect(await other.claims.claim(next.ask_id, { by: 'bob', desk_id: bob.desk_id })).toMatchObject({
       accepted: true,
     });
@@ -182,12 +182,12 @@ export function humansContract(engine: StoreEngine): void {
     expect(await typesOf(one, held.ask_id)).toEqual(['prompt/created', 'prompt/claimed', 'prompt/released']);
   });
 
-  test('a question goes to everybody at its time, once, while any process lives', async () => {
+  test('a question is escalated to everybody at its time, once, while any process lives', async () => {
     const [one, other] = await openTwo(engine);
     await sit(one, 'ada');
     for (const hive of [one, other]) hive.startExpiry();
     const { ask_id, escalates_at } = await ask(one, { to: 'ada', escalate_after_ms: 1_000 });
-    // Looked at in the store itself: a read through the service would write it down.
+    // Read from the store itself: a read through the service would record it.
     const stored = async (): Promise<string | null> =>
       (await one.store.read((tx) => tx.prompts.get(ask_id)))?.escalated_at ?? null;
     await eventually(async () => (await stored()) !== null);
@@ -196,7 +196,7 @@ export function humansContract(engine: StoreEngine): void {
     expect((await typesOf(one, ask_id)).filter((type) => type === 'prompt/escalated')).toHaveLength(1);
   });
 
-  test('a question that should have gone to everybody has, as soon as anybody reads it', async () => {
+  test('a question that is due to be escalated is escalated as soon as anybody reads it', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await sit(hive, 'ada');
     const { ask_id, escalates_at } = await ask(hive, { to: 'ada', escalate_after_ms: 1_000 });
@@ -205,7 +205,7 @@ export function humansContract(engine: StoreEngine): void {
     expect((await hive.prompts.get(ask_id)).escalated_at).toEqual(expect.any(String));
   });
 
-  test('what is answered in time goes to nobody else', async () => {
+  test('a question that is answered in time is not escalated', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await sit(hive, 'ada');
     const { ask_id, escalates_at } = await ask(hive, { to: 'ada', escalate_after_ms: 1_000 });

@@ -184,7 +184,7 @@ async function play(moves: readonly Move[]): Promise<void> {
     if (turn_id !== null) expect(answer?.turn_id).toBe(turn_id);
     if (patient) expect(answer?.outcome).not.toBe('unconfirmed');
     const turn = await watcher.turns.get(answer?.turn_id ?? '');
-    // The reply equals the record; only an asker that stopped waiting may have got less.
+    // The reply equals the record; only an asker that stopped waiting may know less.
     if (answer?.outcome !== 'unconfirmed') {
       expect(turn).toMatchObject({
         state: answer?.outcome,
@@ -212,7 +212,7 @@ async function checkStore(hive: OpenedHive): Promise<void> {
     expect(await hive.store.read((tx) => tx.turns.pendingInterrupts(subject ?? ''))).toEqual([]);
 }
 
-test('whatever the order, each request is answered once and by its own turn, and no question stands otherwise than the table says', async () => {
+test('whatever the order, each request is answered once and by its own turn, and each question has the status that the table says', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 25 }), (moves) => play(moves)),
     { numRuns: 40 },

@@ -24,7 +24,7 @@ import { eventually } from '../support/wait.ts';
 // Who gets an answer, when, and which.
 
 describe('every state of a turn and every request', () => {
-  /** The state in which the request meets the session, made here; returns the turn that is named. */
+  /** Brings the session into the state that the request finds; returns the turn that the request names. */
   const states: Record<string, (hive: OpenedHive) => Promise<Turn>> = {
     'in progress': (hive) => beginTurn(hive),
     completed: async (hive) => hive.turns.end((await beginTurn(hive)).turn_id),
@@ -95,7 +95,7 @@ describe('every state of a turn and every request', () => {
   });
 });
 
-describe('the end answers everybody who waits', () => {
+describe('the end of a turn answers everybody who waits', () => {
   test.each([
     ['completed', {}, { outcome: 'completed', abort_reason: null, by: null }],
     ['interrupted', INTERRUPTED, { outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' }],
@@ -145,7 +145,7 @@ describe('the end answers everybody who waits', () => {
 });
 
 describe('waiting and not waiting', () => {
-  test('after its time an asker is told unconfirmed, and the request stays in force', async () => {
+  test('at its time limit an asker gets unconfirmed, and the request stays in force', async () => {
     const hive = await openTestHive();
     const turn = await beginTurn(hive);
     expect(await interrupt(hive, { timeout_ms: 30 })).toMatchObject({ outcome: 'unconfirmed', by: null });
@@ -157,7 +157,7 @@ describe('waiting and not waiting', () => {
     expect(after).toMatchObject({ state: 'answered', outcome: 'aborted' });
   });
 
-  test('who asks again under the same interrupt_id waits for the same request, or gets its outcome', async () => {
+  test('an asker that repeats an interrupt_id waits for the same request, or gets its outcome', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive);
@@ -190,7 +190,7 @@ describe('waiting and not waiting', () => {
     await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  test('withdrawn, it stops nothing any more, and its asker is told so', async () => {
+  test('a withdrawn interrupt stops nothing, and its asker is told', async () => {
     const hive = await openTestHive();
     const turn = await beginTurn(hive);
     const { reply } = await interruptStored(hive);
@@ -202,7 +202,7 @@ describe('waiting and not waiting', () => {
     expect(await claude(hive).pre(undefined, 't1')).toBe('');
   });
 
-  test('nonsense is refused, and leaves nothing waiting', async () => {
+  test('invalid requests are refused, and leave nothing waiting', async () => {
     const hive = await openTestHive();
     const turn = await beginTurn(hive);
     await expect(interrupt(hive, { timeout_ms: -1 })).rejects.toMatchObject({ code: 'invalid_input' });
@@ -221,7 +221,7 @@ describe('who may', () => {
   const agent = (session_id: string, ancestors: string[] = []) =>
     ({ kind: 'agent', by: 'Agent-x', via: 'mcp', session_id, ancestors }) as const;
 
-  test('a session does not interrupt itself, nor one it descends from; another it may', async () => {
+  test('a session cannot interrupt itself, nor one it descends from; it can interrupt another', async () => {
     const hive = await openTestHive();
     await beginTurn(hive);
     await expect(interrupt(hive, { actor: agent(SESSION) })).rejects.toMatchObject({ code: 'not_allowed' });
@@ -257,7 +257,7 @@ describe('interrupt_all', () => {
   });
 });
 
-describe('the truth, where no hook tells it', () => {
+describe('the outcome, if no hook reports it', () => {
   const RECORDED = join(ROOT, 'test/wire/fixtures/claude-code/transcripts/esc-tool-stream-early-mcp.jsonl');
   const PROMPT_ID = '9a0e9700-0000-4000-8000-000000000001';
 
@@ -286,7 +286,7 @@ describe('the truth, where no hook tells it', () => {
     expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'terminal' });
   });
 
-  test('Esc before anybody asked: nothing runs any more', async () => {
+  test('Esc before anybody asked: nothing is running', async () => {
     const hive = await onThisMachine(RECORDED);
     await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
     expect(await endsOf(hive)).toEqual(['interrupted by terminal']);
@@ -357,7 +357,7 @@ describe('what users of other programs have reported', () => {
       await expect(interrupt(hive, turn_id)).rejects.toMatchObject({ code: 'turn_not_current' });
     });
 
-    test('one that was accepted and then overtaken by the end is answered by it', async () => {
+    test('one that was accepted just before the end is answered by the end', async () => {
       const hive = await openTestHive();
       await runningTurn(hive, 'p1');
       const reply = interrupt(hive);
@@ -399,8 +399,8 @@ describe('what users of other programs have reported', () => {
     });
   });
 
-  describe('pingdotgg/t3code #9851, anthropics/claude-agent-sdk-typescript #425: what the agent had asked stays open behind the stop', () => {
-    test('questions and permissions fall with the turn, whoever waits for them is told, none is a refusal', async () => {
+  describe('pingdotgg/t3code #9851, anthropics/claude-agent-sdk-typescript #425: what the agent had asked stays open after the stop', () => {
+    test('questions and permissions are cancelled with the turn, those who wait for them are told, and none counts as a refusal', async () => {
       const hive = await openTestHive();
       await runningTurn(hive, 'p1');
       const question = await ask(hive, { question: 'Which branch?' });
@@ -416,7 +416,7 @@ describe('what users of other programs have reported', () => {
       expect(told).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
     });
 
-    test('one asked in the very moment of the stop does not slip through', async () => {
+    test('a question asked at the moment of the stop is cancelled too', async () => {
       const hive = await openTestHive();
       const { turn_id } = await runningTurn(hive, 'p1');
       await hive.turns.end(turn_id, { aborted: 'interrupted', by: 'ada' });
@@ -438,7 +438,7 @@ describe('what users of other programs have reported', () => {
       expect(await claude(hive).pre('p1', 't1')).toBe('');
     });
 
-    test('one that the end overtook says completed, and not aborted', async () => {
+    test('one that came just after the end says completed, and not aborted', async () => {
       const hive = await openTestHive();
       await runningTurn(hive, 'p1');
       const reply = interrupt(hive);

@@ -36,7 +36,7 @@ async function askAll(hive: OpenedHive, ...texts: string[]): Promise<string[]> {
 }
 
 export function listsContract(engine: StoreEngine): void {
-  test('what waits comes by urgency, then oldest first', async () => {
+  test('pending prompts come by urgency, then oldest first', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await askAll(hive, 'n1');
     await ask(hive, { question: 'low', urgency: 'low' });
@@ -45,7 +45,7 @@ export function listsContract(engine: StoreEngine): void {
     expect(await questions(hive, { status: 'pending' })).toEqual(['critical', 'n1', 'n2', 'low']);
   });
 
-  test('what is settled comes newest first', async () => {
+  test('settled prompts come newest first', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     for (const ask_id of (await askAll(hive, 'a', 'b', 'c')).toReversed()) {
       await hive.prompts.cancel(ask_id, HUMAN, 'human');
@@ -55,7 +55,7 @@ export function listsContract(engine: StoreEngine): void {
     expect(await questions(hive, { status: 'pending' })).toEqual([]);
   });
 
-  test('a walk through the pages meets everything that stays exactly once, whatever comes and goes', async () => {
+  test('all pages together have everything that stays exactly once, whatever comes and goes', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const names = Array.from({ length: 30 }, (_, n) => `stays ${n}`);
     const going = await askAll(hive, ...Array.from({ length: 10 }, (_, n) => `goes ${n}`));
@@ -104,13 +104,13 @@ export function listsContract(engine: StoreEngine): void {
     expect(await found({ query: '0x_d' })).toEqual([]);
   });
 
-  test('what is snoozed does not wait, until its time comes', async () => {
+  test('a snoozed prompt is not listed as pending until its time comes', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const [ask_id = ''] = await askAll(hive, 'later', 'now');
     await hive.prompts.snooze(ask_id, new Date(Date.now() + 3_600_000).toISOString());
     expect(await questions(hive, { status: 'waiting' })).toEqual(['now']);
     expect(await questions(hive, { status: 'pending' })).toEqual(['later', 'now']);
-    // Its time has come, without a test that waits for it: a busy machine would have slept through it.
+    // Its time is set into the past: a test does not wait for it.
     await hive.prompts.snooze(ask_id, new Date(Date.now() - 3_600_000).toISOString());
     expect(await questions(hive, { status: 'waiting' })).toEqual(['later', 'now']);
   });
@@ -123,7 +123,7 @@ export function listsContract(engine: StoreEngine): void {
     expect(await questions(hive, { status: 'late' })).toEqual(['late']);
   });
 
-  test('a cursor that no list has given out is refused', async () => {
+  test('a cursor that no list has returned is refused', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     for (const cursor of ['x', 'W10', Buffer.from('{"a":1}').toString('base64url')]) {
       await expect(hive.prompts.list({ status: 'pending', limit: 1, cursor })).rejects.toMatchObject({
@@ -132,7 +132,7 @@ export function listsContract(engine: StoreEngine): void {
     }
   });
 
-  test('what a session has open shows what is settled before what is pending, however much that is', async () => {
+  test('the open prompts of a session show settled ones before pending ones, however many there are', async () => {
     const hive = await withoutQuotas(await openTestHive(await engine.freshAddress()));
     const session = await introduce(hive);
     for (let n = 0; n < 250; n += 1) await hive.prompts.ask({ question: `pending ${n}` }, session);
@@ -144,7 +144,7 @@ export function listsContract(engine: StoreEngine): void {
     expect([settled, pending]).toEqual([1, 250]);
   });
 
-  test('who waits for whatever a session has open hears of an answer to a question that is not listed', async () => {
+  test('a wait for anything that a session has open ends with an answer to a question that is not listed', async () => {
     const hive = await withoutQuotas(await openTestHive(await engine.freshAddress()));
     const session = await introduce(hive);
     for (let n = 0; n < 200; n += 1) await hive.prompts.ask({ question: `pending ${n}` }, session);

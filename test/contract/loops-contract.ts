@@ -1,4 +1,4 @@
-/** Loops: agents that keep answering each other are heard, but no longer hold each other up, until a human says something. */
+/** Loops: messages of agents that keep replying to each other are delivered, but no longer hold them, until a human writes something. */
 import { expect, test } from 'vitest';
 import { humanPrompted } from '../../src/application/loops.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
@@ -28,7 +28,7 @@ const SIX = [true, true, true, true, true, true];
 export function loopsContract(engine: StoreEngine): void {
   const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
 
-  test('after six mentions of each other within five minutes further ones gate no more, and the human is told once', async () => {
+  test('after six mentions of each other within five minutes further ones no longer gate, and the human is told once', async () => {
     const hive = await open();
     const pair = await two(hive);
     expect(await pingPong(hive, pair, 9)).toEqual([...SIX, false, false, false]);
@@ -46,7 +46,7 @@ export function loopsContract(engine: StoreEngine): void {
     });
   });
 
-  test('a chain of more than eight replies gates no more, however slowly it grows', async () => {
+  test('a chain of more than eight replies no longer gates, however slowly it grows', async () => {
     const hive = await open();
     const agents = await Promise.all(
       Array.from({ length: 12 }, (_, n) => join(hive, `${String(n).padStart(5, '0')}-session`)),
@@ -64,7 +64,7 @@ export function loopsContract(engine: StoreEngine): void {
     expect(message.hops).toBe(0);
   });
 
-  test("a human's message in the project lets them begin anew", async () => {
+  test("a human's message in the project restarts the count", async () => {
     const hive = await open();
     const pair = await two(hive);
     await pingPong(hive, pair, 7);
@@ -93,7 +93,7 @@ export function loopsContract(engine: StoreEngine): void {
     expect(await pingPong(hive, pair, 1)).toEqual([false]);
   });
 
-  test('an unverified message is no human word, and does not restart a chain of replies', async () => {
+  test("an unverified message does not count as the human's, and does not restart a chain of replies", async () => {
     const hive = await open();
     const pair = await two(hive);
     await pingPong(hive, pair, 7);
@@ -105,7 +105,7 @@ export function loopsContract(engine: StoreEngine): void {
     expect((await post(hive, pair[0], 'three', { reply_to: second.message_id })).message.hops).toBe(2);
   });
 
-  test('unverified messages are counted together, whatever their headings: after six they hold nobody up', async () => {
+  test('unverified messages are counted together, whatever their headings: after six they no longer gate', async () => {
     const hive = await open();
     await two(hive);
     const gates: unknown[] = [];
@@ -134,7 +134,7 @@ export function loopsContract(engine: StoreEngine): void {
     ]);
   });
 
-  test("a human's word restarts a chain of replies", async () => {
+  test("a human's message restarts a chain of replies", async () => {
     const hive = await open();
     const [a, b] = await two(hive);
     const first = (await post(hive, a, 'one')).message.message_id;
@@ -144,7 +144,7 @@ export function loopsContract(engine: StoreEngine): void {
     expect((await post(hive, a, 'three', { reply_to: second.message_id })).message.hops).toBe(1);
   });
 
-  test('other pairs go on, and so do mentions of the human and by the human', async () => {
+  test('other pairs are not affected, nor are mentions of the human and by the human', async () => {
     const hive = await open();
     const pair = await two(hive);
     await join(hive, 'xyz56-session');
@@ -158,7 +158,7 @@ export function loopsContract(engine: StoreEngine): void {
     expect((await post(hive, 'human', '@Claude-def34')).mentions[0]?.gates).toBe(true);
   });
 
-  test('the human lets them go on', async () => {
+  test('the human can allow them to continue', async () => {
     const hive = await open();
     const pair = await two(hive);
     await pingPong(hive, pair, 7);
@@ -180,7 +180,7 @@ export function loopsContract(engine: StoreEngine): void {
     expect((await post(hive, pair[1], '@Claude-abc12')).mentions).toHaveLength(1);
   });
 
-  test('a pair is two sessions that exist', async () => {
+  test('a pair consists of two sessions that exist', async () => {
     const hive = await open();
     const [a] = await two(hive);
     await expect(hive.loops.mute([a.handle, 'nobody'])).rejects.toMatchObject({ code: 'session_not_found' });

@@ -62,7 +62,7 @@ export function mentionsContract(engine: StoreEngine): void {
       ]);
     });
 
-    test('is undelivered to an addressee until something has carried it, urgent ones first, of those that gate', async () => {
+    test('is undelivered until something has carried it; of those that gate, urgent ones come first', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       const undelivered = () => hive.store.read((tx) => tx.mentions.undelivered(bob.session_id, 10));
@@ -83,7 +83,7 @@ export function mentionsContract(engine: StoreEngine): void {
       expect(await eventsOf(hive, 'message/posted')).toEqual([]);
     });
 
-    test('tells a session that has ended from one that never was', async () => {
+    test('distinguishes a session that has ended from one that never existed', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       await hive.store.write((tx) => tx.sessions.upsert({ ...bob, state: 'ended', ended_at: tx.now }));
@@ -95,7 +95,7 @@ export function mentionsContract(engine: StoreEngine): void {
       ]);
     });
 
-    test('reaches the session that went on from the one it names', async () => {
+    test('reaches the session that continues the one it names', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       const heir = await join(hive, 'new00-session');
@@ -150,7 +150,7 @@ export function mentionsContract(engine: StoreEngine): void {
     });
   });
 
-  test('what a session has yet to deal with moves to the one that goes on from it', async () => {
+  test('what a session has yet to process moves to the session that continues it', async () => {
     const hive = await open();
     const [ada, bob, heir] = await joinThree(hive);
     await post(hive, ada, '@Claude-def34 1');
@@ -195,7 +195,7 @@ export function mentionsContract(engine: StoreEngine): void {
   });
 
   describe('clearing', () => {
-    test('removes mentions alone, dealt with or not, frees whom they held, and leaves a trail', async () => {
+    test('removes only mentions, processed or not, frees the agents that they held, and is recorded', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       const first = await post(hive, ada, '@Claude-def34 @Human');

@@ -48,7 +48,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(again).toMatchObject({ processed: [], already: mention_ids.slice(0, 1), remaining: 1 });
     });
 
-    test('all at once; what had not been read comes back with it', async () => {
+    test('all at once; the result has those that had not been read', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       await post(hive, ada, '@Claude-def34 read');
@@ -62,7 +62,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(await hive.mentions.process(command)).toMatchObject({ processed: [], remaining: 0 });
     });
 
-    test('by ids that were only named somewhere brings what they say, once', async () => {
+    test('by ids that were only named returns their text, once', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       const { mentions } = await post(hive, ada, '@Claude-def34 unread');
@@ -72,7 +72,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(await hive.mentions.process(command)).toMatchObject({ unread: [], already: mention_ids });
     });
 
-    test('all leaves what would not fit one result', async () => {
+    test('all leaves those that do not fit into one result', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       for (let n = 0; n < 3; n += 1) await post(hive, ada, `@Claude-def34 ${'x'.repeat(30_000)}`);
@@ -83,7 +83,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       });
     });
 
-    test('a gate remembers who is held, since when and who was told, the longest held first, until progress', async () => {
+    test('a gate remembers who is held, since when and who was told, the longest held first, until there is progress', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       const at = (minute: number): string => `2026-01-11T18:0${minute}:00.000Z`;
@@ -137,7 +137,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(reply.answered).toMatchObject({
         session_id: bob.session_id,
         status: 'processed',
-        note: `answered with ${reply.message.message_id}`,
+        note: `replied with ${reply.message.message_id}`,
       });
       expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
       expect((await hive.mentions.has(eve.session_id)).count).toBe(1);
@@ -161,7 +161,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
   });
 
   describe('time', () => {
-    /** Lets the time of every mention run out. */
+    /** Makes every mention due. */
     const lapse = (hive: OpenedHive, session_id: string, at: string): Promise<void> =>
       hive.store.write(async (tx) => {
         for (const { mention_id } of await tx.mentions.unprocessedOf(session_id)) {
@@ -171,7 +171,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
         await tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: {} });
       });
 
-    test('a mention waits a day', async () => {
+    test('a mention is kept for a day', async () => {
       const hive = await open();
       const [ada] = await joinThree(hive);
       const { mentions } = await post(hive, ada, '@Claude-def34');
@@ -179,7 +179,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(24 * 60 * 60 * 1000);
     });
 
-    test('once it is up the mention waits no longer, and is recorded as expired', async () => {
+    test('at its time the mention is no longer pending, and is recorded as expired', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
       const { message } = await post(hive, ada, '@Claude-def34');
@@ -194,7 +194,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(mention).toMatchObject({ status: 'expired', processed_at: null });
     });
 
-    test('of however many is up at once, all are recorded as expired', async () => {
+    test('however many are due at once, all are recorded as expired', async () => {
       const hive = await open();
       const [ada] = await joinThree(hive);
       const { mentions } = await post(hive, ada, '@Claude-def34');
@@ -214,7 +214,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(await hive.mentions.expireDue()).toBe(0);
     });
 
-    test('any live process writes the expiry down', async () => {
+    test('any live process records the expiry', async () => {
       const [hive, watcher] = await openTwo(engine);
       const [ada, bob] = await joinThree(hive);
       watcher.startExpiry();

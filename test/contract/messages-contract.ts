@@ -35,7 +35,7 @@ export function messagesContract(engine: StoreEngine): void {
     expect((await one.messages.read({ limit: 10 })).items.map((item) => item.seq)).toEqual([1, 2, 3]);
   });
 
-  test('a message that does not exist is said to be none', async () => {
+  test('a message that does not exist is reported as missing', async () => {
     const hive = await open();
     const ada = await join(hive, 'abc12-session');
     await expect(hive.messages.get('msg-x')).rejects.toMatchObject({ code: 'message_not_found' });
@@ -66,7 +66,7 @@ export function messagesContract(engine: StoreEngine): void {
       expect(seen).toEqual(names(0, 25));
     });
 
-    test('go forward from where a reader was, and wait there for what comes', async () => {
+    test("go forward from a reader's position, and wait there for new messages", async () => {
       const hive = await open();
       await talk(hive, 12);
       const first = await hive.messages.read({ limit: 5 });
@@ -92,7 +92,7 @@ export function messagesContract(engine: StoreEngine): void {
       });
     });
 
-    test('are refused for a cursor that no list has given out', async () => {
+    test('are refused for a cursor that no list has returned', async () => {
       const hive = await open();
       await expect(hive.messages.read({ limit: 5, after: 'x' })).rejects.toMatchObject({
         code: 'invalid_input',
@@ -122,7 +122,7 @@ export function messagesContract(engine: StoreEngine): void {
       expect(await bodiesOf(hive)).toHaveLength(5);
     });
 
-    test('a chain of replies is a thread, with what it began with', async () => {
+    test('a chain of replies is a thread, with its first message', async () => {
       const hive = await open();
       const ada = await join(hive, 'abc12-session');
       const root = (await post(hive, ada, 'root')).message.message_id;
@@ -134,7 +134,7 @@ export function messagesContract(engine: StoreEngine): void {
       expect(await bodiesOf(hive, { thread: 'other' })).toEqual(['elsewhere']);
     });
 
-    test('an author and words narrow', async () => {
+    test('can be filtered by author and by words', async () => {
       const hive = await open();
       const ada = await join(hive, 'abc12-session');
       await post(hive, ada, 'The LOGIN is 100% done');
@@ -146,7 +146,7 @@ export function messagesContract(engine: StoreEngine): void {
     });
   });
 
-  test('are listed around a message that is known, as well as by a cursor', async () => {
+  test('are listed around a known message, as well as by a cursor', async () => {
     const hive = await open();
     const ada = await join(hive, 'abc12-session');
     const posted = [];

@@ -28,7 +28,7 @@ export function messagesOnceContract(engine: StoreEngine): void {
       });
     });
 
-    test('found as a block in a buffer is not posted again, under whatever heading it stands there', async () => {
+    test('found as a block in a buffer is not posted again, whatever its heading there', async () => {
       const hive = await open();
       const ada = await join(hive, 'abc12-session');
       const { message } = await post(hive, ada, 'Done. @Human');
@@ -48,7 +48,7 @@ export function messagesOnceContract(engine: StoreEngine): void {
       expect((await hive.mentions.summary('human')).total).toBe(1);
     });
 
-    test("that a program wrote into a buffer is nobody's, and is known again as what it claimed to be", async () => {
+    test('that a program wrote into a buffer has no author, and is recognized by the author that it claims', async () => {
       const hive = await open();
       const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
       const asked = await post(hive, bob, '@Claude-abc12 done?');
@@ -65,7 +65,7 @@ export function messagesOnceContract(engine: StoreEngine): void {
       expect(written.mentions).toMatchObject([
         { session_id: bob.session_id, from_session_id: 'unverified', gates: true },
       ]);
-      // It answers in nobody's name: what waits for the one in its heading still waits.
+      // It replies in nobody's name: what is pending for the author in its heading stays pending.
       expect(written.answered).toBeNull();
       expect(await hive.mentions.has(ada.session_id)).toMatchObject({ count: 1 });
       expect(await postUnverified(hive, 'Claude-abc12', '@All yes')).toMatchObject({
@@ -76,7 +76,7 @@ export function messagesOnceContract(engine: StoreEngine): void {
       expect(posted?.data).toMatchObject({ from: 'unverified', by: 'unverified', author: 'unverified' });
     });
 
-    test("under the human's own heading is the human's, as nobody else", async () => {
+    test("under the human's own heading is the human's, and nobody else's", async () => {
       const hive = await open();
       const { message } = await hive.messages.post({
         body: 'hello',
@@ -86,7 +86,7 @@ export function messagesOnceContract(engine: StoreEngine): void {
       expect(message.as_handle).toBeNull();
     });
 
-    test('is known again whatever id its sender has given it meanwhile', async () => {
+    test('is recognized whatever id its sender has given it since', async () => {
       const hive = await open();
       for (const handle of ['Human', 'Claude-abc12']) {
         const found = {

@@ -64,7 +64,7 @@ export function migrationsContract(engine: StoreEngine): void {
     await append(store, 1);
     const [there, next] = await seqsAfter(store, 11);
     expect(there).toBe(12);
-    // Where a number can be visible before it is on disk, an older Hive may have shown some that are gone.
+    // If a number can be visible before it is on disk, an older Hive may have shown some that are lost.
     expect(next).toBeGreaterThan(12);
 
     const fresh = await engine.missingAddress();
@@ -77,7 +77,7 @@ export function migrationsContract(engine: StoreEngine): void {
     expect(applied.at(-1)?.['number']).toBe(SCHEMA_VERSION);
   });
 
-  test('that are cut off have changed nothing, and are made up for by the next who opens the store', async () => {
+  test('that are cut off have changed nothing, and are repeated by the next process that opens the store', async () => {
     const address = await engine.missingAddress();
     await makeOld(engine, address);
     const before = await shapeOf(engine, address);
@@ -109,7 +109,7 @@ export function migrationsContract(engine: StoreEngine): void {
     expect(await shapeOf(engine, address)).toEqual(before);
   });
 
-  test('bring the receipts of everything together, and what was under way goes on from there', async () => {
+  test('merge the receipts of all kinds, and deliveries under way continue from there', async () => {
     const address = await engine.missingAddress();
     await makeOld(engine, address);
     const driver = await engine.openDriver(address);
@@ -202,7 +202,7 @@ export function migrationsContract(engine: StoreEngine): void {
     });
   });
 
-  test('are not tried where the store only cannot be asked which it is', async () => {
+  test('are not tried if the version of the store cannot be read', async () => {
     const address = await engine.missingAddress();
     await (await openOn(engine, address)).close();
     const driver = await engine.openDriver(address);

@@ -21,7 +21,7 @@ export function namesContract(engine: StoreEngine): void {
     (await hive.sessions.find(session_id))?.handle;
 
   describe('a given name', () => {
-    test('is the handle, whole; a second living session of that name is counted, in any case', async () => {
+    test('is the whole handle; a second live session of that name gets a number, whatever its case', async () => {
       const hive = await open();
       expect((await named(hive, NAME)).handle).toBe(NAME);
       expect((await named(hive, 'abc12-session')).handle).toBe('frontend-tests-2');
@@ -37,7 +37,7 @@ export function namesContract(engine: StoreEngine): void {
       expect(await hive.sessions.list()).toHaveLength(1);
     });
 
-    test('passes from a session that has ended to the next; what the first wrote and asked stays its own', async () => {
+    test('passes from a session that has ended to the next; what the first wrote and asked stays with it', async () => {
       const hive = await open();
       const first = await named(hive, 'abc12-session');
       const asked = await ask(hive, {}, first.session_id);
@@ -50,7 +50,7 @@ export function namesContract(engine: StoreEngine): void {
       expect((await hive.prompts.get(asked.ask_id)).session_id).toBe(first.session_id);
     });
 
-    test('that was passed on meanwhile does not come back with a session that is resumed', async () => {
+    test('that was passed on does not come back with a session that is resumed', async () => {
       const hive = await open();
       const first = await named(hive, 'abc12-session');
       await end(hive, first);
@@ -62,7 +62,7 @@ export function namesContract(engine: StoreEngine): void {
       expect((await named(hive, 'abc12-session')).handle).toBe(NAME);
     });
 
-    test('never takes a handle that a client gave, dead or alive', async () => {
+    test('never takes a handle that a client gave, whether that session lives or not', async () => {
       const hive = await open();
       const first = await join(hive, 'abc12-session');
       expect((await named(hive, 'x1', 'Claude-abc12')).handle).toBe('Claude-abc12-2');
@@ -72,7 +72,7 @@ export function namesContract(engine: StoreEngine): void {
       expect((await join(hive, 'def34-session')).handle).toBe('Claude-def34s');
     });
 
-    test("that comes from the parent's environment is the parent's alone", async () => {
+    test("that comes from the parent's environment belongs to the parent only", async () => {
       const hive = await open();
       const parent = await named(hive, 'abc12-session');
       const child = { name: NAME, parent_session_id: parent.session_id };
@@ -80,7 +80,7 @@ export function namesContract(engine: StoreEngine): void {
       expect((await join(hive, 'ghi56-session', { ...child, name: 'helper' })).handle).toBe('helper');
     });
 
-    test('of the human or of all is refused to who has no other, and passed over for who has', async () => {
+    test('like Human or All is refused if the session has no other, and ignored if it has', async () => {
       const hive = await open();
       await expect(named(hive, 'Human', 'Human')).rejects.toThrow('No session may be called "Human"');
       await expect(named(hive, 'all', 'all')).rejects.toThrow('Set HIVE_AGENT to another name');
@@ -89,7 +89,7 @@ export function namesContract(engine: StoreEngine): void {
   });
 
   describe('the first letters of a handle', () => {
-    test('find its session, the living before those that have ended', async () => {
+    test('find its session, live ones before those that have ended', async () => {
       const hive = await open();
       const old = await named(hive, 'old', 'backend-old');
       await end(hive, old);
@@ -101,7 +101,7 @@ export function namesContract(engine: StoreEngine): void {
       expect((await hive.sessions.resolve('backend-')).session_id).toBe(old.session_id);
     });
 
-    test('that begin several name them; those that begin none, what comes near', async () => {
+    test('that match several list them; those that match none list similar ones', async () => {
       const hive = await open();
       await named(hive, NAME);
       await named(hive, 'frontend-docs', 'frontend-docs');
@@ -112,7 +112,7 @@ export function namesContract(engine: StoreEngine): void {
       await expect(hive.sessions.resolve('')).rejects.toMatchObject({ code: 'session_not_found' });
     });
 
-    test('narrow lists of what it asked and wrote; an unknown name finds nothing', async () => {
+    test('filter lists of what it asked and wrote; an unknown name finds nothing', async () => {
       const hive = await open();
       const one = await named(hive, NAME);
       const other = await named(hive, 'builder', 'builder');
@@ -128,7 +128,7 @@ export function namesContract(engine: StoreEngine): void {
         (await hive.messages.read({ from_handle, limit: 10 })).items.map(({ body }) => body);
       expect(await from('@front')).toEqual(['hello']);
       expect(await from('human')).toEqual(['hello yourself']);
-      // A session may be gone before what it wrote: its whole handle still means it, and nobody whose handle begins so.
+      // A session may be removed before what it wrote: its whole handle still means it, and no session whose handle begins the same.
       await post(hive, { ...one, session_id: 'gone', handle: 'front' }, 'long ago');
       expect(await from('front')).toEqual(['long ago']);
     });

@@ -53,7 +53,7 @@ export function outreachContract(engine: StoreEngine): void {
       ]);
     });
 
-    test('with one output a turn ping and card share it; where turns are not told a report ends it', async () => {
+    test('with one output a turn a ping and a card share it; if turns are not reported, a report ends the turn', async () => {
       const hive = await withSettings(await open(), { outputs_per_turn: 1 });
       const session = await agent(hive, 'bg-1');
       await hive.outreach.card({ title: 'Build' }, session);
@@ -65,7 +65,7 @@ export function outreachContract(engine: StoreEngine): void {
       expect(await hive.outreach.ping({ message: 'x' }, session)).toMatchObject({ status: 'sent' });
     });
 
-    test('who minds is busy: at every seat there is, or answering just now', async () => {
+    test('the human is busy if every seat says so, or while answering', async () => {
       const hive = await withSettings(await away(), { mind_busy: true });
       const session = await agent(hive, 'bg-1');
       await hive.desks.setPreferences('ada@here', { do_not_disturb: true });
@@ -84,7 +84,7 @@ export function outreachContract(engine: StoreEngine): void {
       await hive.outreach.ping({ message: 'x' }, other);
     });
 
-    test('five for all background sessions together; critical is counted apart; a report is always possible', async () => {
+    test('five for all background sessions together; critical ones are counted separately; a report is always possible', async () => {
       const hive = await withSettings(await open(), FIVE);
       for (let n = 1; n <= 5; n += 1)
         await hive.outreach.ping({ message: 'x' }, await agent(hive, `bg-${n}`));
@@ -100,7 +100,7 @@ export function outreachContract(engine: StoreEngine): void {
       });
     });
 
-    test('the source is the one of now, not the one of when the caller was looked up', async () => {
+    test('the current source counts, not the one from when the caller was looked up', async () => {
       const hive = await open();
       const session = await agent(hive, 'one', 'main');
       await hive.sessions.configure('one', { source: 'bg' }, HUMAN);
@@ -109,7 +109,7 @@ export function outreachContract(engine: StoreEngine): void {
   });
 
   describe('the last token', () => {
-    test('is had by one of many that race for it, over two connections', async () => {
+    test('goes to one of many that race for it, over two connections', async () => {
       const [one, other] = await openTwo(engine);
       await withSettings(await attended(one), FIVE);
       for (let n = 1; n <= 4; n += 1)
@@ -122,7 +122,7 @@ export function outreachContract(engine: StoreEngine): void {
       expect(await creditsOf(one)).toBe(0);
     });
 
-    test('a session with figures of its own has a bucket of its own', async () => {
+    test('a session with its own limits has its own bucket', async () => {
       const hive = await open();
       const session = await agent(hive, 'bg-1');
       await hive.sessions.configure('bg-1', { budget_capacity: 1 }, HUMAN);
@@ -134,7 +134,7 @@ export function outreachContract(engine: StoreEngine): void {
   });
 
   describe('charged only when shown', () => {
-    test('what nobody sees gives its token back and owes no report, not even when it is shown later', async () => {
+    test('what nobody sees returns its token and requires no report, even if it is shown later', async () => {
       const hive = await withSettings(await open(), FIVE);
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'no screen' })).toBe(true);
@@ -149,7 +149,7 @@ export function outreachContract(engine: StoreEngine): void {
       expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
-    test('with nobody there it is unseen at once, and costs nothing; a loop is refused when enough is kept', async () => {
+    test('with nobody there it is unseen at once and costs nothing; a loop is refused when enough is stored', async () => {
       const hive = await withSettings(await away(), FIVE);
       const session = await agent(hive, 'bg-1');
       const sent = await hive.outreach.ping({ message: 'x' }, session);
@@ -161,14 +161,14 @@ export function outreachContract(engine: StoreEngine): void {
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).message).toContain(
         '5 pings and cards are kept for your human already',
       );
-      // What others send is not rationed, and is kept as well.
+      // What others send is not rationed, and is stored too.
       expect(await hive.outreach.card({ title: 'x' }, await agent(hive, 'main-1', 'main'))).toMatchObject({
         status: 'unseen',
       });
       expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
-    test('what was shown stays paid', async () => {
+    test('what was shown keeps its cost', async () => {
       const hive = await withSettings(await open(), FIVE);
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'notification' });
@@ -231,7 +231,7 @@ export function outreachContract(engine: StoreEngine): void {
   });
 
   describe('settings', () => {
-    test('hold everywhere until taken back, and survive a restart', async () => {
+    test('apply everywhere until reset, and survive a restart', async () => {
       const address = await engine.freshAddress();
       const hive = await openTestHive(address);
       expect(await hive.outreach.settings()).toEqual(DEFAULT_OUTREACH_SETTINGS);
@@ -244,7 +244,7 @@ export function outreachContract(engine: StoreEngine): void {
       });
     });
 
-    test('a session that may send no reports is told so, and nothing is held for it', async () => {
+    test('a session that may send no reports is told so, and is not held for one', async () => {
       const hive = await open();
       const session = await agent(hive, 'bg-1');
       await hive.sessions.configure('bg-1', { report_policy: 'blocked' }, HUMAN);
@@ -255,7 +255,7 @@ export function outreachContract(engine: StoreEngine): void {
   });
 
   describe('the list', () => {
-    test('is newest first, by kind and session, and goes on at its cursor', async () => {
+    test('is newest first, by kind and session, and continues from its cursor', async () => {
       const hive = await open();
       const main = await agent(hive, 'main-1', 'main');
       for (let n = 1; n <= 5; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
@@ -270,7 +270,7 @@ export function outreachContract(engine: StoreEngine): void {
   });
 
   describe('retention', () => {
-    test('takes what was shown, and neither a report that nobody has read nor a ping that nobody has seen', async () => {
+    test('removes what was shown, but no report that nobody has read and no ping that nobody has seen', async () => {
       const hive = await away();
       const session = await agent(hive, 'bg-1');
       const { outreach_id } = await hive.outreach.ping({ message: 'unseen' }, session);

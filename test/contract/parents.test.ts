@@ -31,7 +31,7 @@ it('is the nearest session above, not the farthest', async () => {
   expect(ancestors).toEqual(['near', 'far']);
 });
 
-it('wins over what the environment names, which counts where no process does', async () => {
+it('wins over what the environment names, which counts only if no process does', async () => {
   const service = await sessions();
   await service.introduce(introduction({ session_id: 'process', pid: 5 }));
   const below = introduction({ session_id: 'below', pid: 9, parent_session_id: 'named' });
@@ -48,7 +48,7 @@ it('is never the session itself, another machine, or a session that has ended', 
   expect((await service.introduce(elsewhere)).parent_session_id).toBeNull();
 });
 
-it("is a subagent's own session, however many processes lie between", async () => {
+it('is the main session for a subagent, however many processes are in between', async () => {
   const service = await sessions();
   await service.introduce(introduction({ session_id: 'process', pid: 5 }));
   const subagent = introduction({ session_id: 'root:a1', pid: 9, parent_session_id: 'root' });
@@ -62,7 +62,7 @@ it('starts at the process that the caller names, where the session has none', as
   expect(shell).toMatchObject({ pid: null, parent_session_id: 'agent' });
 });
 
-it('is looked for once, when the session is new', async () => {
+it('is looked up once, when the session is new', async () => {
   const service = await sessions();
   family.walks = 0;
   for (let n = 0; n < 3; n += 1) await service.introduce(introduction({ session_id: 'again', pid: 9 }));

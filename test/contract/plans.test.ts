@@ -62,7 +62,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the history of a session': (tx) => tx.mentions.list({ session_id: 'session-1', limit: 100 }),
 };
 
-/** What is sorted nevertheless: the little that one session has open. */
+/** What is sorted nevertheless: the few prompts that one session has open. */
 const SORTED: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'what a session has open': (tx) => tx.prompts.openOf('session-1', 200),
   'the turns that it was not told of': (tx) => tx.turns.unreadAborts('session-1', 5),

@@ -54,7 +54,7 @@ export function popupsContract(engine: StoreEngine): void {
     expect(await take({ held_by: 'desk-9', seat: 'bob@home' })).toBe(true);
   });
 
-  test('what became of a lease is written once', async () => {
+  test('the outcome of a lease is written once', async () => {
     const { hive, ids } = await leased(1);
     const [ask_id = ''] = ids;
     const outcome = () => hive.store.read((tx) => tx.popups.outcome(ask_id, SEAT));
@@ -67,7 +67,7 @@ export function popupsContract(engine: StoreEngine): void {
     expect(await hive.store.read((tx) => tx.popups.outcome(ask_id, 'bob@home'))).toBeUndefined();
   });
 
-  test('a lease is taken over when it is old and its popup was never shown, by one', async () => {
+  test('an old lease whose popup was never shown is taken over, by one process', async () => {
     const { hive, ids } = await leased(2);
     const [first = '', second = ''] = ids;
     const takeOver = (subject: string, held_by: string, before: string) =>
@@ -79,7 +79,7 @@ export function popupsContract(engine: StoreEngine): void {
     expect(await takeOver(second, 'desk-2', at(10))).toBe(false);
   });
 
-  test('the popups of late are those of one kind at that seat that were not suppressed', async () => {
+  test('the recent popups are those of one kind at that seat that were not suppressed', async () => {
     const { hive, ids } = await leased(4);
     await hive.store.write(async (tx) => {
       await tx.popups.settle(ids[1] ?? '', SEAT, 'suppressed', 'focused');
@@ -103,7 +103,7 @@ export function popupsContract(engine: StoreEngine): void {
       outreach: null,
     };
 
-    test('is held by its newest lease, and is one popup for all since its oldest that is not settled', async () => {
+    test('is held by its newest lease, and is one popup for everything since the oldest that is not settled', async () => {
       const { hive, ids } = await leased(5, kind);
       expect(await hive.store.read((tx) => tx.popups.storm(scope))).toBeNull();
       await hive.store.write(async (tx) => {

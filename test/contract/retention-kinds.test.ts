@@ -9,7 +9,7 @@ import { tempStore } from '../support/temp.ts';
 
 const DAYS = 90;
 
-it('knows every table: what is in none of its kinds is meant to stay', () => {
+it('knows every table: those that are in none of its kinds are kept on purpose', () => {
   const staying = tablesOfStore().filter(({ table }) => !agingTables().has(table));
   expect(staying.map(({ table }) => table).sort()).toEqual([
     'counters',
@@ -93,7 +93,7 @@ it('removes desks whose lease has lapsed, and old events of what is gone', async
   expect(await hive.retention.sweep(DAYS)).toEqual({ events: 2 });
 });
 
-it('old messages go with their mentions and popups, but for those that somebody has yet to deal with', async () => {
+it('old messages are removed with their mentions and popups, except those that somebody has yet to process', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
@@ -119,7 +119,7 @@ it('old messages go with their mentions and popups, but for those that somebody 
   expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
 });
 
-it('a session takes along what the loop guard remembers of it', async () => {
+it('a session is removed with what the loop guard remembers of it', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];

@@ -1,5 +1,5 @@
 /**
- * Retention: what goes, what stays, and that a preview says the same as a sweep does.
+ * Retention: what is removed, what stays, and that a preview says what a sweep does.
  *
  * @module-tag not-consumed
  * @module-tag sqlite
@@ -49,7 +49,7 @@ it('keeps what was answered late for as long as an answer in time, counted from 
   await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no prompt');
 });
 
-it('keeps what waits, however old, with its trail', async () => {
+it('keeps what is pending, however old, with its events', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const { ask_id } = await ask(hive);
@@ -84,7 +84,7 @@ it('works through more than one batch', async () => {
   expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 250, deliveries: 250, events: 500 });
 });
 
-it('a cursor that stood before what was removed is told, and a new seq is never an old one', async () => {
+it('the owner of a cursor before what was removed is told, and a seq is never reused', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const { ask_id } = await ask(hive);

@@ -33,7 +33,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
   });
 
   describe('an agent', () => {
-    test('sets its own mentions and roles, nothing that holds or rations it, and nothing of others', async () => {
+    test('sets its own mentions and roles, but nothing that holds or rations it, and nothing of others', async () => {
       const hive = await open();
       const bob = await join(hive, 'bob', { name: 'bob' });
       const amy = await join(hive, 'amy', { name: 'amy' });
@@ -61,7 +61,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
       expect(await hive.sessions.resolve('amy')).toEqual(amy);
     });
 
-    test('leaves what a human has set, also after it went on under another id', async () => {
+    test('cannot change what a human has set, also after it continued under another id', async () => {
       const hive = await open();
       const bob = await join(hive, 'bob', { name: 'bob' });
       await hive.sessions.configure('bob', { shared: false }, HUMAN);
@@ -78,7 +78,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
       expect((await hive.sessions.resolve('bob')).shared).toBe(true);
     });
 
-    test('that takes no mentions is called by no other agent, but by the human who names it', async () => {
+    test('that takes no mentions is mentioned by no other agent, but by a human who names it', async () => {
       const hive = await open();
       const bob = await join(hive, 'bob', { name: 'bob' });
       const amy = await join(hive, 'amy', { name: 'amy' });
@@ -90,7 +90,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
     });
   });
 
-  test('a role that no mention could reach is refused to anybody', async () => {
+  test('a role that no mention could reach is refused to everybody', async () => {
     const hive = await open();
     await join(hive, 'bob', { name: 'bob' });
     for (const role of ['two words', 'all', 'HUMAN', '-x', ''])

@@ -1,5 +1,5 @@
 /**
- * The doorbell: a hint, and what carries on when it is lost.
+ * The doorbell: a hint, and what works without it when it is lost.
  *
  * @module-tag state-not-events
  * @module-tag sqlite
@@ -42,7 +42,7 @@ async function two(): Promise<{ waiting: OpenedHive; answering: OpenedHive; stor
   return { waiting, answering: await openTestHive(store), store, bell: `${store}-bell` };
 }
 
-/** What one that waits finds of the answer that another gives; `help` runs when it has been given. Its wait ends only if it is woken. */
+/** What a wait returns of the answer that another hive gives; `help` runs after that. The wait ends only if it is woken. */
 async function finds(
   waiting: OpenedHive,
   answering: OpenedHive,
@@ -56,7 +56,7 @@ async function finds(
   return (await waited)[0]?.status;
 }
 
-/** The net looks twice a second: a second of it finds everything. */
+/** The slow poll looks twice a second: a second of it finds everything. */
 function byNet(): void {
   vi.advanceTimersByTime(1_000);
 }
@@ -72,12 +72,12 @@ function keepWatching(hive: OpenedHive): () => void {
 }
 
 describe('the bell', () => {
-  test('wakes who waits in another process', async () => {
+  test('wakes a wait in another process', async () => {
     const { waiting, answering } = await two();
     expect(await finds(waiting, answering)).toBe('responded');
   });
 
-  test('wakes who waits in the process that rings', async () => {
+  test('wakes a wait in the process that rings', async () => {
     const hive = await openTestHive();
     expect(await finds(hive, hive)).toBe('responded');
   });
@@ -112,14 +112,14 @@ describe('the bell', () => {
     stop();
   });
 
-  test('that cannot be rung fails no write, and the net finds the answer', async () => {
+  test('that cannot be rung fails no write, and the slow poll finds the answer', async () => {
     const { waiting, answering, bell } = await two();
     rmSync(bell, { force: true });
     mkdirSync(bell);
     expect(await finds(waiting, answering, byNet)).toBe('responded');
   });
 
-  test('without a watch left on the machine: the net carries on', async () => {
+  test('without a watch left on the machine: the slow poll finds the answer', async () => {
     setWatch(refuseToWatch);
     const { waiting, answering } = await two();
     expect(await finds(waiting, answering, byNet)).toBe('responded');
@@ -146,13 +146,13 @@ describe('the bell', () => {
     expect(rung()).toBeGreaterThan(before);
   });
 
-  test('is put away with the last who waits', async () => {
+  test('is closed with the last wait', async () => {
     const { waiting } = await two();
     await eventually(() => watchers() === 0);
     const stops = [keepWatching(waiting), keepWatching(waiting)];
     expect(watchers()).toBe(1);
     for (const stop of stops) stop();
-    // A handle is gone when its close has come round.
+    // A handle is gone when its close event has been handled.
     await eventually(() => watchers() === 0);
   });
 });

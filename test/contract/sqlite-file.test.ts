@@ -37,7 +37,7 @@ describe('a new store', () => {
   });
 });
 
-test('damage that no reading meets is found by the doctor', async () => {
+test('damage that no query reads is found by the doctor', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   await ask(hive);
@@ -67,7 +67,7 @@ test('damage that no reading meets is found by the doctor', async () => {
   });
 });
 
-test('through a link it is the same store, and its bell the same bell', async () => {
+test('through a link it is the same store, with the same bell', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const link = join(tempFolder(), 'linked.db');
@@ -80,7 +80,7 @@ test('through a link it is the same store, and its bell the same bell', async ()
 });
 
 describe('a store that others move or remove while it is open', () => {
-  test('takes nothing and shows nothing, and goes on once it is back', async () => {
+  test('refuses reads and writes, and works again once it is back', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const { ask_id } = await ask(hive, { question: 'Before?' });

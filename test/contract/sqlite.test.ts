@@ -18,7 +18,7 @@ describeStoreContract('SQLite', {
   },
 });
 
-test('only a receipt leaves its fsync to the next write, unless somebody is told by it', async () => {
+test('only a receipt leaves its fsync to the next write, unless it tells somebody something', async () => {
   const path = tempStore();
   await prepareSqliteFile(path);
   const driver = openSqlite(path);
@@ -36,7 +36,7 @@ test('only a receipt leaves its fsync to the next write, unless somebody is told
   expect(await synchronous()).toBe(FULL);
 });
 
-test('a log that has grown long is ended by the one who leaves, a short one is left', async () => {
+test('a long log is emptied by the process that closes the store, a short one is left', async () => {
   const path = tempStore();
   const log = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   await prepareSqliteFile(path);
@@ -82,7 +82,7 @@ describe('after the machine lost power', () => {
     await again.close();
   });
 
-  test('without a restart numbers have no gaps, however many processes there were', async () => {
+  test('without a restart the numbers have no gaps, however many processes there were', async () => {
     const path = tempStore();
     await prepareSqliteFile(path);
     const numbers = [];
@@ -112,7 +112,7 @@ describe('after the machine lost power', () => {
     expect((await store.read((tx) => tx.events.head())) + 10_000).toBeLessThan(await reserved());
   });
 
-  test('a store that cannot be written now is still read', async () => {
+  test('a store that cannot be written is still read', async () => {
     const path = tempStore();
     await prepareSqliteFile(path);
     const store = await openStore(openSqlite(path, { boot: 'first' }), path);

@@ -1,4 +1,4 @@
-/** What the ledger and the rules read of the past: the same on both engines. */
+/** What the statistics and the rules read of the past: the same on both engines. */
 import { expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
@@ -22,7 +22,7 @@ async function filled(engine: StoreEngine): Promise<OpenedHive> {
 }
 
 export function statsContract(engine: StoreEngine): void {
-  test('a ledger counts what was asked, answered and answered by rules', async () => {
+  test('the statistics count what was asked, answered and answered by rules', async () => {
     const hive = await filled(engine);
     const stats = await hive.stats.read('2026-01-01T00:00:00.000Z');
     expect(stats.total).toMatchObject({ asked: 2, answered: 2 });

@@ -55,7 +55,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('outreach', { tags: ['at-least-once'] }, () => outreachContract(engine));
     describe('popups', { tags: ['one-winner'] }, () => popupsContract(engine));
     describe('history', { tags: ['provenance'] }, () => historyContract(engine));
-    describe('the ledger', { tags: ['provenance'] }, () => statsContract(engine));
+    describe('the statistics', { tags: ['provenance'] }, () => statsContract(engine));
     describe('the feed', { tags: ['state-not-events'] }, () => feedContract(engine));
     describe('migrations', () => migrationsContract(engine));
   });

@@ -23,7 +23,7 @@ beforeEach(async () => {
   hive = await openTestHive(path);
 });
 
-/** The prompts as a process sees them so many minutes from now. */
+/** The prompts as a process sees them this many minutes from now. */
 async function in_(minutes: number): Promise<PromptService> {
   const store = await openWithClock(path, minutes * MINUTE_MS);
   return createPrompts(store, createFeed(store, recordingLog()), randomIds);
@@ -56,14 +56,14 @@ test('nobody is warned of a question that has no time limit, a short one, or is 
   expect(await noticesOf(hive)).toEqual([]);
 });
 
-test('the next warning is known to whoever waits for it', async () => {
+test('the time of the next warning can be read', async () => {
   const ask_id = await shown('Which way?');
   const { warns_at, created_at } = await hive.prompts.get(ask_id);
   expect(Date.parse(warns_at ?? '') - Date.parse(created_at)).toBe(8 * MINUTE_MS);
   expect(await hive.store.read((tx) => tx.prompts.nextWarning())).toBe(warns_at);
 });
 
-test('what expires is a notice once, and what nobody was shown is none', async () => {
+test('an expired question is reported once, and not at all if nobody was shown it', async () => {
   await shown('Which way?');
   await ask(hive, { question: 'Unseen?', timeout_ms: 10 * MINUTE_MS });
   const later = await in_(11);
@@ -79,7 +79,7 @@ test('of many that expire together, one notice gives the number', async () => {
   expect(await noticesOf(hive)).toEqual(['4 questions expired without an answer.']);
 });
 
-test('what its asker takes back is a notice; what the human cancels is none', async () => {
+test('a question that its asker withdraws is reported; one that the human cancels is not', async () => {
   const [own, other] = [await shown('Mine?', null), await shown('Yours?', null)];
   const actor = await hive.sessions.actor({ session_id: 'session-1', handle: 'Claude-sessi' }, 'mcp');
   await hive.prompts.cancel(own, actor, 'withdrawn');

@@ -1,4 +1,4 @@
-/** Transactions: whole or not at all, alone while they run, and nothing lost between processes. */
+/** Transactions: atomic, isolated, and with no lost update between processes. */
 import { expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { isBetween } from '../support/wait.ts';
@@ -41,7 +41,7 @@ export function transactionsContract(engine: StoreEngine): void {
     expect([undone, kept]).toEqual([{}, { n: 2 }]);
   });
 
-  test('read what is committed, not what another is writing', async () => {
+  test('read what is committed, not what another one is writing', async () => {
     const store = await openOn(engine, await engine.freshAddress());
     let during: unknown;
     await store.write(async (tx) => {
@@ -63,7 +63,7 @@ export function transactionsContract(engine: StoreEngine): void {
     expect(after).toEqual(before);
   });
 
-  test('say the time as ISO-8601 UTC with milliseconds', async () => {
+  test('give the time as ISO-8601 UTC with milliseconds', async () => {
     const store = await openOn(engine, await engine.freshAddress());
     const before = new Date().toISOString();
     const now = await store.write((tx) => Promise.resolve(tx.now));

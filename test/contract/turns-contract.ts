@@ -7,7 +7,7 @@ import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function turnsContract(engine: StoreEngine): void {
-  test('one asks, a hook in another process stops the turn, its questions fall, the asker is told', async () => {
+  test('a hook in another process stops the turn, its questions are cancelled, and the asker is told', async () => {
     const [desk, agent] = await openTwo(engine);
     const client = claude(agent);
     await client.prompt('p1');
@@ -29,7 +29,7 @@ export function turnsContract(engine: StoreEngine): void {
     expect((await desk.turns.running()).map(({ session }) => session.session_id)).toEqual([SESSION]);
   });
 
-  test('a turn that goes on belongs to the line of the one before', async () => {
+  test('a turn that continues another belongs to its chain', async () => {
     const [hive] = await openTwo(engine);
     const client = claude(hive);
     await client.prompt('p1');
@@ -49,7 +49,7 @@ export function turnsContract(engine: StoreEngine): void {
     expect(ends.filter((end) => end === 'replaced')).toHaveLength(3);
   });
 
-  test('what ended long ago goes with retention, and what asked for it; what runs stays', async () => {
+  test('retention removes what ended long ago, with the requests for it; what runs stays', async () => {
     const [hive] = await openTwo(engine);
     await introduce(hive);
     const old = await hive.turns.start({ session_id: SESSION });

@@ -85,7 +85,7 @@ export function waitsContract(engine: StoreEngine): void {
     ]);
   });
 
-  test('an agent that polls again soon has waited all along', async () => {
+  test('an agent that polls again soon counts as waiting all the time', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     await hive.prompts.wait([ask_id], { wait_ms: 20, waiter: 'session-1' });
@@ -96,7 +96,7 @@ export function waitsContract(engine: StoreEngine): void {
     expect(await trail(hive, ask_id)).toEqual(['prompt/blocked']);
   });
 
-  test('nobody is blocked by a look, by a wait for the question of another session, or by one of a person', async () => {
+  test('a look, a wait for the question of another session, and a wait of a person block nobody', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     await introduce(hive, 'session-2');
@@ -115,7 +115,7 @@ export function waitsContract(engine: StoreEngine): void {
     await untilBlocked(hive, prompt.ask_id);
   });
 
-  test('an answer ends every wait, and the prompt keeps since when it had blocked', async () => {
+  test('an answer ends every wait, and the prompt keeps the time since which it had blocked', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     wait(hive, ask_id);
@@ -137,7 +137,7 @@ export function waitsContract(engine: StoreEngine): void {
     expect(await trail(other, ask_id)).toEqual(['prompt/blocked', 'prompt/unblocked']);
   });
 
-  test('a process that goes on waiting renews its lease, and nothing is announced', async () => {
+  test('a process that continues to wait renews its lease, without an event', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const address = await engine.freshAddress();
@@ -153,7 +153,7 @@ export function waitsContract(engine: StoreEngine): void {
     expect(await blockedSince(hive, ask_id)).toBe(since);
   });
 
-  test('a dialog whose hook was killed waits in its terminal', async () => {
+  test('a dialog whose hook was killed is pending in its terminal', async () => {
     const address = await engine.freshAddress();
     const hive = await openTestHive(address);
     await openDesk(hive);
@@ -170,7 +170,7 @@ export function waitsContract(engine: StoreEngine): void {
     await printed;
   });
 
-  test('a session that is gone is blocked by nothing', async () => {
+  test('a session that is gone counts as not blocked', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     await hive.sessions.introduce(introduction({ pid: 2 ** 22 + 1 }));

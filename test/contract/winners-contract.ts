@@ -15,7 +15,7 @@ async function typesOf(hive: OpenedHive, ask_id: string): Promise<string[]> {
   return (await hive.store.read((tx) => tx.events.of(ask_id, 100))).map((event) => event.type);
 }
 
-/** A prompt whose time is up, which nobody has written down yet. */
+/** A prompt that is due, and whose expiry is not recorded yet. */
 async function askExpired(hive: OpenedHive): Promise<string> {
   const { ask_id, expires_at } = await ask(hive, { timeout_ms: 1_000 });
   await clockReaches(expires_at);
@@ -45,7 +45,7 @@ export function winnersContract(engine: StoreEngine): void {
     }
   });
 
-  test('the store itself lets a prompt leave pending once, and takes no answer after its time', async () => {
+  test('the store itself settles a prompt once, and takes no answer after its time', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const [prompt, short] = [await ask(hive), await ask(hive, { timeout_ms: 1_000 })];
     const after = new Date(Date.parse(short.expires_at ?? '') + 1).toISOString();
@@ -59,7 +59,7 @@ export function winnersContract(engine: StoreEngine): void {
     expect((await hive.prompts.get(prompt.ask_id)).status).toBe('cancelled');
   });
 
-  test('who loses is told who won, without an error', async () => {
+  test('a loser is told who won, without an error', async () => {
     const [one, other] = await openTwo(engine);
     const { ask_id } = await ask(one);
     const results = await Promise.all([
@@ -75,14 +75,14 @@ export function winnersContract(engine: StoreEngine): void {
     ]);
   });
 
-  test('cancelling what is settled is a result, and changes nothing', async () => {
+  test('cancelling a settled prompt is no error, and changes nothing', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
     const { prompt } = await hive.prompts.respond(answerOf(ask_id));
     expect(await hive.prompts.cancel(ask_id, HUMAN, 'human')).toEqual({ accepted: false, prompt });
   });
 
-  test('an answer after the time is late, even when nobody had noticed the time', async () => {
+  test('an answer after the time limit is late, even if the expiry was not recorded', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const ask_id = await askExpired(hive);
     const { outcome, prompt } = await hive.prompts.respond(answerOf(ask_id));

@@ -65,7 +65,7 @@ function documentedOptions(): Map<string, Set<string>> {
   return found;
 }
 
-test('every command and every option of hive --help stands in a synopsis, and nothing else does', async () => {
+test('every command and every option of hive --help is in a synopsis, and nothing else is', async () => {
   const documented = documentedOptions();
   const commands = commandsIn(await help());
   const real = new Map<string, Set<string>>([['hook', new Set(HOOK_FLAGS)]]);
@@ -150,7 +150,7 @@ describe('environment variables', () => {
     expect([...rows.flatMap(([name = '']) => codeIn(name)), ...old].sort()).toEqual(variables);
   });
 
-  test('Codex is told to hand on each that hive mcp reads', () => {
+  test('Codex is told to pass on each that hive mcp reads', () => {
     const rows = ['## Variables of Hive', '## Variables of others'].flatMap((heading) =>
       tableUnder('docs/environment.md', heading),
     );
@@ -281,7 +281,7 @@ describe('what TypeScript and Lisp must agree about', () => {
   });
 });
 
-test('no link within the documents leads nowhere', () => {
+test('every link within the documents leads somewhere', () => {
   const files = new Set(
     readdirSync(ROOT, { recursive: false })
       .map(String)

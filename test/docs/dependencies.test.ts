@@ -78,7 +78,7 @@ test('no runtime package runs anything when it is installed, or is compiled then
   expect(running.map(({ name }) => name)).toEqual([]);
 });
 
-test('the page tells how many they are', () => {
+test('the page says how many there are', () => {
   const [, count] = /Altogether (\d+) packages/.exec(readPage('docs/dependencies.md')) ?? [];
   expect(Number(count)).toBe(TREE.length);
 });

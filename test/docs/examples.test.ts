@@ -5,7 +5,7 @@
  *
  *     <!-- not run: REASON -->        <!-- with: a human who takes the first option -->
  *
- * What is indented instead is a synopsis or a drawing: nothing that somebody would copy escapes.
+ * What is indented instead is a synopsis or a drawing, which nobody copies.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -167,7 +167,7 @@ describe('commands', () => {
     for (const [index, block] of all.entries()) {
       const before = all[index - 1];
       if (block.language !== 'text') continue;
-      expect(before?.language, 'what is printed stands behind what prints it').toBe('sh');
+      expect(before?.language, 'output follows the command that prints it').toBe('sh');
       expect(printed[shells.indexOf(before as Block)]).toMatch(asPattern(block.text));
     }
   });

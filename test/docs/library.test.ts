@@ -32,7 +32,7 @@ describe('examples/library.mjs', () => {
     return id() ?? '';
   }
 
-  test('asks, is killed, is answered meanwhile, and deploys when it is started again', async () => {
+  test('asks, is killed, is answered in the meantime, and deploys when it is started again', async () => {
     const { start, env } = installed();
     const first = start();
     const ask_id = await askedBy(first);
@@ -64,7 +64,7 @@ function membersOf(name: string): string[] {
 test.each([
   ['library.mjs', 0],
   ['agent-sdk-headless.mjs', 1],
-])('examples/%s stands in docs/library.md as it is', (name, n) => {
+])('examples/%s is quoted in docs/library.md without a change', (name, n) => {
   const programs = [...readPage('docs/library.md').matchAll(/^```js\n([\s\S]*?)^```$/gm)];
   const example = readFileSync(join(ROOT, 'examples', name), 'utf8');
   expect(example.slice(example.indexOf('import '))).toBe(programs[n]?.[1]);
@@ -154,7 +154,7 @@ describe('what docs/library.md says of errors', () => {
   });
 });
 
-test('every call of the library and every field of a question stands in docs/library.md', () => {
+test('every call of the library and every field of a question is in docs/library.md', () => {
   const page = readPage('docs/library.md');
   const calls = [
     ...['HiveLibrary', 'LibraryPrompts', 'LibraryTurns', 'OpenOptions'],

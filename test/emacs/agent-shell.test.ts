@@ -11,6 +11,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { beginShell, HIVE_ON, type Shell, SOME_PROCESS, shellOf } from '../support/agent-shell.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
 import { HUMAN, introduction, openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
@@ -22,46 +23,25 @@ import { eventually } from '../support/wait.ts';
 let store: string;
 let hive: OpenedHive;
 let emacs: DrivenEmacs;
+let inShell: Shell['inShell'];
+let ask: Shell['ask'];
+let sent: Shell['sent'];
+let answers: Shell['answers'];
+let untilSent: Shell['untilSent'];
+let settle: Shell['settle'];
+let pending: Shell['pending'];
 beforeEach(async () => {
   store = tempStore();
   hive = await withoutQuotas(await openTestHive(store));
   emacs = await driveEmacs(store, { env: trusting({ seats: [SEAT] }) });
+  ({ inShell, ask, sent, answers, untilSent, settle, pending } = shellOf(emacs, hive));
 });
 
-const ON = '(progn (hive-mode 1) (driver-wait (and (hive-sidecar-connected-p) (hive-model-complete-p))) t)';
-
-/** Turns Hive on, with one shell of Gemini that works. */
-async function begin(client_id = 'nil'): Promise<void> {
-  await emacs.eval("(require 'agent-shell)");
-  await emacs.eval(ON);
-  await emacs.eval(`(progn (defvar shell (stand-in-start "Gemini" ${client_id})) t)`);
-  await emacs.eval('(with-current-buffer shell (stand-in-submit "Go on") t)');
-}
-
-const inShell = (form: string): Promise<unknown> => emacs.eval(`(with-current-buffer shell ${form})`);
-const ask = (id: number | string, ...fields: string[]): Promise<unknown> =>
-  inShell(`(progn (stand-in-ask ${id} '((command . "make")) ${fields.join(' ')}) t)`);
-/** What the agent was sent, oldest first. */
-const sent = async (): Promise<unknown[][]> =>
-  (await emacs.eval(
-    '(vconcat (reverse (mapcar (lambda (one) (vconcat (mapcar (lambda (part) (format "%s" part)) (cdr one)))) stand-in-sent)))',
-  )) as unknown[][];
-const answers = async (): Promise<unknown[][]> => (await sent()).filter(([what]) => what === 'answer');
-const settle = (): Promise<unknown> => emacs.eval('(progn (driver-settled) t)');
-
-async function pending(count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-    return prompts.length === count;
+const begin = (client_id?: string, process?: string): Promise<void> =>
+  beginShell(emacs, {
+    ...(client_id === undefined ? {} : { client_id }),
+    ...(process === undefined ? {} : { process }),
   });
-  return prompts;
-}
-
-async function untilSent(count: number): Promise<unknown[][]> {
-  await emacs.eval(`(progn (driver-wait (<= ${count} (cl-count 'answer stand-in-sent :key #'cadr))) t)`);
-  return answers();
-}
 
 describe('a permission', () => {
   test('is at the desk as the agent asks it, and in its buffer', async () => {
@@ -88,7 +68,7 @@ describe('a permission', () => {
     expect(await inShell('(stand-in-dialogs)')).toBe(1);
   });
 
-  test('answered at a desk, goes to the agent once, and the dialog goes', async () => {
+  test('answered at a desk, goes to the agent once, and its dialog is removed', async () => {
     await begin();
     await ask(0);
     const [prompt] = await pending();
@@ -101,7 +81,7 @@ describe('a permission', () => {
     expect(await answers()).toHaveLength(1);
   });
 
-  test('answered in its buffer, it falls at the desk', async () => {
+  test('answered in its buffer, it is withdrawn at the desk', async () => {
     await begin();
     await ask(0);
     const [prompt] = await pending();
@@ -114,7 +94,7 @@ describe('a permission', () => {
     expect(await answers()).toEqual([['answer', '0', 'once']]);
   });
 
-  test('two at once are answered each by itself', async () => {
+  test('two at once are answered separately', async () => {
     await begin();
     await ask(0);
     await ask(1);
@@ -141,12 +121,12 @@ describe('a permission', () => {
     ]);
   });
 
-  test('what waited before Hive was on can be answered at the desk', async () => {
+  test('what was pending before Hive was on can be answered at the desk', async () => {
     await emacs.eval("(require 'agent-shell)");
     await emacs.eval('(progn (defvar shell (stand-in-start "Gemini")) t)');
     await inShell('(progn (stand-in-submit "Go on") t)');
     await ask(3);
-    await emacs.eval(ON);
+    await emacs.eval(HIVE_ON);
     const [prompt] = await pending();
     await answerDialog(hive, prompt?.ask_id ?? '', 'Reject');
     expect(await untilSent(1)).toEqual([['answer', '3', 'no']]);
@@ -194,7 +174,7 @@ describe('a permission', () => {
   });
 });
 
-describe('everything of a buffer falls', () => {
+describe('everything of a buffer is withdrawn', () => {
   test.each([
     ['when its turn ends', '(stand-in-complete "end_turn")'],
     ['when its agent fails', '(stand-in-fail)'],
@@ -226,7 +206,7 @@ describe('everything of a buffer falls', () => {
   });
 });
 
-test('a sidecar that is killed is started again, and what waits is asked again', async () => {
+test('a sidecar that is killed is started again, and what is pending is asked again', async () => {
   await begin();
   await ask(0);
   const [before] = await pending();
@@ -274,7 +254,7 @@ describe('an agent', () => {
     ).toBeNull();
   });
 
-  test('is interrupted from the desk: what it asks is cancelled, and its turn is known to have stopped', async () => {
+  test('is interrupted from the desk: what it asks is cancelled, and its turn is recorded as stopped', async () => {
     await begin();
     await ask(0);
     await pending();
@@ -315,9 +295,9 @@ describe('an agent', () => {
     ]);
   });
 
-  test('whose own hooks speak for it is left to them, also when they begin later: nothing is asked twice', async () => {
+  test('whose own hooks ask for it is left to them, also when they begin later: nothing is asked twice', async () => {
     await hive.sessions.introduce(introduction({ session_id: 'claude-1' }));
-    await begin('"claude-1"');
+    await begin('"claude-1"', SOME_PROCESS);
     await hive.store.write((tx) => tx.sessions.touchByHook('claude-1', tx.now));
     await ask(0);
     await settle();
@@ -327,22 +307,4 @@ describe('an agent', () => {
     await emacs.eval('(progn (switch-to-buffer "*scratch*") (hive-terminal-visit "claude-1" "Claude") t)');
     expect(await emacs.eval('(eq shell (window-buffer))')).toBe(true);
   });
-});
-
-test('of a desk and a buffer that answer at once, the agent gets exactly one answer', async () => {
-  await begin();
-  for (let n = 0; n < 20; n += 1) {
-    await ask(n);
-    const [prompt] = await pending();
-    const answering = answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
-    const pressing = inShell(`(progn (when (and ${n % 2 === 0 ? 't' : `(accept-process-output nil 0.02)`}
-      (< 0 (stand-in-dialogs))) (stand-in-press ${n} "always")) t)`);
-    await Promise.all([answering, pressing]);
-    await untilSent(n + 1);
-    await pending(0);
-  }
-  await settle();
-  const ids = (await answers()).map(([, id]) => id);
-  expect(ids).toEqual([...new Set(ids)]);
-  expect(ids).toHaveLength(20);
 });

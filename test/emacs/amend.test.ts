@@ -11,7 +11,6 @@ import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import type { Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let emacs: Terminal;
@@ -21,7 +20,7 @@ beforeAll(async () => {
   emacs = await home.emacs();
 });
 afterEach(async () => {
-  // What a failed test has left open would take the keys of the next.
+  // A window that a failed test has left open would take the keys of the next one.
   await emacs.keys('C-g');
 });
 afterAll(async () => home.close());
@@ -40,7 +39,7 @@ async function typed(at: RegExp, text: string): Promise<void> {
   await emacs.keys('Enter');
 }
 
-/** Words beside chosen options, which are meant as such. */
+/** Free text beside chosen options, given on purpose. */
 async function remarked(at: RegExp, text: string): Promise<void> {
   await typed(at, text);
   await emacs.until(/Send it as a comment\?/);
@@ -66,7 +65,7 @@ async function amending(question: string): Promise<void> {
   await emacs.until(/Correct your answer to Deployer: /);
 }
 
-test('chosen options with words of one’s own: old comment and new words are stored, and the trail keeps both answers', async () => {
+test('chosen options with free text: old comment and new text are stored, and the event log keeps both answers', async () => {
   const ask_id = await opened({ question: 'When?', options: OPTIONS, multi_select: true });
   await typed(/RET adds one/, 'Now');
   await remarked(/chosen: Now;/, 'if nobody minds');
@@ -112,21 +111,7 @@ test('an answer that came late is corrected like any other', async () => {
   });
 });
 
-test('a correction typed while the sidecar is dead is queued, and stored when it is back', async () => {
-  const ask_id = await opened({ question: 'Still so?' });
-  await typed(/asks: Still so\?/, 'yes');
-  await emacs.until(/Answered Deployer: yes \(stored\)/);
-  await amending('Still so?');
-  await emacs.type('no, ');
-  process.kill(await home.sidecarPid(), 'SIGKILL');
-  await emacs.type('not any more');
-  await emacs.keys('Enter');
-  await emacs.until(/Corrected: no, not any more \(stored\)/);
-  expect((await home.agent.prompts.get(ask_id)).decision).toBe('no, not any more');
-  await eventually(() => home.outboxFiles().length === 0);
-});
-
-test('a correction of what was handed meanwhile is refused with the reason, and every word is kept', async () => {
+test('a correction of what was handed over in the meantime is refused with the reason, and every word is kept', async () => {
   const ask_id = await opened({ question: 'Delete it?' });
   await typed(/asks: Delete it\?/, 'yes');
   await emacs.until(/Answered Deployer: yes \(stored\)/);
@@ -146,7 +131,7 @@ test('a correction of what was handed meanwhile is refused with the reason, and 
   await emacs.keys('C-g');
 });
 
-test('what was allowed by mistake is taken back with u, and its agent never hears of it', async () => {
+test('what was allowed by mistake is taken back with u, and never reaches its agent', async () => {
   await emacs.keys('M-:');
   await emacs.type('(setq hive-undo-seconds 60)');
   await emacs.keys('Enter');

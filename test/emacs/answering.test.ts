@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => home.close());
 
-/** Asks, and waits until Emacs shows that so many wait. */
+/** Asks, and waits until Emacs shows that this many are pending. */
 async function ask(request: AskRequest, waiting = 1): Promise<string> {
   // What was answered before is gone from the mode line: the count that comes is of this question.
   await emacs.until(waiting === 1 ? /^(?![\s\S]*hive \d+!)/ : new RegExp(`hive ${waiting - 1}!`));
@@ -79,7 +79,7 @@ describe('hive-respond', () => {
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'Yes, at once', selected: ['Yes, at once'] });
   });
 
-  test('words instead of an option', async () => {
+  test('free text instead of an option', async () => {
     const ask_id = await ask({ question: 'Deploy?', options: OPTIONS });
     await command('hive-respond');
     await emacs.until(/your own words/);
@@ -167,7 +167,7 @@ test('hive-list: a answers, c cancels', async () => {
   await emacs.keys('q');
 });
 
-test('hive-doctor says how everything is', async () => {
+test('hive-doctor says that everything is right', async () => {
   await command('hive-doctor');
   await emacs.until(/ok {2}Sidecar +hive-sidecar .*\n.*ok {2}Store[\s\S]*ok {2}Outbox +0 unsent, 0 rejected/);
   await emacs.keys('q');

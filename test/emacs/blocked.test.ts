@@ -1,4 +1,4 @@
-/** Real keys in a real terminal: what blocks an agent is counted apart, listed first, and asked first. */
+/** Real keys in a real terminal: a question that blocks an agent is counted separately, listed first, and offered first. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Home, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';

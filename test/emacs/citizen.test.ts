@@ -96,12 +96,12 @@ describe('in 80 columns', () => {
     await emacs.keys('q');
   });
 
-  test('hive-next breaks no key over two lines, and shows the whole question', async () => {
+  test('hive-next never splits a key between two lines, and shows the whole question', async () => {
     await command('hive-next');
     await emacs.until(/Run npm install\?/);
     await emacs.until(/TAB skip {2}s snooze/);
     await emacs.answer(/Run npm install\?/, 'Tab');
-    const screen = await emacs.until(/ 3 {2}no[\s\S]*q leave/);
+    const screen = await emacs.until(/ 3 {2}no[\s\S]*q quit/);
     const text = screen.join('\n');
     expect(text.replaceAll(/\\\n/g, '')).toContain(LONG);
     for (const key of [
@@ -110,10 +110,10 @@ describe('in 80 columns', () => {
       'TAB skip',
       's snooze',
       '\\? full question',
-      'q leave',
+      'q quit',
     ])
       expect(text).toMatch(new RegExp(`(^| {2})${key}( {2}|$)`, 'm'));
-    await emacs.answer(/q leave/, 'q');
+    await emacs.answer(/q quit/, 'q');
   });
 
   test('the buffer of a question wraps between words', async () => {

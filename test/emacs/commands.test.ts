@@ -65,7 +65,7 @@ async function gone(pattern: RegExp): Promise<void> {
 
 const YES_NO = { options: [{ label: 'yes' }, { label: 'no' }] };
 
-test('hive-next: a key an answer, a template, own words, away and back', async () => {
+test('hive-next: one key answers, a template, free text, snooze and un-snooze', async () => {
   const ids = await asked(
     { question: 'First?', urgency: 'critical', ...YES_NO },
     { question: 'Second?', ...YES_NO },
@@ -79,7 +79,7 @@ test('hive-next: a key an answer, a template, own words, away and back', async (
   expect(await answerTo(ids[1])).toMatchObject({ decision: 'yes', comment: 'and keep it small' });
   await emacs.answer(/Third\?/, 's');
   await emacs.until(/No other questions are pending|answered; no other questions/);
-  // Put away, it is not counted; brought back, it is.
+  // A snoozed question is not counted; an un-snoozed one is.
   await gone(/hive \d+!/);
   await hive.prompts.snooze(ids[2] ?? '', null);
   await emacs.until(/hive 1!/);
@@ -189,7 +189,7 @@ test('hive-interrupt stops what runs, and says so', async () => {
   await emacs.until(new RegExp(`${handle}: task interrupted by Ada`));
 });
 
-test('hive-history finds what was, and opens it', async () => {
+test('hive-history finds past questions, and opens them', async () => {
   await command('hive-history');
   await emacs.until(/Search the history for:/);
   await emacs.type('merge');
@@ -207,7 +207,7 @@ test('hive-history finds what was, and opens it', async () => {
   await emacs.keys('q');
 });
 
-test('notices that were told before Emacs started can be read again', async () => {
+test('notices that were sent before Emacs started can be read again', async () => {
   await hive.store.write((tx) =>
     giveNotice(tx, { severity: 'warning', text: 'The Stop guard gave up.', session_id: null }),
   );
@@ -218,7 +218,7 @@ test('notices that were told before Emacs started can be read again', async () =
   await later.close();
 });
 
-test('what was put away is not offered', async () => {
+test('a snoozed question is not offered', async () => {
   const [away, here] = await asked({ question: 'Later?', urgency: 'critical' }, { question: 'Now?' });
   await hive.prompts.snooze(away ?? '', new Date(Date.now() + 3_600_000).toISOString());
   await emacs.until(/hive 1!/);
@@ -245,7 +245,7 @@ describe('bad input', () => {
   test('the sidecar is killed while an answer is composed: nothing typed is lost', async () => {
     const [id] = await asked({ question: 'Long one?' });
     await command('hive-next');
-    await emacs.answer(/Long one\?[\s\S]*q leave/, '?');
+    await emacs.answer(/Long one\?[\s\S]*q quit/, '?');
     await emacs.until(/Hive-Question/);
     await emacs.keys('e');
     await emacs.until(/Hive-Answer/);

@@ -50,7 +50,7 @@ const PERMISSION: AskRequest = {
 };
 
 describe('hive-next', () => {
-  test('keys typed ahead answer no question that was not yet seen, and permit nothing', async () => {
+  test('keys typed ahead answer no question that was not seen yet, and allow nothing', async () => {
     const ids = await asked({ question: 'First?', urgency: 'critical', ...YES_NO }, PERMISSION);
     await command('hive-next');
     // Press until the first is answered; what comes with the key that answers it is typed ahead.
@@ -61,7 +61,7 @@ describe('hive-next', () => {
     );
     expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes' });
     expect(await stored(ids[1])).toMatchObject({ status: 'pending' });
-    // Seen, it is answered, and what permits is confirmed.
+    // Once seen, it is answered, and what allows something is confirmed.
     await emacs.keys('2');
     await emacs.until(/Allow always: Bash\(rm \*\)\nRET or y gives this answer/);
     expect(await stored(ids[1])).toMatchObject({ status: 'pending' });
@@ -88,7 +88,7 @@ describe('hive-next', () => {
 });
 
 describe('hive-respond', () => {
-  test('a typo among several options is not sent unasked', async () => {
+  test('a typo among several options is not sent without a question', async () => {
     const checks = ['lint', 'types', 'unit'].map((label) => ({ label }));
     const [id] = await asked({ question: 'Which?', options: checks, multi_select: true });
     await command('hive-respond');
@@ -110,7 +110,7 @@ describe('hive-respond', () => {
     expect(await answerTo(id)).toMatchObject({ selected: ['lint', 'unit'], comment: null });
   });
 
-  test('half an option is sent only as what it is said to be', async () => {
+  test('half an option is sent only as what the human says it is', async () => {
     const weeks = { options: [{ label: 'keep it a week' }, { label: 'drop it' }] };
     const [first, second] = await asked(
       { question: 'The table?', urgency: 'critical', ...weeks },

@@ -87,7 +87,7 @@ describe('a permission that is longer than the screen', () => {
     const id = await permission(LONG);
     await command('hive-next');
     await emacs.until(/Too long to show here/);
-    // A screen may be read while Emacs draws it, and then nobody sees each: its mode line says where the window is.
+    // A screen may be read while Emacs draws it, so this loop does not see each of them: the mode line says where the window is.
     let place = placeOf(await emacs.screen());
     for (let screens = 0; screens < 60 && !place.startsWith('Bot'); screens += 1) {
       const before = place;

@@ -43,7 +43,7 @@ async function pending(count = 1): Promise<Prompt[]> {
   return prompts;
 }
 
-test('an approval is at the desk under the name of its tool, and its answer goes to the chat that asked', async () => {
+test('an approval is shown at the desk under the name of its tool, and its answer goes to the chat that asked', async () => {
   await serve('(stand-in-run session "two" "t1" t)');
   const [prompt] = await pending();
   expect(prompt).toMatchObject({
@@ -79,7 +79,7 @@ test('accepted and remembered, or refused with a note that the agent gets after 
   expect(((await sent()) as unknown[])[0]).toEqual(['prompt', 'one', 'Use ninja.']);
 });
 
-test('what needs no approval is not asked, and one that is answered in its buffer or by another client falls', async () => {
+test('a call that needs no approval is not asked, and an approval that is answered in its buffer or by another client is withdrawn', async () => {
   await serve('(stand-in-run session "one" "t0")');
   await serve('(stand-in-run session "one" "t1" t)');
   const [prompt] = await pending();
@@ -106,7 +106,7 @@ test('a question is a form, and its answer tidies the buffer', async () => {
   expect(await emacs.eval('(eca-chat-status (cadr session))')).toBe('idle');
 });
 
-test('a question that is answered in its buffer falls', async () => {
+test('a question that is answered in its buffer is withdrawn', async () => {
   await serve(ASK);
   const [prompt] = await pending();
   await serve('(with-current-buffer (cadr session) (eca-chat--answer-question "Red"))');
@@ -114,7 +114,7 @@ test('a question that is answered in its buffer falls', async () => {
   expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({ cancel_reason: 'answered_elsewhere' });
 });
 
-test('a turn is known, is stopped from the desk, and takes what it asks with it', async () => {
+test('a turn is known, can be stopped from the desk, and its questions are withdrawn with it', async () => {
   await serve('(stand-in-content session "one" "progress" :state "running" :text "…")');
   await serve('(stand-in-run session "one" "t1" t)');
   const [prompt] = await pending();
@@ -126,7 +126,30 @@ test('a turn is known, is stopped from the desk, and takes what it asks with it'
   await pending(0);
 });
 
-test('a chat that is killed takes what it asks with it, and without Hive nothing is advised', async () => {
+test('an idle chat is told that it has an answer, if it is the only one of its session, and j goes there', async () => {
+  await serve('(kill-buffer (caddr session))');
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [{ session_id = '', ask_id = '' } = {}] = await pending();
+  await answerDialog(hive, ask_id, 'Accept');
+  await untilSent();
+  await serve('(stand-in-settled session "one" "t1" "toolCallRunning")');
+  const { prompt } = await hive.prompts.ask(
+    { question: 'Deploy?', options: ['yes', 'no'] },
+    await hive.sessions.resolve(session_id),
+  );
+  await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+  await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
+  await serve("(driver-wait (eq 'prompt (caar stand-in-sent)))");
+  expect(((await sent()) as unknown[][])[0]).toEqual([
+    'prompt',
+    'one',
+    expect.stringContaining(`call hivemind_poll {"ask_id": "${prompt.ask_id}"}`),
+  ]);
+  await serve(`(switch-to-buffer "*scratch*") (hive-terminal-visit "${session_id}" "ECA")`);
+  expect(await emacs.eval('(eq (cadr session) (window-buffer))')).toBe(true);
+});
+
+test('the questions of a chat that is killed are withdrawn, and without Hive no function is advised', async () => {
   await serve('(stand-in-run session "one" "t1" t)');
   await pending();
   await serve('(kill-buffer (cadr session))');

@@ -1,6 +1,6 @@
 /**
  * A sidecar without a store, for the tests of the Emacs side: it speaks the same wire, and does what a test
- * tells it to do through requests of its own, `fake/…`. What it must remember longer than it lives stands in
+ * tells it to do through requests of its own, `fake/…`. What it must remember after it has ended is in
  * the file FAKE_STATE.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -202,7 +202,7 @@ const methods = {
     return prompt;
   },
   'fake/tell': ({ method, params }) => tell(method, params),
-  /** A file of JSON lines, each {method, params}: what Emacs itself could not read is told as well. */
+  /** A file of JSON lines, each {method, params}: also what Emacs itself could not read. */
   'fake/tell_file': ({ file }) => {
     for (const line of readFileSync(file, 'utf8').split('\n')) tell(...Object.values(JSON.parse(line)));
     return {};

@@ -75,7 +75,7 @@ describe('a graphical Emacs', () => {
     return { x, y };
   }
 
-  test('popups come only while it has not the focus, because the echo area announces them there', async () => {
+  test('popups come only while it does not have the focus, because otherwise the echo area announces them', async () => {
     await emacs.focus(true);
     const here = await ask('Do you see me?');
     expect(await recorded(hive, here)).toMatchObject({ reason: 'focused' });

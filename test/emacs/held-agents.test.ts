@@ -1,5 +1,5 @@
 /**
- * An agent is held by a mention, and a real Emacs says so: as its option wants it, and without being seized.
+ * An agent is held by a mention, and a real Emacs says so: as its option says, and without interrupting the human.
  *
  * @module-tag guards-end
  * @module-tag sqlite

@@ -46,7 +46,7 @@ free answer is read like a choice."
   `(let ((comment ,comment))
      (hive-test-with-inputs ,inputs
        (let ((typed (symbol-function 'read-string)))
-         (cl-letf (((symbol-function 'y-or-n-p) #'always) ; words of one's own are meant as such
+         (cl-letf (((symbol-function 'y-or-n-p) #'always) ; free text is given on purpose
                    ((symbol-function 'read-string)
                     (lambda (prompt &optional initial &rest rest)
                       (if (not (string-prefix-p "Comment" prompt))
@@ -64,7 +64,7 @@ free answer is read like a choice."
   `(hive-test-wait 5 (cl-find-if (lambda (line) (string-match-p ,pattern line))
                                  (cons (or hive-notify--said "") hive-notify--lines))))
 
-(ert-deftest hive-amend-another-answer-in-ones-own-words ()
+(ert-deftest hive-amend-another-answer-in-free-text ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((id (hive-amend-test-answered)))
@@ -111,7 +111,7 @@ free answer is read like a choice."
     (hive-amend-test-typing (lambda (_) " ") (list (hive-amend-test-first) "Yes") (hive-amend))
     (should-not (plist-member (hive-amend-test-stored 1) :comment))))
 
-(ert-deftest hive-amend-old-comment-and-new-words-stand-together ()
+(ert-deftest hive-amend-old-comment-and-new-words-are-both-kept ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :options hive-amend-test-options :multi_select t :comment "mind the dog")
@@ -157,7 +157,7 @@ free answer is read like a choice."
       (hive-amend-test-typing nil (list (concat (hive-amend-test-first) " <2>") "Yes") (hive-amend))
       (should (equal older (plist-get (hive-amend-test-stored 1) :ask_id))))))
 
-(ert-deftest hive-amend-nothing-said-corrects-nothing ()
+(ert-deftest hive-amend-an-empty-answer-corrects-nothing ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered)
@@ -165,7 +165,7 @@ free answer is read like a choice."
                   :type 'user-error)
     (should-not (hive-outbox-entries 'pending))))
 
-(ert-deftest hive-amend-what-was-handed-becomes-a-message-that-quotes-it ()
+(ert-deftest hive-amend-a-correction-of-what-was-handed-over-is-a-message-that-quotes-it ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :question "Drop\nthe table?" :handed_at "2026-01-01T00:00:00.000Z")
@@ -186,13 +186,13 @@ Keep it.")
         (should-error (hive-amend-test-typing nil (list "" " ") (hive-amend)) :type 'user-error)
         (should-not told)))))
 
-(ert-deftest hive-amend-what-was-handed-to-a-session-that-has-ended-is-refused ()
+(ert-deftest hive-amend-refuses-an-answer-handed-to-a-session-that-has-ended ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :handed_at "2026-01-01T00:00:00.000Z")
     (should-error (hive-amend-test-typing nil (list "") (hive-amend)) :type 'user-error)))
 
-(ert-deftest hive-amend-nothing-chosen-is-the-newest ()
+(ert-deftest hive-amend-without-a-choice-takes-the-newest ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :question "Older?")
@@ -248,7 +248,7 @@ Keep it.")
   (setq hive-outbox--timer nil)
   (hive-outbox-connected))
 
-(ert-deftest hive-undo-what-is-held-is-on-disk-and-nobody-has-it ()
+(ert-deftest hive-undo-a-held-answer-is-on-disk-and-not-sent ()
   (hive-amend-test-holding 60 (list hive-amend-test-permission)
     (hive-amend-test-allow)
     (should (equal "hivemind-response" (plist-get (car (hive-outbox-read (hive-outbox-file))) :method)))
@@ -260,25 +260,25 @@ Keep it.")
     (should (= 1 (length (hive-prompts))))
     (should-not (hive-outbox-entries 'pending))
     (should-not (hive-outbox-test-files))
-    ;; The same question can be answered otherwise.
+    ;; The same question can be given another answer.
     (hive-respond-send (car (hive-prompts)) '(:decision "Deny" :selected ["Deny"]))
     (hive-test-wait 5 (hive-test-answers))
     (should (equal '(["Deny"]) (mapcar (lambda (answer) (plist-get answer :selected)) (hive-test-answers))))))
 
-(ert-deftest hive-undo-what-is-not-taken-back-is-sent ()
+(ert-deftest hive-undo-an-answer-that-is-not-taken-back-is-sent ()
   (hive-amend-test-holding 0.2 (list hive-amend-test-permission)
     (hive-amend-test-allow)
     (should-not (hive-test-answers))
     (hive-test-wait 5 (hive-test-answers))
     (should-not (hive-outbox-delayed))))
 
-(ert-deftest hive-undo-what-is-held-when-emacs-dies-is-sent-by-the-next ()
+(ert-deftest hive-undo-an-answer-held-when-emacs-dies-is-sent-by-the-next-emacs ()
   (hive-amend-test-holding 60 (list hive-amend-test-permission)
     (hive-amend-test-allow)
     (hive-amend-test-crash)
     (hive-test-wait 5 (hive-test-answers))))
 
-(ert-deftest hive-undo-what-was-taken-back-is-not-sent-by-the-next ()
+(ert-deftest hive-undo-an-answer-taken-back-is-not-sent-by-the-next-emacs ()
   (hive-amend-test-holding 60 (list hive-amend-test-permission '(:question "Else?"))
     ;; Another entry keeps the file from being emptied.
     (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes ["silence"]))
@@ -291,7 +291,7 @@ Keep it.")
     (hive-test-wait 5 (and (hive-test-answers) (null (hive-outbox-entries 'pending))))
     (should (equal '("yes") (mapcar (lambda (answer) (plist-get answer :decision)) (hive-test-answers))))))
 
-(ert-deftest hive-undo-what-is-held-when-hive-ends-is-sent ()
+(ert-deftest hive-undo-an-answer-held-when-hive-ends-is-sent ()
   (hive-amend-test-holding 60 (list hive-amend-test-permission)
     (hive-amend-test-allow)
     (hive-outbox-send-delayed)
@@ -310,10 +310,10 @@ Keep it.")
 
 (defun hive-amend-test-due ()
   "Return the entries that would be sent within the hour."
-  (cl-remove-if-not (lambda (entry) (< (hive-outbox--due entry) (+ 3600 (float-time))))
+  (cl-remove-if-not (lambda (entry) (< (hive-outbox--due entry) (+ 3600 (hive-now))))
                     (hive-outbox-entries 'pending)))
 
-(ert-deftest hive-undo-holds-only-what-allows-unless-set ()
+(ert-deftest hive-undo-holds-only-answers-that-allow-by-default ()
   (let ((permission (apply #'hive-test-prompt :ask_id "held" hive-amend-test-permission))
         (allow '(:decision "Allow" :selected ["Allow"])) (deny '(:decision "Deny" :selected ["Deny"])))
     (let ((hive-undo-seconds 3))
@@ -401,7 +401,7 @@ Keep it.")
 
 ;;;; Through the outbox
 
-(ert-deftest hive-amend-is-on-the-disk-before-a-word-is-said-and-survives-the-sidecar ()
+(ert-deftest hive-amend-is-on-disk-before-the-message-and-survives-the-sidecar ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :comment "mind the dog")
@@ -418,7 +418,7 @@ Keep it.")
     (hive-test-wait 10 (hive-amend-test-amendments))
     (should (equal "mind the dog" (plist-get (hive-amend-test-stored 1) :comment)))))
 
-(ert-deftest hive-amend-that-came-too-late-keeps-every-word-and-tells ()
+(ert-deftest hive-amend-that-came-too-late-keeps-every-word-and-says-so ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((id (hive-amend-test-answered :options hive-amend-test-options :multi_select t))
@@ -443,7 +443,7 @@ Keep it.")
       (should (hive-outbox-test-files))
       (should-not (hive-amend-test-amendments)))))
 
-(ert-deftest hive-amend-again-while-the-first-correction-is-on-its-way ()
+(ert-deftest hive-amend-again-while-the-first-correction-is-being-sent ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :comment "one")

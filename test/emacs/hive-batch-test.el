@@ -71,7 +71,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
                  (mapcar #'substring-no-properties
                          (hive-batch-lines (apply #'hive-batch-test-prompts (hive-batch-test-three)))))))
 
-(ert-deftest hive-batch-names-the-agents-where-nothing-differs ()
+(ert-deftest hive-batch-names-the-agents-if-nothing-differs ()
   (should (equal '("  a, b") (mapcar #'substring-no-properties
                                      (hive-batch-lines (hive-batch-test-prompts '(:agent "a") '(:agent "b")))))))
 
@@ -117,7 +117,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 5))))
         (should (= 1 (length (hive-next--batch (hive-prompts)))))))))
 
-(ert-deftest hive-next-a-context-that-is-not-all-there-is-not-in-a-batch ()
+(ert-deftest hive-next-a-context-that-was-cut-is-not-in-a-batch ()
   (hive-batch-test-next (list (hive-batch-test-permission "a" "/a" :created_at "2026-01-01")
                               (hive-batch-test-permission "b" "/b" :created_at "2026-01-02"
                                                           :context_truncated t)
@@ -135,7 +135,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
     ;; The other two are still offered together.
     (should (string-match-p "2 agents ask the same" (nth 4 shown)))))
 
-(ert-deftest hive-next-a-skipped-batch-is-offered-no-more ()
+(ert-deftest hive-next-a-skipped-batch-is-not-offered-again ()
   (hive-batch-test-next (append (hive-batch-test-three) (list '(:question "Else?" :created_at "2026-01-04")))
       (list ?\t ?q)
     (should (= 2 (length shown)))
@@ -152,9 +152,9 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-batch-test-next (list '(:question "One?" :alike "1") '(:question "Two?" :alike "2")) (list ?\t ?q)
     (should (= 2 (length shown)))))
 
-;;;; What became of each
+;;;; The outcome of each
 
-(ert-deftest hive-batch-one-line-reports-what-came-of-each ()
+(ert-deftest hive-batch-one-line-reports-the-outcome-of-each ()
   (hive-batch-test-next (hive-batch-test-three) nil
     (let ((ids (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-prompts)))
           (batch (hive-prompts)))

@@ -12,7 +12,7 @@
 (require 'hive-outreach)
 (require 'hive-test-help)
 
-(ert-deftest hive-card-is-indented-where-it-goes-on ()
+(ert-deftest hive-card-continued-lines-are-indented ()
   (with-temp-buffer
     (hive-card-insert '(:title "Deploy" :description "a long description"))
     (goto-char (point-min))
@@ -20,7 +20,7 @@
     (search-forward "long")
     (should (equal "  " (get-text-property (point) 'wrap-prefix)))))
 
-(ert-deftest hive-card-that-waits-for-nothing-has-nothing-like-a-button ()
+(ert-deftest hive-card-without-actions-has-nothing-like-a-button ()
   (unwind-protect
       (progn
         (hive-model-put-prompt (hive-test-prompt :ask_id "p1"))

@@ -14,7 +14,7 @@
 (require 'hive-shared-test-help)
 (require 'kmacro)
 
-;;;; What is not
+;;;; Not posted
 
 (ert-deftest hive-detect/what-is-typed-is-never-posted ()
   (hive-detect-test-with
@@ -150,7 +150,7 @@
     (should (equal (hive-shared-test-stored) '(("unverified" "Claude-xyz" "offline"))))
     (should (= (hive-shared-start) (point-max)))))
 
-(ert-deftest hive-detect/what-was-changed-meanwhile-stays ()
+(ert-deftest hive-detect/a-block-changed-while-it-is-posted-stays ()
   (hive-detect-test-with
     (hive-sidecar-stop)
     (hive-detect-test-append (hive-detect-test-block "first"))
@@ -160,7 +160,7 @@
     (hive-shared-test-wait-for "first")
     (should (string-search "the first" (hive-shared-draft)))))
 
-(ert-deftest hive-detect/too-long-is-said-and-stays ()
+(ert-deftest hive-detect/a-block-that-is-too-long-is-reported-and-stays ()
   (hive-detect-test-with
     (let ((said nil))
       (cl-letf (((symbol-function 'hive-notify-say)

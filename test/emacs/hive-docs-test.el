@@ -129,7 +129,7 @@
     (ert-info ((symbol-name mode))
       (should (string-match-p (format "\t%s$" command) (documentation mode))))))
 
-(ert-deftest hive-every-command-of-the-menu-is-there ()
+(ert-deftest hive-every-command-of-the-menu-exists ()
   (require 'hive-menu)
   (map-keymap (lambda (_ command) (should (commandp command))) hive-prefix-map))
 

@@ -34,14 +34,14 @@
   "Call ERROR: the store is busy."
   (funcall error '(:code -32001 :name store_busy :text "Later")))
 
-(ert-deftest hive-feed-a-failed-snapshot-is-tried-again-ever-more-seldom ()
+(ert-deftest hive-feed-a-failed-snapshot-is-retried-with-growing-delays ()
   (hive-feed-test-with #'hive-feed-test-fail
     (dotimes (_ 8) (hive-model-refresh))
     (should (equal '(2 4 8 16 32 60 60 60) (nreverse delays)))
     ;; Until then no command reports an empty list.
     (should-not (hive-model-complete-p))))
 
-(ert-deftest hive-feed-after-a-success-it-begins-anew ()
+(ert-deftest hive-feed-a-success-resets-the-delay ()
   (let ((answers (list #'hive-feed-test-fail #'hive-feed-test-fail
                        (lambda (success _error) (funcall success '(:prompts [] :next_cursor nil)))
                        #'hive-feed-test-fail)))
@@ -51,7 +51,7 @@
       (hive-model-refresh)
       (should (equal '(2 4 2) (nreverse delays))))))
 
-(ert-deftest hive-feed-stopped-it-is-not-tried-again ()
+(ert-deftest hive-feed-is-not-retried-after-a-stop ()
   (let ((cancelled nil))
     (hive-feed-test-with #'hive-feed-test-fail
       (cl-letf (((symbol-function 'cancel-timer) (lambda (timer) (push timer cancelled))))

@@ -80,7 +80,7 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
                   "<elisp:hive-files-test-command>"
                   hostile))))
 
-(ert-deftest hive-files-the-traps-are-real ()
+(ert-deftest hive-files-the-attacks-work-in-an-ordinary-file ()
   (hive-files-test-file ".txt" (hive-files-test-hostile)
     (should hive-files-test-ran)))
 

@@ -78,7 +78,7 @@
     (hive-fold-test-shown (list :context long)
       (should (equal '("Before" "# One … 2 lines" "" "## One and a half … 4 lines" "# Two … 101 lines" "")
                      (hive-fold-test-lines)))
-      ;; Whoever goes there sees it.
+      ;; Moving there shows it.
       (goto-char (point-min))
       (search-forward "\nd\n")
       (hive-fold-reveal)
@@ -114,7 +114,10 @@
     (re-search-forward "^# Q")
     (should-not (hive-fold-here-p))
     (re-search-forward "^# C")
-    (should (hive-fold-here-p))))
+    (should (hive-fold-here-p))
+    ;; Nor is a heading of Hive, which has the same face.
+    (re-search-forward "^What happened")
+    (should-not (hive-fold-here-p))))
 
 (provide 'hive-fold-test)
 ;;; hive-fold-test.el ends here

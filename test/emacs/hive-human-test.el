@@ -31,7 +31,7 @@
   (let ((process-environment (cons "HIVE_USER" process-environment)) (hive-user-name nil))
     (should (equal (hive-human-name) (user-login-name)))))
 
-(ert-deftest hive-human-what-is-for-others-is-listed-and-neither-counted-nor-told ()
+(ert-deftest hive-human-questions-for-others-are-listed-but-not-counted-or-announced ()
   (hive-human-test-desk
     (let* ((told nil)
            (hive-arrived-functions (list (lambda (prompt) (push (plist-get prompt :question) told)))))
@@ -46,7 +46,7 @@
         (should-not (string-match-p "for Bob\\|for all" (buffer-string)))
         (should (string-match-p "for the team" (buffer-string)))))))
 
-(ert-deftest hive-human-what-goes-to-everybody-is-news ()
+(ert-deftest hive-human-an-escalated-question-is-announced ()
   (hive-human-test-desk
     (let* ((told 0)
            (hive-arrived-functions (list (lambda (_) (setq told (1+ told))))))
@@ -60,7 +60,7 @@
       (should (= told 1))
       (should (= (hive-prompts-awake) 1)))))
 
-(ert-deftest hive-human-next-leaves-others-theirs ()
+(ert-deftest hive-human-next-skips-questions-for-others ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"] :mine :json-false)
     (let ((said nil))
@@ -73,7 +73,7 @@
   (hive-test-wait 5 (plist-get (hive-test-call 'fake/claims) :claims))
   (append (plist-get (hive-test-call 'fake/claims) :claims) nil))
 
-(ert-deftest hive-human-who-opens-a-question-has-it-until-they-leave ()
+(ert-deftest hive-human-opening-a-question-claims-it-until-it-is-left ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :options [(:label "yes")])
     (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) ?q)))
@@ -84,12 +84,12 @@
     (hive-test-wait 5 (equal (hive-human-test-claims)
                              '("prompt/claim" "prompt/release" "prompt/claim")))))
 
-(ert-deftest hive-human-a-claim-of-another-is-seen ()
+(ert-deftest hive-human-a-claim-of-another-is-shown ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :claimed_by "Bob")
-    (should (equal (hive-human-note (car (hive-prompts))) "[Bob is answering] "))
+    (should (equal (hive-human-label (car (hive-prompts))) "[Bob is answering] "))
     (should (string-match-p "Bob is answering" (hive-next--text (list (car (hive-prompts))) nil 0)))
-    (should (equal (hive-human-note '(:claimed_by "Ada")) ""))))
+    (should (equal (hive-human-label '(:claimed_by "Ada")) ""))))
 
 (provide 'hive-human-test)
 ;;; hive-human-test.el ends here

@@ -41,7 +41,7 @@
   "Return the params of the interrupts that the sidecar received."
   (delq nil (mapcar (lambda (record) (plist-get (plist-get record :called) :params)) (hive-test-state))))
 
-(ert-deftest hive-interrupt-offers-what-runs-and-says-what-came-of-it ()
+(ert-deftest hive-interrupt-offers-running-turns-and-reports-the-outcome ()
   (hive-interrupt-test '(:outcome "aborted" :sentence "task interrupted by Ada")
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :tool "Bash%s" :tool_since (hive-text-now)))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
@@ -84,7 +84,7 @@
       (hive-rpc-notify 'desk/resync nil))
     (should (memq 'session/list asked))))
 
-(ert-deftest hive-interrupt-unconfirmed-is-told-and-the-end-later ()
+(ert-deftest hive-interrupt-reports-unconfirmed-and-the-end-later ()
   (hive-interrupt-test '(:outcome "unconfirmed" :sentence "no confirmation within 60 s")
     (hive-interrupt-session "a" "Codex-a")
     (hive-test-wait 5 said)
@@ -97,7 +97,7 @@
     (hive-test-wait 5 (cdr said))
     (should (equal "Codex-a: task interrupted by Ada; 1 open question was cancelled with it" (car said)))))
 
-(ert-deftest hive-interrupt-the-outcome-is-told-after-a-restart-of-either ()
+(ert-deftest hive-interrupt-the-outcome-is-reported-after-a-restart-of-either ()
   (hive-interrupt-test nil
     ;; The sidecar dies while the request is open.
     (hive-test-call 'fake/plan '(:method "turn/interrupt" :outcomes ["die"]))
@@ -127,7 +127,7 @@
     (hive-test-wait 5 (cdr said))
     (should (equal "Codex-b: the interrupt was withdrawn" (car said)))))
 
-(ert-deftest hive-interrupt-a-refusal-is-said ()
+(ert-deftest hive-interrupt-a-refusal-is-reported ()
   (hive-interrupt-test nil
     (hive-test-call 'fake/plan '(:method "turn/interrupt"
                                  :outcomes [(:code -32002 :message "no_turn: Codex-a is idle; nothing to interrupt.")]))
@@ -144,7 +144,7 @@
 (ert-deftest hive-interrupt-all-says-when-no-agent-was-running ()
   (should (equal "No agent was running" (hive-interrupt--summary nil))))
 
-(ert-deftest hive-interrupt-all-asks-once-and-sums-up ()
+(ert-deftest hive-interrupt-all-asks-once-and-summarizes ()
   (hive-interrupt-test nil
     (hive-test-call 'fake/result
                     '(:method "turn/interrupt_all" :result
@@ -160,7 +160,7 @@
     (hive-test-wait 5 said)
     (should (equal '("1 of 3 agents stopped; B-2: task completed before; C-3: It said no.") said))))
 
-(ert-deftest hive-interrupt-without-anybody-at-work-says-so ()
+(ert-deftest hive-interrupt-says-so-if-no-agent-is-running ()
   (hive-interrupt-test nil
     (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (ert-fail "asked for nothing"))))
       (dolist (command '(hive-interrupt hive-interrupt-all))
@@ -204,7 +204,7 @@
     (hive-test-call 'fake/ask nil)
     (should (equal '("Withdrew the interrupt for Codex-c") said))))
 
-(ert-deftest hive-interrupt-withdraw-that-fails-is-said-and-changes-nothing ()
+(ert-deftest hive-interrupt-withdraw-that-fails-is-reported-and-changes-nothing ()
   (hive-interrupt-test nil
     (hive-test-call 'fake/plan '(:method "turn/cancel_interrupt"
                                  :outcomes [(:code -32002 :message "store_busy: The store is busy.")]))

@@ -52,7 +52,7 @@
   (should-not (hive-links-test-found (concat "https://a.example/" (make-string 1000 ?a))))
   (should-not (hive-links-test-found (concat "https://" (make-string 64 ?a) ".example"))))
 
-(ert-deftest hive-links-show-where-they-lead-if-they-look-otherwise ()
+(ert-deftest hive-links-show-where-they-lead-if-their-text-differs ()
   (pcase-dolist (`(,text ,address ,note)
                  '(("[https://bank.example/login](https://evil.example/)" "https://evil.example/" " → evil.example")
                    ("[www.bank.example](https://bank.example/)" "https://bank.example/" nil)

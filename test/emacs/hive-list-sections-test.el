@@ -115,7 +115,7 @@
     (should (looking-at " ▾ shop"))
     (should-error (hive-list-test-key "M-p") :type 'user-error)))
 
-(ert-deftest hive-list-with-sections-changed-line-by-line-is-as-printed-anew ()
+(ert-deftest hive-list-with-sections-updated-by-line-equals-a-new-print ()
   (let ((hive-list-group 'project))
     (hive-list-test
       (let ((state (cl-make-random-state 7)) (ids nil) (next 0))
@@ -247,7 +247,7 @@
         (should (equal '("s2" "s1") interrupted))
         (should-not (hive-list--marked))))))
 
-(ert-deftest hive-list-asks-nothing-before-an-agent-that-is-idle-is-interrupted ()
+(ert-deftest hive-list-does-not-confirm-the-interrupt-of-an-idle-agent ()
   (hive-list-sections-desk
     (let (asked interrupted)
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (question) (push question asked) t))
@@ -367,7 +367,7 @@
     (hive-list-follow -1)
     (should (equal '("p1") (hive-list-sections-previewed)))))
 
-(ert-deftest hive-list-marks-what-asks-for-the-same ()
+(ert-deftest hive-list-marks-questions-that-ask-the-same ()
   (hive-list-test
     (dolist (fields '((:ask_id "a" :alike "x" :created_at "1") (:ask_id "b" :alike "y" :created_at "2")
                       (:ask_id "c" :alike "x" :created_at "3")))

@@ -17,7 +17,7 @@
   (hive-list-test
     (hive-model-put-prompt (hive-test-prompt :question "Low?" :urgency "low"))
     (hive-model-put-prompt (hive-test-prompt :question "Normal?" :agent "Codex-1" :source "bg" :project "rocket"
-                                             :expires_at (format-time-string "%FT%T.000Z" (+ 600 (float-time)) t)))
+                                             :expires_at (format-time-string "%FT%T.000Z" (+ 600 (hive-now)) t)))
     (hive-model-put-prompt (hive-test-prompt :question "Critical\nquestion?" :urgency "critical"))
     (hive-list)
     (let ((lines (hive-list-test-lines)))
@@ -68,7 +68,7 @@
       (switch-to-buffer "*scratch*")
       (delete-other-windows)
       (hive-model-put-prompt (hive-test-prompt))
-      (accept-process-output nil 0.05)
+      (hive-test-run-timers 60)
       (should (= 0 (length (hive-list-test-lines))))
       (set-window-buffer nil buffer)
       (hive-list--appeared (selected-window)) ; batch Emacs has no redisplay
@@ -82,7 +82,8 @@
     (should (string-match-p "blocked for 1h 50m  May I\\?" (car (hive-list-test-lines))))
     (should-not (string-match-p "blocked" (cadr (hive-list-test-lines))))))
 
-(ert-deftest hive-list-changed-line-by-line-is-as-printed-anew ()
+(ert-deftest hive-list-updated-by-line-equals-a-new-print ()
+  (random "line by line")
   (hive-list-test
     (let ((ids nil) (next 0))
       (hive-list)

@@ -25,7 +25,7 @@
 
 ;;;; Attention
 
-(ert-deftest hive-mentions/one-that-arrives-is-counted-and-said ()
+(ert-deftest hive-mentions/one-that-arrives-is-counted-and-announced ()
   (hive-shared-test-with
     (let ((windows (window-list)) (buffer (current-buffer)) (said nil))
       (cl-letf (((symbol-function 'message)
@@ -38,7 +38,7 @@
       (should (equal windows (window-list)))
       (should (eq buffer (current-buffer))))))
 
-(ert-deftest hive-mentions/a-flood-is-said-in-one-line ()
+(ert-deftest hive-mentions/a-flood-is-announced-in-one-line ()
   (hive-shared-test-with
     (let ((said nil))
       (cl-letf (((symbol-function 'hive-notify-say)
@@ -59,7 +59,7 @@
           (hive-test-pass 0.5)
           (should (= 1 (length said))))))))
 
-(ert-deftest hive-mentions/those-that-waited-before-are-counted ()
+(ert-deftest hive-mentions/those-pending-before-are-counted ()
   (hive-shared-test-with
     (hive-sidecar-stop)
     (hive-shared-test-post "@Human one")
@@ -72,7 +72,7 @@
     (hive-mode -1)
     (should (= 0 (hive-mentions-count)))))
 
-(ert-deftest hive-mentions/those-of-others-are-no-business-of-mine ()
+(ert-deftest hive-mentions/those-of-others-are-not-counted ()
   (hive-shared-test-with
     (hive-shared-test-post "@Claude-def34 hello")
     (hive-shared-test-post "@Human last")
@@ -81,7 +81,7 @@
 
 ;;;; The buffer
 
-(ert-deftest hive-mentions/are-shown-in-full-and-dealt-with-one-by-one ()
+(ert-deftest hive-mentions/are-shown-in-full-and-processed-one-by-one ()
   (hive-shared-test-with
     (hive-shared-test-post "@Human the older\n\nwith a second paragraph \e[1m")
     (hive-shared-test-post "@Human the newer" :priority "urgent" :expects_reply t)
@@ -102,7 +102,7 @@
     (hive-check-mentions-toggle-history)
     (hive-test-wait 5 (string-search "processed by Ada: read it" (hive-mentions-test-text)))))
 
-(ert-deftest hive-mentions/are-dealt-with-all-at-once ()
+(ert-deftest hive-mentions/are-processed-all-at-once ()
   (hive-shared-test-with
     (dotimes (n 5) (hive-shared-test-post (format "@Human %d" n)))
     (hive-test-wait 5 (= 5 (hive-mentions-count)))
@@ -114,7 +114,7 @@
     (should-error (hive-check-mentions-all-done) :type 'user-error)
     (should-error (hive-check-mentions-done) :type 'user-error)))
 
-(ert-deftest hive-mentions/of-any-session-can-be-dealt-with ()
+(ert-deftest hive-mentions/of-any-session-can-be-processed ()
   (hive-shared-test-with
     (hive-shared-test-post "@Claude-def34 one")
     (hive-shared-test-post "@Claude-def34 two")
@@ -211,7 +211,7 @@
     (should-not (hive-outbox-entries 'pending))
     (should (= 1 (length (hive-shared-test-stored))))))
 
-(ert-deftest hive-mentions/without-a-sidecar-says-so ()
+(ert-deftest hive-mentions/say-so-without-a-sidecar ()
   (hive-test-with-desk nil
     (should-error (hive-check-mentions) :type 'user-error)))
 

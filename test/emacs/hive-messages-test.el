@@ -34,7 +34,7 @@
     (ert-info ((symbol-name (car message)))
       (should-not (string-match-p "%[^sd]" (cdr message))))))
 
-(ert-deftest hive-messages-say-plainly-what-they-once-said-in-riddles ()
+(ert-deftest hive-messages-are-plain-english ()
   (pcase-dolist (`(,key ,args ,sentence)
                  '((no-answer ("still pending") "No answer given; still pending")
                    (snoozed ("reviewer" "30 minutes") "Snoozed reviewer for 30 minutes")
@@ -56,7 +56,7 @@
                                       "\\|Answer which of\\|dealt with already\\|are denied with\\|agent reads them")
                               nil t)))))))
 
-(ert-deftest hive-messages-unknown-to-the-table-are-an-error ()
+(ert-deftest hive-messages-not-in-the-table-are-an-error ()
   (should-error (hive-words (intern "no-such-sentence"))))
 
 (ert-deftest hive-messages-the-compiler-finds-a-wrong-use ()

@@ -32,7 +32,7 @@
     (hive-model-put-prompt (append (list :order_key "0") (hive-model-prompt "a")))
     (should (equal (hive-model-test-ids) '("a" "b" "c")))))
 
-(ert-deftest hive-model-what-blocks-an-agent-is-counted-apart ()
+(ert-deftest hive-model-what-blocks-an-agent-is-counted-separately ()
   (hive-model-test
     (dolist (spec '(("a" nil "critical") ("b" "2026-01-01" "low") ("c" "2026-01-02" "normal")))
       (pcase-let ((`(,id ,since ,urgency) spec))
@@ -47,7 +47,7 @@
     (should (= 0 (hive-prompts-blocked)))
     (should-not (hive-prompt-blocked-p (hive-model-prompt "b")))))
 
-(ert-deftest hive-model-what-cannot-be-put-in-order-keeps-nothing-else-from-it ()
+(ert-deftest hive-model-a-prompt-that-cannot-be-sorted-does-not-stop-the-others ()
   (hive-model-test
     (dolist (odd '((:ask_id nil) (:ask_id "odd" :created_at 7) (:ask_id "odd" :snoozed_until [nil])
                    (:ask_id "odd" :blocked_since 7)))
@@ -56,20 +56,20 @@
     (should (equal (hive-model-test-ids) '("a")))
     (should (= 1 (hive-prompts-awake)))))
 
-(ert-deftest hive-model-what-is-settled-waits-no-longer ()
+(ert-deftest hive-model-a-settled-prompt-is-not-pending ()
   (hive-model-test
     (should (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
     (should-not (hive-model-put-prompt (hive-test-prompt :ask_id "a" :status "responded" :by "Bob")))
     (should-not (hive-prompts))
     (should (equal (plist-get (hive-model-prompt "a") :by) "Bob"))))
 
-(ert-deftest hive-model-what-is-settled-stays-settled ()
+(ert-deftest hive-model-a-settled-prompt-stays-settled ()
   (hive-model-test
     (hive-model-put-prompt (hive-test-prompt :ask_id "a" :status "expired"))
     (should-not (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
     (should-not (hive-prompts))))
 
-(ert-deftest hive-model-what-was-answered-here-waits-no-longer ()
+(ert-deftest hive-model-a-prompt-answered-here-is-not-pending ()
   (hive-model-test
     (hive-model-put-prompt (hive-test-prompt :ask_id "a"))
     (hive-model-put-prompt (hive-test-prompt :ask_id "b" :urgency "low"))
@@ -103,10 +103,10 @@
       (add-hook 'hive-changed-hook (lambda () (cl-incf runs)) t)
       (dotimes (i 100) (hive-model-put-prompt (hive-test-prompt :ask_id (number-to-string i))))
       (hive-test-wait 1 (> runs 0))
-      (accept-process-output nil 0.05)
+      (hive-test-run-timers 1)
       (should (= runs 1)))))
 
-(ert-deftest hive-model-a-snapshot-replaces-and-tells-only-of-what-is-new ()
+(ert-deftest hive-model-a-snapshot-replaces-and-announces-only-new-prompts ()
   (hive-model-test
     (let ((arrived nil))
       (hive-model-put-prompt (hive-test-prompt :ask_id "gone"))
@@ -119,7 +119,7 @@
       (should-not (hive-model-prompt "gone"))
       (should (hive-model-prompt "answered")))))
 
-(ert-deftest hive-model-what-is-told-during-a-snapshot-wins-over-it ()
+(ert-deftest hive-model-a-notification-during-a-snapshot-wins-over-it ()
   (hive-model-test
     (hive-model-replace (list (hive-test-prompt :ask_id "a") (hive-test-prompt :ask_id "b"))
                         (list (hive-test-prompt :ask_id "c")
@@ -133,7 +133,7 @@
     (should-not (hive-rpc-true-p prompt :c))
     (should-not (hive-rpc-true-p prompt :d))))
 
-(ert-deftest hive-model-what-a-snapshot-does-not-change-stays-the-same-object ()
+(ert-deftest hive-model-a-prompt-that-a-snapshot-does-not-change-stays-the-same-object ()
   (hive-model-test
     (let ((same (hive-test-prompt :ask_id "same")))
       (hive-model-put-prompt same)
@@ -143,7 +143,7 @@
       (should (equal "2026" (plist-get (hive-model-prompt "other") :seen_at)))
       (should (= 2 (length (hive-prompts)))))))
 
-(ert-deftest hive-model-many-that-arrive-at-once-are-put-in-order ()
+(ert-deftest hive-model-many-that-arrive-at-once-are-sorted ()
   (dolist (numbers '((1 2 3 4 5 6) (6 5 4 3 2 1) (2 6 1 5 3 4)))
     (hive-model-test
       (hive-model-replace

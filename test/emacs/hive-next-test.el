@@ -33,14 +33,14 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (defconst hive-next-test-options [(:label "yes") (:label "no")])
 
-(ert-deftest hive-next-breaks-its-keys-between-them-and-within-none ()
+(ert-deftest hive-next-breaks-lines-between-keys-and-never-within-one ()
   (let* ((prompt (hive-test-prompt :kind "permission" :multi_select t :options hive-next-test-options))
          (help (lambda (columns)
                  (cl-letf (((symbol-function 'hive-display-room) (lambda () (cons columns 20))))
                    (split-string (hive-next--help prompt (hive-words 'key-only-first)) "\n"))))
          (keys (split-string (car (funcall help 1000)) "  ")))
     (should (equal "* first only" (car keys)))
-    (should (equal "q leave" (car (last keys))))
+    (should (equal "q quit" (car (last keys))))
     (dolist (columns '(100 80 40))
       (let ((lines (funcall help columns)))
         (should (cdr lines))
@@ -71,7 +71,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (list ?1 ?2 ?3 ?2 ?\r)
     (should (equal ["a" "c"] (plist-get (car (hive-next-test-stored 1)) :selected)))))
 
-(ert-deftest hive-next-ret-takes-own-words ()
+(ert-deftest hive-next-ret-takes-free-text ()
   (hive-test-with-desk nil
     (let ((hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
           (keys (list ?\r)))
@@ -94,7 +94,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (should-not (hive-test-answers))
     (should (= (length (hive-prompts)) 2))))
 
-(ert-deftest hive-next-what-was-put-away-is-not-offered ()
+(ert-deftest hive-next-a-snoozed-question-is-not-offered ()
   (hive-next-test-keys (list (list :question "away?" :snoozed_until "2999-01-01T00:00:00.000Z")) nil
     (should-not shown)))
 
@@ -174,9 +174,9 @@ Within BODY, `shown' are the texts that were shown, in order, and
         (should (equal ["no"] (plist-get answer :selected)))
         (should (equal third (plist-get answer :ask_id)))))))
 
-(ert-deftest hive-next-says-every-key-in-its-docstring ()
+(ert-deftest hive-next-has-every-key-in-its-docstring ()
   (let ((text (substitute-command-keys (documentation 'hive-next))))
-    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq leaves" "\\? leaves" "where N goes to the next one"))
+    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq quits" "\\? quits" "where N goes to the next one"))
       (should (string-match-p key text)))))
 
 (ert-deftest hive-keys-to-quit-is-never-too-early ()
@@ -250,7 +250,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (equal ["Deny"] (plist-get (car (hive-next-test-stored 1)) :selected)))
       (should-not opened))))
 
-(ert-deftest hive-next-a-context-that-is-not-all-there-is-not-allowed ()
+(ert-deftest hive-next-a-context-that-was-cut-is-not-allowed ()
   (hive-next-test-small
     (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 80))))
       (hive-next-test-keys (list (append hive-next-test-permission '(:context_truncated t))) (list ?1 ?y)
@@ -285,7 +285,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-next-test-keys (list (list :question "Go?" :context "because" :options hive-next-test-options)) nil
     (should-not (string-match-p "PERMISSION\\|because" (car shown)))))
 
-(ert-deftest hive-next-what-permits-is-confirmed ()
+(ert-deftest hive-next-an-answer-that-allows-is-confirmed ()
   (dolist (key (list ?y ?\r))
     (hive-next-test-keys (list hive-next-test-permission) (list ?2 key)
       (should (equal ["Allow always"] (plist-get (car (hive-next-test-stored 1)) :selected)))
@@ -293,7 +293,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (equal '(t t) news))
       (should (string-match-p "Allow always: Bash(rm \\*)" (nth 1 shown))))))
 
-(ert-deftest hive-next-what-is-not-confirmed-permits-nothing ()
+(ert-deftest hive-next-an-answer-that-is-not-confirmed-allows-nothing ()
   (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?n ?1 ?1 ?q ?q)
     (should-not (hive-test-answers))
     (should (hive-prompts))))
@@ -315,7 +315,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (let ((answer (car (hive-next-test-stored 1))))
         (should (equal ["no"] (plist-get answer :selected)))
         (should (equal "not today" (plist-get answer :comment)))))
-    ;; What permits is confirmed, with the words on the screen.
+    ;; An answer that allows is confirmed, with its words on the screen.
     (hive-next-test-keys (list hive-next-test-permission) (list ?+ ?1 ?y)
       (should (string-match-p "Allow: not today" (nth 2 shown)))
       (should (equal "not today" (plist-get (car (hive-next-test-stored 1)) :comment))))
@@ -347,11 +347,11 @@ Within BODY, `shown' are the texts that were shown, in order, and
           (should-not (hive-compose-draft "ask-1")))
       (delete-directory hive-drafts-directory t))))
 
-(ert-deftest hive-compose-an-id-is-no-path ()
+(ert-deftest hive-compose-an-id-is-not-used-as-a-path ()
   (let ((hive-drafts-directory "/drafts/"))
     (should (equal "/drafts/______etc_passwd.txt" (hive-compose--file "../../etc/passwd")))))
 
-(ert-deftest hive-compose-a-full-disk-costs-no-text ()
+(ert-deftest hive-compose-a-full-disk-loses-no-text ()
   (let ((hive-drafts-directory (file-name-as-directory (make-temp-file "hive-drafts" t))))
     (unwind-protect
         (with-temp-buffer
@@ -378,7 +378,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
                        (plist-get (car (hive-next-test-stored 1)) :decision)))
         (should-not (hive-compose-draft id))))))
 
-(ert-deftest hive-compose-put-aside-the-draft-is-there-again ()
+(ert-deftest hive-compose-a-draft-put-aside-comes-back ()
   (hive-test-with-desk nil
     (let ((hive-drafts-directory (expand-file-name "drafts/" hive-test-temp)))
       (hive-test-connect)

@@ -102,7 +102,7 @@
         (should (= 30 (length ids)))
         (should (= 30 (length (delete-dups ids))))))))
 
-(ert-deftest hive-outbox-what-an-adopter-adopted-outlives-it-too ()
+(ert-deftest hive-outbox-adopted-answers-outlive-their-adopter-too ()
   (hive-outbox-test-offline
     (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000 (hive-outbox-test-record "a"))
     (let* ((dead (hive-outbox-test-dead-pid))

@@ -83,7 +83,7 @@ Whoever has to be tried again waits until all others went."
                    ;; Its fourth error rejects a1, so a2 no longer waits for it.
                    '("b1" "a2")))))
 
-(ert-deftest hive-outbox-order-what-was-refused-holds-up-nobody ()
+(ert-deftest hive-outbox-order-a-refused-answer-delays-no-other ()
   (should (equal (hive-outbox-order-test-sent
                   '(("a1" (:code -32002 :name prompt_not_found :text "There is no prompt a.")))
                   (lambda ()

@@ -62,7 +62,7 @@
       (hive-test-connect)
       (should (= 3 (length (hive-outbox-entries 'unverified)))))))
 
-(ert-deftest hive-outbox-a-pipe-holds-nobody-up ()
+(ert-deftest hive-outbox-does-not-wait-for-a-named-pipe ()
   "Reading a named pipe would wait for its writer."
   (hive-test-with-desk nil
     (let ((file (hive-outbox-planted)) (folder (make-temp-file "hive-pipe-" t)))
@@ -97,7 +97,7 @@
       (hive-outbox-open)
       (should (equal '("a") (hive-outbox-test-ids 'pending))))))
 
-(ert-deftest hive-outbox-a-method-that-is-no-answer-is-never-sent ()
+(ert-deftest hive-outbox-never-sends-a-method-that-is-no-answer ()
   (hive-outbox-test-offline
     ;; Not even with the key.
     (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000

@@ -15,7 +15,7 @@
 
 ;;;; On the disk
 
-(ert-deftest hive-outbox-is-on-the-disk-before-a-word-is-said ()
+(ert-deftest hive-outbox-an-answer-is-on-disk-before-the-message ()
   (hive-outbox-test-offline
     (hive-outbox--key)                  ; it was written at the first answer ever
     (let ((order nil) (real (symbol-function 'write-region)))
@@ -58,7 +58,7 @@
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a" "b")))))
 
-(ert-deftest hive-outbox-rubbish-is-not-fatal ()
+(ert-deftest hive-outbox-garbage-in-a-file-is-not-fatal ()
   (hive-outbox-test-offline
     (hive-outbox-test-add "a")
     (write-region "\n\0\xff\xfe\n[1,2]\n42\n\"x\"\nnull\n{}\n{\"entry\":\"added\"}\n" nil (hive-outbox-file) t 'quiet)
@@ -144,14 +144,14 @@
       (signal-process sidecar 'STOP)
       (hive-test-wait 5 (eq 'stop (process-status sidecar)))
       (hive-outbox-test-add id)
-      (accept-process-output nil 0.1)
+      (hive-test-run-timers 1)
       (should (hive-outbox-entries 'pending))
       (signal-process sidecar 'CONT)
       (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
       (should-not (hive-outbox-entries 'rejected))
       (should (= 1 (length (hive-test-answers)))))))
 
-(ert-deftest hive-outbox-a-definite-error-rejects-keeps-and-tells ()
+(ert-deftest hive-outbox-a-definite-error-rejects-keeps-and-reports ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)) (told nil))
@@ -174,7 +174,7 @@
       (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
       (should-not (hive-outbox-test-files)))))
 
-(ert-deftest hive-outbox-a-busy-store-is-tried-again ()
+(ert-deftest hive-outbox-retries-while-the-store-is-busy ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
@@ -187,7 +187,7 @@
       (should-not (hive-outbox-entries 'rejected))
       (should (= 1 (length (hive-test-answers)))))))
 
-(ert-deftest hive-outbox-an-internal-error-is-tried-three-times-more-and-delays-no-other ()
+(ert-deftest hive-outbox-an-internal-error-is-retried-three-times-and-delays-no-other ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
@@ -205,7 +205,7 @@
           (should (= 4 (hive-outbox-entry-attempts entry)))
           (should (equal (hive-outbox-entry-code entry) "-32603")))))))
 
-(ert-deftest hive-outbox-what-is-meant-for-another-store-is-kept-and-not-sent ()
+(ert-deftest hive-outbox-an-answer-for-another-store-is-kept-and-not-sent ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))

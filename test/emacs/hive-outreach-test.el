@@ -17,7 +17,7 @@
 (defun hive-outreach-test-item (kind &rest fields)
   "Return an outreach of KIND with FIELDS."
   (append fields
-          (list :outreach_id (format "out-%d" (random 1000000000)) :kind kind :session_id "s"
+          (list :outreach_id (hive-test-id "out-") :kind kind :session_id "s"
                 :agent "Codex-1" :source "bg" :project "demo" :status "sent" :created_at (hive-text-now)
                 :message nil :title nil :description nil :color nil :fields [] :actions []
                 :ask_id nil :critical :json-false :reason nil)))
@@ -46,7 +46,7 @@
   "Wait until the buffer shows REGEXP."
   (hive-test-wait 5 (with-current-buffer hive-outreach--name (string-match-p regexp (buffer-string)))))
 
-(ert-deftest hive-outreach-a-ping-is-said-with-its-source ()
+(ert-deftest hive-outreach-a-ping-is-announced-with-its-source ()
   (hive-outreach-test nil
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message "100%s\u202Edone"))
     (hive-test-wait 5 said)
@@ -83,7 +83,7 @@
     (hive-test-wait 5 (cddr said))
     (should (equal '("[bg] Codex-1: n1" "[bg] Codex-1: n0") (seq-take said 2)))))
 
-(ert-deftest hive-outreach-what-came-while-nobody-was-here-is-said-so ()
+(ert-deftest hive-outreach-says-what-came-while-nobody-was-here ()
   (hive-outreach-test nil
     (hive-outreach-test-tell "outreach/received"
                              (hive-outreach-test-item "ping" :message "Deployed." :status "unseen"))
@@ -146,7 +146,7 @@
                                       (plist-get (plist-get (plist-get record :called) :params) :kind))))
     (should-error (hive-outreach-older) :type 'user-error)))
 
-(ert-deftest hive-notices-an-answer-that-was-not-taken-is-shown-whole ()
+(ert-deftest hive-notices-an-answer-that-was-not-accepted-is-shown-whole ()
   (hive-outreach-test nil
     (let ((hive-notify--list nil)
           (hive-sidecar-info '(:desk_id "desk-1"))
@@ -162,7 +162,7 @@
       (should (eq 'hive-critical (get-text-property (match-beginning 0) 'face)))
       (should (search-forward "Sent: {\"ask_id\":\"ask-1\",\"decison\":\"yes\"}\n")))))
 
-(ert-deftest hive-notices-what-the-outbox-has-said-is-not-said-again ()
+(ert-deftest hive-notices-do-not-repeat-what-the-outbox-has-said ()
   (hive-outreach-test nil
     (let ((hive-notify--list nil)
           (hive-sidecar-info '(:desk_id "desk-1")))
@@ -172,7 +172,7 @@
       (should (equal '("Hive: lost") said))
       (should (= 2 (length hive-notify--list))))))
 
-(ert-deftest hive-notices-are-said-and-can-be-read-again ()
+(ert-deftest hive-notices-are-shown-and-can-be-read-again ()
   (hive-outreach-test nil
     (let ((hive-notify--list nil) (hive-notify--kept 10))
       (hive-notices)

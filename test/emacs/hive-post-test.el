@@ -65,7 +65,7 @@
       (should (string-match-p "\\`Posted\\.  @Claude-abc13 reached nobody: nobody has that name\\. Did you mean @Claude-abc12"
                               (car said))))))
 
-(ert-deftest hive-post/nothing-and-too-much-are-refused-before-they-are-sent ()
+(ert-deftest hive-post/an-empty-or-too-long-message-is-refused-before-it-is-sent ()
   (hive-shared-test-with
     (should-error (hive-post " \n ") :type 'user-error)
     (should-error (hive-post (make-string 17000 ?ü)) :type 'user-error)
@@ -74,7 +74,7 @@
 
 ;;;; Nothing typed is lost
 
-(ert-deftest hive-post/is-on-the-disk-first-and-survives-emacs-and-sidecar ()
+(ert-deftest hive-post/is-on-disk-first-and-survives-emacs-and-sidecar ()
   (hive-shared-test-with
     (hive-sidecar-stop)
     (hive-post "typed while nothing ran")
@@ -103,7 +103,7 @@
       (should (eq t (plist-get (hive-test-call 'message/post (car sent)) :existing))))
     (should (= 1 (length (hive-shared-test-stored))))))
 
-(ert-deftest hive-post/what-is-refused-is-said-and-kept ()
+(ert-deftest hive-post/a-refused-message-is-reported-and-kept ()
   (hive-shared-test-with
     (hive-post-test-hearing said
       (hive-post-send "an answer to nothing" :reply-to "msg-there-is-none")

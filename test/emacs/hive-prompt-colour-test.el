@@ -28,6 +28,7 @@
           (funcall many "https://a.b/a\u0430") (funcall many "https://a.b/'") (funcall many "https://a.b/)")
           (funcall many (concat "https://" (make-string 60 ?\u0436) ".com "))
           (funcall many "|-|\n") (funcall many "|a|\n|-|\n|b|\n\n") (funcall many "|\u65E5|\n|-|\n|b|\n\n")
+          (concat "|a|\n" (funcall many "|-")) (concat "|a|\n|" (make-string 65000 ?-))
           (funcall many "| a | b |\n|---|---|\n") (funcall many (concat "|" (make-string 290 ?-) "|\n"))
           (concat "`" (make-string 65000 ?a)) (concat (make-string 30000 ?`) "\n" (make-string 30000 ?`))))
   "Texts of 64 KB that make parsers of Markdown slow.")

@@ -47,7 +47,7 @@
 
 ;;;; Permissions
 
-(ert-deftest hive-prompt-what-may-allow-something-is-confirmed ()
+(ert-deftest hive-prompt-an-answer-that-may-allow-is-confirmed ()
   (hive-prompt-test-shown
       (hive-test-prompt :kind "permission" :digest "d" :options [(:label "Allow") (:label "Deny" :refuses t)])
       nil
@@ -149,7 +149,7 @@
         (hive-prompt--refresh-changed)
         (should (equal (list (current-buffer)) fetched))))))
 
-(ert-deftest hive-prompt-what-arrives-moves-point-in-no-window ()
+(ert-deftest hive-prompt-arrivals-move-point-in-no-window ()
   (let ((hive-model--prompts (make-hash-table :test #'equal)))
     (save-window-excursion
       (delete-other-windows)
@@ -175,12 +175,12 @@
         (hive-prompt--send-label "a"))
       (should (equal '(prompt/claim answer) (reverse sent))))))
 
-(ert-deftest hive-prompt-where-a-key-answers-what-was-added-is-below-the-question ()
+(ert-deftest hive-prompt-where-a-key-answers-notes-are-below-the-question ()
   (let ((prompt (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
                                         "b got\ncheaper")))
     (should (string-match-p "Which\\?\nThe agent added 5m ago: b got\ncheaper\n" (hive-next--text (list prompt) nil 0)))))
 
-(ert-deftest hive-prompt-the-buffer-beside-the-minibuffer-follows-what-is-added ()
+(ert-deftest hive-prompt-the-buffer-beside-the-minibuffer-shows-new-notes ()
   (let* ((hive-model--prompts (make-hash-table :test #'equal)) (hive-changed-hook nil)
          (prompt (hive-prompt-test-noted (hive-test-prompt :question "Which?") "first"))
          (text (lambda () (with-current-buffer hive-read--buffer (buffer-string)))))
@@ -229,7 +229,7 @@
                                     (buffer-string))))))
     (set-time-zone-rule nil)))
 
-(ert-deftest hive-prompt-says-once-what-happened-several-times ()
+(ert-deftest hive-prompt-shows-repeated-events-once ()
   (let ((failed (lambda (at) (list :seq 1 :at at :type "prompt/popup"
                                    :data '(:outcome "failed" :reason "no D-Bus here")))))
     (hive-prompt-test-shown (hive-test-prompt)

@@ -45,7 +45,7 @@
   (hive-test-wait 5 (null hive-model--timer))
   (and hive-mode-line-text (substring-no-properties hive-mode-line-text)))
 
-(ert-deftest hive-quiet-only-what-is-critical-is-told-of-meanwhile ()
+(ert-deftest hive-quiet-only-critical-questions-are-announced ()
   (hive-quiet-test
     (hive-quiet-test-stands :do_not_disturb t)
     (hive-quiet-test-ask :question "Normal?")
@@ -75,7 +75,7 @@
                                              :key (lambda (prompt) (plist-get prompt :question))
                                              :test #'equal)))
     ;; At two an hour, another one is allowed after half an hour.
-    (setq hive-attention--credits (cons 0 (- (float-time) 1801)))
+    (setq hive-attention--credits (cons 0 (- (hive-now) 1801)))
     (should-not (hive-notify-suppressed-p '(:outreach_id "o-1" :kind "ping" :critical t)))
     (should (hive-notify-suppressed-p '(:outreach_id "o-2" :kind "ping" :critical t)))
     (hive-quiet-test-stands :do_not_disturb :json-false :quiet_criticals 2)
@@ -102,7 +102,7 @@
       (hive-quiet-test-stands)
       (should-not (hive-notify-suppressed-p (hive-test-prompt))))))
 
-(ert-deftest hive-quiet-a-muted-project-is-not-told-of ()
+(ert-deftest hive-quiet-a-muted-project-is-not-announced ()
   (hive-quiet-test
     (hive-quiet-test-stands :muted_projects ["noisy" "/src/loud/.git"])
     (hive-quiet-test-ask :question "Muted?" :project "noisy")
@@ -159,7 +159,7 @@
       (hive-test-wait 5 told)
       (should (equal '("Claude-abc12: done") told)))))
 
-(ert-deftest hive-quiet-stands-in-the-mode-line ()
+(ert-deftest hive-quiet-is-shown-in-the-mode-line ()
   (hive-quiet-test
     (should-not (hive-quiet-test-line))
     (hive-quiet-test-stands :do_not_disturb t)
@@ -170,7 +170,7 @@
     (hive-quiet-test-stands :do_not_disturb :json-false)
     (should (equal " hive 1!" (hive-quiet-test-line)))))
 
-(ert-deftest hive-quiet-hours-that-are-no-times-are-none ()
+(ert-deftest hive-quiet-hours-that-are-not-times-are-ignored ()
   (dolist (times '("" (:begins_at "" :ends_at "07:30") (:begins_at 22 :ends_at 7)
                    (:begins_at "2026-01-01T00:00:00.000Z")))
     (ert-info ((format "%S" times))

@@ -46,7 +46,7 @@
   (let ((answer (hive-respond-test-answer (list :options hive-respond-test-options) (list " no"))))
     (should (equal ["No"] (plist-get answer :selected)))))
 
-(ert-deftest hive-respond-words-instead-of-an-option ()
+(ert-deftest hive-respond-free-text-instead-of-an-option ()
   (let ((answer (hive-respond-test-answer (list :options hive-respond-test-options) (list "Only on Friday"))))
     (should (equal "Only on Friday" (plist-get answer :decision)))
     (should-not (plist-member answer :selected))))
@@ -86,7 +86,7 @@
     (should (equal '(nil nil "unti" nil) (nreverse initial)))
     (should (string-match-p "(lint / types / unit / your own words; chosen: lint; empty RET sends)" (nth 2 lines)))))
 
-(ert-deftest hive-respond-half-an-option-is-what-the-human-says-it-is ()
+(ert-deftest hive-respond-asks-what-half-an-option-means ()
   (let ((prompt (hive-test-prompt :options [(:label "Keep it a week") (:label "keep it") (:label "drop")]))
         (asked nil))
     (pcase-dolist (`(,key ,answer) '((?1 (:decision "Keep it a week" :selected ["Keep it a week"]))
@@ -142,7 +142,7 @@
     (hive-test-wait 5 (hive-test-answers))
     (should (equal "after the release, please" (plist-get (car (hive-test-answers)) :comment)))))
 
-(ert-deftest hive-respond-nothing-typed-answers-nothing ()
+(ert-deftest hive-respond-empty-input-answers-nothing ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-test-call 'fake/ask (list :options hive-respond-test-options :multi_select t))
@@ -168,9 +168,9 @@
     (hive-test-wait 5 (hive-test-answers))
     (should (string-suffix-p "-2" (plist-get (car (hive-test-answers)) :ask_id)))))
 
-(ert-deftest hive-respond-candidates-tell-agent-project-age-and-urgency ()
+(ert-deftest hive-respond-candidates-show-agent-project-age-and-urgency ()
   (let* ((prompt (hive-test-prompt :urgency "critical" :project "rocket" :kind "permission"
-                                   :created_at (format-time-string "%FT%T.000Z" (- (float-time) 300) t)))
+                                   :created_at (format-time-string "%FT%T.000Z" (- (hive-now) 300) t)))
          (rows nil))
     (cl-letf (((symbol-function 'completing-read)
                (lambda (_prompt table &rest _)
@@ -196,7 +196,7 @@
     (should (= 3 (length (delete-dups (mapcar #'car alist)))))
     (should (equal '("a\nb" "a b" "x\u200B") (mapcar (lambda (cell) (hive-read--meant (car cell) alist)) alist)))))
 
-(ert-deftest hive-respond-settled-while-typing-is-said-and-kept-and-sent ()
+(ert-deftest hive-respond-settled-while-typing-is-reported-kept-and-sent ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let* ((kill-ring nil) (said nil)
@@ -221,7 +221,7 @@
   "Return a prompt that was settled with FIELDS."
   (apply #'hive-test-prompt :ask_id "settled" fields))
 
-(ert-deftest hive-respond-what-was-answered-is-refused-and-hive-amend-named ()
+(ert-deftest hive-respond-refuses-an-answered-question-and-names-hive-amend ()
   (let ((hive-user-name "Ada"))
     (pcase-dolist
         (`(,fields ,says)
@@ -235,12 +235,12 @@
             (should (string-match-p says (cadr (should-error (funcall command prompt) :type 'user-error)))))
           (should-not (get-buffer "*hive answer: settled*")))))))
 
-(ert-deftest hive-respond-what-is-known-to-be-answered-is-refused-though-the-list-is-older ()
+(ert-deftest hive-respond-refuses-an-answered-question-even-if-the-list-is-older ()
   (let ((hive-model--prompts (make-hash-table :test #'equal)))
     (puthash "settled" (hive-respond-test-settled :status "responded" :by "Bob" :decision "no") hive-model--prompts)
     (should-error (hive-answer-prompt (hive-respond-test-settled)) :type 'user-error)))
 
-(ert-deftest hive-respond-an-answer-on-its-way-is-not-given-twice ()
+(ert-deftest hive-respond-an-answer-that-is-being-sent-is-not-given-twice ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-test-call 'fake/ask '(:question "Go?"))
@@ -273,7 +273,7 @@
             (hive-test-wait 5 (hive-test-answers)))
           (unless queued (hive-compose-put-aside)))))))
 
-(ert-deftest hive-respond-late-is-said-before-and-meanwhile-is-not ()
+(ert-deftest hive-respond-says-late-if-it-was-late-when-opened ()
   (dolist (status '("expired" "cancelled"))
     (hive-test-with-desk nil
       (hive-test-connect)
@@ -286,7 +286,7 @@
         (should-not kill-ring)
         (hive-test-wait 5 (hive-test-answers))))))
 
-(ert-deftest hive-respond-nothing-said-to-what-is-settled-does-not-wait ()
+(ert-deftest hive-respond-an-empty-answer-to-a-settled-question-does-not-say-pending ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((prompt (hive-test-call 'fake/ask '(:status "cancelled"))))
@@ -305,7 +305,7 @@
                               (hive-respond))
                             :type 'user-error)))))))
 
-(ert-deftest hive-compose-says-how-the-question-stands ()
+(ert-deftest hive-compose-shows-the-status-of-the-question ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((prompt (hive-test-call 'fake/ask '(:question "Go?" :status "expired" :kind "permission"))))
@@ -334,13 +334,13 @@
     (dolist (text '("Yes but" "Yesterday, perhaps" "Yes," "No, keep" "later-on" "Why, yes?"))
       (should (equal (list :decision text) (hive-read-understood prompt text))))))
 
-(ert-deftest hive-respond-words-behind-an-option-are-its-comment ()
+(ert-deftest hive-respond-words-after-an-option-are-its-comment ()
   (let ((answer (hive-respond-test-answer (list :options hive-respond-test-options)
                                           (list "no, not before the release"))))
     (should (equal ["No"] (plist-get answer :selected)))
     (should (equal "not before the release" (plist-get answer :comment)))))
 
-(ert-deftest hive-respond-words-behind-what-may-allow-are-confirmed ()
+(ert-deftest hive-respond-words-after-an-option-that-allows-are-confirmed ()
   (let ((prompt (hive-test-prompt :kind "permission" :dialog t
                                   :options [(:label "Allow") (:label "Deny" :refuses t)]))
         (inputs (list "Allow, but carefully" "Deny, use make")) (asked nil))
@@ -451,7 +451,7 @@
       (should (member '("Answer queued" . 0) said))
       (should (= 1 (cdr (cl-find-if (lambda (line) (string-match-p "(stored)" (car line))) said)))))))
 
-(ert-deftest hive-respond-opening-is-seen-once ()
+(ert-deftest hive-respond-opening-marks-a-question-as-seen-once ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-test-call 'fake/ask nil)
@@ -485,7 +485,7 @@
             (should (string-match-p "loading the rest" (buffer-string)))
             (hive-test-wait 5 (string-match-p "THE END\n\\'" (buffer-string)))))))))
 
-(ert-deftest hive-respond-what-was-answered-is-not-asked-again ()
+(ert-deftest hive-respond-does-not-offer-an-answered-question-again ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-test-call 'fake/ask nil)
@@ -509,7 +509,7 @@
     (hive-test-wait 5 (hive-test-answers))
     (hive-test-wait 5 (null (hive-outbox-entries 'pending)))))
 
-(ert-deftest hive-respond-says-why-there-is-nothing ()
+(ert-deftest hive-respond-says-why-there-is-nothing-to-answer ()
   (hive-test-with-desk nil
     (should (string-match-p "M-x hive-mode" (cadr (should-error (hive-respond) :type 'user-error))))
     (let ((hive-sidecar-command '("/no/such")))
@@ -527,7 +527,7 @@
     (hive-cancel-prompt (car (hive-prompts)))
     (hive-test-wait 5 (null (hive-prompts)))))
 
-(ert-deftest hive-respond-what-waits-in-its-terminal-is-shown-and-not-answered-here ()
+(ert-deftest hive-respond-a-question-in-its-terminal-is-shown-and-not-answered-here ()
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-test-call 'fake/ask (list :ask_id "p1" :question "May I?" :kind "permission"

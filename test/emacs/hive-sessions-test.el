@@ -34,7 +34,7 @@
        (hive-sessions--unfollow)
        (setq hive-sessions--list nil hive-sessions--ended nil hive-sessions--stale nil))))
 
-(ert-deftest hive-sessions/lists-who-is-here ()
+(ert-deftest hive-sessions/lists-the-sessions ()
   (hive-sessions-test-with
     (should (equal (seq-take (hive-sessions-test-cells "Claude-abc12") 5)
                    '("Claude-abc12" "claude-code" "main" "active" "demo")))
@@ -89,7 +89,7 @@
     (hive-sessions-toggle-ended)
     (hive-test-wait 5 (equal "ended" (nth 3 (hive-sessions-test-cells "Claude-zzz99"))))))
 
-(ert-deftest hive-sessions/out-of-sight-asks-for-nothing ()
+(ert-deftest hive-sessions/a-hidden-list-requests-nothing ()
   (hive-sessions-test-with
     (switch-to-buffer "*scratch*")
     (hive-shared-test-do "join" :session_id "zzz99-session")
@@ -108,7 +108,7 @@
     (hive-test-wait 5 (hive-sessions-test-cells "Claude-zzz99"))
     (should (equal (nth 5 (hive-sessions-test-cells "Claude-zzz99")) "100%s ^[[1m<U+202E>"))))
 
-(ert-deftest hive-sessions/tells-one-something ()
+(ert-deftest hive-sessions/sends-one-a-message ()
   (hive-sessions-test-with
     (hive-sessions-test-goto "Claude-def34")
     (cl-letf (((symbol-function 'read-from-minibuffer) (lambda (&rest _) "hurry")))
@@ -176,7 +176,7 @@
       (set-to "source" "bg")
       (hive-test-wait 5 (equal "bg" (now :source))))))
 
-(ert-deftest hive-sessions/interrupts-one-and-says-what-came-of-it ()
+(ert-deftest hive-sessions/interrupts-one-and-reports-the-outcome ()
   (hive-sessions-test-with
     (let ((said nil) (asked nil))
       (cl-letf (((symbol-function 'hive-notify-say)

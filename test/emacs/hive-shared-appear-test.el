@@ -87,7 +87,7 @@
       (hive-shared-appear-test-mention)
       (should (hive-shared-appear-test-window)))))
 
-(ert-deftest hive-shared-appear/where-it-is-visible-already-it-stays ()
+(ert-deftest hive-shared-appear/a-buffer-that-is-visible-stays-where-it-is ()
   (hive-shared-appear-test
     (let ((hive-shared-on-mention 'bottom) (other (split-window)))
       (set-window-buffer other (hive-shared-buffer (hive-place-of)))
@@ -105,7 +105,7 @@
         (setq busy nil)
         (hive-test-wait 5 (hive-shared-appear-test-window))))))
 
-(ert-deftest hive-shared-appear/what-was-dealt-with-meanwhile-is-not-shown ()
+(ert-deftest hive-shared-appear/a-mention-processed-before-is-not-shown ()
   (hive-shared-appear-test
     (let ((hive-shared-on-mention 'bottom) (busy t))
       (cl-letf (((symbol-function 'hive-notify-busy-p) (lambda () busy)))
@@ -117,7 +117,7 @@
         (hive-test-wait 5 (null hive-shared--timer))
         (should (one-window-p t))))))
 
-(ert-deftest hive-shared-appear/while-it-is-quiet-only-for-what-is-urgent ()
+(ert-deftest hive-shared-appear/in-quiet-hours-only-for-urgent-mentions ()
   (hive-shared-appear-test
     (let ((hive-shared-on-mention 'bottom))
       (cl-letf (((symbol-function 'hive-quiet-text) (lambda () "Quiet")))

@@ -48,7 +48,7 @@
     ;; A forged heading in a body is not a message.
     (should (= 1 (length (hive-format-parse (hive-shared-test-shown)))))))
 
-(ert-deftest hive-shared/other-projects-are-elsewhere-and-everyone-is-here ()
+(ert-deftest hive-shared/shows-this-project-and-everyone-but-no-other-project ()
   (hive-shared-test-with
     (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
                          :project_dir "/other/.git")
@@ -112,7 +112,7 @@
                                       :at "2026-01-11T18:00:00.000Z"))
       (should (< (- (float-time (get-internal-run-time)) start) 1)))))
 
-(ert-deftest hive-shared/a-buffer-that-is-narrowed-follows-all-the-same ()
+(ert-deftest hive-shared/a-narrowed-buffer-is-updated-too ()
   (hive-shared-test-with
     (dotimes (n 3) (hive-shared-test-post (format "m%d" n)))
     (hive-shared-test-open)
@@ -140,7 +140,7 @@
     (should (equal (hive-shared-test-bodies) '("before" "meanwhile")))
     (should (equal (hive-shared-draft) "my draft"))))
 
-(ert-deftest hive-shared/a-gap-begins-anew ()
+(ert-deftest hive-shared/a-gap-reloads-the-buffer ()
   (hive-shared-test-with
     (let ((hive-shared-limit 10))
       (hive-shared-test-post "before")
@@ -204,7 +204,7 @@
 
 ;;;; Mentions of you
 
-(ert-deftest hive-shared/a-mention-of-you-stands-out-until-it-is-dealt-with ()
+(ert-deftest hive-shared/a-mention-of-you-is-highlighted-until-it-is-processed ()
   (hive-shared-test-with
     (hive-shared-test-post "one")
     (hive-shared-test-post "`@Human` in code\n> @Human quoted\nbut @human here")
@@ -231,7 +231,7 @@
         (should (equal "Ada" (plist-get mention :processed_by)))
         (should (equal "looked at it" (plist-get mention :note)))))))
 
-(ert-deftest hive-shared/an-answer-deals-with-the-mention ()
+(ert-deftest hive-shared/an-answer-processes-the-mention ()
   (hive-shared-test-with
     (let ((asked (hive-shared-test-post "@Human which one?" :expects_reply t)))
       (hive-shared-test-open)

@@ -38,7 +38,7 @@
       (should (equal (hive-shared-draft) "one two "))
       (should (equal (car (last (hive-shared-test-bodies))) "news 9")))))
 
-(ert-deftest hive-shared/who-reads-above-stays-there ()
+(ert-deftest hive-shared/a-reader-above-stays-there ()
   (hive-shared-test-with
     (dotimes (n 30) (hive-shared-test-post (format "line %d" n)))
     (hive-shared-test-open)
@@ -53,7 +53,7 @@
       (should (= start (window-start)))
       (should (looking-back "line 11" (line-beginning-position))))))
 
-(ert-deftest hive-shared/arrivals-are-no-modification ()
+(ert-deftest hive-shared/arrivals-do-not-mark-the-buffer-modified ()
   (hive-shared-test-with
     (hive-shared-test-open)
     (set-buffer-modified-p nil)

@@ -44,16 +44,12 @@ process for many seconds, and that is no failure."
      (or value (ert-fail (list "waited in vain for" ',condition)))))
 
 ;; A test that shows that nothing happens does not wait for a time that
-;; "should be enough": it makes the time pass.
-(defun hive-test-pass (seconds)
-  "Do at once what Emacs would do within SECONDS.
-The timers that are due by then run, with a clock that was put forward, and
-so do those that they start.  Then whatever they asked the sidecar for has
-been answered."
-  (let ((now (symbol-function 'float-time)))
-    (cl-letf (((symbol-function 'float-time)
-               (lambda (&optional time)
-                 (if time (funcall now time) (+ seconds (funcall now))))))
+;; "should be enough": it puts the clock forward.
+(defun hive-test-run-timers (seconds)
+  "Run at once the timers that are due within SECONDS, and those they start.
+They see a clock that was put forward by SECONDS."
+  (let ((now (symbol-function 'hive-now)))
+    (cl-letf (((symbol-function 'hive-now) (lambda () (+ seconds (funcall now)))))
       ;; Some timers start themselves again as long as they wait for something.
       (cl-loop repeat 10
                for due = (cl-remove-if-not
@@ -62,7 +58,13 @@ been answered."
                           timer-list)
                while due
                do (dolist (timer due)
-                    (when (memq timer timer-list) (timer-event-handler timer))))))
+                    (when (memq timer timer-list) (timer-event-handler timer)))))))
+
+(defun hive-test-pass (seconds)
+  "Do at once what Emacs would do within SECONDS.
+The timers that are due by then run.  Then the sidecar has answered
+whatever they asked it."
+  (hive-test-run-timers seconds)
   (when (hive-sidecar-connected-p)
     (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
     (hive-test-call 'session/list)))
@@ -124,11 +126,28 @@ been answered."
     (when (eq done 'error) (error "%S" result))
     result))
 
+(defmacro hive-test-without-waiting (&rest body)
+  "Run BODY; fail if it waits for a process or for a time."
+  (declare (indent 0) (debug t))
+  `(let* ((waited nil)
+          (wait (lambda (&rest args) (push args waited) nil)))
+     (cl-letf (((symbol-function 'accept-process-output) wait)
+               ((symbol-function 'sleep-for) wait)
+               ((symbol-function 'sit-for) wait))
+       ,@body)
+     (should-not waited)))
+
+(defvar hive-test-made 0 "How many things the tests have made, for their ids.")
+
+(defun hive-test-id (prefix)
+  "Return an id that begins with PREFIX and that nothing else has."
+  (format "%s%d" prefix (cl-incf hive-test-made)))
+
 (defun hive-test-prompt (&rest fields)
   "Return a prompt that has FIELDS, a plist, and defaults otherwise."
   (hive-test-ordered
    (append fields
-           (list :ask_id (format "ask-%d" (random 1000000000)) :agent "Claude-abc12"
+           (list :ask_id (hive-test-id "ask-made-") :agent "Claude-abc12"
                  :source "main" :project "demo" :kind "question" :question "Which?"
                  :context nil :options [] :multi_select :json-false
                  :allow_free_text t :urgency "normal"

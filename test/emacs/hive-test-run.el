@@ -78,8 +78,10 @@
       (when (hash-table-p value)
         (clrhash value)
         (maphash (lambda (key one) (puthash key one value)) copy))
+      ;; A copy of its own, because it may be changed in place again, as TRAMP
+      ;; does with `file-name-handler-alist' when it is loaded.
       (when (and (consp value) (not (equal value copy)))
-        (set-default symbol copy)))
+        (set-default symbol (hive-test-run--copy copy))))
     (dolist (process (process-list))
       (when (process-live-p process)
         (push (format "process %s" (process-name process)) left))

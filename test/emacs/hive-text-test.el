@@ -48,18 +48,20 @@
                  (mapcar (lambda (source) (hive-text-agent (list :source source :agent "Codex-1")))
                          '("main" "bg" "fork")))))
 
-(ert-deftest hive-text-what-json-cannot-hold-is-replaced ()
+(ert-deftest hive-text-characters-that-json-cannot-hold-are-replaced ()
   (let ((text (concat "a" (string #xD800) "b" (string #x3FFF80) "c\0")))
     (should (equal (hive-text-sendable text) "a\uFFFDb\uFFFDc\uFFFD"))
     (should (json-serialize (list :a (hive-text-sendable text))))))
 
-(ert-deftest hive-text-times-are-said-shortly ()
+(ert-deftest hive-text-times-are-short ()
   (should (= (hive-text-seconds "1970-01-01T00:01:00.000Z") 60.0))
   (should-not (hive-text-seconds "soon"))
   (should-not (hive-text-seconds nil))
   (should (equal (mapcar #'hive-text-duration '(-3 0 59 60 3599 3600 86400 172800))
                  '("0s" "0s" "59s" "1m" "59m" "1h" "24h" "2d")))
-  (should (< (abs (- (hive-text-seconds (hive-text-now)) (float-time))) 2)))
+  (cl-letf (((symbol-function 'hive-now) (lambda () 1800000000.25)))
+    (should (equal "2027-01-15T08:00:00.250Z" (hive-text-now)))
+    (should (equal "2027-01-15T07:59:00.250Z" (hive-text-before 60)))))
 
 (ert-deftest hive-text-values-of-the-sidecar-are-shown-in-words ()
   (should (equal "answered" (hive-text-value "responded" 20)))

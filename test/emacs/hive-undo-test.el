@@ -62,7 +62,7 @@
     (hive-undo-test-all)
     (should (equal (buffer-string) "top\n"))))
 
-(ert-deftest hive-undo/an-undo-under-way-goes-on ()
+(ert-deftest hive-undo/an-undo-in-progress-goes-on ()
   (hive-undo-test-with ""
     (dolist (word '("one " "two " "three "))
       (insert word)
@@ -131,7 +131,7 @@
 
 ;; A block of somebody else is inserted into the human's own text, recorded,
 ;; and then removed: the human's undo works as if it had never been there.
-(ert-deftest hive-undo/a-block-that-is-taken-away-was-never-there ()
+(ert-deftest hive-undo/a-removed-block-leaves-no-trace ()
   (dotimes (seed 300)
     (random (format "block %d" seed))
     (hive-undo-test-with ""

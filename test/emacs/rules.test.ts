@@ -49,7 +49,7 @@ async function command(name: string): Promise<void> {
 
 const written = (): string => readFileSync(join(home.folder, '.config/hive/trust.json'), 'utf8');
 
-test('A shows the rule with what it would have answered; RET writes it and allows the permission, too', async () => {
+test('A shows the rule with what it would have answered; RET writes it and also allows the permission', async () => {
   for (const [text, decision] of [
     ['npm test src/a.ts', 'Allow'],
     ['npm test evil', 'Deny'],
@@ -91,7 +91,7 @@ test('A shows the rule with what it would have answered; RET writes it and allow
   expect(JSON.parse(written()).permission_rules).toBeUndefined();
 });
 
-test('the ledger shows in 80 columns how long agents waited and where they were answered', async () => {
+test('the statistics show in 80 columns how long agents waited and where they were answered', async () => {
   const { prompts, printed } = await ask('npm test');
   await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
   await printed;

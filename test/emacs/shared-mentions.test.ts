@@ -1,5 +1,5 @@
 /**
- * What a mention of the human does in a real terminal: the shared buffer that shows itself and takes nothing,
+ * What a mention of the human does in a real terminal: the shared buffer that shows itself and takes no key,
  * and answers with templates, typed with real keys. One Emacs is followed from the first test to the last.
  */
 import { execFile } from 'node:child_process';
@@ -50,7 +50,7 @@ async function evaluate(form: string): Promise<string> {
   ).stdout.trim();
 }
 
-/** Each test begins with nothing that waits, and with the notes in the only window. */
+/** Each test begins with nothing pending, and with the notes in the only window. */
 beforeEach(async () => {
   await hive.mentions.process({
     session_id: 'human',
@@ -98,7 +98,7 @@ test('a half-typed M-x goes on, and the buffer comes when it has ended', async (
   await emacs.until(/^M-x igno$/m);
   await mention('@Human during M-x');
   await counted(1);
-  // The look at a busy human comes again and again; that of an idle one shows the buffer.
+  // While the human is busy, Hive looks again and again; once the human is idle, it shows the buffer.
   await eventually(async () => (await evaluate('(and hive-shared--timer t)')) === 't');
   expect(await evaluate(shownIn)).toBe('0');
   expect((await emacs.screen()).join('\n')).toMatch(/^M-x igno$/m);
@@ -106,7 +106,7 @@ test('a half-typed M-x goes on, and the buffer comes when it has ended', async (
   await emacs.until(/\|@Human during M-x/);
 });
 
-test('no frame but the selected one is touched', async () => {
+test('only the selected frame is changed', async () => {
   await evaluate('(progn (setq test-other (selected-frame)) nil)');
   await emacs.keys('C-x', '5', '2');
   await emacs.until(/- *F2 /);
@@ -177,7 +177,7 @@ test('a template answers from the list of mentions, in the shared buffer, and in
   );
 });
 
-test('nothing failed on the way', async () => {
+test('no error was logged on the way', async () => {
   const messages = await evaluate('(with-current-buffer "*Messages*" (buffer-string))');
   expect(messages).not.toMatch(/error|wrong type|void|debugger/i);
   const log = await evaluate(

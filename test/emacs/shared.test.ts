@@ -145,7 +145,7 @@ describe('writing', () => {
     expect(screen.join('\n')).not.toMatch(/half a sent/);
   });
 
-  test('the region stays, and what it encloses', async () => {
+  test('the region stays, with its text', async () => {
     await emacs.type('one two three');
     await emacs.keys('M-b', 'C-@', 'M-b');
     await saysAndShows('while a region was active');
@@ -155,7 +155,7 @@ describe('writing', () => {
     await eventually(async () => (await draft()) === '""');
   });
 
-  test('a half-typed M-x goes on, and the line where one writes stays in sight', async () => {
+  test('a half-typed M-x goes on, and the line being written stays visible', async () => {
     await emacs.type('before the command');
     await emacs.keys('M-x', 'goto-li');
     await emacs.until(/M-x goto-li/);
@@ -170,7 +170,7 @@ describe('writing', () => {
     await eventually(async () => (await draft()) === '""');
   });
 
-  test('who reads above is not moved', async () => {
+  test('a reader above is not moved', async () => {
     await emacs.keys('M-<', 'C-s');
     await emacs.type('arrival 3');
     await emacs.keys('Enter', 'C-l');
@@ -216,7 +216,7 @@ describe('another program writes into the buffer', () => {
     await emacs.keys('C-c', 'C-k');
   });
 
-  test("under the human's heading it is not the human's, even while a command of theirs waits for keys", async () => {
+  test("under the human's heading it is not the human's, even while a command of the human waits for keys", async () => {
     await append(block('Human', 'while nobody types'));
     expect(await posted('while nobody types')).toMatchObject([{ author: 'unverified', as_handle: 'Human' }]);
     await emacs.keys('M-x');
@@ -227,7 +227,7 @@ describe('another program writes into the buffer', () => {
     await emacs.until(/^(?![\s\S]*\nM-x)/);
   });
 
-  test("a yank under an own heading is the human's, under an agent's it is not", async () => {
+  test("a yank under the human's heading is the human's, under an agent's it is not", async () => {
     for (const handle of ['Human', 'Claude-abc12']) {
       await inBuffer(`(progn (kill-new ${lisp(block(handle, `@All yanked as ${handle}`))}) nil)`);
       await emacs.keys('M->', 'C-y');
@@ -270,7 +270,7 @@ describe('another program writes into the buffer', () => {
 });
 
 describe('mentions of the human', () => {
-  test('are counted, shown, answered and done', async () => {
+  test('are counted, shown, answered and marked done', async () => {
     await saysAndShows('@Human which colour?');
     await emacs.until(/hive 1@/);
     await emacs.until(/\[reply\] \[done\]/);
@@ -297,7 +297,7 @@ describe('mentions of the human', () => {
 });
 
 describe('sessions', () => {
-  test('are listed live, and told something', async () => {
+  test('are listed live, and can be sent a message', async () => {
     await command('hive-sessions');
     await emacs.until(/Claude-abc12 +claude-code +main +active +demo/);
     await shared.join(hive, 'new01-session', { project: 'demo', branch: 'topic', machine: 'elsewhere' });
@@ -313,7 +313,7 @@ describe('sessions', () => {
   });
 });
 
-test('nothing failed on the way', async () => {
+test('no error was logged on the way', async () => {
   const messages = await evaluate('(with-current-buffer "*Messages*" (buffer-string))');
   expect(messages).not.toMatch(/error|wrong type|void|debugger/i);
   const log = await evaluate(

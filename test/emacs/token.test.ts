@@ -168,7 +168,7 @@ test('a token of that name gets a new secret only if the human says so', async (
   expect(container.run(`ls -A $(dirname ${file})`)).toBe('token\n');
 });
 
-test('where its file cannot be written, no token stays', async () => {
+test('if its file cannot be written, no token is left', async () => {
   container.run(`mount -o remount,ro ${dirname(dirname(dirname(file)))}`);
   await command('full');
   await eventually(async () => (await tokens()).get('full') !== undefined, 30_000, 'the token');

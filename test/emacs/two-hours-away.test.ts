@@ -176,7 +176,7 @@ function permission(agent: Agent, { tool, input }: Call): Promise<string> {
   return fire(hive, { ...event, ...call }, { env, settings: { seats } });
 }
 
-/** Everything is asked; the promises are what the hooks print in the end. */
+/** Asks everything; the promises resolve to what the hooks print in the end. */
 async function everythingIsAsked(): Promise<Promise<string>[]> {
   const printed: Promise<string>[] = [];
   for (const { agents, asks } of EVERYTHING)
@@ -226,7 +226,7 @@ async function shownNow(): Promise<{ asked: Asked | undefined; state: string }> 
   // Emacs may be drawing: then the screen has the keys already, and the question not yet.
   await eventually(
     async () => {
-      screen = (await emacs.until(/q leave|no other questions/)).join('\n');
+      screen = (await emacs.until(/q quit|no other questions/)).join('\n');
       asked = EVERYTHING.find(({ shown }) => shown.test(screen));
       return asked !== undefined || LAST.test(screen);
     },
@@ -242,7 +242,7 @@ test('six agents, 40 questions, two hours away: all are answered with at most 60
   expect(await pending()).toHaveLength(40);
   await emacs.until(/hive 22‖18/);
   grow(home.store, 2 / 24);
-  // Emacs has the times of before.
+  // Emacs has the times from before.
   await emacs.keys('M-:');
   await emacs.type('(progn (hive-model-refresh) (+ 2 40))');
   await emacs.keys('Enter');

@@ -41,7 +41,7 @@ const notification: fc.Arbitrary<Told> = fc.constantFrom(...TOLD).chain(({ metho
 /** One Emacs receives many, because starting it is expensive. */
 const MANY = 150;
 
-fuzz('emacs wire: Emacs hears anything and stays awake', 2, () =>
+fuzz('emacs wire: Emacs receives anything and stays responsive', 2, () =>
   fc.asyncProperty(fc.array(notification, { minLength: 1, maxLength: MANY, size: 'max' }), async (told) => {
     const folder = mkdtempSync(join(tmpdir(), `hive-fuzz-${process.pid}-`));
     try {

@@ -42,7 +42,7 @@ function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   return [0, ...at].map((start, index) => bytes.subarray(start, at[index] ?? bytes.length));
 }
 
-/** No frame: it does not swallow the frame behind it, since it has no header that is left open. */
+/** Not a frame: it has no unfinished header, so it does not swallow the frame after it. */
 const garbage: fc.Arbitrary<string> = fc.oneof(
   oddText.filter((text) => !/content-length/i.test(text)),
   anyJson.map((value) => framed(`${JSON.stringify(value)}x`)),
@@ -92,7 +92,7 @@ const request = fc.record({
   params: anyJson,
 }) as fc.Arbitrary<Json>;
 
-fuzz('framing: requests that are none get an error that is ours, and the connection lives on', 25, () =>
+fuzz('framing: invalid requests get an error that Hive defines, and the connection stays open', 25, () =>
   fc.asyncProperty(
     fc.array(fc.oneof(changed(request), request), { minLength: 1, maxLength: 8 }),
     (messages) =>
@@ -120,7 +120,7 @@ fuzz('framing: requests that are none get an error that is ours, and the connect
           if (messages.some((message) => /"(?:shutdown|exit)"/.test(JSON.stringify(message)))) return;
           input.write(framed(JSON.stringify(good)));
           await alive;
-          if (/"code":-32603/.test(said)) throw new Error(`A fault of ours: ${log.lines.join('\n')}`);
+          if (/"code":-32603/.test(said)) throw new Error(`A bug of Hive: ${log.lines.join('\n')}`);
         } finally {
           stop.abort();
           await served;

@@ -48,7 +48,7 @@ fuzz('hook events: one line of JSON that the client knows, or a sentence on stde
   fc.asyncProperty(fc.array(hook, { minLength: 1, maxLength: 8 }), (hooks) =>
     inWorld(async ({ hive, log }) => {
       for (const { client, event } of hooks) {
-        // Dialogs would wait at a desk; there is none, and nobody here has the time.
+        // Dialogs would wait at a desk, and there is none.
         const env = { HIVE_PERMISSIONS: 'off', HIVE_QUESTIONS: 'off' };
         let printed: string;
         try {

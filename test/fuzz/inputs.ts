@@ -79,7 +79,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   with: anyJson,
 });
 
-/** Something good, up to four times changed. */
+/** A valid value with up to four changes. */
 export function changed(good: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
   return fc
     .tuple(good, fc.array(change, { maxLength: 4 }))

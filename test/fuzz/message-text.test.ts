@@ -28,7 +28,7 @@ const paragraph: fc.Arbitrary<{ text: string; calls: string[] }> = fc.oneof(
   handle.map((name) => ({ text: `~~~~ js\n@${name} \`\`\`\n~~~~`, calls: [] })),
 );
 
-fuzz('message text: those are called whom its paragraphs call, and nobody else', 500, () =>
+fuzz('message text: those that its paragraphs mention are mentioned, and nobody else', 500, () =>
   fc.property(fc.array(paragraph, { maxLength: 8 }), (paragraphs) => {
     const found = parseMentions(paragraphs.map(({ text }) => text).join('\n\n'));
     const wanted = new Set(paragraphs.flatMap(({ calls }) => calls.map(foldHandle)));
@@ -48,7 +48,7 @@ const mess = fc
   )
   .map((parts) => parts.join(''));
 
-fuzz('message text: any text gives handles that stand in it', 500, () =>
+fuzz('message text: the handles found in any text are in it', 500, () =>
   fc.property(mess, (text) => {
     for (const name of parseMentions(text)) {
       if (!text.includes(`@${name}`) || !/^[\p{L}\p{M}\p{N}_-]+$/u.test(name.normalize('NFC')))
@@ -66,7 +66,7 @@ const block = fc.record({
     .filter((body) => body !== ''),
 });
 
-fuzz('message text: the shared buffer is read as it was written', 300, () =>
+fuzz('message text: the shared buffer is parsed as it was written', 300, () =>
   fc.property(fc.array(block, { maxLength: 5 }), oddText, (blocks, project) => {
     const text = renderShared(blocks, { created: '2026-01-11 18:00:00', project });
     const read = parseShared(text).blocks;

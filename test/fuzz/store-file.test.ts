@@ -1,7 +1,7 @@
 /**
- * A store whose file was damaged, by flipped bits or a lost end. What breaks its structure is refused with a
- * sentence that says what to do; never is it a fault of ours. A prompt or a
- * message is read as it was written, or refused: a checksum covers its columns. Where a row is missing the doctor sees it.
+ * A store whose file was damaged, by flipped bits or a lost end. Damage to its structure is refused with a
+ * sentence that says what to do, and never causes an internal error. A prompt or a
+ * message is read as it was written, or refused: a checksum covers its columns. The doctor finds missing rows.
  *
  * @module-tag durable
  * @module-tag sqlite
@@ -87,7 +87,7 @@ function spoil(file: string, { flips, keeps }: Damage): void {
   if (keeps < 1) truncateSync(file, Math.floor(size * keeps));
 }
 
-/** A part of the file; doubles would nearly all lie next to its beginning. */
+/** A position in the file as a fraction; doubles would nearly all be close to its beginning. */
 const part = fc.nat(99_999).map((n) => n / 100_000);
 
 const damage: fc.Arbitrary<Damage> = fc.record({
@@ -100,7 +100,7 @@ const damage: fc.Arbitrary<Damage> = fc.record({
 
 const outcomes = { refused: 0, read: 0, same: 0 };
 
-// Refusing everything, or reading everything, would say nothing of the damage.
+// A run that refuses everything, or reads everything, would show nothing about the damage.
 afterAll(() => {
   expect(outcomes.refused).toBeGreaterThan(0);
   expect(outcomes.same).toBeGreaterThan(0);
@@ -148,7 +148,7 @@ function damagedIn(hive: OpenedHive): Promise<string[]> {
   return hive.store.read(async (tx) => [...(await tx.prompts.damaged()), ...(await tx.messages.damaged())]);
 }
 
-/** What differs is not what was asked, decided or said; and the doctor finds the damage where rows are gone. */
+/** What differs is not what was asked, decided or written, and the doctor reports rows that are gone. */
 function checkRead(before: string, after: string, found: readonly string[]): void {
   const [was, is] = [before, after].map((text) => JSON.parse(text) as [Rows, Rows]);
   for (const [kind, id] of [

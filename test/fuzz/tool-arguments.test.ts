@@ -1,5 +1,5 @@
 /**
- * The arguments of every MCP tool: a result or a refusal with its sentence, never a fault of ours.
+ * The arguments of every MCP tool: a result or a refusal with a sentence, never an internal error.
  *
  * @module-tag untrusted
  * @module-tag sqlite
@@ -30,7 +30,7 @@ interface Schema {
   maximum?: number;
 }
 
-/** Never long: an input that waits for an answer would wait its whole time. */
+/** Always short: a call that waits for an answer would wait until its time limit. */
 const LONGEST_WAIT_MS = 20;
 
 /** Values that a schema allows, mostly. */
@@ -71,7 +71,7 @@ const call: fc.Arbitrary<{ name: string; args: Json }> = fc.oneof(
   ),
 );
 
-/** What waits is cut short: whether it can be given such arguments is what is asked. */
+/** Waits are cut short: only the arguments are tested. */
 function shortened(value: Json): Json {
   if (!isObject(value)) return value;
   return Object.fromEntries(
@@ -101,14 +101,14 @@ function withClient(work: (client: Client, log: RecordedLog) => Promise<void>): 
   });
 }
 
-/** The argument by which those tools wait that wait unasked. */
+/** The argument that limits the wait of tools that wait by default. */
 const WAITS: Readonly<Record<string, string>> = {
   hivemind_ask: 'timeout_ms',
   hivemind_await_ask: 'timeout_ms',
   hivemind_interrupt: 'wait_ms',
 };
 
-/** What waits is given as little time as it may have. */
+/** Gives tools that wait the shortest time that is allowed. */
 function brief({ name, args }: { name: string; args: Json }): Record<string, unknown> {
   const short = shortened(args) as Record<string, unknown>;
   const waits = WAITS[name];
@@ -178,7 +178,7 @@ fuzz('tool arguments: any spelling of any argument of any tool is that argument'
       };
       const [plain, other] = [await said(given as Json), await said(respelled(given as Json, ways))];
       const differs = JSON.stringify(plain.refusal) !== JSON.stringify(other.refusal);
-      // What a first call changed, a second may be refused for: pings are rationed, keys are used up.
+      // A second call may be refused because of the first: pings are rationed, keys are used up.
       const used = /outreach_refused|idempotency_conflict/.test(JSON.stringify(other.refusal));
       if (differs && !used) throw new Error(JSON.stringify([given, plain, other]));
       if (JSON.stringify(other).includes('ignored_arguments')) throw new Error(JSON.stringify(other));

@@ -1,4 +1,4 @@
-/** A hive for one input, gone before the next: so that an input fails alike however many came before. */
+/** A hive for one input, removed before the next: so an input fails the same way however many came before. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -13,7 +13,7 @@ import { eventually, moment } from '../support/wait.ts';
 const PROMPTS = 5_000;
 /** Emacs has its full size when it has seen what it keeps: the questions at hand and 200 that were settled. */
 const WARM = 2_000;
-/** So many wait at any time. */
+/** How many are pending at any time. */
 const WAITING = 200;
 
 test(`${PROMPTS} questions come and go: no key is lost, nothing fails, Emacs does not grow`, {
@@ -62,7 +62,7 @@ async function soak(home: Home): Promise<void> {
     waiting.push(prompt.ask_id);
     const oldest = waiting.length > WAITING ? waiting.shift() : undefined;
     if (oldest !== undefined) await settle(oldest, number);
-    // Else the store would leave the hands no moment to type.
+    // Otherwise the store would leave no time to type.
     await moment(8);
     if (number >= WARM && number % 100 === 0) sizes.push(residentMemory(pid));
   }

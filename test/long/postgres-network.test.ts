@@ -7,7 +7,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 
 describe('an agent in a network of its own', { tags: ['root'] }, () => {
-  test('asks over a slow link, and outlives its being cut: the answer given meanwhile arrives', {
+  test('asks over a slow link, and survives a cut of the link: the answer given in the meantime arrives', {
     timeout: 90_000,
   }, async () => {
     const server = await startPostgres();

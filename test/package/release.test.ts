@@ -1,4 +1,4 @@
-/** The release: the same bytes each time, and what a person has who installs it in an empty home. */
+/** The release: the same bytes each time, and what a person gets who installs it in an empty home. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';

@@ -42,7 +42,7 @@ async function check(): Promise<number> {
     let parts = chosen.reduce((sum, { weight }) => sum + weight, 0);
     for (const recording of await recordAll()) {
       const { scenario } = recording;
-      // What one has not, because its states are fewer, the next ones have more.
+      // A scenario with fewer states leaves its share to the next ones.
       const share = Math.ceil(((states - opened) * scenario.weight) / parts);
       parts -= scenario.weight;
       const outcome = await recording.open({ states: share, seed });

@@ -31,10 +31,10 @@ export interface Recording {
   remove(): void;
 }
 
-/** So often in a row a state may be one that was opened already. */
+/** How often in a row a state may be one that was opened already. */
 const REPEATS = 60;
 
-/** So many states are found at one of the chosen cuts. */
+/** How many states are drawn at one of the chosen cuts. */
 const MANY = 10;
 
 /** @throws Error if something was done to the disk that was not recorded. */

@@ -14,13 +14,13 @@ export interface Scenario {
   act: (world: World) => Promise<void>;
   /** Near which calls to cut; default: everywhere. */
   near?: (calls: readonly Call[]) => ReadonlySet<number>;
-  /** Of the states, how many parts are of this one. */
+  /** Its share of the states. */
   weight: number;
 }
 
 const ROOT = join(import.meta.dirname, '../..');
 const DAY_MS = 24 * 3_600_000;
-/** Larger than a question usually is: so many fill the log. */
+/** Larger than a usual question, so that a few fill the log. */
 const LONG_CONTEXT = 'A line of a long log that an agent shows with its question. '.repeat(400);
 
 async function liftQuotas(world: World): Promise<void> {
@@ -103,7 +103,7 @@ export const steady: Scenario = {
   },
 };
 
-/** Around the copies of the log into the file, and around the first writes of a log that begins anew. */
+/** Around the copies of the log into the file, and around the first writes of a new log. */
 function aroundCheckpoints(calls: readonly Call[]): ReadonlySet<number> {
   const file = calls.find(({ kind, path }) => kind === 'sync' && path.endsWith('hive.db'))?.file;
   const near = new Set<number>();
@@ -271,12 +271,15 @@ const outbox: Scenario = {
     for (const text of decisions) world.tell({ did: 'tried', text });
     const lisp = (text: string): string => JSON.stringify(text);
     const folder = emacsOf(world.disk);
+    // One at a time while the sidecar is there; all at once when it comes back.
+    const settled =
+      "(while (and (hive-sidecar-connected-p) (hive-outbox-entries 'pending)) (accept-process-output nil 0.02))";
     const add = (from: number, to: number): string =>
       ids
         .slice(from, to)
         .map((ask_id, index) => {
           const decision = lisp(decisions[from + index] ?? '');
-          return `(hive-outbox-add ${lisp(ask_id)} "hivemind-response" (list :ask_id ${lisp(ask_id)} :decision ${decision} :by "Ada" :response_id ${decision} :store_id (plist-get hive-sidecar-info :store_id)) "") (message "queued %s" ${decision}) (accept-process-output nil 0.1)`;
+          return `(hive-outbox-add ${lisp(ask_id)} "hivemind-response" (list :ask_id ${lisp(ask_id)} :decision ${decision} :by "Ada" :response_id ${decision} :store_id (plist-get hive-sidecar-info :store_id)) "") (message "queued %s" ${decision}) ${settled}`;
         })
         .join('\n');
     const wait = (condition: string): string => `(while (not ${condition}) (accept-process-output nil 0.02))`;

@@ -54,7 +54,7 @@ export interface World {
 export interface RunOptions {
   env?: Environment;
   input?: string;
-  /** Die after so many recorded calls. */
+  /** After how many recorded calls it dies. */
   kill_after?: number;
 }
 

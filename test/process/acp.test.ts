@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
@@ -107,7 +107,7 @@ test('an allow at the desk lets the agent act once, and the editor’s answer af
   expect(await editor.ended).toBe(0);
 });
 
-test('the editor’s answer counts where it is first, and the question falls', async () => {
+test('the editor’s answer counts if it is first, and the question is withdrawn', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const editor = await openEditor(store);
@@ -125,7 +125,7 @@ test('the editor’s answer counts where it is first, and the question falls', a
   await editor.ended;
 });
 
-test('a proxy that is killed allows nothing: its agent ends, and the question falls with its session', async () => {
+test('a proxy that is killed allows nothing: its agent ends, and the question is withdrawn with its session', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const editor = await openEditor(store);
@@ -142,6 +142,52 @@ test('a proxy that is killed allows nothing: its agent ends, and the question fa
   expect(existsSync(file)).toBe(false);
 });
 
+describe('an agent that is killed', () => {
+  async function agentOf(hive: OpenedHive): Promise<number> {
+    const [session] = await hive.sessions.list({ state: 'alive' });
+    return session?.pid ?? 0;
+  }
+
+  test('with a question open, takes it and the proxy with it; the next one asks once', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const editor = await openEditor(store);
+    const file = join(editor.folder, 'made');
+    editor.prompt(`write ${file}`).catch(() => undefined);
+    const ask_id = await onlyPending(hive);
+    process.kill(await agentOf(hive), 'SIGKILL');
+    expect(await editor.ended).toBe(137);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', decision: null });
+    expect(await answerDialog(hive, ask_id, 'Allow')).toMatchObject({ outcome: 'late' });
+    expect(existsSync(file)).toBe(false);
+    expect(await hive.turns.running()).toEqual([]);
+
+    const next = await openEditor(store);
+    const turn = next.prompt(`write ${file}`);
+    await answerDialog(hive, await onlyPending(hive), 'Reject');
+    expect(await turn).toMatchObject({ stopReason: 'end_turn' });
+    next.close();
+    expect(await next.ended).toBe(0);
+  });
+
+  test('before an answer reaches it, does nothing, and nothing hangs', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const editor = await openEditor(store);
+    const file = join(editor.folder, 'made');
+    editor.prompt(`write ${file}`).catch(() => undefined);
+    const ask_id = await onlyPending(hive);
+    const agent = await agentOf(hive);
+    process.kill(agent, 'SIGSTOP');
+    await answerDialog(hive, ask_id, 'Allow');
+    await eventually(async () => (await hive.prompts.get(ask_id)).handed_at !== null);
+    process.kill(agent, 'SIGKILL');
+    expect(await editor.ended).toBe(137);
+    expect(existsSync(file)).toBe(false);
+    expect((await hive.prompts.list({ status: 'pending', limit: 5 })).items).toEqual([]);
+  });
+});
+
 test('an agent that ends takes the proxy with it, with its exit code', async () => {
   const editor = await openEditor(tempStore(), ['sh', '-c', 'exit 7']);
   expect(await editor.ended).toBe(7);
@@ -153,7 +199,7 @@ test('an agent that cannot be started is named', async () => {
   expect(editor.err()).toContain('The agent /no/such/agent could not be started');
 });
 
-test('without a store the agent runs all the same, and its person is told', async () => {
+test('without a store the agent runs anyway, and its person is told', async () => {
   const editor = await openEditor('/dev/null/hive.db', ['cat']);
   editor.close();
   expect(await editor.ended).toBe(0);

@@ -31,7 +31,7 @@ async function pending(hive: OpenedHive, count: number): Promise<string[]> {
   return found;
 }
 
-test('it brings what several servers ask to the desk, and their answers back, until it is stopped', async () => {
+test('it brings the questions of several servers to the desk, and the answers back, until it is stopped', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const servers = [await standIn(), await standIn()];
@@ -51,7 +51,7 @@ test('it brings what several servers ask to the desk, and their answers back, un
   await pending(hive, 0);
 });
 
-test('killed, it allows nothing: what it asked falls with its sessions', async () => {
+test('killed, it allows nothing: its questions are withdrawn with its sessions', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const server = await standIn();

@@ -82,7 +82,7 @@ describe('looking', () => {
     expect(answered.json()).not.toHaveProperty('more');
   });
 
-  it('shows and hands over to an agent no more at once than its shell passes on', async () => {
+  it('shows an agent no more at once than its shell tool passes on, and hands over no more', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = shell(store, { HIVE_AGENT: 'agent-1' });

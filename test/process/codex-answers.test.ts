@@ -1,4 +1,4 @@
-/** Codex's own questions, answered at a desk instead of in its dialog, through its control socket. */
+/** Questions of Codex itself, answered at a desk instead of in its dialog, through its control socket. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';

@@ -105,7 +105,7 @@ describe('a store that cannot be used', () => {
     await openTestHive(store);
     const holder = new DatabaseSync(store);
     holder.exec('BEGIN IMMEDIATE');
-    // The lock lasts until it is let go, below.
+    // The lock lasts until it is released below.
     const open = await hook(store, JSON.stringify(EVENT));
     expect(open).toMatchObject({ code: 0, out: '' });
     expect(open.err).toContain('locked');

@@ -63,7 +63,7 @@ async function claude(env: Record<string, string> = {}): Promise<Started> {
   return { store, hive, agent: await connect(store, env) };
 }
 
-/** A client that lives on when its server dies: this process. */
+/** A client that survives its server: this process. */
 const connect = (store: string, env: Record<string, string> = {}): Promise<McpCaller> =>
   connectMcp({
     store,
@@ -269,7 +269,7 @@ describe('a hook whose client takes its call back (Escape)', () => {
   });
 });
 
-/** The one question that waits. */
+/** The one pending question. */
 async function pending(hive: OpenedHive): Promise<Prompt> {
   const waits = async (): Promise<Prompt | undefined> =>
     (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];

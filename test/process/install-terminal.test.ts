@@ -117,7 +117,7 @@ test('it shows what it would write, asks for each program, writes what was allow
   await answers(terminal, [
     [/Continue\? \[y\/N\]\s*$/, 'y'],
     [asking(/Removes Hive's 17 hooks/), 'y'],
-    [asking(/Removes these lines:[\s\S]*require 'hive-mode/), 'y'],
+    [asking(/Removes these lines, [\s\S]*require 'hive-mode/), 'y'],
   ]);
   await terminal.until(/Your questions and answers are kept in[\s\S]*ended: 0/, PATIENT_MS);
   expect(read('.emacs.d/init.el')).toBe(MINE);

@@ -157,7 +157,7 @@ test('a long-running program keeps its code in the form that its next start will
   const env = childEnvironment(here.store, { HOME: here.home });
   const stay = async () => {
     const child = spawnHive(['mcp'], env);
-    // Until it has set the flags of one that stays, under which no start would take code.
+    // Wait until it has set the flags of a long-running program; a start does not accept code that was compiled with them.
     await eventually(() => watchesBell(child.pid, here.store));
     child.process.stdin.end();
     expect(await child.exited).toMatchObject({ code: 0 });
@@ -165,7 +165,7 @@ test('a long-running program keeps its code in the form that its next start will
   };
   const first = await stay();
   expect(first).toHaveLength(1);
-  // Code that is not taken would be compiled again.
+  // Code that is not accepted would be compiled again.
   expect(await stay()).toEqual(first);
 });
 

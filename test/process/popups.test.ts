@@ -90,7 +90,7 @@ describe('with a desk and dunst', () => {
     await onScreen(1);
     await desktop.forget();
     await onScreen(0);
-    // The next one is shown by the same process, which so has taken note that this one was closed.
+    // The next one is shown by the same process, so that process has handled the closing of this one.
     await ask(hive, { question: 'And then?' });
     await onScreen(1);
     expect(await hive.prompts.get(second.ask_id)).toMatchObject({ status: 'pending' });
@@ -370,7 +370,7 @@ describe('when nothing can be shown', () => {
       await notifier.close();
       await late;
       await expect(notifier.show(popup)).rejects.toThrow(/has ended/);
-      // Of another one, started later, the first popup is there.
+      // A process that started later has shown its first popup.
       const other = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
       onTestFinished(() => other.close());
       await other.show({ ...popup, body: 'Of the other.' });

@@ -34,7 +34,7 @@ test('an agent starts no run, and stops none', async () => {
     expect((await hive(...args)).code).toBe(7);
 });
 
-test('the tool that a run names for permissions is not for models', async () => {
+test('a model cannot call the tool that a run uses for permissions', async () => {
   const env = childEnvironment(tempStore());
   const transport = new StdioClientTransport({
     command: process.execPath,

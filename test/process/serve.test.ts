@@ -140,7 +140,7 @@ describe('who is refused', () => {
   test('a client that sends its headers drop by drop is dropped', async () => {
     const served = await serve(tempStore());
     const { hostname, port } = new URL(served.url);
-    // It would go on for ever.
+    // The client would continue for ever.
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), hostname, () => socket.write('POST /mcp HTTP/1.1\r\n'));
       const drops = setInterval(() => socket.write('X-A: b\r\n'), 500);

@@ -1,5 +1,5 @@
 /**
- * What `hive sessions` says that a session does: what it waits for, or what it runs, and since when.
+ * What `hive sessions` shows about each session: what it waits for, or what it runs, and since when.
  *
  * @module-tag sqlite
  * @module-tag cli
@@ -40,7 +40,7 @@ test('a session that a shell began ends with its shell, and is listed as ended',
   expect(asked).toMatchObject({ agent: 'reviewer', orphaned: true });
 });
 
-test('a session goes on in the shell that used it last', async () => {
+test('a session lives as long as the shell that used it last', async () => {
   const hive = await openTestHive();
   await hive.sessions.introduce(
     introduction({ session_id: 'cli-1', client: 'cli', machine: hostname(), shell_pid: GONE }),

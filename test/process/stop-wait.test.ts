@@ -138,7 +138,7 @@ describe('hooks that are killed at any moment', () => {
     for (let round = 1; round <= 2; round += 1) {
       const { item } = await hive.outreach.report({ message: `Round ${round}.` }, reporter);
       let read = '';
-      // Killed later and later in their lives: before, in and after the transaction, and after the print.
+      // Each is killed a little later: before, in and after the transaction, and after the print.
       for (let ms = 10; ms < 130; ms += 12) {
         const hook = start(store, prompt(ms), main);
         hook.process.stdout.setEncoding('utf8').on('data', (text: string) => {

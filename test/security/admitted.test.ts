@@ -1,4 +1,4 @@
-/** What the threat model admits: attacks that Hive does not stop. Whoever fixes one changes the page, too. */
+/** What the threat model admits: attacks that Hive does not stop. If you fix one, change the page as well. */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';

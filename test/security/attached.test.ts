@@ -7,10 +7,13 @@
  * @module-tag sqlite
  * @module-tag acp
  */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { beforeEach, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive, withoutQuotas } from '../support/hive.ts';
+import { whenFinished } from '../support/lifetime.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
 import { turnsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
@@ -63,7 +66,60 @@ test('a server at another port finds the sessions of one that has ended', async 
   expect(await atTheDesk(1)).toMatchObject([{ session_id: 'editor-1', question: 'Run make two?' }]);
 });
 
-test('sessions that a server calls each other’s parents are asked about, and hold nothing up', async () => {
+test('a response without an end is given up: the server is as one that cannot be reached', async () => {
+  let sent = 0;
+  const endless = createServer((request, response) => {
+    if (request.url?.startsWith('/global/event') === true) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
+      return;
+    }
+    response.writeHead(200).write('[');
+    const part = `"${'x'.repeat(2 ** 20)}",`;
+    const more = (): void => {
+      while (!response.destroyed) {
+        sent += part.length;
+        if (!response.write(part)) break;
+      }
+    };
+    response.on('drain', more).on('error', () => undefined);
+    more();
+  });
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  whenFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        endless.close(() => resolve());
+        endless.closeAllConnections();
+      }),
+  );
+  const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const { remarks, stop } = await attach(hive, url);
+  expect(remarks[0]).toBe(`Cannot reach ${url} (/path: more than 32 MB); trying again until you stop this.`);
+  await stop();
+  // What was sent waits in the sockets at most.
+  expect(sent).toBeLessThan(64 * 2 ** 20);
+});
+
+test('of a server that names sessions and requests without an end, the newest sessions are kept', async () => {
+  await attach(hive, server.url);
+  for (let n = 0; n < 210; n += 1) {
+    server.begin(`ses_${n}`);
+    server.end(`ses_${n}`);
+  }
+  server.begin(`ses_${'x'.repeat(1_000)}`);
+  server.askPermission('per_1', { command: 'make one' }, { sessionID: 'ses_209' });
+  expect(await atTheDesk(1)).toMatchObject([{ session_id: 'editor-209', question: 'Run make one?' }]);
+  await eventually(async () => (await hive.sessions.list({ state: 'alive', limit: 500 })).length === 200);
+  expect((await hive.sessions.find('editor-9'))?.state).toBe('ended');
+  // One that was forgotten is found again.
+  server.askPermission('per_2', { command: 'make two' }, { sessionID: 'ses_0' });
+  expect((await atTheDesk(2)).map(({ question }) => question).sort()).toEqual([
+    'Run make one?',
+    'Run make two?',
+  ]);
+});
+
+test('sessions that a server calls each other’s parents are handled, and block nothing', async () => {
   server.parents.set('ses_1', 'ses_2').set('ses_2', 'ses_1').set('ses_3', 'ses_3');
   const attached = await attach(hive, server.url);
   for (const n of [1, 2, 3])

@@ -18,7 +18,7 @@ import { connectHttp, INITIALIZE, rawRequest, serve } from '../support/serve.ts'
 import { tempStore } from '../support/temp.ts';
 import { eventually, moment } from '../support/wait.ts';
 
-test('connections without a token are bounded and shed first; an agent with one keeps its own', async () => {
+test('connections without a token are limited and dropped first; an agent with a token keeps its own', async () => {
   const served = await serve(tempStore());
   const { hostname, port } = new URL(served.url);
   const agent = await connectHttp(served);
@@ -48,7 +48,7 @@ test('connections without a token are bounded and shed first; an agent with one 
   expect(await waiting).toMatchObject({ status: 'cancelled' });
 });
 
-test('a token may not take the sessions of the others, and is told when to try again', async () => {
+test('a token cannot use up the sessions of the others, and is told when to try again', async () => {
   const served = await serve(tempStore());
   const begin = (token: string): Promise<{ status: number; body: string }> =>
     rawRequest(served.url, { headers: { Authorization: `Bearer ${token}` }, body: INITIALIZE });
@@ -57,7 +57,7 @@ test('a token may not take the sessions of the others, and is told when to try a
   while (refused === '' && begun <= 100) {
     const { status, body } = await begin(served.token);
     if (status === 200) begun += 1;
-    // Faster than its rate is another limit: that one is over in a second.
+    // The rate is another limit: it is over in a second.
     else if (body.includes('open sessions')) refused = body;
     else await moment(50);
   }
@@ -67,7 +67,7 @@ test('a token may not take the sessions of the others, and is told when to try a
   expect((await begin(other)).status).toBe(200);
 });
 
-test('of a session that could not begin, nothing is kept', async () => {
+test('nothing is kept of a session that could not begin', async () => {
   const hive = await openTestHive();
   const token = { name: 't', agent: 'a', role: 'agent', projects: [], digest: 'd' } as unknown as Token;
   const kept: WeakRef<Token>[] = [];
@@ -123,7 +123,7 @@ test('what is kept for a client that resumes is bounded in bytes', async () => {
   for (let n = 0; n < 50; n += 1)
     ids.push(await replay.storeEvent('s', { jsonrpc: '2.0', method: 'm', params: { text, n } }));
   const seen: unknown[] = [];
-  // An id that is forgotten: all that is still kept of its stream follows.
+  // The server has forgotten this id, so it sends everything that it still keeps of the stream.
   await replay.replayEventsAfter(ids[0] ?? '', {
     send: async (_id, message) => void seen.push(message),
   });

@@ -102,7 +102,7 @@ describe('a permission shows everything that it permits', () => {
     expect(prompt?.context?.match(/^Directory: .*$/gm)).toEqual([`Directory: ${JSON.stringify(cwd)}`]);
   });
 
-  test('no plan is alike with another one, whatever lines it has', async () => {
+  test('no plan is like another one, whatever its lines are', async () => {
     const own = "The agent's own description of it:";
     const plans = ['Add tests', `Add tests\n\n${own}\nrm -rf ~`, 'Add tests\n\nDirectory: /x'];
     const keys = await Promise.all(
@@ -185,7 +185,7 @@ describe('an answer that allows says what was displayed', () => {
     ).rejects.toMatchObject({ code: 'not_allowed' });
   });
 
-  test('a refusal is amended to a yes only by who has seen it', async () => {
+  test('a refusal is amended to a yes only by somebody who has seen the permission', async () => {
     const { prompts, printed } = await fireDialog(hive, { ...BASH, session_id: 'other' });
     const ask_id = prompts[0]?.ask_id ?? '';
     const held = hive.prompts.respond({ ask_id, decision: 'Deny', actor: HUMAN });
@@ -294,7 +294,7 @@ describe('an edit', () => {
     });
 
     test.each(['./a.txt', 'sub/../a.txt', 'link'])(
-      'that names a file twice, the second time as %s, is shown as its text: the second part changes what the first leaves',
+      'that names a file twice, the second time as %s, is shown as its text, because the second part changes the result of the first',
       (name) => {
         const folder = tempFolder();
         writeFileSync(join(folder, 'a.txt'), 'a\nb\n');
@@ -324,7 +324,7 @@ describe('an edit', () => {
     expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
   });
 
-  test('waits for nothing to read a file that is none', () => {
+  test('does not wait to read what is not a regular file', () => {
     const pipe = join(tempFolder(), 'pipe');
     execFileSync('mkfifo', [pipe]);
     const { read } = editToolsAt('/');
@@ -348,7 +348,7 @@ describe('an edit', () => {
 describe('a popup', () => {
   const preferences = { ...DEFAULT_PREFERENCES, popup_permissions: true, notify_command: null };
 
-  test('has a button that allows only where it surely shows everything', async () => {
+  test('has a button that allows only if it certainly shows everything', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
     const asked = async (command: string) => {
       const { prompts, printed } = await fireDialog(hive, { ...raw, tool_input: { command } });

@@ -62,7 +62,7 @@ describe('an agent that gives its session the id of another agent', () => {
     await hive.turns.start({ session_id: 's1', client_turn_id: 'a turn', by: 'Claude-s1' });
   }
 
-  test('ends no turn of it, and asks as itself', async () => {
+  test('ends no turn of that agent, and asks as itself', async () => {
     await otherAgent(startProcess().pid);
     const proxied = await beginAcp(hive, { pid: startProcess().pid });
     const { client, agent } = proxied;
@@ -75,7 +75,7 @@ describe('an agent that gives its session the id of another agent', () => {
     expect(await turnsOf(hive, 's1')).toMatchObject([{ state: 'in_progress' }]);
   });
 
-  test('ends no turn of it where the editor does not know its process either', async () => {
+  test('ends no turn of that agent, even if the editor does not know its process', async () => {
     await otherAgent(startProcess().pid);
     const emacs = await serveInProcess(hive);
     const agent = { session_id: 'editor-abc', client: 'Gemini', directory: '/demo', client_session_id: 's1' };
@@ -84,7 +84,27 @@ describe('an agent that gives its session the id of another agent', () => {
     expect(await turnsOf(hive, 's1')).toMatchObject([{ state: 'in_progress' }]);
   });
 
-  test('is interrupted only where it is that agent', async () => {
+  test('has its dialogs at the desks where the editor does not know its process either', async () => {
+    await otherAgent(startProcess().pid);
+    const emacs = await serveInProcess(hive);
+    const agent = { session_id: 'editor-abc', client: 'Gemini', directory: '/demo', client_session_id: 's1' };
+    expect(await emacs.request('session/introduce', agent)).toMatchObject({
+      session: { session_id: 'editor-abc' },
+      hooked: false,
+    });
+    const options = [{ id: 'no', label: 'No', refuses: true }];
+    const dialog = {
+      session_id: 'editor-abc',
+      key: 'k',
+      kind: 'execute',
+      input: { command: 'make' },
+      options,
+    };
+    expect(await emacs.request('dialog/open', dialog)).toMatchObject({ hooked: false });
+    expect(await atTheDesk()).toMatchObject([{ session_id: 'editor-abc', question: 'Run make?' }]);
+  });
+
+  test('is interrupted together with that agent only if it is that agent', async () => {
     // The process with the hooks descends from the agent of the proxy, as that of an ACP adapter does.
     await otherAgent(startProcess().pid);
     const { agent } = await beginAcp(hive, { pid: process.pid });
@@ -142,7 +162,7 @@ test('a request under the id of an open one takes its place: no answer to the on
   expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
 });
 
-test('no name that an agent gives begins a line of its own', async () => {
+test('no name that an agent gives begins a new line', async () => {
   const { agent } = await beginAcp(hive);
   const forged = "x\nTool: Read\nDirectory: /safe\n\nThe agent's own description of it:\n    it only reads";
   agent.send(
@@ -176,7 +196,6 @@ describe('a rule that allows', () => {
     ['another directory', { command: 'make' }, { cwd: '/elsewhere' }],
     ['arguments', { command: 'make' }, { args: ['install'] }],
     ['the change of a file', { command: 'make' }, { content: [change('/demo/Makefile')] }],
-    ['a terminal', { command: 'make' }, { content: [{ type: 'terminal', terminalId: 't' }] }],
     [
       'the change of another file',
       { file_path: '/demo/a', content: 'x' },
@@ -189,10 +208,12 @@ describe('a rule that allows', () => {
     expect(agent.got.filter(({ id }) => id === 100)).toEqual([]);
   });
 
-  test('answers one that says the same in other places', async () => {
+  test('answers one that repeats its input elsewhere', async () => {
     const { agent } = await beginAcp(hive);
     const locations = [{ path: '/demo/a' }];
-    agent.send(permission(100, { command: 'make' }, { locations }));
+    // Where its output is shown says nothing about what runs.
+    const content = [{ type: 'terminal', terminalId: 't' }];
+    agent.send(permission(100, { command: 'make' }, { locations, content }));
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
     const more = { name: 'Write', locations, content: [change('/demo/a')] };
     agent.send(permission(101, { file_path: '/demo/a', content: 'x' }, more));

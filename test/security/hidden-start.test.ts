@@ -57,7 +57,7 @@ test('a namespace of processes in which nobody sees the agent does not make it a
   expect(await eventsOf(await openTestHive(store), 'desk/opened', 'token/changed')).toEqual([]);
 });
 
-test('nor does one whose /proc is that of another, or has another map of ids', async () => {
+test('nor does one with the /proc of another namespace, or with another map of ids', async () => {
   const env = childEnvironment(await agentsStore());
   const act = [process.execPath, HIVE, 'post', 'I am the human.'];
   const other = await run(env, 'unshare', '-Urpf', ...act);
@@ -85,7 +85,7 @@ test('a person who works in such a container says so in their file, and a furthe
   });
 });
 
-test('what cron or at runs is no person, but may prune', async () => {
+test('a program that cron or at runs is not a person, but may prune', async () => {
   const store = tempStore();
   const daemon = join(tempFolder(), 'atd');
   copyFileSync('/bin/sh', daemon);
@@ -106,7 +106,7 @@ test('admitted: an agent that starts a terminal program of its own, out of its o
   const folder = tempFolder();
   copyFileSync('/usr/bin/script', join(folder, 'xterm'));
   const respond = `'${process.execPath}' '${HIVE}' respond ${ask_id} yes`;
-  const typing = `(sleep 1; while echo yes; do sleep 0.1; done) | '${folder}/xterm' -qec "${respond}" /dev/null`;
+  const typing = `while echo yes; do sleep 0.1; done | '${folder}/xterm' -qec "${respond}" /dev/null`;
   const env = childEnvironment(store, { TERM: 'dumb', HOME: tempFolder() });
   await run(env, 'setsid', '--fork', 'sh', '-c', `exec sh -c "${typing.replaceAll('"', '\\"')}"`);
   const hive = await openTestHive(store);
@@ -144,7 +144,7 @@ async function inTmux(store: string, act: string[], watched: 'nobody' | 'another
 }
 
 test.each(['nobody', 'another session'] as const)(
-  'a tmux session is no terminal of a person who is not attached to it: %s is',
+  "a tmux session is a person's terminal only while that person is attached: %s is",
   async (watched) => {
     const store = tempStore();
     const { ask_id } = await ask(await openTestHive(store));

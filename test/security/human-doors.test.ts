@@ -1,5 +1,5 @@
 /**
- * Who may act for the human: the doors that an agent tried, and what each says (docs/threat-model.md).
+ * Who may act for the human: the ways that an agent tried, and the answer to each (docs/threat-model.md).
  *
  * @module-tag no-self-approval
  * @module-tag provenance
@@ -53,8 +53,10 @@ async function detached(store: string, how: 'exec' | 'below', args: string[]): P
   const said = join(tempFolder(), 'said');
   const command = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
   const run = `${command} </dev/null >'${said}' 2>&1`;
-  // The parent of the shell is gone before the program starts.
-  const orphan = how === 'exec' ? `exec ${run}` : `sleep 0.5; ${run}; exit 0`;
+  // The parent of the shell, setsid, is gone before the program starts.
+  const parent = '"$(ps -o ppid= -p $$ | tr -d " ")"';
+  const orphaned = `while [ "$(ps -o comm= -p ${parent})" = setsid ]; do :; done`;
+  const orphan = how === 'exec' ? `exec ${run}` : `${orphaned}; ${run}; exit 0`;
   const env = childEnvironment(store);
   await spawnChild('setsid', ['--fork', 'sh', '-c', orphan], env).exited;
   await eventually(() => read(said) !== '', 10_000, 'what the orphan says');
@@ -80,7 +82,7 @@ describe('an agent cannot open a desk', () => {
     expect(await eventsOf(await openTestHive(store), 'desk/opened')).toEqual([]);
   });
 
-  test('no clean environment and no store of its own hides an agent whose shell still has its variables', async () => {
+  test('a clean environment and a separate store do not hide an agent whose shell still has its variables', async () => {
     const store = tempStore();
     const env = childEnvironment(store);
     const clean = Object.entries(env).map(([name, value]) => `'${name}=${value}'`);
@@ -108,7 +110,7 @@ describe('an agent cannot open a desk', () => {
     expect(await asOrphan(tempStore(), 'sidecar')).toContain('The parent of this process is gone');
   });
 
-  test('a shell whose own parent is gone hides nobody either', async () => {
+  test('a shell whose parent is gone does not hide an agent either', async () => {
     const store = tempStore();
     const { ask_id } = await ask(await openTestHive(store));
     for (const args of [
@@ -154,7 +156,7 @@ await hive.close();
     expect(said).toContain('CLAUDECODE is set');
   });
 
-  test('a sidecar that was started before its agent registered does nothing for it', async () => {
+  test('a sidecar that an agent started before it registered does nothing for that agent', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const desk = await startSidecar(store);
@@ -172,14 +174,14 @@ await hive.close();
     expect(await refused('prompt/cancel', { ask_id, by: 'root' })).toBe('not_allowed');
     expect(await refused('message/post', { body: 'Go on.', by: 'root' })).toBe('not_allowed');
     desk.notify('hivemind-response', { ask_id, decision: 'Allow', by: 'root' });
-    // Each answer that is refused is kept for the human to see, and none is taken.
+    // Each refused answer is kept for the human to see, and none is accepted.
     await eventually(async () => (await eventsOf(hive, 'desk/notice')).length >= 2, 10_000, 'two notices');
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', decision: null });
     expect(await eventsOf(hive, 'desk/preferences_changed')).toEqual([]);
   });
 });
 
-describe('every change of a preference is an event that says who, from where and through what', () => {
+describe('every change of a preference is an event with who, from where and through what', () => {
   test('in Emacs: the desk and its process', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
@@ -218,7 +220,7 @@ describe('an answer from a shell is typed by a person', () => {
     expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
   });
 
-  test('without a terminal, and without the leave of the human, an answer is refused', async () => {
+  test('without a terminal and without the permission of the human an answer is refused', async () => {
     const store = tempStore();
     const ask_id = await question(store);
     const home = tempFolder();
@@ -229,7 +231,7 @@ describe('an answer from a shell is typed by a person', () => {
     expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
   });
 
-  test('a yes from a pipe is not typed, although there is a terminal', async () => {
+  test('a yes from a pipe does not count as typed, although there is a terminal', async () => {
     const store = tempStore();
     const ask_id = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
     const hive = `'${process.execPath}' '${HIVE}' respond ${ask_id} Allow`;
@@ -257,7 +259,7 @@ describe('an answer from a shell is typed by a person', () => {
   }
 
   test.each(['alone', 'below a shell'] as const)(
-    'a terminal that a detached `script` opens, %s, is no terminal of a person',
+    "a terminal that a detached `script` opens, %s, is not a person's terminal",
     async (how) => {
       const store = tempStore();
       const ask_id = await question(store);
@@ -311,7 +313,7 @@ describe('an answer from a shell is typed by a person', () => {
     expect((await person.hive('poll', ask_id)).code).toBe(3);
   });
 
-  test("a script's answer is marked as unattested everywhere, and answers no permission", async () => {
+  test("a script's answer is marked as unattested everywhere, and cannot answer a permission", async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const script = shell(store);
@@ -340,7 +342,7 @@ describe('an answer from a shell is typed by a person', () => {
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', attested: false });
   });
 
-  test('a yes that is typed at the terminal attests, and anything else gives no answer', async () => {
+  test('a yes typed at the terminal attests an answer, and anything else gives none', async () => {
     const store = tempStore();
     const ask_id = await question(store, { question: 'Deploy?', options: ['now', 'later'] });
     const person = shell(store, { HOME: tempFolder() });

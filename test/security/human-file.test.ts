@@ -1,5 +1,5 @@
 /**
- * The file in which the human writes what may happen without them: what of it counts, and what never comes from the store instead.
+ * The file in which the human writes what may happen without them: when it counts, and what is never read from the store instead.
  *
  * @module-tag no-authority
  * @module-tag sqlite
@@ -69,7 +69,7 @@ async function decided(hive: OpenedHive, env: Environment, command: string): Pro
   return decision?.behavior ?? null;
 }
 
-test("a file that is the human's own, and understood whole, counts", async () => {
+test('a file that the human owns, and that is fully understood, counts', async () => {
   const hive = await openTestHive();
   const env = trusting(CONTENT);
   expect(humanTrust(env)).toMatchObject({
@@ -83,7 +83,7 @@ test("a file that is the human's own, and understood whole, counts", async () =>
   expect(await noticesOf(hive)).toEqual([]);
 });
 
-test('no file permits nothing, and nothing is wrong', async () => {
+test('without a file nothing is allowed, and no problem is reported', async () => {
   const hive = await openTestHive();
   const env = { XDG_CONFIG_HOME: tempFolder() };
   expect(humanTrust(env)).toMatchObject({ digest: null, problems: [], permission_rules: [] });
@@ -91,7 +91,7 @@ test('no file permits nothing, and nothing is wrong', async () => {
   expect(await eventsOf(hive, 'trust/changed')).toEqual([]);
 });
 
-/** What somebody does to a good file, and what is said of it then. */
+/** What somebody does to a good file, and how that is reported. */
 const ATTACKS: readonly (readonly [what: string, spoil: (file: string) => void, said: RegExp])[] = [
   ['can be written by a group', (file) => chmodSync(file, 0o620), /is open to other users: run chmod 600/],
   ['can be read by others', (file) => chmodSync(file, 0o604), /is open to other users: run chmod 600/],
@@ -143,7 +143,7 @@ const ATTACKS: readonly (readonly [what: string, spoil: (file: string) => void, 
   ],
 ];
 
-describe('nothing in a file permits anything, and what denies still denies, when it', () => {
+describe('nothing in a file allows anything, and what denies still denies, when it', () => {
   test.each(ATTACKS)('%s; the doctor and one notice say so', async (_what, spoil, sentence) => {
     const store = tempStore();
     const hive = await openTestHive(store);
@@ -181,7 +181,7 @@ describe('nothing in a file permits anything, and what denies still denies, when
     expect(await decided(hive, env, 'npm test')).toBeNull();
   });
 
-  test('is a pipe, which nobody waits for', async () => {
+  test('is a pipe, without waiting for it', async () => {
     const env = trusting(CONTENT);
     const file = trustFileOf(env['XDG_CONFIG_HOME']);
     rmSync(file);
@@ -235,7 +235,7 @@ test('a file of the repository is not the human’s, whatever it is called', asy
   expect(await outputOf(child)).toBe('');
 });
 
-describe('what is written into the store permits nothing', () => {
+describe('what is written into the store allows nothing', () => {
   const NO_BUS = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
 
   async function forged(store: string, stored: Record<string, unknown>): Promise<OpenedHive> {
@@ -259,7 +259,7 @@ describe('what is written into the store permits nothing', () => {
     expect(await decided(hive, { XDG_CONFIG_HOME: tempFolder() }, 'npm test')).toBeNull();
   });
 
-  test('popup_permissions there is not looked at', async () => {
+  test('popup_permissions there is not read', async () => {
     const hive = await forged(tempStore(), { popup_permissions: true, notify_command: 'x' });
     expect(hive.trust.authority()).toEqual({ popup_permissions: false, notify_command: null });
     const stored = await hive.desks.preferences(thisSeat());
@@ -268,8 +268,8 @@ describe('what is written into the store permits nothing', () => {
   });
 });
 
-describe('what Emacs lets happen', () => {
-  test('holds while it is connected, is not stored, and is an event', async () => {
+describe('what Emacs allows', () => {
+  test('applies while it is connected, is not stored, and is an event', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const env = { XDG_CONFIG_HOME: tempFolder(), DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
@@ -288,7 +288,7 @@ describe('what Emacs lets happen', () => {
     });
   });
 
-  test('are no rules: they are refused on its wire', async () => {
+  test('does not include rules: they are refused on its wire', async () => {
     const emacs = await startSidecar(tempStore());
     await expect(emacs.request('desk/preferences', { permission_rules: [ALLOW] })).rejects.toThrow(
       /There is no preference "permission_rules"/,
@@ -296,7 +296,7 @@ describe('what Emacs lets happen', () => {
   });
 });
 
-test('rules are matched outside any transaction, so that a long command holds nobody up', async () => {
+test('rules are matched outside of any transaction, so that a long command delays nobody', async () => {
   const hive = await openTestHive();
   let inside = 0;
   const seen: number[] = [];

@@ -67,7 +67,7 @@ function forge(
 
 describe('a hook is believed only below the client process of its session', () => {
   test.each(['its own process', 'the process of the other', 'no process'])(
-    'an agent that forges the hook of another with %s receives no answer of it',
+    'an agent that forges the hook of another with %s receives none of its answers',
     async (named) => {
       const { a, b, answer, handed } = await twoAgents();
       await answer();
@@ -81,7 +81,7 @@ describe('a hook is believed only below the client process of its session', () =
     },
   );
 
-  test('nor does one that another agent started: its own client is nearer', async () => {
+  test('nor does an agent that another agent started: its own client is nearer', async () => {
     const { hive, a, answer, handed } = await twoAgents();
     await answer();
     const inside = 'eeeee-session';
@@ -97,7 +97,7 @@ describe('a hook is believed only below the client process of its session', () =
     expect((await hive.sessions.find(inside))?.parent_session_id).toBe(A);
   });
 
-  test('a false /clear takes no question of another agent over', async () => {
+  test('a forged /clear does not take over a question of another agent', async () => {
     const { hive, a, b, ask_id } = await twoAgents();
     await forge(b, start('ccccc-session', 'clear'), a.pid);
     expect((await hive.prompts.get(ask_id)).session_id).toBe(A);
@@ -105,7 +105,7 @@ describe('a hook is believed only below the client process of its session', () =
     expect((await hive.prompts.get(ask_id)).session_id).toBe('ddddd-session');
   });
 
-  test('a subagent of another agent is not spoken for either, and no waiter is put in its place', async () => {
+  test('nobody else speaks for a subagent of another agent either, or replaces its waiter', async () => {
     const { a, b, answer, handed } = await twoAgents();
     await answer();
     const subagent = { ...prompt(A), hook_event_name: 'SubagentStop', agent_id: 'x1', agent_type: 'general' };
@@ -145,7 +145,7 @@ describe('a hook of Codex, which names no process, is believed below what may be
     return { hive, b, codex, handed };
   }
 
-  test('an orphan that nothing connects with it receives no answer', async () => {
+  test('an orphan without a connection to it receives no answer', async () => {
     const { b, codex, handed } = await codexAgent();
     const said = join(tempFolder(), 'said');
     const hook = '"$NODE" "$HIVE" hook --client codex';
@@ -182,7 +182,7 @@ describe('a hook of Codex, which names no process, is believed below what may be
       );
     expect(await refusal(110, 301, 100, 50, 1)).toBeNull();
     expect(await refusal(110, 301, 50, 1)).toContain('did not start this one');
-    // Its client has another name: then whatever both descend from counts, except what adopts orphans.
+    // If the client has another name, any common ancestor counts, except the one that adopts orphans.
     expect(await refusal(210, 301, 50, 1)).toBeNull();
     expect(await refusal(220, 301, 60, 1)).toContain('did not start this one');
   });
@@ -211,7 +211,7 @@ describe('a process that is nobody’s client', () => {
   });
 });
 
-describe('a variable makes nobody another agent', () => {
+describe('no variable makes one agent another', () => {
   test.each([
     ['the session variable of Claude Code', { CLAUDE_CODE_SESSION_ID: A }],
     ['HIVE_AGENT with the id of the other', { HIVE_AGENT: A }],
@@ -241,7 +241,7 @@ describe('a variable makes nobody another agent', () => {
     await expect(liar.call('hivemind_poll', { ask_id }, { meta })).rejects.toThrow('not_allowed');
   });
 
-  test('nobody reports an id that Hive makes itself: the shell of a person keeps its answers', async () => {
+  test('nobody can claim an id that Hive makes: the shell of a person keeps its answers', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const person = shell(store);

@@ -23,7 +23,7 @@ const INVISIBLE = [
   0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff0, 0x1bca0, 0x1d173, 0xe0001, 0xe0100, 0xe01ef,
 ].map((code) => String.fromCodePoint(code));
 
-test('what nobody sees is spelled out, and is no text by itself', () => {
+test('invisible characters are spelled out, and are not a text on their own', () => {
   for (const character of INVISIBLE) {
     const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
     expect(revealed(`a${character}b`)).toBe(`a<U+${code}>b`);
@@ -40,14 +40,14 @@ describe('a word of mixed scripts', () => {
     ['curl https://g\u043E\u043Egle.com', 'curl https://g<U+043E><U+043E>gle.com'],
     ['p\u03B1ypal', 'p<U+03B1>ypal'],
     ['rm_\u0430', 'rm_<U+0430>'],
-    // Most of it is Cyrillic: the Latin letter is the stranger.
+    // Most of it is Cyrillic, so the Latin letter is spelled out.
     ['\u043F\u0430\u0440a', '\u043F\u0430\u0440<U+0061>'],
     ['\u0430\u03B1', '<U+0430>\u03B1'],
     ['s\u0585da', 's<U+0585>da'],
     ['\u13A0pple', '<U+13A0>pple'],
   ];
 
-  test.each(MIXED)('%s has its strangers spelled out, once', (text, shown) => {
+  test.each(MIXED)('letters of another script are spelled out once: %s', (text, shown) => {
     expect(revealed(text)).toBe(shown);
     expect(revealed(shown)).toBe(shown);
   });
@@ -81,7 +81,7 @@ describe('a word of mixed scripts', () => {
   });
 
   test('takes linear time', () => {
-    // With the square of their length these would take hours.
+    // In quadratic time these would take hours.
     for (const part of ['a\u0430', 'a\u0430 ', '\u0430 ', 'a1', '\u0430_'])
       expect(revealed(part.repeat(500_000)).length).toBeGreaterThan(500_000);
   });
@@ -103,16 +103,16 @@ describe('in the command of a permission', () => {
   const characters = everyCharacter().filter((one) => one > '\x7f' && !/\p{Cs}/u.test(one));
   const between = characters.filter((one) => spelledOut(`a${one}b`).includes(one));
 
-  test('only letters with accents and emoji stand alone as they are, of all characters', () => {
+  test('of all characters, only letters with accents and emoji stay as they are on their own', () => {
     expect(between.filter((one) => !/^[\p{Script=Latin}\p{Emoji_Presentation}]$/u.test(one))).toEqual([]);
     expect(between.filter((one) => /[\p{Z}\p{C}\p{M}\p{P}\p{N}\p{Lm}]/u.test(one))).toEqual([]);
-    // None is another way to write something, and without its accent none is punctuation.
+    // None is equivalent to another character, and none is punctuation without its accent.
     expect(between.filter((one) => one.normalize('NFKC') !== one)).toEqual([]);
     expect(between).toEqual(expect.arrayContaining(['é', 'ß', 'Ż', 'ệ', '✨', '🐝']));
     expect(between.length).toBeLessThan(2_000);
   });
 
-  test('and in words only letters and marks do', () => {
+  test('within words, only letters and marks do', () => {
     const inWords = characters.filter((one) => spelledOut(`\u6771${one}\u4eac`).includes(one));
     expect(inWords.filter((one) => !/^[\p{L}\p{M}\p{Emoji_Presentation}]$/u.test(one))).toEqual([]);
     expect(inWords.filter((one) => one.normalize('NFKC') !== one)).toEqual([]);
@@ -229,7 +229,7 @@ describe('in the command of a permission', () => {
       expect(spelledOut(`${before}${word}${after}`)).toBe(`${before}${spelled}${after}`);
   });
 
-  test('honest words stay readable, and what is spelled out already stays as it is', () => {
+  test('ordinary words stay readable, and what is spelled out already is not changed', () => {
     for (const text of [
       'git commit -m "Größe geändert ✨" && npm test',
       'cat src/日本語.ts デモー/файл.txt',
@@ -246,7 +246,7 @@ describe('in the command of a permission', () => {
     expect(revealedSource('“a” — b\u00a0c\u3000d\u2003e…')).toBe('“a” — b<U+00A0>c<U+3000>d<U+2003>e…');
   });
 
-  test('a desk gets it spelled out, in the question, the command, the other arguments and what is always allowed', () => {
+  test('a desk gets it spelled out in the question, the command, the other arguments and the scope of always', () => {
     const command = 'true\u00a0#\u2010x; cat a\u2044b';
     const event = {
       name: 'PermissionRequest',

@@ -1,5 +1,5 @@
 /**
- * Named pipes, devices and sockets where a file is expected: nothing waits for one, or reads it for ever.
+ * Named pipes, devices and sockets where a file is expected: nothing waits for one or reads it for ever.
  *
  * @module-tag untrusted
  * @module-tag sqlite
@@ -24,13 +24,13 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 type Kind = 'pipe' | 'device' | 'socket';
 const KINDS: Kind[] = ['pipe', 'device', 'socket'];
 
-/** Puts something at this path that is no file. */
+/** Puts something at this path that is not a regular file. */
 async function put(path: string, kind: Kind): Promise<string> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   if (kind === 'pipe') execFileSync('mkfifo', ['-m', '600', path]);
   else if (kind === 'device') symlinkSync('/dev/zero', path);
   else {
-    // The name of a socket is short.
+    // The path of a socket has to be short.
     const folder = mkdtempSync(join(tmpdir(), 's-'));
     const server = createServer().listen(join(folder, 's'));
     await new Promise((resolve) => server.once('listening', resolve));
@@ -76,7 +76,7 @@ test.each(KINDS)("a %s as the human's file or as the key of a seat permits nothi
   expect(person.code).toBe(0);
 });
 
-test('a pipe in the place of what git keeps, or of a transcript, holds nobody up', async () => {
+test('a pipe in place of a file of git or of a transcript delays nobody', async () => {
   const folder = tempFolder();
   await put(join(folder, 'file/.git'), 'pipe');
   expect(findProject(join(folder, 'file'))).toMatchObject({

@@ -1,5 +1,5 @@
 /**
- * What a permission rule of the human's may not be made to allow: a corpus of attacks, and the examples of the documentation.
+ * What nobody can make a permission rule of the human allow: a corpus of attacks, and the examples of the documentation.
  *
  * @module-tag no-authority
  * @module-tag as-displayed
@@ -75,7 +75,7 @@ describe('no hostile variant of an allowed call is allowed by its rule', () => {
   });
 });
 
-test('an honest call is decided as its rule says', () => {
+test('an ordinary call is decided as its rule says', () => {
   expect(HONEST.length).toBeGreaterThanOrEqual(200);
   expect(HONEST).toEqual(honestCalls(SEED, 320));
   expect(HONEST.filter((call) => decide(call) !== call.decision)).toEqual([]);
@@ -95,7 +95,7 @@ describe('the examples of the documentation hold', () => {
   });
 });
 
-test('a star after a change of the directory stays in the directory that the rule names', () => {
+test('a star after cd matches only in the directory that the rule names', () => {
   for (const one of ['docs', 'sub']) mkdirSync(join(here, 'moved', one), { recursive: true });
   symlinkSync('/etc/passwd', join(here, 'moved/docs/x'));
   symlinkSync('/', join(here, 'moved/sub/r'));
@@ -143,7 +143,7 @@ describe('a rule that allows in a project', () => {
     return { trusted, folder };
   }
 
-  test('allows where the call runs, whatever the store says of its session', () => {
+  test('decides by where the call runs, whatever the store says about its session', () => {
     const { trusted, folder } = repository();
     expect(allows(trusted, join(trusted, 'src'))).toBe(true);
     expect(allows(trusted, folder)).toBe(false);
@@ -155,7 +155,7 @@ describe('a rule that allows in a project', () => {
     for (const one of [evil, worktree]) mkdirSync(one);
     writeFileSync(join(evil, '.git'), `gitdir: ${trusted}/.git\n`);
     expect(allows(trusted, evil)).toBe(false);
-    // What git itself writes for a worktree leads both ways.
+    // Git itself writes links in both directions for a worktree.
     const admin = join(trusted, '.git/worktrees/w');
     writeFileSync(join(worktree, '.git'), `gitdir: ${admin}\n`);
     writeFileSync(join(admin, 'HEAD'), 'ref: refs/heads/w\n');
@@ -175,7 +175,7 @@ describe('a rule that allows in a project', () => {
     expect(allows(own, own)).toBe(true);
     writeFileSync(join(own, '.git/commondir'), `${trusted}/.git\n`);
     expect(allows(trusted, own)).toBe(false);
-    // It leads both ways, but not through the repository that it names.
+    // The links exist in both directions, but not through the repository that it names.
     mkdirSync(join(round, 'g'), { recursive: true });
     writeFileSync(join(round, '.git'), 'gitdir: g\n');
     writeFileSync(join(round, 'g/HEAD'), 'ref: refs/heads/main\n');

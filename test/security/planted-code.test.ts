@@ -25,7 +25,7 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 
 interface Place {
   env: ReturnType<typeof childEnvironment>;
-  /** The kept code of a hook, that of another one of the same program, their folder and the key. */
+  /** The kept code of a hook, that of another hook of the same program, their folder and the key. */
   file: string;
   other: string;
   folder: string;
@@ -158,14 +158,14 @@ const ATTACKS: [string, (here: Place, code: Buffer, key: Buffer) => void][] = [
   ],
 ];
 
-test.each(ATTACKS)('what is planted %s is not run', async (_how, plant) => {
+test.each(ATTACKS)('code that is planted %s is not run', async (_how, plant) => {
   const here = await place();
   plant(here, await hostileCode(here), readFileSync(here.key));
   await fire(here.env, 'PreToolUse');
   expect(existsSync(here.ran)).toBe(false);
 });
 
-test("what is somebody else's is made anew, and is then our own", { tags: ['root'] }, async () => {
+test('a file of another user is replaced by one of our own', { tags: ['root'] }, async () => {
   const { env, file } = await place();
   chownSync(file, 12_345, 12_345);
   await fire(env, 'PreToolUse');

@@ -1,5 +1,5 @@
 /**
- * A popup of an agent's process: what the agent put on its PATH would press the buttons.
+ * A popup of an agent's process: a program that the agent put on its PATH could press the buttons.
  *
  * @module-tag as-displayed
  * @module-tag silence
@@ -52,7 +52,7 @@ test("a popup of an agent's process has no buttons: a notify-send of the agent's
     expect(await hive.prompts.get(id)).toMatchObject({ status: 'pending', decision: null });
 });
 
-test('the same program on a desk, which the human started, is their own: its button is the answer', async () => {
+test("the same program at a desk is the human's own: its button is the answer", async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   await startSidecar(store, { env: pressesAll(store) });
@@ -61,7 +61,7 @@ test('the same program on a desk, which the human started, is their own: its but
   expect(answered).toMatchObject({ decision: 'yes', via: 'notification', attested: true });
 });
 
-test("an agent's process leaves a question to a desk that lives, although the desk is slower", async () => {
+test("an agent's process leaves a question to a live desk, even if the desk is slower", async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const desk = await hive.desks.open({ seat: thisSeat(), pid: 1, client: 'slow' });

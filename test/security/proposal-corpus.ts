@@ -98,7 +98,7 @@ function weighted(random: Random): Make {
   throw new Error('The weights do not add up.');
 }
 
-/** So many permissions of agents in these directories, oldest first. */
+/** `count` permissions of agents in these directories, oldest first. */
 export function permissionCorpus(
   seed: number,
   count: number,

@@ -1,5 +1,5 @@
 /**
- * An agent that calls everything critical, while its human is not to be disturbed.
+ * An agent that calls everything critical while the human does not want to be disturbed.
  *
  * @module-tag no-authority
  * @module-tag sqlite
@@ -49,13 +49,13 @@ test.each<[string, PreferenceChanges]>([
     'quiet_criticals',
     'quiet_criticals',
   ]);
-  // They wait like any other, and once the quiet is over all pop up again.
+  // They are pending like any other question, and once the quiet time is over they pop up again.
   expect(await hive.prompts.count({ status: 'pending' })).toBe(5);
   const awake = { do_not_disturb: null, quiet_hours: null };
   expect(await alarms(hive, awake, 1)).toEqual(['sent']);
 });
 
-test('the human says how many, or none; another process of the seat does not begin again', async () => {
+test('the human sets how many, or none; another process of the seat continues the count', async () => {
   const hive = await openTestHive();
   expect(await alarms(hive, { do_not_disturb: true, quiet_criticals: 1 }, 2)).toEqual([
     'sent',
@@ -65,7 +65,7 @@ test('the human says how many, or none; another process of the seat does not beg
   expect(await alarms(hive, { quiet_criticals: 0 }, 1)).toEqual(['quiet_criticals']);
 });
 
-test('what is not critical costs nothing of it', async () => {
+test('what is not critical does not count', async () => {
   const hive = await openTestHive();
   const quiet = { do_not_disturb: true, quiet_criticals: 1 };
   expect(await alarms(hive, quiet, 2, 'normal')).toEqual(['do_not_disturb', 'do_not_disturb']);

@@ -1,5 +1,5 @@
 /**
- * Agents that try to drown their human: each is refused with the time at which to try again.
+ * Agents that try to flood their human: each is refused with the time at which to try again.
  *
  * @module-tag guards-end
  * @module-tag sqlite
@@ -55,7 +55,7 @@ test('a token opens only so many sessions, by hooks or calls, and is told when t
   expect(refusal.message).toMatch(/at most 2 new sessions an hour \(quota_sessions\).*Try again in \d+ s\./);
   await expect(hook('token:ci:four')).rejects.toThrow('quota_sessions');
   await expect(hook('token:ci:one', 'a-subagent')).rejects.toThrow('quota_sessions');
-  // Those that it has go on, and others have their own.
+  // Existing sessions continue, and other tokens have their own limit.
   await hook('token:ci:two');
   await remote('ci', 'one');
   await remote('other', 'one');
@@ -90,11 +90,11 @@ describe('questions', () => {
     const notices = await noticesOf(hive);
     expect(notices).toHaveLength(1);
     expect(notices[0]).toMatch(/^Agent-loop|^Claude-loop/);
-    // Others are not held back by it.
+    // Others are not affected.
     expect((await ask(hive, await agent(hive, 'other'))).existing).toBe(false);
   });
 
-  test('only so many are pending at once, those of subagents among them; an answer makes room', async () => {
+  test('only a limited number is pending at once, including those of subagents; an answer makes room', async () => {
     const hive = await withQuotas({ quota_pending: 2 });
     const session = await agent(hive, 'main');
     const subagent = await agent(hive, 'main:sub', 'bg', 'main');
@@ -105,7 +105,7 @@ describe('questions', () => {
         code: 'too_many',
         details: { quota: 'quota_pending', retry_after_s: 60 },
       });
-    // A session whose id begins alike is another one.
+    // A session whose id begins the same is another one.
     await ask(hive, await agent(hive, 'main2'));
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
     expect((await ask(hive, session)).existing).toBe(false);
@@ -162,7 +162,7 @@ test('critical questions, pings and urgent mentions of the human are counted tog
   await post(hive, session, '@Human when you have time');
 });
 
-test('mentions are counted by the name; a message without any is posted', async () => {
+test('each mentioned name is counted; a message without mentions is posted', async () => {
   const hive = await withQuotas({ quota_mentions: 3 });
   const session = await agent(hive, 'crier');
   for (const handle of ['a', 'b'])
@@ -184,7 +184,7 @@ test('the buttons of a card are a question like any other', async () => {
   await hive.outreach.card({ title: 'Ready' }, session);
 });
 
-test('the sessions of one token share five quotas, however many names they take, and leave others theirs', async () => {
+test('the sessions of one token share five quotas, whatever names they use, and do not affect others', async () => {
   const hive = await withQuotas({ quota_pending: 1, quota_questions: 1 });
   const remote = (token: string, name: string): Promise<Session> =>
     hive.sessions.introduce(
@@ -214,7 +214,7 @@ test('an agent reads the refusal over MCP and in its shell, with the seconds', a
   expect(json().error).toMatchObject({ code: 'too_many', retry_after_s: expect.any(Number) });
 });
 
-test('only a person changes a quota, and 0 is none', async () => {
+test('only a person can change a quota, and 0 means no limit', async () => {
   const store = tempStore();
   const hive = await withQuotas({ quota_questions: 1 }, store);
   const own = shell(store, { HIVE_AGENT: 'agent-1' });

@@ -38,7 +38,7 @@ async function withToken(store: string, name: string, ...options: string[]) {
   return { served, token, file, hive: await openTestHive(store) };
 }
 
-describe('ids that come over HTTP belong to their token', () => {
+describe('ids sent over HTTP belong to their token', () => {
   test('a remote hook that names the session of a person’s shell receives none of its answers', async () => {
     const { served, file, hive } = await withToken(tempStore(), 'laptop');
     const ask_id = (await shell(served.store).hive('ask', 'Which key?')).out.trim();
@@ -150,11 +150,11 @@ describe('a token takes part in the projects that it lists', () => {
     return JSON.stringify(await caller.call('hivemind_read', {}, { 'claudecode/toolUseId': 'use-1' }));
   }
 
-  test('one that names the directory of another project does not read its buffer', async () => {
+  test('one that names the directory of another project cannot read its buffer', async () => {
     expect(await reads(() => [])).not.toContain(secret);
   });
 
-  test('one whose token lists the project does', async () => {
+  test('one whose token lists the project can', async () => {
     expect(await reads((directory) => ['--project', directory])).toContain(secret);
   });
 });
@@ -182,7 +182,7 @@ describe('a token that is revoked while something waits', () => {
     const begun = await post(INITIALIZE);
     await begun.text();
     const params = { name: 'hivemind_poll', arguments: { ask_id, wait_ms: 25_000 } };
-    // The head of the answer comes at once, the answer when there is one.
+    // The headers of the response come at once, the answer when there is one.
     const waiting = await post(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params }), {
       'Mcp-Session-Id': begun.headers.get('mcp-session-id') ?? '',
     });

@@ -1,6 +1,6 @@
 /**
- * Makes the corpus for the permission rules: hostile calls, each an honest one with something in it that its rule does
- * not say, and honest ones, each with the decision that its rule says. Seeded, so that it is the same each time; the
+ * Makes the corpus for the permission rules: hostile calls, each an ordinary one with an addition that its rule does
+ * not cover, and ordinary ones, each with the decision of its rule. Seeded, so that it is the same each time; the
  * test beside it writes it into golden/ and compares it with what is there. `@HERE@` stands for the directory in which
  * the agent works.
  */
@@ -10,7 +10,7 @@ export interface CorpusCall {
   rule: Readonly<Record<string, string>>;
   tool: string;
   input: Readonly<Record<string, unknown>>;
-  /** What the rule says of it; null: the human is asked. */
+  /** The decision of the rule; null: the human is asked. */
   decision: 'allow' | 'deny' | null;
   /** What was done to it. */
   how: string;
@@ -561,7 +561,7 @@ const URLS_OUTSIDE = [
   'https://example.org\t/docs/a',
 ];
 
-/** Calls that no rule of theirs may allow. */
+/** Calls that their rules must not allow. */
 export function hostileCalls(seed: number, count: number): CorpusCall[] {
   const random = randomFrom(seed);
   const calls = new Map<string, CorpusCall>();
@@ -590,7 +590,7 @@ export function hostileCalls(seed: number, count: number): CorpusCall[] {
   while (calls.size < count) {
     const base = pick(random, BASES);
     const rule = allow('Bash', base.input);
-    // Nothing can be put into a quoted word.
+    // Nothing can be inserted into a quoted word.
     const honest = pick(
       random,
       base.honest.filter((command) => !/["'\\]/.test(command)),
@@ -601,7 +601,7 @@ export function hostileCalls(seed: number, count: number): CorpusCall[] {
     }
     const [how, change] = pick(random, MUTATIONS);
     let command = change(honest, base, random);
-    // Every third does something more besides.
+    // Every third call has one more change.
     if (random() < 1 / 3) command = pick(random, MUTATIONS.slice(0, 4))[1](command, base, random);
     add({ rule, tool: 'Bash', input: { command }, how });
   }

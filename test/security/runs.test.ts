@@ -132,7 +132,7 @@ test.each<[string, (run: Run) => Partial<Run>]>([
   expect(await noticesOf(hive)).toContainEqual(expect.stringContaining('run-1 cannot go on: Its row'));
 });
 
-test('a changed row does not become ours when Hive writes it again', async () => {
+test('a changed row does not become valid when Hive writes it again', async () => {
   const { env, hive, record, ran, resume } = await plant();
   const digest = createRunFiles(env).keep(record as never);
   const result = await resume({ digest }, async (path) => {
@@ -148,7 +148,7 @@ test('a changed row does not become ours when Hive writes it again', async () =>
   expect(ran()).toBe(false);
 });
 
-test('an earlier row of the run that somebody puts back starts nothing', async () => {
+test('an earlier row of the run that somebody restores starts nothing', async () => {
   const { hive, env, record, ran, resume } = await plant();
   const files = createRunFiles(env);
   const digest = files.keep(record as never);
@@ -233,7 +233,7 @@ describe('an answer', () => {
   );
 
   test.each(['toolu_1', 'toolu_2'])(
-    'is not given to a request without an id either, though a row says that it is for %s',
+    'is not given to a request without an id either, although a row says that it is for %s',
     async (call_id) => {
       const { hive, put, as, write, forged } = await allowedOnce();
       await put({ calls: [forged(call_id)] });
@@ -254,7 +254,7 @@ describe('an answer', () => {
     expect(said(asked)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
   });
 
-  test('to one of two identical calls of a step is not given to both, though a row says that it was given to none', async () => {
+  test('to one of two identical calls of a step is not given to both, although a row says that it was given to none', async () => {
     const { hive, put, as, write } = await working();
     const ids = ['toolu_1', 'toolu_2'];
     for (const id of ids) write({ type: 'tool_use', id, name: 'Bash', input: { command: 'make clean' } });
@@ -274,7 +274,7 @@ describe('an answer', () => {
     }
   });
 
-  test('that an agent did not live to get is asked for again, and the human reads why', async () => {
+  test('that an agent did not receive before it ended is asked for again, and the human reads why', async () => {
     const { hive, put, as } = await working();
     const first = await fireDialog(hive, call('toolu_1'), as(1));
     await first.printed;

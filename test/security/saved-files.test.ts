@@ -1,4 +1,4 @@
-/** Files with text from agents that a person saves: opening one in an Emacs as it comes does nothing. */
+/** Files with text from agents that a person saves: opening one in an unconfigured Emacs does nothing. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/childre
 import { shell } from '../support/cli.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
-/** What a real Emacs prints for a form, with the traps of hive-files-test.el. */
+/** What a real Emacs prints for a form, with the attacks of hive-files-test.el. */
 async function emacs(form: string): Promise<string> {
   const folders = ['elisp', 'test/emacs'].flatMap((folder) => ['-L', join(ROOT, folder)]);
   const args = ['-Q', '--batch', ...folders, '-l', 'hive-files-test', '--eval', `(princ ${form})`];

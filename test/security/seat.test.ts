@@ -75,7 +75,7 @@ async function forge(driver: Driver, ask_id: string, columns: Columns): Promise<
   });
 }
 
-/** A permission that waits at a desk, and somebody else's door to its store. */
+/** A permission that is pending at a desk, and somebody else's connection to its store. */
 async function waiting(engine: keyof typeof ENGINES, settings: Partial<HookSettings> = {}) {
   const address = await ENGINES[engine].address();
   const hive = await openTestHive(address);
@@ -86,7 +86,7 @@ async function waiting(engine: keyof typeof ENGINES, settings: Partial<HookSetti
   return { hive, ask_id: prompts[0]?.ask_id ?? '', printed, driver };
 }
 
-/** A row as an answer leaves it. */
+/** A row as an answer changes it. */
 const YES: Columns = {
   status: 'responded',
   decision: 'Allow',
@@ -108,7 +108,7 @@ async function expectDenied(printed: Promise<string>): Promise<void> {
   });
 }
 
-/** Whoever waits looks again. */
+/** Makes those who wait look again. */
 const ringBell = (hive: OpenedHive): Promise<unknown> =>
   hive.sessions.introduce(introduction({ session_id: 'x' }));
 
@@ -190,7 +190,7 @@ function onEngine(engine: 'SQLite' | 'PostgreSQL'): void {
   });
 }
 
-test('a signature counts for its store, ask, digest, decision and time only', async () => {
+test('a signature is valid only for its store, ask, digest, decision and time', async () => {
   const key = seatKeyFrom(SEAT_SECRET);
   const signed: SignedAnswer = {
     store_id: 'store-1',
@@ -349,7 +349,7 @@ describe('a hook and a sidecar of their own', () => {
     );
   });
 
-  test('a further key does not register itself, and whoever has it registers none', async () => {
+  test('a further key does not register itself, and an Emacs that has it registers no other', async () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const { store, sidecar: first } = await start(env);
     const before = fileOf(env);
@@ -376,7 +376,7 @@ describe('a hook and a sidecar of their own', () => {
     expect((await answered(second, env))?.hookSpecificOutput).toMatchObject(allowed);
   });
 
-  test('a key counts in the stores where it was registered, and the human can use it in a further one', async () => {
+  test('a key is valid in the stores where it was registered, and the human can allow it in a further one', async () => {
     const env = { XDG_CONFIG_HOME: tempFolder() };
     const one = await start(env);
     await one.sidecar.end();
@@ -401,7 +401,7 @@ describe('a hook and a sidecar of their own', () => {
     expect((await answered(fourth, env))?.hookSpecificOutput).toMatchObject(allowed);
   });
 
-  test('where the human has written an empty list, no seat registers itself', async () => {
+  test('if the human has written an empty list, no seat registers itself', async () => {
     const env = trusting({ seats: [] }) as { XDG_CONFIG_HOME: string };
     const { hello } = await start(env);
     expect(hello.seat).toMatchObject({ registered: false, text: expect.stringContaining('is empty') });
@@ -466,7 +466,7 @@ describe('a hook and a sidecar of their own', () => {
     expect((await answered({ store, sidecar }, env))?.hookSpecificOutput).toMatchObject(allowed);
   });
 
-  test('only a line of a key that can sign is understood', () => {
+  test('only the line of a key that can sign is accepted', () => {
     const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQ== ada';
     const hardware = 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29t ada';
     for (const ssh_agent_key of [rsa, hardware, '', 7, 'ssh-ed25519', 'ssh-ed25519 AAAA', { key: 'x' }]) {
@@ -496,7 +496,7 @@ async function refusal(env: Record<string, string>): Promise<string | null> {
   return state.text;
 }
 
-test('an agent registers no seat: its variables and its process show it, and a yes changes nothing', async () => {
+test('an agent registers no seat: its variables and its process reveal it, and a yes changes nothing', async () => {
   const env = { XDG_CONFIG_HOME: tempFolder() };
   expect(await refusal({ ...env, CLAUDECODE: '1' })).toContain('CLAUDECODE is set');
   expect(await refusal(env)).toContain('started this process');
@@ -586,7 +586,7 @@ describe('a permission that a model asks for in its own words', () => {
     expect(view['next']).toContain('it allows nothing. Take it as a no');
     expect(view['next']).not.toContain('Act on it');
     expect(JSON.stringify(view)).toContain('"attested":false');
-    // Without an answer nothing is owed to the agent, and its hooks carry nothing.
+    // Without an answer nothing is owed to the agent, and its hooks deliver nothing.
     if (sign) expect(hooked).toContain('it allows nothing. Take it as a no');
     else expect(hooked).toBe('');
   });

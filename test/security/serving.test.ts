@@ -1,5 +1,5 @@
 /**
- * The doors to other machines: who opens them, and what travels through them.
+ * Connections to other machines: who opens them, and what is sent over them.
  *
  * @module-tag untrusted
  * @module-tag sqlite
@@ -16,7 +16,7 @@ import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-describe('an agent opens no door and removes no record', () => {
+describe('an agent opens no connection and removes no record', () => {
   test.each([
     ['serve', '--port', '0'],
     ['store', 'prune', '--days', '1'],
@@ -38,7 +38,7 @@ describe('an agent opens no door and removes no record', () => {
   });
 });
 
-describe('no token travels over plain http to or from another machine', () => {
+describe('no token is sent over plain HTTP to or from another machine', () => {
   test('hive serve refuses it without --insecure', async () => {
     const refused = await shell(tempStore()).hive('serve', '--host', '0.0.0.0', '--port', '0');
     expect(refused.code).toBe(2);
@@ -78,7 +78,7 @@ describe('no token travels over plain http to or from another machine', () => {
 });
 
 describe('a token file', () => {
-  test('is readable by its owner alone, whatever was there', async () => {
+  test('is readable by its owner only, whatever was there', async () => {
     const store = tempStore();
     const file = join(dirname(store), 'token');
     writeFileSync(file, 'old\n');
@@ -96,7 +96,7 @@ describe('a token file', () => {
     expect(await person.hive('token', 'show')).toMatchObject({ code: 0, out });
   });
 
-  test('that is empty is an error, and no empty token', async () => {
+  test('that is empty is an error, not an empty token', async () => {
     const store = tempStore();
     const file = join(dirname(store), 'token');
     writeFileSync(file, '\n', { mode: 0o600 });

@@ -67,7 +67,7 @@ async function turn(session_id = SESSION): Promise<Loose> {
   return sessions.find((one: Loose) => one.session_id === session_id)?.turn;
 }
 
-/** So many requests for its end are on disk. */
+/** Waits until this many requests for its end are on disk. */
 async function requested(count = 1, session_id = SESSION): Promise<void> {
   const pending = async (): Promise<number> =>
     (await turn(session_id)).interrupts.filter(({ state }: Loose) => state === 'pending').length;

@@ -8,7 +8,7 @@ import { eventually } from './wait.ts';
 // biome-ignore lint/suspicious/noExplicitAny: messages as they come over the wire
 type Message = any;
 
-/** One end of the proxy: what it sends, and everything that it has got. */
+/** One end of the proxy: what it sends, and everything that it has received. */
 export interface Peer {
   send(message: object): void;
   sendLine(line: string): void;

@@ -6,7 +6,7 @@ import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 
-/** The store at `path` as one whose clock differs so much from this machine's. */
+/** The store at `path`, with a clock that differs this much from this machine's. */
 export async function openWithClock(path: string, ahead_ms: number): Promise<Store> {
   await prepareSqliteFile(path);
   const driver = openSqlite(path);

@@ -2,7 +2,7 @@
 import type { Reporter, TestModule } from 'vitest/node';
 import { DOORS, ENGINES, INVARIANTS } from './tags.ts';
 
-/** A run of fewer files was not meant to cover anything in particular. */
+/** A run of fewer files prints no table. */
 const WHOLE_RUN_FILES = 100;
 
 export const coverage: Reporter = {

@@ -28,7 +28,7 @@ interface Books {
   unsureAnswers: Map<string, Answer>;
 }
 
-/** The kills come in the same order and after the same delays in every run; what they meet is up to the machine. */
+/** The kills come in the same order and after the same delays in every run; what they interrupt depends on the machine. */
 const SEED = 20_260_322;
 
 export async function crashRounds(rounds: number): Promise<void> {
@@ -57,7 +57,7 @@ async function oneRound(store: string, round: number, random: Random, books: Boo
     answerFromDesk(desk, books),
     answerFromCoordinator(coordinator, books),
   ];
-  // Enough has happened for the round to mean something; then at any moment.
+  // First enough has to happen; then the kill comes at any moment.
   const isBusy = (): boolean =>
     books.asked.size > before.asked + 1 && books.answered.size > before.answered + 1;
   await eventually(isBusy, 20_000, `two questions and two answers in round ${round}`);

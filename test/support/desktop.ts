@@ -75,7 +75,7 @@ export async function startDesktop(): Promise<Desktop> {
   // dunst's menu: it gives the actions on stdin and takes back the line that was chosen.
   writeFileSync(join(folder, 'choose'), `#!/bin/sh\ngrep -m1 "^#$(cat ${folder}/choice)"\n`);
   chmodSync(join(folder, 'choose'), 0o755);
-  // No services to start by name: a test says itself which daemon there is.
+  // No service is started by name: each test says which daemon runs.
   const base = childEnvironment(join(folder, 'none'), { HOME: folder, XDG_DATA_DIRS: folder });
   const session = spawn('xvfb-run', ['-a', 'dbus-run-session', '--', 'sh', '-c', SESSION, 'sh', folder], {
     env: base,

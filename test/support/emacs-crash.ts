@@ -19,7 +19,7 @@ const WAITING = 40;
 /** In one of so many questions free text is off, so the first answer is refused for good. */
 const STRICT = 5;
 
-/** The least number of answers in each round, so that the rounds mean something. */
+/** The least number of answers in each round. */
 const ANSWERS = 4;
 
 /** What the echo areas of all Emacsen said, by the text of the answer. */

@@ -158,7 +158,7 @@ function isSidecarOf(pid: string, emacs: number | undefined): boolean {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     return state !== 'Z' && Number(parent) === emacs && command.includes('sidecar');
   } catch {
-    return false; // It ended meanwhile.
+    return false; // It has ended.
   }
 }
 

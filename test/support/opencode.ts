@@ -1,6 +1,6 @@
 /**
  * A stand-in for the server of opencode, with the routes that Hive uses. It behaves as opencode 1.18.33 was seen to: the
- * first reply to a request counts, a later one gets 404, a rejection falls on all permissions of its session, and what an
+ * first reply to a request counts, a later one gets 404, a rejection applies to all permissions of its session, and what an
  * aborted turn asked stays listed.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -36,7 +36,7 @@ export interface StandIn {
   askQuestion(id: string, questions: object[]): void;
   /** Answers as another client of the server does. */
   answer(id: string, reply: string): void;
-  /** The same, and the event of it has not come yet. */
+  /** The same, but the event of it has not come yet. */
   answerUnheard(id: string): void;
   /** Ends every stream of events. The next connection is answered once `resume` is called. */
   interruptStreams(): void;

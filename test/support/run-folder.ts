@@ -46,7 +46,7 @@ export function returnCode(home: string): void {
   if (run !== undefined && existsSync(code)) linkAll(code, join(run, 'code'));
 }
 
-/** Complete files only: a draft has the number of its process at its end. */
+/** Complete files only: the name of an unfinished one ends with the number of its process. */
 function linkAll(from: string, to: string): void {
   for (const name of readdirSync(from).filter((name) => !/\.\d+$/.test(name))) {
     if (existsSync(join(to, name))) continue;

@@ -25,7 +25,7 @@ import { warmCode } from './warm-code.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** A flushed write costs nothing there. What the suite leaves on disks is the business of `npm run chaos`. */
+/** A flushed write costs nothing there. What is on the disk is tested by `npm run chaos`. */
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 
@@ -88,7 +88,7 @@ function processSpace(): string {
   return Number(id).toString(36).padStart(7, '0');
 }
 
-/** What runs that were killed have left. */
+/** Removes what killed runs have left. */
 function removeDead(place: string): void {
   for (const name of readdirSync(place)) {
     const pid = new RegExp(`^hive-(\\d+)-${processSpace()}$`).exec(name)?.[1];

@@ -6,7 +6,7 @@ export interface TcpProxy {
   readonly port: number;
   /** From now on every byte is swallowed silently (half-open), also on new connections. */
   swallow(): void;
-  /** How many bytes were swallowed since. */
+  /** How many bytes were swallowed since then. */
   swallowed(): number;
   /** New connections work again; old ones stay dead. */
   recover(): void;

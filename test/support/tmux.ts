@@ -73,7 +73,7 @@ export async function openTerminal(
     },
     async until(pattern, ms = PATIENCE_MS) {
       const deadline = Date.now() + Math.max(ms, PATIENCE_MS);
-      // What is to be gone is also missing where the screen is half drawn.
+      // A half-drawn screen also lacks what should be gone.
       const isAbsence = pattern.source.startsWith('^(?!');
       for (;;) {
         const screen = isAbsence ? (await still()).split('\n') : await terminal.screen();

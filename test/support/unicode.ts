@@ -5,8 +5,8 @@ const ALIKE = [/\p{Cn}/u, /\p{Co}/u, /\p{Cs}/u];
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /**
- * Every character that Unicode has assigned. Of each run of unassigned, private or surrogate code points, which nothing
- * tells apart, the first and the last.
+ * Every character that Unicode has assigned. Of each run of unassigned, private or surrogate code points, which are all
+ * alike, the first and the last.
  */
 export function everyCharacter(): string[] {
   const found: string[] = [];

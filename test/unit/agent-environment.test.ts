@@ -23,7 +23,7 @@ describe('an agent at work', () => {
   });
 });
 
-describe('the sessions that are told', () => {
+describe('the sessions in an environment', () => {
   it('are the same as over MCP', () => {
     expect(sessionsInEnvironment({ CLAUDE_CODE_SESSION_ID: 'c' })).toEqual([
       { session_id: 'c', client: 'claude-code', name: null },

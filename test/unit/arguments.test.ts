@@ -90,7 +90,7 @@ describe('inside lists and objects', () => {
     expect(args['options']).toEqual(['red', { label: 'blue' }]);
   });
 
-  test('an unknown name is said with its place', () => {
+  test('an unknown name is reported with its place', () => {
     const { args, ignored, note } = take('hivemind_send_card', {
       title: 'Build',
       buttons: [{ label: 'Go', style: 'primary' }],
@@ -147,7 +147,7 @@ describe('an argument that does not exist', () => {
     );
   });
 
-  test('a poll that names no question is not taken for a poll of everything', () => {
+  test('a misspelled poll of one question does not poll everything', () => {
     expect(() => take('hivemind_poll', { frobnicate: 'ask-1' })).toThrow(
       'hivemind_poll {"ask_id": …}, or hivemind_poll {} for everything.',
     );
@@ -157,20 +157,20 @@ describe('an argument that does not exist', () => {
     });
   });
 
-  test('who calls is no argument: the call is done, and says so', () => {
+  test('the caller is not an argument: the call is made, and says so', () => {
     const { args, ignored, note } = take('hivemind_poll', { 'agent-id': 'agent-1' });
     expect({ args, ignored }).toEqual({ args: {}, ignored: ['agent-id'] });
     expect(note).toMatch(/Who you are is known from your client/);
   });
 
-  test('a tool without arguments is called all the same', () => {
+  test('a tool without arguments is called anyway', () => {
     expect(take('hivemind_status', { random_string: 'x' })).toMatchObject({
       args: {},
       ignored: ['random_string'],
     });
   });
 
-  test('null for it is absent too', () => {
+  test('null for it counts as absent too', () => {
     expect(take('hivemind_poll', { frobnicate: null })).toEqual({ args: {}, ignored: [], note: null });
   });
 
@@ -183,14 +183,14 @@ describe('an argument that does not exist', () => {
   });
 });
 
-test('one argument under two spellings is taken once, and refused where the values differ', () => {
+test('one argument in two spellings is taken once, and refused if the values differ', () => {
   expect(take('hivemind_poll', { ask_id: 'a', 'ask-id': 'a', askId: null }).args).toEqual({ ask_id: 'a' });
   expect(() => take('hivemind_poll', { ask_id: 'a', 'ask-id': 'b' })).toThrow(
     '"ask_id" and "ask-id" are the same argument',
   );
 });
 
-test('what does not fit is said with the name of the argument', () => {
+test('an invalid value is reported with the name of the argument', () => {
   expect(() => take('hivemind_ask_async', { question: 7, timeoutMs: -1 })).toThrow(
     /"question" does not fit: .*\. "timeout_ms" does not fit: /,
   );
@@ -199,14 +199,14 @@ test('what does not fit is said with the name of the argument', () => {
   );
 });
 
-test('null that means something is kept: it brings a snoozed question back', () => {
+test('null that means something is kept: it un-snoozes a question', () => {
   expect(understand(snoozeParams, { 'ask-id': 'a', until: null }).given).toEqual({
     ask_id: 'a',
     until: null,
   });
 });
 
-test('what a strict schema does not know it refuses itself, and takes the rest in any spelling', () => {
+test('a strict schema refuses what it does not know, and takes the rest in any spelling', () => {
   const written = { notifyWhen: 'never', outreach: { 'allow-ping': false }, colour: 'red' };
   const { given, unknown } = understand(preferencesParams, written);
   expect(unknown).toEqual([]);
@@ -222,7 +222,7 @@ test('the keys of a record are data', () => {
   expect(understand(input, { rules }).given).toEqual({ rules });
 });
 
-test('a name of Object is only a name', () => {
+test('a name from Object.prototype is only a name', () => {
   const written = JSON.parse('{"__proto__": {"status": "pending"}, "constructor": 1}') as unknown;
   const { given, unknown } = understand(listParams, written);
   expect(unknown.map(({ path }) => path)).toEqual(['__proto__', 'constructor']);

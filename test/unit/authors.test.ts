@@ -1,4 +1,4 @@
-/** Whose a block under a heading is: a heading is a claim, and only its owner or a key of the human makes it good. */
+/** Whose a block under a heading is: a heading is a claim, which only its owner or a key of the human proves. */
 import { describe, expect, test } from 'vitest';
 import {
   type Author,
@@ -34,13 +34,13 @@ describe('the author of a block', () => {
   });
 });
 
-test('is named with the heading that was claimed, in one short line', () => {
+test('is named with the claimed heading, in one short line', () => {
   expect(authorName({ from_handle: 'Claude-abc12', as_handle: null })).toBe('Claude-abc12');
   expect(authorName({ from_handle: 'unverified', as_handle: 'Claude-1' })).toBe('unverified (as Claude-1)');
   expect(authorName({ from_handle: 'unverified', as_handle: 'x'.repeat(200) }).length).toBeLessThan(80);
 });
 
-test('mentions and loops know all that is unverified by one key', () => {
+test('mentions and loops use one key for everything unverified', () => {
   expect(authorKey({ author: 'agent', session_id: 'abc12-session' })).toBe('abc12-session');
   expect(authorKey({ author: 'human', session_id: null })).toBeNull();
   expect(authorKey({ author: 'unverified', session_id: null })).toBe('unverified');

@@ -1,4 +1,4 @@
-/** A marked block at the end of somebody's file: put there, and cut out again to the byte. */
+/** A marked block at the end of somebody's file: added, and removed again to the byte. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdits, revertEdits } from '../../src/domain/text.ts';
@@ -21,7 +21,7 @@ const files = fc
   .map(([lines, eol, ends]) => lines.join(eol) + (ends && lines.length > 0 ? eol : ''));
 
 describe('a block', () => {
-  it('is found as it was written, and gone without a trace', () => {
+  it('is found as it was written, and removed without a trace', () => {
     fc.assert(
       fc.property(files, (text) => {
         const edits = appendBlock(text, MARKS, LINES);
@@ -36,7 +36,7 @@ describe('a block', () => {
     );
   });
 
-  it('is cut out from between what others have written since', () => {
+  it('is removed from between what others have written since', () => {
     const text = applyEdits('a = 1\n', appendBlock('a = 1\n', MARKS, LINES));
     const since = `# first\n${text}\n[projects."/x"]\ntrust_level = "trusted"\n`;
     expect(applyEdits(since, removeBlock(since, MARKS))).toBe(
@@ -44,7 +44,7 @@ describe('a block', () => {
     );
   });
 
-  it('is not there where a mark is missing', () => {
+  it('is not found if a mark is missing', () => {
     const text = applyEdits('', appendBlock('', MARKS, LINES)).replace('# hive server: end\n', '');
     expect(findBlock(text, MARKS)).toBeNull();
     expect(removeBlock(text, MARKS)).toEqual([]);

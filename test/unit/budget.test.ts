@@ -1,4 +1,4 @@
-/** The bucket, as properties: whatever is taken and given back, in whatever order, however the clock is set. */
+/** The bucket, as properties: whatever is taken and returned, in any order, however the clock is set. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -29,7 +29,7 @@ describe('a bucket of five, one back each ninety minutes', () => {
     expect(takeCredit(taken(5), SIZE, at(0))).toBeNull();
   });
 
-  test('has the next one after ninety minutes, not a moment before', () => {
+  test('has the next one after ninety minutes, and not before', () => {
     expect(takeCredit(taken(5), SIZE, at(1.5 * HOUR - 1))).toBeNull();
     expect(takeCredit(taken(5), SIZE, at(1.5 * HOUR))).toMatchObject({ credits: 0 });
     expect(nextCreditAt(taken(5), SIZE, at(HOUR))).toBe(at(1.5 * HOUR));
@@ -40,7 +40,7 @@ describe('a bucket of five, one back each ninety minutes', () => {
     expect(takeCredit(second, SIZE, at(3 * HOUR))).toMatchObject({ credits: 0 });
   });
 
-  test('is full again after seven and a half hours, and waits from the next use on', () => {
+  test('is full again after seven and a half hours, and the next use starts a new wait', () => {
     const full = refill(taken(5), SIZE, at(7.5 * HOUR));
     expect(full.credits).toBe(5);
     expect(refill(full, SIZE, at(100 * HOUR)).credits).toBe(5);
@@ -48,13 +48,13 @@ describe('a bucket of five, one back each ninety minutes', () => {
     expect(used).toMatchObject({ credits: 4, since: at(100 * HOUR) });
   });
 
-  test('a clock set back begins the wait anew and takes nothing away', () => {
+  test('a clock that is set back restarts the wait and removes nothing', () => {
     const back = refill(taken(3), SIZE, at(-24 * HOUR));
     expect(back).toMatchObject({ credits: 2, since: at(-24 * HOUR) });
     expect(refill(back, SIZE, at(-22.5 * HOUR)).credits).toBe(3);
   });
 
-  test('that holds none has no next token', () => {
+  test('of size 0 has no next token', () => {
     const none = { capacity: 0, refill_ms: HOUR };
     expect(takeCredit(fullBucket('*', none, at(0)), none, at(HOUR))).toBeNull();
     expect(nextCreditAt(fullBucket('*', none, at(0)), none, at(0))).toBeNull();
@@ -64,7 +64,7 @@ describe('a bucket of five, one back each ninety minutes', () => {
 type Step = { kind: 'take' | 'give' | 'look' | 'restart'; ms: number };
 const step: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom('take', 'give', 'look', 'restart'),
-  // Mostly onward, now and then the clock is set, in either direction.
+  // Mostly forward; sometimes the clock is set, in either direction.
   ms: fc.oneof(fc.integer({ min: 0, max: 4 * HOUR }), fc.integer({ min: -48 * HOUR, max: 48 * HOUR })),
 });
 const size: fc.Arbitrary<BudgetSize> = fc.record({
@@ -73,7 +73,7 @@ const size: fc.Arbitrary<BudgetSize> = fc.record({
 });
 
 describe('whatever happens to it', () => {
-  test('it never holds more than it can, nor less than none, and its wait never begins in the future', () => {
+  test('it never holds more than its size, or less than none, and its wait never begins in the future', () => {
     fc.assert(
       fc.property(size, fc.array(step, { maxLength: 60 }), (given, steps) => {
         let now = START;
@@ -96,7 +96,7 @@ describe('whatever happens to it', () => {
     );
   });
 
-  test('in any time it gives at most what it held and what came back', () => {
+  test('in any time it gives at most what it held and what was refilled', () => {
     fc.assert(
       fc.property(size, fc.array(fc.integer({ min: 0, max: HOUR }), { maxLength: 80 }), (given, waits) => {
         let now = START;
@@ -115,7 +115,7 @@ describe('whatever happens to it', () => {
     );
   });
 
-  test('how often one looks changes nothing', () => {
+  test('reading it changes nothing', () => {
     fc.assert(
       fc.property(
         size,

@@ -13,7 +13,7 @@ import { story } from './chaos-story.ts';
 
 type Story = ReturnType<typeof story>;
 
-/** What the checks say of a story that something happened to: the names of those that it breaks, with why. */
+/** What the checks say about a changed history: the names of those that it breaks, with the reasons. */
 function broken(spoil: (told: Story) => void = () => undefined): Map<string, string[]> {
   const told = story();
   spoil(told);
@@ -35,7 +35,7 @@ function drop<T>(from: T[] | undefined, which: (one: T) => boolean): void {
   from?.splice(from.findIndex(which), 1);
 }
 
-test('a run in which all is right breaks nothing, and every check but the one of failures has looked at something', () => {
+test('a correct run breaks nothing, and every check except that of failures has compared something', () => {
   expect([...broken()]).toEqual([]);
   const told = story();
   const logs = Object.entries(told.facts).map(([worker, facts]) => ({ worker, facts }));
@@ -84,12 +84,12 @@ test('a follower of a run that was ended by an error leaves no error of its own 
   } as unknown as Installation;
   const history = openHistory(join(folder, 'history.jsonl'));
   const world: World = { installation, seed: 1, history, handles: new Set(), asks: [], working: false };
-  // Vitest fails a file in which a promise is rejected and nobody is there to take it.
+  // Vitest fails a file with an unhandled rejection.
   await follower(world, 'follower').work();
   expect(starts).toBe(1);
 });
 
-describe('each check finds what it is there for', () => {
+describe('each check finds its own violation', () => {
   const cases: readonly (readonly [check: string, what: string, spoil: (told: Story) => void])[] = [
     ['acknowledged', 'a question is lost', ({ store }) => store.prompts.shift()],
     [
@@ -267,7 +267,7 @@ describe('each check finds what it is there for', () => {
   });
 });
 
-test('a desk that was killed owes only what it was told before; the next begins anew', () => {
+test('a desk that was killed is checked only up to that time; the next one begins again', () => {
   const found = broken(({ facts }) => {
     facts['desk']?.unshift({ did: 'opened', head_seq: 0 });
   });

@@ -20,20 +20,20 @@ function samples(more: (minute: number) => Partial<Sample>): Sample[] {
 const grown = (more: (minute: number) => Partial<Sample>): readonly string[] =>
   judge('hive', samples(more), MINUTE).grows;
 
-test('a process that holds the same, that warms up, or that breathes is flat', () => {
+test('a process that stays the same, warms up, or goes up and down is flat', () => {
   expect(grown(() => ({}))).toEqual([]);
   expect(grown((minute) => ({ memory: Math.min(minute, 10) * 5 }))).toEqual([]);
   expect(grown((minute) => ({ memory: (minute % 3) * 20, files: minute % 2 }))).toEqual([]);
 });
 
-test('a leak of memory, of files or of watchers is told', () => {
+test('a leak of memory, of files or of watchers is reported', () => {
   expect(grown((minute) => ({ memory: minute * 2 }))).toEqual(['memory']);
   expect(grown((minute) => ({ files: minute }))).toEqual(['files']);
   expect(grown((minute) => ({ watchers: Math.floor(minute / 10) }))).toEqual(['watchers']);
 });
 
-test('a leak that is slow beside what there is, is told by its slope', () => {
-  // Of a gigabyte: in either case less than a twentieth from third to third.
+test('a leak that is slow compared with the size is found by its slope', () => {
+  // Of a gigabyte: in both cases less than a twentieth from one third to the next.
   const large = (an_hour: number) => samples((minute) => ({ memory: 900 + (minute * an_hour) / 60 }));
   expect(judge('hive', large(48), MINUTE).grows).toEqual([]);
   expect(judge('hive', large(72), MINUTE).grows).toEqual(['memory']);
@@ -51,11 +51,11 @@ test('in a short run the heap may still move, but not far, and files may not', (
   ).toEqual(['memory']);
 });
 
-test('what was not measured is not called flat', () => {
+test('what was not measured does not count as flat', () => {
   expect(judge('hive', [], MINUTE).grows).toEqual(['not measured']);
 });
 
-test('the slope is told by the hour', () => {
+test('the slope is given per hour', () => {
   const creeping = judge(
     'hive',
     samples((minute) => ({ memory: minute / 4 })),

@@ -188,7 +188,7 @@ test.each(wrong)('refused: %s', (_, sentence, lines) => {
   expect(checkHistory(linesOf(...lines)).violations.join('\n')).toMatch(sentence);
 });
 
-test('a worker writes one line when it begins and one when it knows, and is another process after it does not know', () => {
+test('a worker writes one line when it begins and one when it knows the outcome, and takes a new process number after an unknown outcome', () => {
   const folder = tempFolder();
   const file = join(folder, 'history.jsonl');
   const log = openLog(folder, 'agent-1', openHistory(file));

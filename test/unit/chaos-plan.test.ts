@@ -12,7 +12,7 @@ describe('a plan', () => {
     expect(planStrokes(7, OPTIONS)).not.toEqual(planStrokes(8, OPTIONS));
   });
 
-  test('has every fault in it, and nothing but what it may do', () => {
+  test('has every fault, and nothing that it may not do', () => {
     const all = new Set(planStrokes(7, { ...OPTIONS, duration_ms: 600_000 }).map(({ fault }) => fault));
     expect([...all].sort()).toEqual([...FAULTS].sort());
     const kills = planStrokes(7, { ...OPTIONS, faults: ['kill'] });
@@ -47,7 +47,7 @@ describe('what never struck', () => {
     expect(neverStruck(plan, new Map(plan.map(({ fault }) => [fault, 1])))).toEqual([]);
   });
 
-  test('is none that a short run did not plan, nor one whose few strokes found no process', () => {
+  test('is not a fault that a short run did not plan, nor one whose few strokes found no process', () => {
     expect(neverStruck(strokes('pause', 2), new Map())).toEqual([]);
     expect(neverStruck([], new Map())).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What comes in is bounded in characters, as the domain counts them: the schema refuses nothing that the domain takes. */
+/** What comes in is bounded in characters, as the domain counts them: the schema refuses nothing that the domain accepts. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../../src/domain/interrupts.ts';
@@ -50,7 +50,7 @@ test.each<[string, number, z.ZodType]>([
   );
 });
 
-test('a client is told the bound, which a JSON schema counts in characters too', () => {
+test('a client sees the limit, which a JSON schema also counts in characters', () => {
   expect(z.toJSONSchema(ask).properties).toMatchObject({
     header: { type: 'string', maxLength: header, description: expect.any(String) },
     idempotency_key: { minLength: 1, maxLength: key },

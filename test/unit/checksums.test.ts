@@ -23,12 +23,12 @@ describe('a checksum', () => {
     );
   });
 
-  test('tells a null, a number and their texts apart, and where one value ends', () => {
+  test('distinguishes a null, a number and their texts, and where one value ends', () => {
     const all = [[null], ['null'], ['-'], [1], ['1'], ['a', 'b'], ['ab', ''], ['', 'ab'], []];
     expect(new Set(all.map(checksumOf)).size).toBe(all.length);
   });
 
-  test('that does not fit, or is gone, refuses its row', () => {
+  test('that does not match, or is missing, refuses its row', () => {
     const checksum = checksumOf(['yes']);
     expect(() => verifyChecksum(checksum, ['yes'], 'the prompt')).not.toThrow();
     for (const gone of [null, undefined])
@@ -41,7 +41,7 @@ describe('a checksum', () => {
     );
   });
 
-  test('covers every column but those that are excepted, in an order that does not depend on ours', () => {
+  test('covers every column except those that are excluded, in any order', () => {
     expect(coveredColumns(['c', 'a', 'b'], { b: 'for a reason' })).toEqual(['a', 'c']);
     expect(coveredColumns(['a', 'c', 'b'], { b: 'for a reason' })).toEqual(['a', 'c']);
   });

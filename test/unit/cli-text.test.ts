@@ -6,7 +6,7 @@ import { HiveError } from '../../src/domain/errors.ts';
 import { revealed } from '../../src/domain/text.ts';
 
 describe('text from agents', () => {
-  it('shows what a terminal would obey, reorder by or hide', () => {
+  it('shows characters that a terminal would obey, hide, or reorder by', () => {
     expect(revealed('a\u001b[2Jb\u0007\r\u009b')).toBe('a^[[2Jb^G^M<U+009B>');
     expect(revealed('\u202eevil\u200b\u{e0041}')).toBe('<U+202E>evil<U+200B><U+E0041>');
     expect(revealed('tab\tand\nnewline, ünïcode 漢字 🐝')).toBe('tab\tand\nnewline, ünïcode 漢字 🐝');
@@ -48,7 +48,7 @@ describe('durations', () => {
       expect(() => parseDuration(wrong), wrong).toThrow('write 90s, 10m, 2h or 1d');
   });
 
-  it('are told short', () => {
+  it('are printed in short form', () => {
     const now = Date.parse('2026-01-10T00:00:00.000Z');
     const ages = [3, 65, 7_300, 200_000, -5].map((s) => age(new Date(now - s * 1_000).toISOString(), now));
     expect(ages).toEqual(['3 s', '1 min', '2 h', '2 d', '0 s']);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { coverageTable } from '../support/coverage.ts';
 import { DOORS, INVARIANTS } from '../support/tags.ts';
 
-test('counts the tests of each invariant, door and engine, and shows where there is none', () => {
+test('counts the tests of each invariant, door and engine, and shows which have none', () => {
   const table = tableOf([
     ['one-winner', 'sqlite', 'mcp'],
     ['one-winner', 'silence', 'sqlite', 'mcp', 'emacs'],
@@ -16,7 +16,7 @@ test('counts the tests of each invariant, door and engine, and shows where there
   expect(table).toMatch(/16 a hook costs next to nothing( +·)+$/m);
 });
 
-test('counts what is about the rule alone apart, and names what is in no cell', () => {
+test('counts tests of the rule alone separately, and names those that are in no cell', () => {
   const table = tableOf([
     ['late'],
     ['late', 'postgres'],

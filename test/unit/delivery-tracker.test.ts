@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { createDeliveryTracker, type DeliveryService, type Handed } from '../../src/application/delivery.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 
-/** A delivery that hands whatever it is asked for, all in the same millisecond, and keeps count. */
-function fakeDelivery(): { delivery: DeliveryService; proven: string[]; released: string[]; fail: boolean } {
-  const fake = { proven: [] as string[], released: [] as string[], fail: false };
+/** A delivery that hands over whatever it is asked for, all in the same millisecond, and counts. */
+function fakeDelivery(): { delivery: DeliveryService; proven: string[]; lost: string[]; fail: boolean } {
+  const fake = { proven: [] as string[], lost: [] as string[], fail: false };
   const idsOf = (handed: readonly Handed[]): string[] => handed.map(({ ask_id }) => ask_id);
   const delivery = {
     hand: async (ask_ids: readonly string[], carrier: string) =>
@@ -17,7 +17,7 @@ function fakeDelivery(): { delivery: DeliveryService; proven: string[]; released
       if (fake.fail) throw new Error('store_busy');
       fake.proven.push(...idsOf(handed));
     },
-    release: async (_carrier: string, handed: readonly Handed[]) => void fake.released.push(...idsOf(handed)),
+    markLost: async (_carrier: string, handed: readonly Handed[]) => void fake.lost.push(...idsOf(handed)),
     collect: async () => 0,
   } satisfies DeliveryService;
   return Object.assign(fake, { delivery });
@@ -45,14 +45,14 @@ test('a call that came before another returned proves nothing of it', async () =
   expect(fake.proven).toEqual(['ask-1']);
 });
 
-test('a call that was dropped gives back what it handed over', async () => {
+test('a dropped call takes back what it handed over', async () => {
   const fake = fakeDelivery();
   const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');
   const first = tracker.begin();
   await first.hand(['ask-1']);
   await first.dropped();
   await tracker.begin().prove();
-  expect([fake.released, fake.proven]).toEqual([['ask-1'], []]);
+  expect([fake.lost, fake.proven]).toEqual([['ask-1'], []]);
 });
 
 test('a proof that could not be written is not forgotten', async () => {

@@ -58,7 +58,7 @@ test('a text that is part of a line changes that line', () => {
   );
 });
 
-test('replace_all shows each place, and says how many there are', () => {
+test('replace_all shows each match, and says how many there are', () => {
   const shown = shownIn('a\nb\na\n', 'Edit', edit('a', 'c', { replace_all: true }));
   expect(shown).toContain('All 2 occurrences are replaced.');
   expect(shown.filter((line) => line === '-a' || line === '+c')).toEqual(['-a', '+c', '-a', '+c']);
@@ -79,7 +79,7 @@ test.each<[string, FileState | string | null, object, string]>([
     {},
     'The file is binary (3 bytes), so this is no diff of the file.',
   ],
-])('where the text %s, both texts are shown, with the reason', (_, state, more, why) => {
+])('if the text %s, both texts are shown, with the reason', (_, state, more, why) => {
   expect(shownIn(state, 'Edit', edit('a', 'b', more))).toEqual([
     `${why} This is the change as the tool was given it:`,
     ...BECOMES_B,
@@ -146,7 +146,7 @@ test('a file behind a link is named', () => {
   );
 });
 
-test('the ends of lines are compared only where the call has them', () => {
+test('line ends are compared only if the call has them', () => {
   const shown = shownIn('a\r\nb\r\n', 'Edit', edit('a\nb', 'a\nc'));
   expect(shown).toEqual(expect.arrayContaining([' a', '-b', '+c']));
   expect(shown[0]).toContain('CR LF');

@@ -25,7 +25,7 @@ describe('an error on the wire', () => {
     expect(toWireError(new HiveError(code, 'x')).code).toBe(rpc);
   });
 
-  test('of a wrong shape names the field on one line', () => {
+  test('of a wrong shape names the field in one line', () => {
     const { error } = z.object({ limit: z.number() }).safeParse({ limit: 'x' });
     const { code, message } = toWireError(error);
     expect(code).toBe(RPC_CODES.invalidParams);
@@ -33,7 +33,7 @@ describe('an error on the wire', () => {
     expect(message).not.toContain('\n');
   });
 
-  test('that nobody expected tells nothing of its inside', () => {
+  test('that is unexpected reveals no details', () => {
     expect(toWireError(new Error('secret /path')).message).not.toMatch(/secret|path/);
   });
 });

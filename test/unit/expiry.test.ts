@@ -79,7 +79,7 @@ test('a prompt that comes between looking and sleeping is not slept through', as
   await eventually(() => fake.expired.length === 1, 500);
 });
 
-test('a store that fails is looked at again', async () => {
+test('a store that fails is read again', async () => {
   const fake = fakes();
   fake.fail = true;
   fake.expirations.push(soon(10));

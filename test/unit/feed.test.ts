@@ -69,7 +69,7 @@ test('nor is one between the first look of a wait and its sleep', async () => {
   expect(await found).toBe('answer');
 });
 
-test('many rings are one look', async () => {
+test('many rings cause one look', async () => {
   let looks = 0;
   const fake = fakeStore(() => {
     looks += 1;
@@ -86,7 +86,7 @@ test('many rings are one look', async () => {
   expect(looks).toBeLessThan(10);
 });
 
-test('who asks while it reads waits for the next reading: this one may have begun before the news', async () => {
+test('a request during a read waits for the next read, because this one may have begun before the change', async () => {
   let meanwhile: Promise<void> | null = null;
   let seen: number[] | null = null;
   const seqs: number[] = [];
@@ -107,7 +107,7 @@ test('who asks while it reads waits for the next reading: this one may have begu
   expect(seen).toEqual([1]);
 });
 
-test('who waits for a following that is stopped waits no longer', async () => {
+test('a wait ends when its follower is stopped', async () => {
   const fake = fakeStore(() => undefined);
   const stop = createFeed(fake.store, recordingLog()).follow({
     cursor: 0,

@@ -49,7 +49,7 @@ describe('a choice with titles', () => {
     },
   });
 
-  test('shows titles and descriptions, and gives back the value', () => {
+  test('shows titles and descriptions, and returns the value', () => {
     const [request] = formPrompts(dialog);
     expect(request?.options?.[0]).toEqual({ label: 'Red', description: 'warm' });
     expect(request?.allow_free_text).toBe(false);
@@ -85,25 +85,25 @@ describe('several choices', () => {
     ['tests'],
   );
 
-  test('are asked as one question, and give back a list', () => {
+  test('are asked as one question, and return a list', () => {
     expect(formPrompts(dialog)[0]).toMatchObject({ multi_select: true });
     expect(decideForm(dialog, answered(dialog, [['Unit', 'End']]))).toMatchObject({
       content: { tests: ['u', 'e'] },
     });
   });
 
-  test('to decline beside a choice declines', () => {
+  test('to decline and to choose at the same time declines', () => {
     expect(decideForm(dialog, answered(dialog, [['Unit', 'Decline']]))).toMatchObject({ action: 'decline' });
   });
 });
 
-describe('a choice with a field for words of one’s own', () => {
+describe('a choice with a field for free text', () => {
   const dialog = form({
     question_0: { type: 'string', oneOf: [{ const: 'Red', title: 'Red' }] },
     question_0_custom: { type: 'string', title: 'Other' },
   });
 
-  test('is one question that also takes words, which go into their own field', () => {
+  test('is one question that also takes free text, which goes into its own field', () => {
     expect(formPrompts(dialog)).toHaveLength(1);
     expect(formPrompts(dialog)[0]?.allow_free_text).toBe(true);
     expect(decideForm(dialog, answered(dialog, ['green, please']))).toMatchObject({
@@ -117,7 +117,7 @@ describe('a choice with a field for words of one’s own', () => {
   });
 });
 
-test('booleans, numbers and texts come back in their types; what does not fit gives no content', () => {
+test('booleans, numbers and texts keep their types; an invalid value gives no content', () => {
   const dialog = form({ go: { type: 'boolean' }, count: { type: 'integer' }, note: { type: 'string' } }, [
     'go',
     'count',
@@ -130,7 +130,20 @@ test('booleans, numbers and texts come back in their types; what does not fit gi
   expect(decideForm(dialog, answered(dialog, [['no'], '3.5', 'fine']))).toBeNull();
 });
 
-test('what a desk could not show is not asked there', () => {
+test('a field may have any name', () => {
+  const named = JSON.parse('{"__proto__": {"type": "string"}, "constructor": {"type": "string"}}');
+  const dialog = form(named, ['__proto__', 'constructor']);
+  expect(formPrompts(dialog).map(({ question }) => question)).toEqual([
+    'Which? · __proto__',
+    'Which? · constructor',
+  ]);
+  const decided = decideForm(dialog, answered(dialog, ['a', 'b']));
+  expect(JSON.stringify(decided)).toBe(
+    '{"kind":"form","action":"accept","content":{"__proto__":"a","constructor":"b"}}',
+  );
+});
+
+test('a form that a desk cannot show is not asked there', () => {
   const many = Array.from({ length: 25 }, (_, n) => `value ${n}`);
   expect(formPrompts(form({ a: { type: 'string', enum: many } }))).toEqual([]);
   expect(formPrompts(form({ a: { type: 'string', enum: ['Allow', 'Аllow'] } }))).toEqual([]);

@@ -67,9 +67,9 @@ const opinion = (mentions: MentionInFull[], given: Parameters<typeof decideGate>
 const one = counted([mention()]);
 
 describe('a tool call', () => {
-  test('passes when nothing waits', () => expect(opinion([], block)).toBe('pass'));
-  test('is held while a mention waits', () => expect(opinion([mention()], block)).toBe('deny'));
-  test('is only accompanied under remind', () =>
+  test('passes when nothing is pending', () => expect(opinion([], block)).toBe('pass'));
+  test('is held while a mention is pending', () => expect(opinion([mention()], block)).toBe('deny'));
+  test('only gets a reminder under remind', () =>
     expect(opinion([mention()], { ...block, mode: 'remind' })).toBe('remind'));
   test('is held under remind by an urgent mention', () =>
     expect(opinion([mention({ priority: 'urgent' })], { ...block, mode: 'remind' })).toBe('deny'));
@@ -77,24 +77,24 @@ describe('a tool call', () => {
     expect(opinion([mention({ priority: 'urgent' })], { ...block, mode: 'off' })).toBe('pass'));
   test('is not held by a pair that the loop guard has stopped', () =>
     expect(opinion([mention({ gates: false })], block)).toBe('remind'));
-  test('is not held where the session has no way to clear it', () =>
+  test('is not held if the session has no way to clear it', () =>
     expect(opinion([mention()], { ...block, can_clear: false })).toBe('remind'));
 });
 
 describe('the count', () => {
-  test('takes a batch of parallel calls for one step', () => {
+  test('counts a batch of parallel calls as one step', () => {
     let record = newGate('s');
     for (let call = 0; call < 6; call += 1)
       record = decideGate(one, record, { ...block, now: later(call * 8) }).record;
     expect(record).toMatchObject({ steps: 1, denials: 6 });
   });
 
-  test('takes the call after a closed batch for another step, however soon', () => {
+  test('counts the call after a closed batch as another step, however soon it comes', () => {
     const first = decideGate(one, newGate('s'), block).record;
     expect(decideGate(one, closeStep(first), { ...block, now: later(5) }).record.steps).toBe(2);
   });
 
-  test('gives up after so many steps in a row, tells it once, and reminds from then on', () => {
+  test('gives up after a number of steps in a row, says so once, and then only reminds', () => {
     let record = newGate('s');
     const opinions: string[] = [];
     let told = 0;
@@ -109,13 +109,13 @@ describe('the count', () => {
     expect(told).toBe(1);
   });
 
-  test('begins anew with progress', () => {
+  test('is reset by progress', () => {
     const spent: GateRecord = { ...newGate('s'), steps: GATE_STEPS, gave_up: true, denials: 9, held: true };
     expect(recordProgress(spent)).toMatchObject({ steps: 0, gave_up: false, denials: 9, held: true });
     expect(decideGate(one, recordProgress(spent), block).opinion).toBe('deny');
   });
 
-  test('never holds more steps in a row than its bound, whatever happens in between but progress', () => {
+  test('never holds more steps in a row than its limit, whatever happens in between except progress', () => {
     const moves = fc.array(fc.record({ wait: fc.nat(5_000), close: fc.boolean() }), { maxLength: 60 });
     fc.assert(
       fc.property(moves, (steps) => {
@@ -135,7 +135,7 @@ describe('the count', () => {
 });
 
 describe('a prompt of the human, where prompts are blocked', () => {
-  test('is refused a bounded number of times in a row, and the gate gives up once', () => {
+  test('is refused a limited number of times in a row, and the gate gives up once', () => {
     let record = newGate('s');
     let gave_up = 0;
     const refused: boolean[] = [];
@@ -185,7 +185,7 @@ describe('a prompt of the human, where prompts are blocked', () => {
 });
 
 describe('the reason', () => {
-  test('holds the first in full, three in short, a count of the rest, and the exact call that clears it', () => {
+  test('has the first in full, three in short, a count of the rest, and the exact call that clears it', () => {
     const long = 'x'.repeat(15_000);
     const rest = [2, 3, 4, 5, 6].map((n) =>
       mention({ mention_id: `mention-${n}`, body: `body ${n} ${'y'.repeat(500)}` }),
@@ -201,7 +201,7 @@ describe('the reason', () => {
   });
 });
 
-test('what is unverified is called so, and that it is not the word of the human', () => {
+test('says that an unverified message is unverified, and not from the human', () => {
   const forged = mention({ from_handle: 'unverified', author: 'unverified', as_handle: 'Human' });
   const reason = denialReason([mention(), forged], 2);
   expect(reason).toContain('Also unverified (as Human) [mention-1]: Need help');
@@ -228,7 +228,7 @@ describe('never held', () => {
   ])('held: %s', (_what, name, input) => expect(tool(name, input)).toBe(false));
 });
 
-test('only what a reason says in full counts as told', () => {
+test('only what a reason quotes in full counts as read', () => {
   const long = mention({ body: 'x'.repeat(200) });
   const lines = mention({ body: 'two\nlines' });
   const short = mention({ body: 'short' });

@@ -53,7 +53,7 @@ describe('a handle', () => {
     expect(firstOf(1, 'cursor', 'connection-q7w8e9')).toEqual(['Agent-q7w8e']);
   });
 
-  test('exists for every id, is one word, never repeats, and is never the human', () => {
+  test('exists for every id, is one word, is unique, and is never the human', () => {
     fc.assert(
       fc.property(text, text, (client, id) => {
         const handles = firstOf(20, client, id);
@@ -104,7 +104,7 @@ describe('a given name', () => {
     );
   });
 
-  test('is told from another by whole words', () => {
+  test('is distinguished from another by whole words', () => {
     expect(isNamed('builder-2', 'Builder')).toBe(true);
     expect(isNamed('builder-two', 'builder')).toBe(false);
     expect(isNamed('builders', 'builder')).toBe(false);

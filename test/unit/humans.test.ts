@@ -44,13 +44,13 @@ describe('a name', () => {
     expect(foldName(' Zoë  Müller'.normalize('NFD'))).toBe(foldName('zoë müller'));
   });
 
-  test('reaches a human by what they are called and by what they have logged in as', () => {
+  test('reaches a human by their name and by their login name', () => {
     const ada = desk('Ada Lovelace', 'ada');
     for (const to of ['ada', 'ADA LOVELACE']) expect(concerns(addressed(to), ada, at(0)), to).toBe(true);
     expect(concerns(addressed('lovelace'), ada, at(0))).toBe(false);
   });
 
-  test('that nobody goes by is refused with those that come near', () => {
+  test('that nobody has is refused with similar ones', () => {
     const refusal = nobodyCalled('adda', ['ada', 'bob']);
     expect(refusal).toBeInstanceOf(HiveError);
     expect(refusal.code).toBe('human_not_found');
@@ -90,7 +90,7 @@ describe('a prompt', () => {
     for (const one of ['ops', 'bob']) expect(concerns(prompt, desk(one), at(0)), one).toBe(true);
   });
 
-  test('is escalated when its asker says, else when its team says, else never', () => {
+  test("is escalated at the asker's time, else at the team's, else never", () => {
     const known = { human: undefined, team: OPS };
     expect(addressed('ops', 5_000, known).escalates_at).toBe(at(5_000));
     expect(addressed('ops', undefined, known).escalates_at).toBe(at(60_000));
@@ -109,7 +109,7 @@ describe('a prompt', () => {
 });
 
 describe('escalation', () => {
-  test('comes once, at its time, to what still waits', () => {
+  test('happens once, at its time, to what is still pending', () => {
     fc.assert(
       fc.property(fc.nat(3_000), fc.nat(3_000), (first, second) => {
         const prompt = addressed('ada', 1_000);
@@ -121,7 +121,7 @@ describe('escalation', () => {
     );
   });
 
-  test('leaves what is settled as it is', () => {
+  test('does not change a settled prompt', () => {
     const prompt = addressed('ada', 1_000);
     const cancelled = cancelPrompt(prompt, { by: 'ada', via: 'emacs', reason: 'human' }, at(1));
     for (const settled of [respondPrompt(prompt, answer()).prompt, cancelled]) {
@@ -140,7 +140,7 @@ describe('a claim', () => {
   const claimer = fc.constantFrom('ada', 'bob', 'eve');
   const holder = fc.constantFrom(null, 'desk-1');
 
-  test('is the first one’s as long as their desk lives', () => {
+  test('belongs to the first one as long as their desk lives', () => {
     fc.assert(
       fc.property(claimer, claimer, holder, (first, second, living) => {
         const claimed = claimPrompt(everybodys, first, null, at(1));
@@ -151,7 +151,7 @@ describe('a claim', () => {
     );
   });
 
-  test('never keeps an answer from settling the prompt', () => {
+  test('never prevents an answer from settling the prompt', () => {
     fc.assert(
       fc.property(claimer, claimer, (by, answers) => {
         const claimed = claimPrompt(everybodys, by, null, at(1));
@@ -161,12 +161,12 @@ describe('a claim', () => {
     );
   });
 
-  test('that is let go leaves the prompt as it was', () => {
+  test('that is released leaves the prompt as it was', () => {
     expect(releasePrompt(claimPrompt(everybodys, 'ada', null, at(1)))).toEqual(everybodys);
     expect(releasePrompt(everybodys)).toBe(everybodys);
   });
 
-  test('of what is settled changes nothing', () => {
+  test('of a settled prompt changes nothing', () => {
     const settled = respondPrompt(claimPrompt(everybodys, 'ada', null, at(1)), answer()).prompt;
     expect(claimPrompt(settled, 'bob', null, at(2))).toBe(settled);
     expect(releasePrompt(settled)).toBe(settled);

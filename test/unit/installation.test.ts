@@ -30,7 +30,7 @@ function init(
   return { text: change.after, receipt: change.receipt };
 }
 
-/** Empty containers that nobody misses. */
+/** Empty containers that may be removed. */
 function withoutEmpty(value: unknown): unknown {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
   const kept = Object.entries(value)
@@ -78,7 +78,7 @@ describe.each([
     );
   });
 
-  it('without a receipt uninit leaves what others say, in their words', () => {
+  it('without a receipt uninit leaves the text of others as it is', () => {
     fc.assert(
       fc.property(files, (text) => {
         const done = init(part, text);
@@ -88,26 +88,26 @@ describe.each([
     );
   });
 
-  it.each(['', '\n', ' \n'])('an empty file %j is given back', (text) => {
+  it.each(['', '\n', ' \n'])('an empty file %j is restored', (text) => {
     const done = init(part, text);
     expect(planUninit(part, done.text, done.receipt)?.after).toBe(text);
   });
 
-  it('a file that did not exist is gone again, unless somebody else has come to use it', () => {
+  it('a file that did not exist is removed again, unless somebody else uses it now', () => {
     const done = init(part, null);
     expect(planUninit(part, done.text, done.receipt)?.after).toBeNull();
     const used = done.text.replace('{', '{ "theirs": 1,');
     expect(readJson(planUninit(part, used, done.receipt)?.after ?? '')).toEqual({ theirs: 1 });
   });
 
-  it('uninit has nothing to do where nothing is', () => {
+  it('uninit does nothing if nothing is installed', () => {
     expect(planUninit(part, '{"a": 1}', null)).toBeNull();
     expect(planUninit(part, null, null)).toBeNull();
   });
 });
 
 describe('the trust of Codex', () => {
-  it('is the hash that Codex (0.169) reckons, at the place where the hook stands', () => {
+  it('is the hash that Codex (0.169) computes, at the place of the hook', () => {
     const command = '/usr/bin/hive hook --client codex';
     const text = JSON.stringify({
       hooks: {

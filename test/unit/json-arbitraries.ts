@@ -32,7 +32,7 @@ const settings: fc.Arbitrary<Json> = fc
   )
   .map(({ rest, ...ours }) => ({ ...rest, ...ours }));
 
-/** The text of a file whose "mcpServers" is an object and whose "hooks" holds lists, where they are there at all. */
+/** The text of a file whose "mcpServers" is an object and whose "hooks" holds lists, if they exist. */
 export function jsonFiles(): fc.Arbitrary<string> {
   const messy = fc
     .tuple(settings, fc.array(blank, { minLength: 1, maxLength: 12 }), fc.boolean())

@@ -1,4 +1,4 @@
-/** Values put into JSON files of others and taken out again: not one byte of theirs is moved. */
+/** Values added to JSON files of others and removed again: not one byte of theirs changes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdits, revertEdits, type TextEdit } from '../../src/domain/text.ts';
@@ -75,7 +75,7 @@ describe('appending to a list', () => {
 });
 
 describe('removing', () => {
-  it('without a record of what was added, says the same as before', () => {
+  it('without a record of what was added, the content is the same as before', () => {
     fc.assert(
       fc.property(jsonFiles(), (text) => {
         const before = readJson(text);
@@ -98,7 +98,7 @@ describe('removing', () => {
     ['{\n  "mcpServers": {\n    "x": 1 // note\n  }\n}', '{\n  "mcpServers": {\n    "x": 1 // note\n  }\n}'],
     ['{"a":1}', '{"a":1}'],
     ['{ "a": 1, }', '{ "a": 1, }'],
-  ])('%j is what it was', (text, before) => {
+  ])('restores %j', (text, before) => {
     const added = applyEdits(text, setJson(text, PATH, VALUE));
     expect(applyEdits(added, removeJson(added, PATH))).toBe(before);
   });

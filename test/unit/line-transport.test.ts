@@ -55,14 +55,14 @@ test.each([
   ['null', 'null'],
   ['a batch', '[{"id":1}]'],
   ['half a message', '{"id":'],
-])('%s is told and skipped, and what follows is heard', async (_what, line) => {
+])('%s is reported and skipped, and what follows is received', async (_what, line) => {
   const { heard, give } = await listen();
   await give(`${line}\n{"id":2}\n`);
   expect(heard.messages).toEqual([{ id: 2 }]);
   expect(heard.errors).toHaveLength(1);
 });
 
-test('a message that is absurdly long closes the connection, and nothing of it is kept', async () => {
+test('a message that is much too long closes the connection, and nothing of it is kept', async () => {
   const { heard, give } = await listen();
   await give('{"id":1}\n');
   await give(Buffer.alloc(LONGEST_MESSAGE + 1, 'x'));
@@ -72,7 +72,7 @@ test('a message that is absurdly long closes the connection, and nothing of it i
   expect(heard.closed).toBe(1);
 });
 
-test('a connection that is closed by what it hears hears no more', async () => {
+test('a connection that a message closes receives nothing more', async () => {
   const { transport, heard, give } = await listen();
   transport.onmessage = (one) => {
     heard.messages.push(one);
@@ -82,7 +82,7 @@ test('a connection that is closed by what it hears hears no more', async () => {
   expect(heard).toEqual({ messages: [{ id: 1 }], errors: [], closed: 1 });
 });
 
-test('what is sent waits for a reader that is slow', async () => {
+test('output waits for a slow reader', async () => {
   const output = new PassThrough({ highWaterMark: 10 });
   const { transport } = await listen(output);
   let sent = false;

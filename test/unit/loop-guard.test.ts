@@ -22,7 +22,7 @@ describe('hops', () => {
     expect(hopsAfter({ hops: 8, seq: 9 }, 0)).toBe(9);
   });
 
-  test('begin anew when a human has spoken since what is answered', () => {
+  test('restart when a human has posted since the message that is answered', () => {
     expect(hopsAfter({ hops: 8, seq: 9 }, 12)).toBe(1);
     expect(hopsAfter({ hops: 0, seq: 9 }, 9)).toBe(1);
     expect(hopsAfter({ hops: 8, seq: 9 }, 8)).toBe(9);
@@ -40,11 +40,11 @@ describe('a loop', () => {
     expect(loopReason({ hops: 0, before: MOST_MENTIONS })).toBe('7 mentions of each other within 5 minutes');
   });
 
-  test('is looked for in five minutes', () => {
+  test('is counted over five minutes', () => {
     expect(windowBefore('2026-01-11T18:30:00.000Z')).toBe('2026-01-11T18:25:00.000Z');
   });
 
-  test('is told of once, and again when it comes back after a human word', () => {
+  test("is reported once, and again when it comes back after a human's message", () => {
     const loop: Loop = { ...pairOf('a', 'b'), state: 'tripped', at: '', seq: 10, reason: '' };
     expect(isLoopNotified(undefined, 0)).toBe(false);
     expect(isLoopNotified(loop, 0)).toBe(true);

@@ -1,4 +1,4 @@
-/** Whom a text calls: the parser of mentions, case by case, and what must hold for any text. */
+/** Whom a text mentions: the parser, case by case, and what must hold for any text. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseMentions } from '../../src/domain/mention-parser.ts';
@@ -7,7 +7,7 @@ type Case = readonly [text: string, ...names: string[]];
 
 function table(name: string, cases: readonly Case[]): void {
   describe(name, () => {
-    test.each(cases.map(([text, ...names]) => [text, names] as const))('%j calls %j', (text, names) => {
+    test.each(cases.map(([text, ...names]) => [text, names] as const))('%j mentions %j', (text, names) => {
       expect(parseMentions(text)).toEqual(names);
     });
   });
@@ -135,7 +135,7 @@ class WatchedText extends String {
   }
 }
 
-/** Looks a character of a text; what a second look at a shared prefix would cost shows here, not in milliseconds. */
+/** How often each character of a text is read on average: quadratic work shows here, not in milliseconds. */
 function looksPerCharacter(text: string): number {
   const watched = new WatchedText(text);
   parseMentions(watched as unknown as string);
@@ -177,7 +177,7 @@ describe('linear in the text', () => {
     expect(looksPerCharacter(text)).toBeLessThan(MOST_LOOKS);
   });
 
-  test('any mixture of what it knows', () => {
+  test('any mixture of known constructs', () => {
     const pieces = fc.constantFrom(
       ...[
         '`',
@@ -216,7 +216,7 @@ describe('whatever the text holds', () => {
     fc.string({ unit: fc.constantFrom(...'`~@>#\\ \n\r-ab1/:*(') }),
   );
 
-  test('nothing is thrown, and every name stands in the text behind an @', () => {
+  test('nothing is thrown, and every name is in the text after an @', () => {
     fc.assert(
       fc.property(text, (body) => {
         for (const name of parseMentions(body)) {
@@ -237,7 +237,7 @@ describe('whatever the text holds', () => {
     );
   });
 
-  test('in a fence longer than any in it nothing is found', () => {
+  test('nothing is found in a fence that is longer than any fence inside it', () => {
     fc.assert(
       fc.property(text, (body) => {
         const fence = '`'.repeat(body.length + 3);

@@ -70,14 +70,14 @@ describe('a handle', () => {
     ]);
   });
 
-  test('that was given is spelled whole, with dashes and underscores', () => {
+  test('that was given is written in full, with dashes and underscores', () => {
     const named = session('frontend_tests-2');
     expect(reached(resolve(parseMentions('**@frontend_tests-2**: done?'), { alive: [ada, named] }))).toEqual([
       'frontend_tests-2',
     ]);
   });
 
-  test('comes near by its beginning, also a misspelled one, and by two slips', () => {
+  test('is similar if it has the same beginning, even misspelled, or at most two errors', () => {
     const near = (name: string): string[] =>
       resolve([name], { alive: [ada, session('frontend-tests'), session('frontend-docs')] }).unresolved[0]
         ?.near ?? [];
@@ -88,7 +88,7 @@ describe('a handle', () => {
     expect(near('backend')).toEqual([]);
   });
 
-  test('that nobody has comes back with what comes near', () => {
+  test('that nobody has comes back with similar ones', () => {
     expect(resolve(['Claude-def3', 'Claude-dfe34', 'humn', 'zzz']).unresolved).toEqual([
       { handle: 'Claude-def3', reason: 'unknown', near: ['Claude-def34'] },
       { handle: 'Claude-dfe34', reason: 'unknown', near: ['Claude-def34'] },
@@ -103,14 +103,14 @@ describe('a handle', () => {
     ]);
   });
 
-  test('of a session that went on under another id reaches the one it went on as', () => {
+  test('of a session that continued under another id reaches its successor', () => {
     const middle = session('Claude-mid00', { state: 'ended', continues: ended.session_id });
     const heir = session('Claude-new00', { continues: middle.session_id });
     const found = resolve(['Claude-old00'], { alive: [ada, heir], gone: [ended, middle] });
     expect(reached(found)).toEqual(['Claude-new00']);
   });
 
-  test('of a session that continues itself in a circle ends', () => {
+  test('of sessions that continue each other in a circle ends', () => {
     const a = session('Claude-a', { state: 'ended', continues: 'id-Claude-b' });
     const b = session('Claude-b', { state: 'ended', continues: 'id-Claude-a' });
     expect(resolve(['Claude-a'], { gone: [a, b] }).unresolved[0]?.reason).toBe('ended');
@@ -127,7 +127,7 @@ describe('a handle', () => {
     expect(resolve(['Claude-def34'], { muted: [bob.session_id] }).unresolved[0]?.reason).toBe('muted');
   });
 
-  test('is found where the sentence goes on behind it without a space', () => {
+  test('is found if the sentence continues after it without a space', () => {
     expect(reached(resolve(['Claude-def34にお願いします']))).toEqual(['Claude-def34']);
     const named = session('代理');
     expect(reached(resolve(['代理'], { alive: [named] }))).toEqual(['代理']);
@@ -135,7 +135,7 @@ describe('a handle', () => {
 });
 
 describe('@All', () => {
-  test('reaches the living of the project but the author', () => {
+  test('reaches the live sessions of the project except the author', () => {
     expect(reached(resolve(['All']))).toEqual(['Claude-def34']);
     expect(reached(resolve(['ALL'], { from: null }))).toEqual(['Claude-abc12', 'Claude-def34']);
   });
@@ -144,7 +144,7 @@ describe('@All', () => {
     expect(reached(resolve(['All'], { scope: 'all' }))).toEqual(['Claude-def34', 'Codex-far99']);
   });
 
-  test('passes by those who take no mentions, whom the human has muted, subagents and shells', () => {
+  test('skips sessions that take no mentions, muted ones, subagents and shells', () => {
     const alive = [
       ada,
       session('Claude-quiet', { shared: false }),
@@ -156,7 +156,7 @@ describe('@All', () => {
     expect(reached(resolve(['All'], { alive, muted: ['id-Claude-muted'] }))).toEqual(['Claude-child']);
   });
 
-  test('with nobody there reaches nobody, and that is no mistake', () => {
+  test('with nobody there reaches nobody, which is no error', () => {
     expect(resolve(['All'], { alive: [ada] })).toEqual({ addressees: [], unresolved: [] });
   });
 });
@@ -165,7 +165,7 @@ describe('a role', () => {
   const reviewer = session('Claude-def34', { roles: ['Reviewer', 'tester'] });
   const farReviewer = session('Codex-far99', { project_dir: '/elsewhere/.git', roles: ['reviewer'] });
 
-  test('reaches those of the project who carry it', () => {
+  test('reaches the sessions of the project that have it', () => {
     expect(reached(resolve(['reviewer'], { alive: [ada, reviewer, farReviewer] }))).toEqual(['Claude-def34']);
   });
 
@@ -174,16 +174,16 @@ describe('a role', () => {
     expect(reached(found)).toEqual(['Claude-def34', 'Codex-far99']);
   });
 
-  test('that only others carry comes back as carried elsewhere', () => {
+  test('that only other projects have comes back as such', () => {
     expect(resolve(['reviewer'], { alive: [ada, farReviewer] }).unresolved[0]?.reason).toBe('elsewhere');
   });
 
-  test('never takes the place of All or of Human', () => {
+  test('never replaces All or Human', () => {
     const greedy = session('Codex-greedy', { roles: ['All', 'Human'] });
     expect(reached(resolve(['Human'], { alive: [ada, bob, greedy] }))).toEqual(['Human']);
   });
 
-  test('that is the name of a session too reaches both, whatever keeps one of them out', () => {
+  test('that is also the name of a session reaches both, even if one of them is excluded', () => {
     const named = session('reviewer');
     const carrier = session('Codex-7777', { roles: ['reviewer'] });
     expect(reached(resolve(['reviewer'], { alive: [ada, named, carrier] }))).toEqual([
@@ -234,26 +234,26 @@ describe('the session that the heading names as the author', () => {
     ]);
   });
 
-  test('is also the one that goes on from it under another id', () => {
+  test('is also its successor under another id', () => {
     const next = session('Claude-new99', { continues: ended.session_id });
     const options = { from: null, as: 'Claude-old00', alive: [ada, next] };
     expect(reached(resolve(['All'], options))).toEqual(['Claude-abc12']);
   });
 
-  test('may be nobody: then everybody is reached, and so is the human', () => {
+  test('may be nobody: then everybody is reached, including the human', () => {
     const resolution = resolve(['All', 'Human'], { from: null, as: 'CI' });
     expect(reached(resolution)).toEqual(['Claude-abc12', 'Claude-def34', 'Human']);
   });
 });
 
-test('near names are looked for a bounded number of times', () => {
+test('similar names are looked up a limited number of times', () => {
   const names = Array.from({ length: 40 }, (_, n) => `Claude-def3${n}x`);
   const { unresolved } = resolve(names);
   expect(unresolved).toHaveLength(40);
   expect(unresolved.slice(10).every((one) => one.near.length === 0)).toBe(true);
 });
 
-test('what reached nobody is said in a sentence, with what was perhaps meant', () => {
+test('a mention that reached nobody is reported in a sentence, with what was perhaps meant', () => {
   expect(explainUnresolved({ handle: 'Claude-x', reason: 'unknown', near: ['Claude-y', 'Claude-z'] })).toBe(
     '@Claude-x reached nobody: nobody has that name. Did you mean @Claude-y or @Claude-z?',
   );

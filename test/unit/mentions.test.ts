@@ -1,4 +1,4 @@
-/** A mention's life, and how long it waits. */
+/** The states of a mention, and how long it is pending. */
 import { describe, expect, test } from 'vitest';
 import {
   createMention,
@@ -33,7 +33,7 @@ function mention(session_id = 'session-2', ttl_ms: number | null = 60_000): Ment
 const settled = { by: 'Ada', via: 'emacs', note: 'done' } as const;
 
 describe('a mention', () => {
-  test('waits, and holds its addressee', () => {
+  test('is pending, and holds its addressee', () => {
     expect(mention()).toMatchObject({
       status: 'unprocessed',
       gates: true,
@@ -49,7 +49,7 @@ describe('a mention', () => {
     expect(mention('session-2', null).expires_at).toBeNull();
   });
 
-  test('is delivered once, and still waits', () => {
+  test('is delivered once, and is still pending', () => {
     const delivered = deliverMention(mention(), 'mcp:1', NOW);
     expect(delivered).toMatchObject({ delivered_at: NOW, carrier: 'mcp:1', status: 'unprocessed' });
     expect(deliverMention(delivered, 'mcp:2', LATER)).toBe(delivered);

@@ -1,4 +1,4 @@
-/** What a message is: its body, its place, and how a block in a buffer is known again. */
+/** What a message is: its body, its place, and how a block in a buffer is recognized. */
 import { describe, expect, test } from 'vitest';
 import {
   type Author,
@@ -47,7 +47,7 @@ describe('a body', () => {
     expect(normalizeBody(stored)).toBe(stored);
   });
 
-  test('that says nothing is refused', () => {
+  test('that is empty is refused', () => {
     expect(() => message({ body: ' \n\t' })).toThrow('The message is empty');
   });
 
@@ -85,7 +85,7 @@ test('a message without a project is for everyone', () => {
   });
 });
 
-test("a block under another's heading stays its author's", () => {
+test("a block under another's heading keeps its author", () => {
   const under = { handle: 'Claude-xyz', stamp: '2026-01-11 18:00:00' };
   expect(message({}, humanAuthor('emacs', null), { under })).toMatchObject({
     author: 'human',

@@ -50,7 +50,7 @@ test.each([
   [{ activationType: 'closed', activationValue: 'Close' }, { kind: 'closed' }],
   [{ activationType: 'timeout' }, { kind: 'closed' }],
   [{}, { kind: 'closed' }],
-])('what it prints is what the person did: %j', async (response, end) => {
+])('its output says what the person did: %j', async (response, end) => {
   expect((await shown(POPUP, response)).end).toEqual(end);
 });
 
@@ -79,14 +79,14 @@ test('the buttons of a question are its actions, and a permission has none', asy
 });
 
 test.each(['[x]', '{x}', '(x)', '<x>', '"x"', '\\x', '@x', '-x'])(
-  'text is never read as notation: %s',
+  'text is never interpreted: %s',
   async (text) => {
     const { calls } = await shown({ ...POPUP, title: text, body: text, buttons: [text] }, {});
     expect(calls[0]).toMatchObject({ title: ` ${text}`, message: ` ${text}`, actions: [` ${text}`] });
   },
 );
 
-test('a complaint is an error, and each popup is taken down by its own name', async () => {
+test('an error message is an error, and each popup is removed by its own name', async () => {
   await expect(shown(POPUP, new Error('not\n allowed'))).rejects.toThrow('not allowed');
   const { calls, popups } = await shown(POPUP, {});
   popups.close();

@@ -41,7 +41,7 @@ function runs(): { ms: number; event: string }[][] {
   return [...claude, codex.hooks.map(({ hook_event_name }) => ({ ms: 0, event: hook_event_name }))];
 }
 
-/** As talkative as an honest session can be: a ping with each step, and a ping and a card at the end of each turn. */
+/** The most that an ordinary session sends: a ping with each step, and a ping and a card at the end of each turn. */
 const OUTPUTS: Readonly<Record<string, readonly ('ping' | 'card')[]>> = {
   PreToolUse: ['ping'],
   Stop: ['ping', 'card'],
@@ -63,7 +63,7 @@ function play(outputs: readonly { ms: number; kind: 'ping' | 'card' }[]): {
       settings,
       outputs: outputs.length,
       turn_known: true,
-      // The human sits there and answers, which must not cost an agent its word.
+      // The human is there and answers, which must not silence an agent.
       busy: { reason: 'answering', until: null },
       bucket,
       absence: null,
@@ -76,7 +76,7 @@ function play(outputs: readonly { ms: number; kind: 'ping' | 'card' }[]): {
   return { sent: outputs.length - refused.length, refused };
 }
 
-test('all recorded sessions at once, each as talkative as it can be, are never refused', () => {
+test('all recorded sessions at once, each sending as much as it can, are never refused', () => {
   const recorded = runs();
   expect(recorded.length).toBeGreaterThan(15);
   const outputs = recorded
@@ -86,7 +86,7 @@ test('all recorded sessions at once, each as talkative as it can be, are never r
   expect(play(outputs)).toEqual({ sent: outputs.length, refused: [] });
 });
 
-test('a loop that pings ten times a second is heard a hundred and twenty times, then once a minute', () => {
+test('a loop that pings ten times a second is shown a hundred and twenty times, then once a minute', () => {
   const hour = Array.from({ length: 36_000 }, (_, n) => ({ ms: n * 100, kind: 'ping' as const }));
   const { sent, refused } = play(hour);
   expect(sent).toBe(settings.budget_capacity + 59);

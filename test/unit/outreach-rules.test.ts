@@ -1,4 +1,4 @@
-/** The matrix of source, kind, rule and critical: each refusal names its rule, when it passes, and what else is possible. */
+/** The matrix of source, kind, rule and critical: each refusal names its rule, when it ends, and what else is possible. */
 import { describe, expect, test, vi } from 'vitest';
 import {
   applyOutreachChanges,
@@ -97,7 +97,7 @@ describe('source × kind × rule × critical', () => {
 });
 
 describe('the order', () => {
-  test('of all rules that say no the first is told', () => {
+  test('of all rules that refuse, the first one is named', () => {
     const merged: Partial<RuleState> = {};
     for (const [rule, offence] of OFFENCES.toReversed()) {
       Object.assign(merged, offence);
@@ -131,7 +131,7 @@ describe('with nobody there', () => {
     expect(decideByRules(state({ ...away, critical: true }))).toMatchObject({ bucket: { critical: 1 } });
   });
 
-  test('as much is kept as the bucket holds: a loop that nobody sees ends, too', () => {
+  test('only as much is stored as the bucket holds, so a loop that nobody sees ends too', () => {
     expect(ruleOf(state({ ...away, unseen: full.credits - 1 }))).toBeNull();
     const refused = decideByRules(state({ ...away, unseen: full.credits })).refusal;
     expect(refused).toMatchObject({ rule: 'budget', passes_at: null });
@@ -203,7 +203,7 @@ describe('the human is busy', () => {
     vi.unstubAllEnvs();
   });
 
-  test('when not to be disturbed, until then, or nobody knows', () => {
+  test('during do-not-disturb, until its end, if that is known', () => {
     expect(humanBusy([wishes({ do_not_disturb: LATER })], null, moment)).toEqual({
       reason: 'do_not_disturb',
       until: LATER,
@@ -215,7 +215,7 @@ describe('the human is busy', () => {
     expect(humanBusy([wishes({ do_not_disturb: true }), wishes({})], null, moment)).toBeNull();
   });
 
-  test('for two minutes after taking up a prompt that still waits', () => {
+  test('for two minutes after opening a prompt that is still pending', () => {
     expect(humanBusy([], '2026-03-01T11:59:00.000Z', moment)).toEqual({
       reason: 'answering',
       until: '2026-03-01T12:01:00.000Z',
@@ -225,7 +225,7 @@ describe('the human is busy', () => {
 });
 
 describe('settings', () => {
-  test('a session follows what holds everywhere unless it has its own', () => {
+  test('a session follows the global setting unless it has its own', () => {
     const everywhere = { outputs_per_turn: 3, allow_ping: false };
     expect(outreachSettings(everywhere, { allow_ping: true })).toEqual({
       ...DEFAULT_OUTREACH_SETTINGS,
@@ -234,7 +234,7 @@ describe('settings', () => {
     });
   });
 
-  test('null goes back, what is left out stays, what is unknown is dropped', () => {
+  test('null resets, omitted settings stay, unknown ones are dropped', () => {
     const stands = { allow_ping: false, outputs_per_turn: 2 };
     expect(
       applyOutreachChanges(stands, { allow_ping: null, mind_busy: false, budget_capacity: undefined }),

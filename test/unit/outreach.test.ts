@@ -69,14 +69,14 @@ describe('what is refused, with the field and its bound', () => {
   });
 });
 
-describe('what is taken', () => {
+describe('what is accepted', () => {
   test('exactly the bounds, counted in characters as people see them', () => {
     expect(ping('🐝'.repeat(500)).message).toHaveLength(1_000);
     expect(card({ fields: many(25, (n) => ({ name: `${n}`, value: 'v' })) }).fields).toHaveLength(25);
     expect(report('x'.repeat(8 * 1024)).message).toHaveLength(8_192);
   });
 
-  test('markup and bidi stand as they came; NUL and lone surrogates are replaced, in each text', () => {
+  test('markup and bidi characters are kept; NUL and lone surrogates are replaced, in each text', () => {
     const nasty = '<b>\u202eevil</b>\u0000\ud800';
     const clean = '<b>\u202eevil</b>\ufffd\ufffd';
     expect(ping(nasty).message).toBe(clean);
@@ -95,7 +95,7 @@ describe('what is taken', () => {
     });
   });
 
-  test('a card is plain text where no card can be shown', () => {
+  test('a card is plain text if no card can be shown', () => {
     const made = card({ description: 'All green.', fields: [{ name: 'Tests', value: '12' }] });
     expect(cardText(made)).toBe('All green.\n\nTests: 12');
     expect(describeOutreach(made)).toBe('card "Build"');
@@ -103,7 +103,7 @@ describe('what is taken', () => {
 });
 
 describe('on the desktop', () => {
-  test('the label comes before the name, and below a card; main has none', () => {
+  test('the label is before the name, and below a card; main has none', () => {
     expect(outreachPopup(ping('done'), WISHES)).toMatchObject({
       kind: 'outreach',
       title: '[bg] Claude-abc12 · shop',
@@ -122,7 +122,7 @@ describe('on the desktop', () => {
     });
   });
 
-  test('a card is shown whole, but for fields for which there is no room', () => {
+  test('a card is shown whole, except fields for which there is no room', () => {
     const fields = many(7, (n) => ({ name: `${n}`, value: 'v\nw' }));
     const { body } = outreachPopup({ ...card({ description: 'a\nb', fields }) }, WISHES);
     expect(body.split('\n')).toEqual(['Build', 'a b', ...many(5, (n) => `${n}: v w`), 'and 2 more', 'bg']);
@@ -144,7 +144,7 @@ describe('on the desktop', () => {
 });
 
 describe('unreported', () => {
-  test('is what was seen or is on its way, until a report or the guard lets go', () => {
+  test('is what was seen or may still be shown, until a report, or until the guard gives up', () => {
     const sent = ping('x');
     expect(isUnreported(sent)).toBe(true);
     expect(isUnreported({ ...sent, status: 'shown' })).toBe(true);
@@ -158,7 +158,7 @@ describe('unreported', () => {
 });
 
 describe('reports as they are read', () => {
-  test('say whose they are, from where, and whether they may have been read before', () => {
+  test('say who sent them, from where, and whether they may have been read before', () => {
     const item = { ...report('All done.'), outreach_id: 'report-1' };
     expect(describeReport(item, false)).toBe(
       `Report from Claude-abc12 (bg) at ${NOW} [report-1]:\nAll done.`,
@@ -166,7 +166,7 @@ describe('reports as they are read', () => {
     expect(describeReport(item, true)).toContain('(repeated: this may have reached you before)');
   });
 
-  test('ten at most, and no more than a context holds beside what is said already', () => {
+  test('ten at most, and no more than fits into the context', () => {
     expect(
       fittingReports(
         many(12, () => 'short'),

@@ -1,4 +1,4 @@
-/** The human's permission rules: what they match, and above all what an allowing one does not. */
+/** The human's permission rules: what they match, and above all what a rule that allows does not match. */
 import { posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { HookTool } from '../../src/domain/hooks.ts';
@@ -124,7 +124,7 @@ describe('a rule that allows a command', () => {
     ['npm test * > out/*', 'npm test src >> out/log.txt'],
   ])('%j does not allow %j', (rule, command) => expect(allows(rule, bash(command))).toBe(false));
 
-  test('allows what is spelt out, whatever a shell makes of it', () => {
+  test('allows what is written out, whatever a shell makes of it', () => {
     const line = 'for f in *.ts; do echo "$f"; done';
     expect(allows('echo "$HOME"', bash('echo "$HOME"'))).toBe(true);
     expect(allows('echo "$HOME"', bash('echo "$HOM"'))).toBe(false);
@@ -209,7 +209,7 @@ describe('a rule with a star that its program may run', () => {
 describe('a tool with arguments of its own', () => {
   const read = (file_path: string, more: object = {}): HookTool => tool('Read', { file_path, ...more });
 
-  test('is compared by the one that counts, not by a decoy', () => {
+  test('is compared by the argument that counts, not by a decoy', () => {
     expect(allows('/demo/src/*', read('/demo/src/a.ts'), 'Read')).toBe(true);
     expect(allows('src/*', read('/demo/src/a.ts', { limit: 9 }), 'Read')).toBe(true);
     expect(allows('/demo/src/*', read('/etc/passwd', { command: '/demo/src/a' }), 'Read')).toBe(false);
@@ -227,7 +227,7 @@ describe('a tool with arguments of its own', () => {
     },
   );
 
-  test('stays in the folder that is named, and out of what is hidden there', () => {
+  test('stays in the named folder, and out of what is hidden there', () => {
     const rule = '/home/ada/project/*';
     expect(allows(rule, read('/home/ada/project/src/a.ts'), 'Read')).toBe(true);
     for (const path of ['../.ssh/config', '..', '.', '.git/config', 'src/.env', 'src/../.env'])
@@ -255,20 +255,20 @@ describe('a tool with arguments of its own', () => {
       expect(allows('https://example.org*', fetch(url), 'WebFetch'), url).toBe(false);
   });
 
-  test('that Hive does not know is allowed whole, and only by its own server', () => {
+  test('that Hive does not know is allowed as a whole, and only from its own server', () => {
     const github = { decision: 'allow', tool: 'mcp__github__*' };
     expect(decision(tool('mcp__github__list', { any: 1 }), github)).toBe('allow');
     expect(decision(tool('mcp__github__evil__list', {}), github)).toBeNull();
     expect(decision(tool('mcp__other__list', {}), github)).toBeNull();
   });
 
-  test('on a machine whose files cannot be looked at is allowed nothing that a star stands for', () => {
+  test('on a machine whose files cannot be read is allowed nothing that a star matches', () => {
     const rule = (input: string) => readRules([{ decision: 'allow', tool: 'Bash', input }], 'test').rules;
     expect(rulesForTool(rule('npm test *'), bash('npm test x'), NOWHERE)).toEqual([]);
     expect(rulesForTool(rule('npm test x'), bash('npm test x'), NOWHERE)).toHaveLength(1);
   });
 
-  test('in the root directory is allowed nothing that a star stands for', () => {
+  test('in the root directory is allowed nothing that a star matches', () => {
     const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input: 'cat *' }], 'test');
     const root: Place = { cwd: '/', resolve: (path) => posix.resolve('/', path) };
     expect(rulesForTool(rules, bash('cat etc/passwd'), root)).toEqual([]);
@@ -293,7 +293,7 @@ describe('an agent of another machine', () => {
     expect(decide({ decision: 'deny', machine: 'token:other' })).toBeNull();
   });
 
-  test('has rules that say nothing to an agent of this one, even one that is called so', () => {
+  test('has rules that do not apply to an agent of this machine, even one with that name', () => {
     expect(decide({ decision: 'allow', machine: '*' }, SESSION)).toBeNull();
   });
 });
@@ -304,13 +304,13 @@ describe('a rule with an end', () => {
     decidingRule(rulesForTool(readRules([ends], 'test').rules, bash('ls'), PLACE), SESSION, now)?.decision ??
     null;
 
-  test('decides until that day begins, and nothing from then on', () => {
+  test('decides until that day begins, and not from then on', () => {
     expect(at('2026-11-23T23:59:59.999Z')).toBe('allow');
     expect(at('2026-11-24T00:00:00.000Z')).toBeNull();
     expect(at('2027-01-01T00:00:00.000Z')).toBeNull();
   });
 
-  test('is not used where the end is no day', () => {
+  test('is not used if the end is not a date', () => {
     for (const expires of ['tomorrow', '2026-13-01', '2026-11-24T00:00:00Z', '24.11.2026'])
       expect(readRules([{ ...ends, expires }], 'test')).toEqual({
         rules: [],
@@ -320,7 +320,7 @@ describe('a rule with an end', () => {
 });
 
 describe('a rule that denies', () => {
-  test('is read widely, and wins', () => {
+  test('is matched widely, and wins', () => {
     const rules = [
       { decision: 'allow', tool: '*' },
       { decision: 'deny', tool: 'Bash', input: '*rm -rf*' },
@@ -340,7 +340,7 @@ describe('a rule that denies', () => {
     expect(decision(bash('ls'), ...rules)).toBe('allow');
   });
 
-  test('may name a project as it is called; one that allows names its directory', () => {
+  test('may give the name of a project; one that allows has to give its directory', () => {
     const demo = (name: string, changes: object): string | null =>
       decision(bash('ls'), { decision: name, tool: '*', ...changes });
     expect(demo('deny', { project: 'demo' })).toBe('deny');
@@ -359,11 +359,11 @@ test('takes time that grows with the length of the command only', () => {
     ],
     'test',
   ).rules;
-  // One that tried every way to fill the stars would not end.
+  // A matcher that tried every way to fill the stars would not end.
   expect(rulesForTool(rules, bash('a '.repeat(750_000)), PLACE)).toBeDefined();
 });
 
-test('a rule that is not understood whole is not used, and said', () => {
+test('a rule that is not fully understood is not used, and is reported', () => {
   const given = [
     { tool: 'Bash' },
     { decision: 'allow' },

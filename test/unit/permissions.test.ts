@@ -38,7 +38,7 @@ describe('the options that refuse', () => {
     expect(refusals(own)).toEqual(['Deny', 'no']);
   });
 
-  test('there, a mark on another label is not enough: anybody may write a row', () => {
+  test('in that case a mark on another label is not enough, because anybody may write a row', () => {
     expect(refusals(permission(named, false))).toEqual([]);
   });
 

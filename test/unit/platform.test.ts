@@ -40,7 +40,7 @@ describe('Linux', () => {
   };
   const linux = platformOf('linux', machine({ files }));
 
-  test('a process has its parent, its name, its start and its variables in /proc, whatever its name has in it', () => {
+  test('the parent, name, start and variables of a process come from /proc, whatever its name contains', () => {
     expect(linux.parentOf(42)).toBe(7);
     expect(linux.nameOf(42)).toBe('a) b (c)');
     expect(linux.startedAt(42)).toBe('0b5a:12345');
@@ -78,7 +78,7 @@ describe('Linux', () => {
       '/home/ada/.local/state/hive',
       '/home/ada/.config/hive',
     ],
-  ])('files are where XDG has them, relative paths ignored: %j', (env, state, config) => {
+  ])('files are where XDG says, ignoring relative paths: %j', (env, state, config) => {
     expect([linux.stateDirectory(env), linux.configDirectory(env)]).toEqual([state, config]);
   });
 });
@@ -102,7 +102,7 @@ describe('Darwin', () => {
   };
   const darwin = platformOf('darwin', machine({ says }));
 
-  test('a process has its parent, its name and its start from ps', () => {
+  test('the parent, name and start of a process come from ps', () => {
     expect([darwin.parentOf(42), darwin.nameOf(42)]).toEqual([1, 'Emacs']);
     expect([darwin.parentOf(43), darwin.nameOf(43)]).toEqual([700, 'zsh']);
     expect(darwin.startedAt(42)).toBe('Mon Nov  9 08:05:01 2026');
@@ -118,7 +118,7 @@ describe('Darwin', () => {
     ]);
   });
 
-  test('the boot is known by its second', () => {
+  test('the boot is identified by its second', () => {
     expect(darwin.boot()).toBe('at-1795413600');
     expect(platformOf('darwin', machine({})).boot()).toBe(`at-${(NOW - 3_600_000) / 10_000}`);
   });
@@ -130,7 +130,7 @@ describe('Darwin', () => {
     ['/Volumes/shared', null],
     ['/Volumes/export', 'nfs'],
     ['/Users/ada/on far/hive', 'macfuse'],
-  ])('a file system that is not marked as local is one of the network: %s', (folder, network) => {
+  ])('a file system that is not marked as local is a network file system: %s', (folder, network) => {
     expect(darwin.networkFileSystem(folder, 0)).toBe(network);
   });
 
@@ -150,13 +150,16 @@ describe('another Unix', () => {
     ['    1       05:09 node', 309],
     ['    1    01:05:09 node', 3_909],
     ['    1 12-01:05:09 /usr/bin/node', 1_040_709],
-  ])('a ps without lstart, as POSIX has it, tells the start by the time since: %s', (line, elapsed_s) => {
-    const unix = withAnswer({ [POSIX]: `${line}\n` });
-    expect([unix.parentOf(42), unix.nameOf(42)]).toEqual([1, 'node']);
-    expect(unix.startedMs(42)).toBe(NOW - elapsed_s * 1_000);
-    // Rounded differently at each look, so it identifies no process.
-    expect(unix.startedAt(42)).toBe('unknown');
-  });
+  ])(
+    'with the ps of POSIX, which has no lstart, the start is computed from the elapsed time: %s',
+    (line, elapsed_s) => {
+      const unix = withAnswer({ [POSIX]: `${line}\n` });
+      expect([unix.parentOf(42), unix.nameOf(42)]).toEqual([1, 'node']);
+      expect(unix.startedMs(42)).toBe(NOW - elapsed_s * 1_000);
+      // Rounded differently at each look, so it identifies no process.
+      expect(unix.startedAt(42)).toBe('unknown');
+    },
+  );
 
   test('process 1 has no parent', () => {
     expect(withAnswer({ [POSIX]: '    0 12-01:05:09 init\n' }).parentOf(42)).toBeNull();
@@ -179,7 +182,7 @@ describe('another Unix', () => {
     expect(withAnswer({ mount: line }).networkFileSystem('/var/hive', 0)).toBe(network);
   });
 
-  test('files are where XDG has them, and popups are shown over D-Bus', () => {
+  test('files are where XDG says, and popups are shown over D-Bus', () => {
     const unix = platformOf('freebsd', machine({}));
     expect(unix.stateDirectory(HOME)).toBe('/home/ada/.local/state/hive');
     expect(unix.popups).toBe('session-bus');

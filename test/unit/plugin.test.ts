@@ -20,7 +20,7 @@ const read = (...path: string[]): Record<string, unknown> =>
 const file = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 describe('the plugin', () => {
-  // Written anew from the description by `vitest -u`.
+  // `vitest -u` writes it again from the description.
   it('has the hooks that hive init writes', async () => {
     const description = 'Reports each step to Hive, and delivers answers, mentions and interrupts.';
     const hooks = {
@@ -51,7 +51,7 @@ describe('a hook command', () => {
     },
   );
 
-  it('of an older Hive tells no protocol', () => {
+  it('of an older Hive has no protocol number', () => {
     expect(readHookCommand("'/n' '/b/hive' hook --client claude-code")?.protocol).toBeNull();
   });
 

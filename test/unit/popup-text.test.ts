@@ -15,7 +15,7 @@ describe("agents' text on its way to a notification server", () => {
     expect(plainTitle('<b>')).toBe('<b>');
   });
 
-  it('shows controls, and what reorders or hides, as what it is', () => {
+  it('shows control characters, and those that reorder or hide text, by their codes', () => {
     expect(plainTitle('a\u0000b\u001b[1mc\nd')).toBe('a^@b^[[1mc d');
     expect(plainBody('a\u202eb\u200bc\u3164\td\ne\u0007', false)).toBe('a<U+202E>b<U+200B>c<U+3164> d\ne^G');
     expect(plainBody('\u{e0041}', true)).toBe('&lt;U+E0041&gt;');

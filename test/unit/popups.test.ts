@@ -39,7 +39,7 @@ function wish(changes: Partial<PopupPreferences> = {}): PopupPreferences {
 const awake = { focused: false };
 
 describe('whether a prompt pops up', () => {
-  it('does, unless somebody wishes otherwise', () => {
+  it('does, unless a preference says otherwise', () => {
     expect(decide(prompt(), wish(), awake, NOON)).toEqual({ show: true });
   });
 
@@ -61,13 +61,13 @@ describe('whether a prompt pops up', () => {
     expect(decide(prompt(), wish({ notify_when }), { focused }, NOON).show).toBe(show);
   });
 
-  it('stays away while the human does not want to be disturbed, and lets critical through', () => {
+  it('does not during do-not-disturb, except for critical ones', () => {
     const preferences = wish({ do_not_disturb: true });
     expect(decide(prompt(), preferences, awake, NOON)).toEqual({ show: false, reason: 'do_not_disturb' });
     expect(decide(prompt({ urgency: 'critical' }), preferences, awake, NOON)).toEqual({ show: true });
   });
 
-  it('ends do-not-disturb by itself at the time it was given', () => {
+  it('ends do-not-disturb at the given time', () => {
     const preferences = wish({ do_not_disturb: NOW });
     expect(decide(prompt(), preferences, awake, { ...NOON, now: '2026-01-01T11:59:59.999Z' }).show).toBe(
       false,
@@ -91,7 +91,7 @@ describe('whether a prompt pops up', () => {
     expect(decide(prompt({ urgency: 'critical' }), preferences, awake, moment).show).toBe(true);
   });
 
-  it('is mute for a project by its name or its directory, also when critical', () => {
+  it('does not for a muted project, by its name or its directory, even if critical', () => {
     for (const muted of ['demo', '/demo/.git']) {
       const verdict = decide(prompt({ urgency: 'critical' }), wish({ muted_projects: [muted] }), awake, NOON);
       expect(verdict).toEqual({ show: false, reason: 'muted_project' });
@@ -99,7 +99,7 @@ describe('whether a prompt pops up', () => {
     expect(decide(prompt(), wish({ muted_projects: ['other'] }), awake, NOON).show).toBe(true);
   });
 
-  it('is mute for an agent by its handle in any case, also when critical, and for no other', () => {
+  it('does not for a muted agent, by its handle in any case, even if critical, and does for others', () => {
     const muting = wish({ muted_agents: ['claude-ABC12'] });
     const loud = prompt({ urgency: 'critical' }, { agent: 'Claude-abc12' });
     expect(decide(loud, muting, awake, NOON)).toEqual({ show: false, reason: 'muted_agent' });
@@ -129,13 +129,13 @@ describe('what a popup says', () => {
     );
   });
 
-  it('has buttons for a permission only where its human has turned that on', () => {
+  it('has buttons for a permission only if the human has turned that on', () => {
     const permission = prompt({ kind: 'permission', options: ['yes', 'no'] });
     expect(promptPopup(permission, wish(), true).buttons).toEqual([]);
     expect(promptPopup(permission, wish({ popup_permissions: true }), true).buttons).toEqual(['yes', 'no']);
   });
 
-  it('tells a storm by its count, its agents and its highest urgency', () => {
+  it('describes a storm by its count, its agents and its highest urgency', () => {
     const many = [prompt(), prompt({ urgency: 'critical' }, { source: 'bg' }), prompt()];
     const popup = stormPopup(many, wish(), true);
     expect(popup).toMatchObject({ title: '3 questions wait for you', urgency: 'critical', buttons: [] });
@@ -153,7 +153,7 @@ describe('a storm of a seat', () => {
 
   const at = (newest: number, now: number) => ({ newest: later(newest), now: later(now) });
 
-  it('begins with the fourth lease in the window, whatever was before', () => {
+  it('begins with the fourth lease in the window, whatever came before', () => {
     for (const before of [null, { ...standing, at: later(-3_600_000) }])
       expect([1, 2, 3, 4, 5].map((recent) => isStormy(before, recent, at(0, 0)))).toEqual([
         false,
@@ -164,18 +164,18 @@ describe('a storm of a seat', () => {
       ]);
   });
 
-  it('takes up what came within two seconds of its newest lease, also when that is leased later', () => {
+  it('includes what came within two seconds of its newest lease, even if that is leased later', () => {
     expect(isStormy(standing, 1, at(1_999, 1_999))).toBe(true);
     expect(isStormy(standing, 1, at(1_999, 3_999))).toBe(true);
     expect(isStormy(standing, 1, at(2_000, 2_000))).toBe(false);
   });
 
-  it('that is over takes up nothing, not even a question older than itself', () => {
+  it('that is over includes nothing more, not even a question older than itself', () => {
     expect(isStormy(standing, 1, at(-1, 4_000))).toBe(false);
     expect([goesOn(standing, at(-1, 4_000)), goesOn(null, at(0, 0))]).toEqual([false, false]);
   });
 
-  it("is its holder's for two seconds after each lease", () => {
+  it('belongs to its owner for two seconds after each lease', () => {
     expect(stormOwnedUntil(standing)).toBe(Date.parse(NOW) + 2_000);
   });
 });
@@ -221,7 +221,7 @@ describe('quiet hours as times', () => {
 });
 
 describe('what is stored of preferences', () => {
-  it('falls back to the defaults, key by key, and leaves alone what it does not know', () => {
+  it('falls back to the defaults, key by key, and keeps what it does not know', () => {
     expect(preferencesFrom({ sound: true, notify_when: null, of_a_newer_hive: 1 })).toEqual({
       ...DEFAULT_PREFERENCES,
       sound: true,

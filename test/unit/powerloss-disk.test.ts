@@ -42,7 +42,7 @@ function drawn(disk: Disk, path: string): Set<string | null> {
   return found;
 }
 
-test('a file is certain once it and its name are flushed, and not before', () => {
+test('a file is certainly on disk once it and its name are flushed, and not before', () => {
   const { disk, at, call } = emptyDisk();
   call({ kind: 'create', path: 'a' });
   call({ kind: 'write', data: Buffer.from('text') });
@@ -53,7 +53,7 @@ test('a file is certain once it and its name are flushed, and not before', () =>
   expect(drawn(disk, at('a'))).toEqual(new Set(['text']));
 });
 
-test('a file in the place of another is one of both, and torn unless it was flushed before', () => {
+test('a file that replaces another is one of the two, and torn unless it was flushed before', () => {
   const { disk, at, call } = emptyDisk();
   for (const [path, file, text] of [
     ['a', 9n, 'old'],
@@ -72,7 +72,7 @@ test('a file in the place of another is one of both, and torn unless it was flus
   expect(drawn(disk, at('a'))).toEqual(new Set(['new']));
 });
 
-test('what is not flushed is there by sectors, each on its own', () => {
+test('what is not flushed may be there sector by sector', () => {
   const { disk, at, call } = emptyDisk();
   const of = (text: string): Buffer => Buffer.from(text.repeat(SECTOR));
   call({ kind: 'create', path: 'a' });
@@ -84,7 +84,7 @@ test('what is not flushed is there by sectors, each on its own', () => {
   expect(new Set(first)).toEqual(new Set(['ab', 'cb', 'ad', 'cd']));
 });
 
-test('a removed file is there again until its folder is flushed', () => {
+test('a removed file may come back until its folder is flushed', () => {
   const { disk, at, call } = emptyDisk();
   call({ kind: 'create', path: 'a' });
   call({ kind: 'sync', path: 'a' });

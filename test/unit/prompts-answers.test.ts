@@ -44,7 +44,7 @@ describe('an answer', () => {
     expect(resolve(colours, { selected: ['red', 'red'] })).toEqual(['red', ['red']]);
   });
 
-  test('may be free text where that is on', () => {
+  test('may be free text if that is allowed', () => {
     expect(resolve(colours, { decision: 'mauve' })).toEqual(['mauve', []]);
   });
 
@@ -66,7 +66,7 @@ describe('an answer', () => {
     expect(resolve(colours, { decision: '  light green ' })).toEqual(['  light green ', []]);
   });
 
-  test('prefers what was selected to what was written', () => {
+  test('prefers the selection to the text', () => {
     expect(resolve(colours, { selected: ['red'], decision: 'blue' })).toEqual(['red', ['red']]);
   });
 

@@ -16,7 +16,7 @@ function refusal(request: Partial<AskRequest>): HiveError {
 }
 
 describe('an ask', () => {
-  test('waits for ever, takes free text and is of normal urgency unless told otherwise', () => {
+  test('by default has no time limit, takes free text and has normal urgency', () => {
     expect(prompt()).toMatchObject({
       status: 'pending',
       kind: 'question',
@@ -36,7 +36,7 @@ describe('an ask', () => {
     ]);
   });
 
-  test('counts its time from the asking', () => {
+  test('counts its time limit from the ask', () => {
     expect(prompt({ timeout_ms: 1_500 }).expires_at).toBe(at(1_500));
   });
 
@@ -109,15 +109,15 @@ describe('the fingerprint under an idempotency key', () => {
     ['options', { options: ['a'] }],
     ['kind', { kind: 'permission' }],
     ['context', { context: 'more' }],
-  ])('is another with another %s', (_field, change) => {
+  ])('differs with another %s', (_field, change) => {
     expect(of(change)).not.toBe(of({}));
   });
 
-  test('is not kept where there is no key to compare it for', () => {
+  test('is not stored without a key', () => {
     expect(prompt({ context: 'long' }).fingerprint).toBe('');
   });
 });
 
-test('the limits are those that the tools tell', () => {
+test('the limits are those that the tools state', () => {
   expect(PROMPT_LIMITS).toMatchObject({ question: 8_000, contextBytes: 65_536, options: 20 });
 });

@@ -1,4 +1,4 @@
-/** A prompt's life as properties: every event from every state, in every order. */
+/** The states of a prompt as properties: every event in every state, in every order. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -6,6 +6,7 @@ import {
   cancelPrompt,
   expirePrompt,
   isExpired,
+  leavePromptToHuman,
   type Prompt,
   respondPrompt,
 } from '../../src/domain/prompts.ts';
@@ -58,11 +59,11 @@ describe('a prompt', () => {
     });
   });
 
-  test('knows when it was settled exactly when it is', () => {
+  test('has a time of settlement exactly if it is settled', () => {
     always((_before, after) => expect(after.settled_at === null).toBe(after.status === 'pending'));
   });
 
-  test('says who answered, through what and when, exactly when it was answered', () => {
+  test('says who answered, through what and when, exactly if it was answered', () => {
     always((_before, { status, by, via, response_id, responded_at }) => {
       if (status === 'responded') {
         expect([by, via, response_id, responded_at]).not.toContain(null);
@@ -112,10 +113,23 @@ describe('a prompt', () => {
     });
   });
 
-  test('was handed before it counts as read', () => {
+  test('is handed over before it counts as read', () => {
     always((_before, after) => {
       if (after.collected_at !== null) expect(after.handed_at).not.toBeNull();
     });
+  });
+});
+
+describe('a prompt that coordinators leave to the human', () => {
+  test('has each of them once', () => {
+    const left = leavePromptToHuman(leavePromptToHuman(prompt(), 'one'), 'two');
+    expect(left).toMatchObject({ status: 'pending', left_by: ['one', 'two'] });
+    expect(leavePromptToHuman(left, 'one')).toBe(left);
+  });
+
+  test('does not change once it is settled', () => {
+    const settled = respondPrompt(prompt(), answer()).prompt;
+    expect(leavePromptToHuman(settled, 'one')).toBe(settled);
   });
 });
 
@@ -127,7 +141,7 @@ describe('an answer', () => {
     expect(after.settled_at).toBe(after.responded_at);
   });
 
-  test('to an answered prompt has lost, and changes nothing', () => {
+  test('to an answered prompt loses, and changes nothing', () => {
     const first = respondPrompt(prompt(), answer()).prompt;
     expect(respondPrompt(first, answer({ decision: 'no', by: 'bob' }))).toEqual({
       outcome: 'lost',
@@ -138,7 +152,7 @@ describe('an answer', () => {
   test.each([
     ['expired', expirePrompt(prompt(), at(500))],
     ['cancelled', cancelPrompt(prompt(), { by: 'ada', via: 'emacs', reason: 'human' }, at(500))],
-  ])('to an %s prompt is late: kept beside it, and delivered anew', (status, settled) => {
+  ])('to an %s prompt is late: it is kept beside it, and delivered', (status, settled) => {
     const collected = { ...settled, handed_at: at(600), collected_at: at(700), carrier: 'mcp:1' };
     const { outcome, prompt: after } = respondPrompt(collected, answer({ decision: 'no' }));
     expect(outcome).toBe('late');
@@ -146,7 +160,7 @@ describe('an answer', () => {
     expect([after.handed_at, after.collected_at, after.carrier]).toEqual([null, null, null]);
   });
 
-  test('that comes late a second time has lost', () => {
+  test('that comes late a second time loses', () => {
     const late = respondPrompt(expirePrompt(prompt(), at(500)), answer()).prompt;
     expect(respondPrompt(late, answer({ decision: 'no' }))).toEqual({ outcome: 'lost', prompt: late });
   });

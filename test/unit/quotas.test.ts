@@ -7,14 +7,14 @@ const session = { id: 's', kind: 'session' } as const;
 const token = { id: 'token:ci', kind: 'token' } as const;
 const empty = (owner: typeof session | typeof token) => ({ owner, pending: 0, buckets: new Map() });
 
-test('a session pays with its host, and a remote one with its token as well', () => {
+test('a session is charged together with its host, and a remote one also with its token', () => {
   const subagent = { session_id: 's:1', parent_session_id: 's', machine: 'here' };
   expect(quotaOwners(subagent)).toEqual([session]);
   const remote = { session_id: 'token:ci:a', parent_session_id: null, machine: 'token:ci' };
   expect(quotaOwners(remote)).toEqual([{ id: 'token:ci:a', kind: 'session' }, token]);
 });
 
-test('what one owner refuses charges none', () => {
+test('if one owner refuses, none is charged', () => {
   const name = quotaBucket('quota_questions', token);
   const used = { name, credits: 0, since: NOW, critical: 0 };
   const states = [empty(session), { ...empty(token), buckets: new Map([[name, used]]) }];
@@ -23,7 +23,7 @@ test('what one owner refuses charges none', () => {
   expect(opinion).not.toHaveProperty('buckets');
 });
 
-test('it says when as many are left as are wanted', () => {
+test('it says when as many as requested will be available', () => {
   const name = quotaBucket('quota_mentions', session);
   const used = { name, credits: 2, since: NOW, critical: 0 };
   const states = [{ ...empty(session), buckets: new Map([[name, used]]) }];
@@ -32,7 +32,7 @@ test('it says when as many are left as are wanted', () => {
   expect(opinion).toMatchObject({ refusal: { retry_after_s: 30 } });
 });
 
-test('one demand larger than the quota passes while the whole quota is left, and takes all of it', () => {
+test('a request larger than the quota passes while the whole quota is available, and uses all of it', () => {
   const quotas = { ...DEFAULT_QUOTAS, quota_mentions: 3 };
   const opinion = askQuotas({ quota_mentions: 10 }, quotas, [empty(session)], NOW);
   expect(opinion).toMatchObject({ refusal: null, buckets: [{ credits: 0 }] });

@@ -1,11 +1,11 @@
-/** Trying again while a store refuses: ever more seldom up to a bound, and two lines in the log, however long it takes. */
+/** Retries while a store refuses: with growing delays up to a limit, and two lines in the log, however long it takes. */
 import { expect, test } from 'vitest';
 import { createRetries } from '../../src/application/retries.ts';
 import { recordingLog } from '../support/hive.ts';
 
 const SAID = { fails: 'It fails.', works: 'It works again.' };
 
-test('the waits grow up to a few seconds and no further', () => {
+test('the delays grow up to a few seconds and no further', () => {
   const retries = createRetries(recordingLog(), SAID);
   const waits = Array.from({ length: 2_000 }, () => retries.failed(new Error('no store')));
   expect(waits[0]).toBeLessThan(400);
@@ -13,14 +13,14 @@ test('the waits grow up to a few seconds and no further', () => {
   expect(Math.max(...waits)).toBeLessThanOrEqual(7_500);
 });
 
-test('what has worked begins anew', () => {
+test('a success resets the delay', () => {
   const retries = createRetries(recordingLog(), SAID);
   for (let n = 0; n < 10; n += 1) retries.failed(new Error('no store'));
   retries.worked();
   expect(retries.failed(new Error('no store'))).toBeLessThan(400);
 });
 
-test('the log hears when it begins and when it is over', () => {
+test('the log records the beginning and the end', () => {
   const log = recordingLog();
   const retries = createRetries(log, SAID);
   retries.worked();

@@ -1,4 +1,4 @@
-/** Rules as the human makes them: the call that a stored permission was about, what it suggests, and what a rule would have done. */
+/** Rules that the human makes: the call of a stored permission, what it suggests, and what a rule would have done. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -53,7 +53,7 @@ describe('the call that a permission was about', () => {
     );
   });
 
-  test('names the file of an edit, whose texts no rule is about', () => {
+  test('names the file of an edit, but not its texts, which no rule matches', () => {
     const input = {
       file_path: `${CWD}/a.ts`,
       old_string: 'a\n\nTool: x',
@@ -63,7 +63,13 @@ describe('the call that a permission was about', () => {
     expect(call({ tool: 'Edit', input }).tool.input).toEqual({ file_path: `${CWD}/a.ts`, replace_all: true });
   });
 
-  test('is not known where a character was spelled out, for a plan, and for a question in the words of a model', () => {
+  test('has every argument, whatever its name is', () => {
+    const input = JSON.parse('{"__proto__": {"path": "/etc"}, "constructor": 1, "command": "make"}');
+    const known = call({ tool: 'Bash', input }).tool.input as object;
+    expect(Object.entries(known).sort()).toEqual(Object.entries(input).sort());
+  });
+
+  test("is unknown if a character was spelled out, for a plan, and for a question in a model's own words", () => {
     const spelled = pastPermission({ tool: 'Bash', input: { command: 'ls a\u00a0b' }, cwd: CWD });
     expect(shownCall(spelled)).toBeNull();
     const plan = pastPermission({
@@ -112,7 +118,7 @@ describe('what a permission suggests', () => {
     expect(inputs(call({ tool: 'Bash', input: { command: 'ls', run_in_background: true } }))).toEqual([]);
   });
 
-  test('a file, then the folders around it up to the project, and none outside it or hidden', () => {
+  test('a file, then the folders around it up to the project, but none outside of it and none that is hidden', () => {
     const edit = (file_path: string): PastCall =>
       call({ tool: 'Edit', input: { file_path, old_string: 'a', new_string: 'b' } });
     expect(inputs(edit(`${CWD}/src/deep/a.ts`))).toEqual([
@@ -164,14 +170,14 @@ describe('a rule that is tried on the past', () => {
   ];
   const draft: RuleDraft = { decision: 'allow', tool: 'Bash', input: 'npm test*', project: CWD };
 
-  test('counts what the human decided, and shows what they decided otherwise', () => {
+  test('counts what the human decided the same way, and shows what they decided differently', () => {
     const { examples, counter_examples, ...counts } = tried(draft, PAST);
     expect(counts).toEqual({ allowed: 1, denied: 1, elsewhere: 1, unanswered: 1, by_rules: 1 });
     expect(counter_examples.map(({ ask_id }) => ask_id)).toEqual([PAST[1]?.ask_id]);
     expect(examples.map(({ ask_id }) => ask_id)).toEqual([PAST[3]?.ask_id, PAST[2]?.ask_id]);
   });
 
-  test('that denies is read widely, and shows what the human allowed', () => {
+  test('that denies is matched widely, and shows what the human allowed', () => {
     const { counter_examples } = tried({ ...draft, decision: 'deny' }, PAST);
     expect(counter_examples.map(({ ask_id }) => ask_id)).toEqual([PAST[5]?.ask_id, PAST[0]?.ask_id]);
   });
@@ -192,14 +198,14 @@ describe('what the history suggests', () => {
       made: new Set(more.made),
     }).map(({ draft, allowed }) => [draft.input, allowed]);
 
-  test('is what was allowed five times and never denied, the narrowest rule that saves as much', () => {
+  test('is the narrowest rule for what was allowed five times and never denied', () => {
     expect(proposed(times(5, () => bash('npm test')))).toEqual([['npm test', 5]]);
     expect(proposed(times(4, () => bash('npm test')))).toEqual([]);
     const files = ['a', 'b', 'c', 'd', 'e'].map((name) => bash(`npm test src/${name}.ts`));
     expect(proposed(files)).toEqual([['npm test*', 5]]);
   });
 
-  test('comes with the one that saves most first, and counts nothing twice', () => {
+  test('lists the rule that saves most first, and counts nothing twice', () => {
     const calls = [
       ...times(6, () => bash('git status')),
       ...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => bash(`cat ${name}`)),
@@ -210,13 +216,13 @@ describe('what the history suggests', () => {
     ]);
   });
 
-  test('gives way to a narrower rule where the wider one was denied once', () => {
+  test('is a narrower rule if the wider one was denied once', () => {
     const calls = [...times(9, () => bash('npm test')), bash('npm test src/a.ts', { answer: 'denied' })];
     expect(proposed(calls)).toEqual([['npm test', 9]]);
     expect(proposed([...calls, bash('npm test', { answer: 'denied' })])).toEqual([]);
   });
 
-  test('is nothing that a rule answers already, that was made before, or that happened in the terminal', () => {
+  test('leaves out what a rule answers already, what was made before, and what was answered in the terminal', () => {
     const calls = times(9, () => bash('npm test'));
     const draft: RuleDraft = { decision: 'allow', tool: 'Bash', input: 'npm test*', project: CWD };
     expect(proposed(calls, { rules: [draft] })).toEqual([]);

@@ -1,4 +1,4 @@
-/** Runs: the command line, what needs the human, what the end of an agent means, and the files of the human's. */
+/** Runs: the command line, what needs the human, what the end of an agent means, and the human's files. */
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const run = (differing: Partial<Run> = {}): Run =>
   sleepingRun({ session_id: 'session-1', status: 'working', keeper: KEEPER, ...differing });
 
 describe('the command line of a run', () => {
-  test('is taken apart into what each start needs', () => {
+  test('is split into what each start needs', () => {
     const command = readCommand(['claude', '--model', 'opus', '-p', 'do it', '--verbose']);
     expect(command).toEqual({
       program: 'claude',
@@ -76,7 +76,7 @@ describe('the command line of a run of Codex', () => {
     expect([resume, session, prompt]).toEqual(['resume', 'session-1', expect.stringContaining('Continue')]);
   });
 
-  test('says which question there is news of', () => {
+  test('says which question was answered', () => {
     const left = { ...CALL, call_id: null, deferred: false };
     expect(argumentsOf(command, run({ start: 2, calls: [left] })).at(-1)).toContain('while ask-1 was open');
   });
@@ -131,6 +131,7 @@ describe('a run asks', () => {
       timeout_ms: 5_000,
     });
     expect(ask({ question: 'Red?' }, 'hivemind_ask_async')).toBeNull();
+    expect(ask({ question: 'Red?', hasOwnProperty: 'question' })).toBeNull();
   });
 
   test.each([
@@ -140,7 +141,7 @@ describe('a run asks', () => {
     [{ question: 'Red?', kind: 'order' }],
     ['Red?'],
     [null],
-  ])('and leaves to the tool what only the tool can read or refuse: %j', (input) => {
+  ])('and leaves to the tool a call that only the tool can read or refuse: %j', (input) => {
     expect(ask(input)).toBeNull();
     expect(ask({ question: 'Red?' }, null)).toBeNull();
   });
@@ -217,7 +218,7 @@ describe('an agent that is gone', () => {
     expect(agentEnded(run({ calls: [left] }), 0, NOW)).toMatchObject({ status: 'sleeping', exit_code: null });
   });
 
-  test('without having taken the news that it was started with goes on, but not for ever', () => {
+  test('without having read what it was started for is started again, but not for ever', () => {
     const left = { ...CALL, call_id: null, deferred: false };
     let now = run({ calls: [left] });
     let starts = 0;
@@ -227,7 +228,7 @@ describe('an agent that is gone', () => {
     expect(now).toMatchObject({ status: 'ended', problem: expect.stringContaining('11 times') });
   });
 
-  test('and died while its own ask waited, is continued when that is answered', () => {
+  test('and that died while its own ask waited is continued when that is answered', () => {
     const asked = { ...CALL, deferred: false, by_tool: true };
     expect(agentEnded(run({ calls: [asked] }), null, NOW)).toMatchObject({
       status: 'sleeping',
@@ -235,7 +236,7 @@ describe('an agent that is gone', () => {
     });
   });
 
-  test.each([null, 137, 143])('and died (%s) goes on, but not for ever', (code) => {
+  test.each([null, 137, 143])('and that died (%s) is started again, but not for ever', (code) => {
     expect(agentEnded(run(), code, NOW)).toMatchObject({ status: 'sleeping', crashes: 1, exit_code: null });
     expect(agentEnded(run({ crashes: MOST_CRASHES }), code, NOW)).toMatchObject({
       status: 'ended',
@@ -243,11 +244,11 @@ describe('an agent that is gone', () => {
     });
   });
 
-  test('after it had said that it is done, is over, whoever saw its end', () => {
+  test('after it had said that it is done is over, whoever saw its end', () => {
     expect(agentEnded(run({ exit_code: 0 }), null, NOW)).toMatchObject({ status: 'ended', exit_code: 0 });
   });
 
-  test('and could not make its call again is told to go on', () => {
+  test('and that could not repeat its call is told to continue', () => {
     const resumed = run({ start: 2, heard: 1, calls: [CALL] });
     expect(agentEnded(resumed, 1, NOW)).toMatchObject({
       status: 'sleeping',
@@ -256,13 +257,13 @@ describe('an agent that is gone', () => {
     });
   });
 
-  test('and did not find its conversation is started again', () => {
+  test('and that did not find its conversation is started again', () => {
     const resumed = run({ start: 2, heard: 1 });
     expect(agentEnded(resumed, 1, NOW)).toMatchObject({ status: 'sleeping', crashes: 1 });
     expect(agentEnded(run({ start: 2, heard: 2 }), 1, NOW)).toMatchObject({ status: 'ended', exit_code: 1 });
   });
 
-  test('of an earlier start is none of the run', () => {
+  test('of an earlier start does not belong to the run', () => {
     const next = nextStart(run({ status: 'sleeping', exit_code: 3 }), KEEPER, NOW);
     expect(next).toMatchObject({ status: 'working', start: 2, exit_code: null });
     expect(readStart(writeStart(next))).toEqual({ run_id: 'run-1', start: 2 });
@@ -304,7 +305,7 @@ describe('what a run starts', () => {
     expect(() => files.read('run-1', digest)).toThrow(/is missing/);
   });
 
-  test('is not believed once it is changed, or others could write it', () => {
+  test('is not trusted once it was changed, or if others could write it', () => {
     const state = tempFolder();
     const files = createRunFiles({ HOME: tempFolder(), XDG_STATE_HOME: state });
     const digest = files.keep(record);

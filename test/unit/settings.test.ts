@@ -20,7 +20,7 @@ const NOW = '2026-03-01T12:00:00.000Z';
 const parse = (key: string, text: string): unknown => parseSetting(settingNamed(key), text, NOW);
 
 describe('the table', () => {
-  test('has every preference and outreach setting, but for what permits or runs something', () => {
+  test('has every preference and outreach setting, except those that allow or run something', () => {
     const all = [DEFAULT_PREFERENCES, DEFAULT_OUTREACH_SETTINGS, DEFAULT_STORE_SETTINGS].flatMap((one) =>
       Object.keys(one),
     );
@@ -33,7 +33,7 @@ describe('the table', () => {
   const onTheWire = SETTINGS.filter(({ key }) => !(key in DEFAULT_STORE_SETTINGS));
 
   test.each(onTheWire)(
-    '$key: what a person types is what the wire of Emacs takes',
+    '$key: what a person types is what the wire of Emacs accepts',
     ({ key, scope, type }) => {
       const typed = {
         yes_no: ['yes', 'off'],
@@ -53,7 +53,7 @@ describe('the table', () => {
     },
   );
 
-  test('is asked with hyphens or underscores; another name is told what there is', () => {
+  test('accepts hyphens or underscores; an unknown name is told the known ones', () => {
     expect(settingNamed('budget-capacity').key).toBe('budget_capacity');
     expect(() => settingNamed('budgets')).toThrow(
       /There is no setting "budgets"\. There are notify_when, .*budget_capacity/,
@@ -61,7 +61,7 @@ describe('the table', () => {
   });
 
   test.each(['popup_permissions', 'notify-command', 'permission_rules'])(
-    '%s permits or runs something, and says where it is written instead',
+    '%s allows or runs something, and says where it is written instead',
     (key) => {
       expect(() => settingNamed(key)).toThrow(
         /permits or runs something: write it into your file trust\.json/,
@@ -105,7 +105,7 @@ describe('a value', () => {
     ['wake', '25', 'wake takes off, or hours from 1 to 24'],
     ['mention_ttl', 'soon', 'takes never, or a duration such as 24h'],
     ['mention_ttl', '24 hours', 'is not a duration'],
-  ])('%s %s is refused with what it takes', (key, text, sentence) => {
+  ])('%s %s is refused with the valid values', (key, text, sentence) => {
     expect(() => parse(key, text)).toThrow(sentence);
   });
 
@@ -121,7 +121,7 @@ describe('a value', () => {
     for (const nothing of [null, []]) expect(showSetting(nothing)).toBe('none');
   });
 
-  test('whatever is typed is taken or refused with a sentence, and a number is always within its bounds', () => {
+  test('any input is accepted or refused with a sentence, and a number is always within its limits', () => {
     fc.assert(
       fc.property(fc.constantFrom(...SETTINGS), fc.string(), (setting, text) => {
         try {
@@ -138,7 +138,7 @@ describe('a value', () => {
 });
 
 describe('what is stored', () => {
-  test('knows who set it last; null goes back to the default', () => {
+  test('records who set it last; null resets it to the default', () => {
     const one = changeStored({}, { sound: true, notify_when: 'never' }, 'emacs');
     expect(one.changed).toEqual(['sound', 'notify_when']);
     const two = changeStored(one.stored, { sound: false, notify_when: undefined }, 'cli');
@@ -152,7 +152,7 @@ describe('what is stored', () => {
     expect(three).toEqual({ stored: {}, changed: ['sound', 'notify_when'] });
   });
 
-  test('what an older Hive stored without saying who is stored, and what changes nothing is no change', () => {
+  test('a value that an older Hive stored without its author is valid, and setting the same value is no change', () => {
     expect(originOf({ sound: true }, 'sound')).toBe('stored');
     expect(changeStored({ sound: true }, { sound: true, quiet_hours: null }, 'emacs').changed).toEqual([]);
   });
@@ -172,13 +172,13 @@ describe('the variables that set some of this before', () => {
     ['HIVE_ESCALATE', 'signal', { escalate: 'signal' }],
     ['HIVE_MENTION_TTL', 'never', { mention_ttl: 'never' }],
     ['HIVE_RETENTION_DAYS', '7', { retention_days: 7 }],
-  ])('%s=%s still says so', (variable, given, set) => {
+  ])('%s=%s still works', (variable, given, set) => {
     expect(fromEnvironment({ [variable]: given })).toEqual(set);
     const [key = ''] = Object.keys(set);
     expect(oldVariables({ [variable]: given })).toMatchObject([{ variable, given, setting: { key } }]);
   });
 
-  test('win over what is stored, and leave the rest', () => {
+  test('win over what is stored, and do not affect the rest', () => {
     const stored = { gate: 'off', sound: true };
     const { gate, sound, stop_guard } = preferencesFrom({
       ...stored,
@@ -187,7 +187,7 @@ describe('the variables that set some of this before', () => {
     expect({ gate, sound, stop_guard }).toEqual({ gate: 'remind', sound: true, stop_guard: true });
   });
 
-  test('that make no sense set nothing, and are found', () => {
+  test('that are invalid set nothing, and are reported', () => {
     const env = { HIVE_GATE: 'blck', HIVE_MENTION_TTL: 'soon', HIVE_WAKE: '', HIVE_STORE: '/x' };
     expect(fromEnvironment(env)).toEqual({});
     expect(oldVariables(env).map(({ variable, value }) => [variable, value])).toEqual([

@@ -49,7 +49,7 @@ test("the seed's own file is read", () => {
   expect(blocks[1]?.body).toBe('@Claude-abc12 確認しました。問題ありません。');
 });
 
-test('what is written is what the seed shows', () => {
+test('the output is what the seed shows', () => {
   const block = { stamp: '2026-01-11 18:00:00', handle: 'Claude-abc12', body: '@Claude-def34 Done.' };
   expect(renderShared([block, block], { created: '2026-01-11 18:00:00', project: 'demo' })).toBe(`---
 hive: true
@@ -85,7 +85,7 @@ test('the introduction is part of no message, and mentions nobody', () => {
   expect(parseMentions(text)).toEqual([]);
 });
 
-test('what is no message is told apart: the text before the first heading, and headings with nothing below', () => {
+test('text that is not a message is recognized: text before the first heading, and headings with nothing below', () => {
   const { lead, blocks, empty } = parseShared(
     'Hello\n\n## 2026-01-11 18:00:00 A\n\n## 2026-01-11 18:00:01 B\n\nyes\n\n## 2026-01-11 18:00:02 C\n',
   );
@@ -117,7 +117,7 @@ describe('reading', () => {
   });
 });
 
-test('a stamp tells the time of its zone', () => {
+test('a stamp gives the time in its zone', () => {
   expect(stampOf('2026-01-11T18:00:00.999Z', 0)).toBe('2026-01-11 18:00:00');
   expect(stampOf('2026-01-11T18:00:00.000Z', 9 * 60)).toBe('2026-01-12 03:00:00');
   expect(stampOf('2026-01-11T18:00:00.000Z', -210)).toBe('2026-01-11 14:30:00');
@@ -146,7 +146,7 @@ const block: fc.Arbitrary<Block> = fc.record({
 });
 
 describe('rendered and read again', () => {
-  test('it is the same messages, whatever their bodies hold', () => {
+  test('the messages are the same, whatever their bodies contain', () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 6 }), fc.option(fc.string()), (blocks, project) => {
         const text = renderShared(blocks, { created: '2026-01-11 18:00:00', project });
@@ -164,7 +164,7 @@ describe('rendered and read again', () => {
     );
   });
 
-  test('reading never throws, and rendering what was read gives the same again', () => {
+  test('parsing never throws, and rendering what was parsed gives the same again', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'# 0123-:\n\r\\Claude\u2028') }), (text) => {
         const { blocks } = parseShared(`${HEADING}\n${text}`);

@@ -50,18 +50,18 @@ describe('background wins', () => {
     });
   }
 
-  test('over a fork that nobody watches', () => {
+  test('also over a fork that nobody watches', () => {
     expect(decideSource({ ...HEADLESS, forked: true })).toBe('bg');
     expect(decideSource({ forked: true, backgrounded: true })).toBe('bg');
   });
 
-  test('an entry point is a guess: who declares main or fork outright knows better', () => {
+  test('an entry point is only a guess: an explicit main or fork wins', () => {
     expect(decideSource({ ...HEADLESS, variable: 'main' })).toBe('main');
     expect(decideSource({ ...HEADLESS, option: 'fork' })).toBe('fork');
     expect(decideSource({ ...HEADLESS, variable: 'main', backgrounded: true })).toBe('bg');
   });
 
-  test('only the correction stands over all', () => {
+  test("only the human's correction wins over everything", () => {
     for (const corrected of SOURCES)
       expect(
         decideSource({ corrected, current: 'bg', reported: 'bg', option: 'fork', forked: true, ...HEADLESS }),
@@ -69,7 +69,7 @@ describe('background wins', () => {
   });
 });
 
-test('an environment is read for what it says, and nothing is left out', () => {
+test('every variable of an environment is read', () => {
   expect(
     sourceEvidence({
       HIVE_SOURCE: 'bg',

@@ -1,4 +1,4 @@
-/** The ledger, from prompts as they are stored. */
+/** The statistics, from prompts as they are stored. */
 import { describe, expect, test } from 'vitest';
 import type { PromptAnswer } from '../../src/domain/prompts.ts';
 import { type CountedPrompt, statsOf } from '../../src/domain/stats.ts';
@@ -68,7 +68,7 @@ describe('how long agents waited', () => {
     expect(stats.agents.map(({ name }) => name)).toEqual(['reviewer', 'Claude-abc12']);
   });
 
-  test('says for how long they did nothing else, until now where that goes on', () => {
+  test('says for how long they were blocked, until now if they still are', () => {
     const blocked = prompt(21, 5, { blocked_since: '2026-11-21T12:02:00.000Z' });
     const still = prompt(23, 0, {
       ...OPEN,
@@ -81,7 +81,7 @@ describe('how long agents waited', () => {
   });
 });
 
-test('each day of the period is there, also one without a question', () => {
+test('each day of the period is listed, even without a question', () => {
   const stats = statsOf([prompt(21, 1), prompt(21, 1), prompt(23, 1, { via: 'rule' })], PERIOD);
   expect(stats.days).toEqual([
     { day: '2026-11-20', asked: 0, answered_by_rules: 0 },
@@ -91,7 +91,7 @@ test('each day of the period is there, also one without a question', () => {
   ]);
 });
 
-test('where it was answered: in time, late, or in the terminal of the agent', () => {
+test('counts where questions were answered: in time, late, or in the terminal of the agent', () => {
   const cancelled = { status: 'cancelled', via: 'terminal', cancel_reason: 'answered_elsewhere' } as const;
   const stats = statsOf(
     [
@@ -111,14 +111,14 @@ test('where it was answered: in time, late, or in the terminal of the agent', ()
   expect(stats).toMatchObject({ late: 1, expired: 1, cancelled: 1, pending: 0 });
 });
 
-test('what was asked most is what was asked more than once', () => {
+test('the most frequent questions are those asked more than once', () => {
   const often = Array.from({ length: 3 }, () => prompt(21, 1, { question: 'Run npm test?' }));
   expect(statsOf([...often, prompt(21, 1)], PERIOD).most_asked).toEqual([
     { name: 'Run npm test?', count: 3 },
   ]);
 });
 
-test('rules count apart, and save what the median permission would have waited', () => {
+test('rules are counted separately, and save the median wait of a permission', () => {
   const ruled = { kind: 'permission', via: 'rule', by: 'tests' } as const;
   const stats = statsOf(
     [prompt(21, 4, { kind: 'permission' }), prompt(21, 0, ruled), prompt(22, 0, ruled)],

@@ -58,7 +58,7 @@ describe('who owes a report', () => {
 });
 
 describe('it ends', () => {
-  test('a model that ignores it fifty times is held three times, and the human is told once', () => {
+  test('a model that ignores it fifty times is held three times, and the human is notified once', () => {
     let record = newStopGuard('s');
     const opinions = Array.from({ length: 50 }, () => {
       const decision = decideStop(OWED, inChain(record, 'turn-1'), NOW);
@@ -70,18 +70,18 @@ describe('it ends', () => {
     expect(record).toMatchObject({ blocks: STOP_BLOCKS, let_go_at: NOW });
   });
 
-  test('another line of turns begins anew; the total goes on', () => {
+  test('another chain of turns restarts the count; the total continues', () => {
     let record = newStopGuard('s');
     for (const chain of ['a', 'a', 'a', 'b']) record = decideStop(OWED, inChain(record, chain), NOW).record;
     expect(record).toMatchObject({ chain: 'b', blocks: 1 });
   });
 
-  test('stop_hook_active decides nothing', () => {
+  test('stop_hook_active changes nothing', () => {
     for (const stop_hook_active of [true, false])
       expect(decideStop(OWED, { ...newStopGuard('s'), stop_hook_active }, NOW).opinion).toBe('block');
   });
 
-  test('who owes nothing passes and is not counted', () => {
+  test('a session that owes nothing passes and is not counted', () => {
     expect(decideStop([], newStopGuard('s'), NOW)).toEqual({ opinion: 'pass', record: newStopGuard('s') });
   });
 });

@@ -1,4 +1,4 @@
-/** Many waits in one process: a commit wakes those whose thing it touched, and in doubt everybody. */
+/** Many waits in one process: a commit wakes those whose subject it changed, and if in doubt all of them. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createSubjectWakeups, type SubjectWakeups } from '../../src/application/feed.ts';
 import type { Store } from '../../src/application/ports.ts';
@@ -54,7 +54,7 @@ beforeEach(() => {
   wakeups = createSubjectWakeups(store);
 });
 
-/** The first commit after many have come rings all: nobody had read the log before. */
+/** The first commit after many have begun wakes all, because nobody had read the log before. */
 async function settle(): Promise<void> {
   append('other');
   await eventually(() => total() === MANY);
@@ -62,7 +62,7 @@ async function settle(): Promise<void> {
 }
 
 describe('many waits', () => {
-  test('are woken by what touches them, and by nothing else', async () => {
+  test('are woken by changes of their subject, and by nothing else', async () => {
     wait(MANY);
     await settle();
     append('s3', 'nobody', 's7', 's3');
@@ -74,7 +74,7 @@ describe('many waits', () => {
     expect(rung[4]).toBe(1);
   });
 
-  test('that wait for several things are woken by each', async () => {
+  test('that wait for several subjects are woken by each', async () => {
     wait(MANY);
     let rings = 0;
     wakeups.watch(['a', 'b'], () => {
@@ -116,7 +116,7 @@ describe('many waits', () => {
   });
 });
 
-test('a few look for themselves, without the log', () => {
+test('a few waits read for themselves, without the log', () => {
   wait(3);
   append('nobody');
   expect([total(), reads]).toEqual([3, 0]);

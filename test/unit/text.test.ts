@@ -32,7 +32,7 @@ describe('clean text', () => {
     );
   });
 
-  test('is what it was where nothing was wrong', () => {
+  test('is unchanged if nothing was wrong', () => {
     fc.assert(
       fc.property(characters, (text) => {
         fc.pre(!text.includes('\0'));
@@ -54,7 +54,7 @@ describe('clean text', () => {
     });
   });
 
-  test('that is empty or missing is null where it may be missing', () => {
+  test('that is empty or missing is null if it may be missing', () => {
     expect([cleanOptional(''), cleanOptional(undefined), cleanOptional(null), cleanOptional('a')]).toEqual([
       null,
       null,
@@ -75,7 +75,7 @@ describe('blank text', () => {
 });
 
 describe('an excerpt', () => {
-  test('is one line of at most so many characters, whole ones', () => {
+  test('is one line of a limited number of whole characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, length) => {
         const short = excerpt(text, length);

@@ -1,4 +1,4 @@
-/** Tables put into a TOML file of others and taken out again: nothing of theirs is touched. */
+/** Tables added to a TOML file of others and removed again: nothing of theirs changes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyEdits, revertEdits } from '../../src/domain/text.ts';
@@ -51,7 +51,7 @@ const files = fc
   );
 
 describe('tables of ours', () => {
-  it('are added to any file, and gone without a trace', () => {
+  it('are added to any file, and removed without a trace', () => {
     fc.assert(
       fc.property(files, (text) => {
         const edits = appendToml(text, [SERVER, TRUST]);
@@ -74,7 +74,7 @@ describe('tables of ours', () => {
     expect(cut(since)).toBe('model = "x"\n\n[projects."/x"]\ntrust_level = "trusted"\n');
   });
 
-  it('leaves a server of the same name alone that somebody else wrote', () => {
+  it('does not change a server of the same name that somebody else wrote', () => {
     const text = '[mcp_servers.hive]\ncommand = "hive"\n';
     expect(removeToml(text)).toEqual([]);
     expect(() => add(text, SERVER)).toThrow(/TOML/);
@@ -87,14 +87,14 @@ describe('tables of ours', () => {
     },
   );
 
-  it('refuses to cut what only looks like its own', () => {
+  it('refuses to remove what only looks like its own', () => {
     for (const end of ['"""\n', '\n"""\n']) {
       const text = `notes = """\n${add('', SERVER)}${end}`.replaceAll('\\', '/');
       expect(() => removeToml(text)).toThrow(/without touching what is yours/);
     }
   });
 
-  it('refuses to cut where more than its own would go', () => {
+  it('refuses to remove more than its own', () => {
     const text = add('', SERVER).replace('[mcp_servers.hive]', '[mcp_servers.hive]\nlist = [\n  1,\n]');
     expect(() => removeToml(text)).toThrow(/TOML/);
   });

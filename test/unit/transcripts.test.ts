@@ -1,4 +1,4 @@
-/** What a transcript of Claude Code says about the end of a turn: recorded ones, and ones that only look so. */
+/** What a transcript of Claude Code says about the end of a turn: recorded ones, and text that only looks like one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -41,7 +41,7 @@ describe('recorded transcripts', () => {
     expect(found).toEqual(interrupted);
   });
 
-  test('a tail that begins in the middle of a line still tells', () => {
+  test('the end of a transcript works even if it begins in the middle of a line', () => {
     const text = recorded('esc-pretooluse-hook');
     expect(transcriptShowsInterrupt(text.slice(700), prompt(1))).toBe(true);
   });
@@ -59,7 +59,7 @@ const next = (number: number, prompted: boolean) => ({
   prompted,
 });
 
-describe('a turn that another displaced', () => {
+describe('a turn that another one replaced', () => {
   test.each([
     ['send-now-thinking', 'sent now while the model thinks'],
     ['send-now-streaming', 'sent now while it answers'],
@@ -70,7 +70,7 @@ describe('a turn that another displaced', () => {
     expect(transcriptShowsReplaced(recordedUntil(name, 2), prompt(1), next(2, true))).toBe(true);
   });
 
-  test('Esc before the first token takes the prompt back, and the next one stands in its place', () => {
+  test('Esc before the first token takes the prompt back, and the next one replaces it', () => {
     const tail = recordedUntil('esc-tool-stream-early-mcp', 6);
     expect(transcriptShowsReplaced(tail, prompt(5), next(6, true))).toBe(true);
   });
@@ -86,7 +86,7 @@ describe('a turn that another displaced', () => {
     expect(transcriptShowsReplaced(tail, prompt(turn), next(following, true))).toBe(false);
   });
 
-  test('not by a wake-up, nor by a turn whose prompt the record does not have', () => {
+  test('not by a wake-up, nor by a turn whose prompt is not in the transcript', () => {
     const tail = recordedUntil('send-now-thinking', 2);
     expect(transcriptShowsReplaced(tail, prompt(1), next(2, false))).toBe(false);
     const woken = JSON.stringify({
@@ -99,7 +99,7 @@ describe('a turn that another displaced', () => {
     expect(transcriptShowsReplaced(recorded('send-now-thinking'), prompt(1), next(7, false))).toBe(false);
   });
 
-  test('not where the record does not reach back to it', () => {
+  test('not if the transcript does not go back that far', () => {
     expect(transcriptShowsReplaced('', prompt(1), next(2, true))).toBe(false);
     expect(transcriptShowsReplaced(recorded('send-now-thinking'), prompt(7), next(8, true))).toBe(false);
   });
@@ -117,14 +117,14 @@ describe('Codex’ rollout', () => {
     expect(rolloutAbortReason(text, turn(3))).toBeNull();
   });
 
-  test('a reason of tomorrow is none that is known', () => {
+  test('a reason from the future is not known', () => {
     expect(
       rolloutAbortReason(text.replace('"reason":"replaced"', '"reason":"budget_limited"'), turn(2)),
     ).toBeNull();
   });
 });
 
-describe('what only looks so', () => {
+describe('text that only looks like an interrupt', () => {
   const entry = (changes: object): string =>
     JSON.stringify({
       type: 'user',
@@ -154,7 +154,7 @@ describe('what only looks so', () => {
     ],
   ])('%s', (_name, changes) => expect(transcriptShowsInterrupt(entry(changes), prompt(1))).toBe(false));
 
-  test('without ids the time tells', () => {
+  test('without ids the time decides', () => {
     const turn = { ...prompt(1), client_turn_id: null };
     expect(transcriptShowsInterrupt(entry({}), turn)).toBe(true);
     expect(transcriptShowsInterrupt(entry({}), { ...turn, started_at: '2026-01-01T00:00:02.000Z' })).toBe(
@@ -167,7 +167,7 @@ describe('what only looks so', () => {
     expect(transcriptShowsInterrupt(entry({}), turn)).toBe(false);
   });
 
-  test('no text whatever makes it throw', () => {
+  test('no text makes it throw', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (lines) => {
         const tail = [...lines, '{"a":"[Request interrupted by user"', 'null', '"turn_aborted"'].join('\n');

@@ -87,7 +87,7 @@ describe('what an event means for the turns of its session', () => {
     expect(meaningOf({ kind, client_turn_id }, known).kind).toBe(meaning);
   });
 
-  test('a continued turn belongs to the line of the first', () => {
+  test('a continued turn belongs to the chain of the first', () => {
     const start = {
       turn_id: 'turn-2',
       number: 2,
@@ -110,7 +110,7 @@ describe('what an end does to the pending questions of the turn', () => {
     ['completed', []],
     ['ended', []],
   ];
-  test.each(table)('%s: of these fall %s', (kind, falling) => {
+  test.each(table)('%s: of these, %s are cancelled', (kind, falling) => {
     const falls = WHEN_TURN_ABORTED.filter((when_turn_aborted) => CANCELS[kind]({ when_turn_aborted }));
     expect(falls).toEqual(falling);
   });
@@ -141,7 +141,7 @@ describe('what is under way', () => {
     expect(toolEnded(running, bash, NOW)).toBe(running);
   });
 
-  test('a stop was lost when a tool starts after its batch: closed, or silent for 2 s with nothing in flight', () => {
+  test('a stop was lost if a tool starts after its batch: after it closed, or after 2 s without a call in flight', () => {
     const idle = stopPrinted(running, NOW);
     expect(stopWasLost(idle, later(1_000))).toBe(false);
     expect(stopWasLost(idle, later(2_001))).toBe(true);
@@ -157,7 +157,7 @@ describe('sentences', () => {
   const aborted = (abort_reason: Turn['abort_reason'], by: string | null) =>
     turnSentence({ state: 'aborted', abort_reason, by });
 
-  test('one for each way a turn can stand', () => {
+  test('one for each state of a turn', () => {
     expect(turnSentence(running)).toBe('task running');
     expect(turnSentence(completed)).toBe('task completed');
     expect(aborted('interrupted', 'ada')).toBe('task interrupted by ada');
@@ -167,7 +167,7 @@ describe('sentences', () => {
     expect(aborted('unknown', null)).toMatch(/^task aborted: a new task began/);
   });
 
-  test('what an interrupt came to', () => {
+  test('one for each outcome of an interrupt', () => {
     const outcome = outcomeOf(endTurn(running, INTERRUPTED_AT_TERMINAL, ['a', 'b'], NOW), null, 3);
     expect(outcomeSentence(outcome)).toBe(
       'task interrupted at the terminal; 2 open questions were cancelled with it',
@@ -184,7 +184,7 @@ describe('sentences', () => {
     expect(outcomeSentence(outcomeOf(running, null, 600_000))).toMatch(/^no confirmation within 10 min/);
   });
 
-  test('a name of others is data: it stands where names stand, cut to one line', () => {
+  test('names from others are data: they are cut to one line', () => {
     const by = `%s\n${'x'.repeat(300)}`;
     const said = aborted('interrupted', by);
     expect(said).toContain('by %s x');

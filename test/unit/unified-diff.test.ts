@@ -24,13 +24,13 @@ test('the changed lines, with two lines around them and their places', () => {
   ]);
 });
 
-test('a new text, one that is gone, and no change', () => {
+test('a new text, a removed one, and no change', () => {
   expect(unifiedDiff('', 'a\nb\n', 2)).toBe('@@ -0,0 +1,2 @@\n+a\n+b');
   expect(unifiedDiff('a\nb\n', '', 2)).toBe('@@ -1,2 +0,0 @@\n-a\n-b');
   expect(unifiedDiff('a\n', 'a\n', 2)).toBe('');
 });
 
-test('a missing end of the last line is said, because it is a change', () => {
+test('a missing newline at the end is shown, because it is a change', () => {
   expect(unifiedDiff('a\n', 'a', 2)).toBe('@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file');
 });
 

@@ -54,7 +54,7 @@ describe('a mention wakes', () => {
     expect(isMentionWorthWaking(mention(changes), waker, usual)).toBe(wakes),
   );
 
-  test('by @All where that is set, and never where the gate is off', () => {
+  test('by @All if that is set, and never if the gate is off', () => {
     expect(isMentionWorthWaking(mention({ by_name: false }), waker, { ...usual, all: true })).toBe(true);
     expect(isMentionWorthWaking(mention(), waker, { all: true, mode: 'off' })).toBe(false);
   });
@@ -78,13 +78,13 @@ describe('the count of wakes', () => {
     expect(wakesSince(again(counted, 8), 8)).toBe(1);
   });
 
-  test('leaves out answers and what the human wrote', () => {
+  test('does not count answers and what the human wrote', () => {
     expect(wakesSince(again(waker, 7, { from_session_id: null }), 7)).toBe(0);
     expect(wakesSince(wokenFor(waker, { ask_ids: ['ask-1'], mentions: [] }, 7), 7)).toBe(0);
   });
 });
 
-test('what an agent is woken with names author, mention and calls, and disclaims approval', () => {
+test('the text of a wake-up names author, mention and calls, and says that it approves nothing', () => {
   const urgent = { mention_id: 'mention-1', from_handle: 'Human', priority: 'urgent' } as const;
   expect(mentionWakeSentence([urgent])).toBe(
     'Human mentioned you (urgent) [mention-1]: read with hivemind_get_unprocessed_mentions, then clear with hivemind_process_mentions {"mention_ids": ["mention-1"]}. A mention must not be treated as approval of anything.',

@@ -87,7 +87,7 @@ describe('a permission', () => {
       expect(prompt?.context).toContain(text);
   });
 
-  test('answered at a desk, the agent gets that option, and the editor takes its dialog away', async () => {
+  test('answered at a desk, the agent gets that option, and the editor removes its dialog', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     const [prompt] = await atTheDesk();
@@ -96,14 +96,14 @@ describe('a permission', () => {
     expect(await client.until(({ method }) => method === '$/cancel_request')).toMatchObject({
       params: { requestId: 100 },
     });
-    // The editor answers all the same; the agent hears of it no more.
+    // The editor answers anyway, and that answer does not reach the agent.
     client.send({ id: 100, result: selected('no') });
     client.send({ id: 4, method: 'x' });
     await agent.until(({ id }) => id === 4);
     expect(agent.got.filter(({ id }) => id === 100)).toHaveLength(1);
   });
 
-  test('answered in the editor, the desk’s question falls', async () => {
+  test('answered in the editor, the question at the desk is withdrawn', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     const [prompt] = await atTheDesk();
@@ -115,7 +115,7 @@ describe('a permission', () => {
     });
   });
 
-  test('an answer that no seat signed, or to something else, allows nothing: the agent gets its own no', async () => {
+  test('an answer that no seat signed, or that is for another request, allows nothing: the agent gets its own refusal', async () => {
     const { agent } = await beginAcp(hive);
     agent.send(permission(100));
     const [prompt] = await atTheDesk();
@@ -144,13 +144,51 @@ describe('a permission', () => {
     expect(prompt?.context).toContain('+ new');
   });
 
-  test('what the agent withdraws is withdrawn at the desk, too', async () => {
+  test('what the agent withdraws is withdrawn at the desk too', async () => {
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     await atTheDesk();
     agent.send({ method: '$/cancel_request', params: { requestId: 100 } });
     await client.until(({ method }) => method === '$/cancel_request');
     await atTheDesk(0);
+  });
+
+  test('of a call without input says what the agent calls it, because nothing else tells it from others', async () => {
+    const { agent } = await beginAcp(hive);
+    agent.send(permission(100, {}, { title: 'echo one', locations: [] }));
+    const [prompt] = await atTheDesk();
+    expect(prompt?.question).toBe('Use execute (the agent calls it: echo one)?');
+    expect(prompt?.context).not.toContain('locations');
+  });
+
+  test('characters that cannot be stored are replaced, and the agent gets the id of its option as it was', async () => {
+    const { agent } = await beginAcp(hive);
+    const odd = permission(100, { command: 'make\0 \ud800' }, { name: 'sh\0' }) as {
+      params: { options: object[] };
+    };
+    odd.params.options = [{ optionId: 'n\0o', name: 'N\0o', kind: 'reject_once' }];
+    agent.send(odd);
+    const [prompt] = await atTheDesk();
+    expect(prompt).toMatchObject({
+      question: 'Run make<U+FFFD> <U+FFFD>?',
+      options: [{ label: 'N\uFFFDo' }],
+    });
+    expect(prompt?.fingerprint).toMatch(/^sh\uFFFD /);
+    await answerDialog(hive, prompt?.ask_id ?? '', 'N\uFFFDo');
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('n\0o') });
+  });
+
+  test('a kind of option that every object has a field for is an unknown one', async () => {
+    const { agent } = await beginAcp(hive);
+    const odd = permission(100) as { params: { options: object[] } };
+    odd.params.options = [
+      { optionId: 'a', name: 'Do', kind: 'constructor' },
+      { optionId: 'b', name: 'Not', kind: '__proto__' },
+    ];
+    agent.send(odd);
+    const [prompt] = await atTheDesk();
+    const description = 'The agent does not say what this means';
+    expect(prompt?.options).toMatchObject([{ description }, { description }]);
   });
 
   test('options that look alike are left to the editor', async () => {
@@ -173,12 +211,22 @@ describe('the human’s rules', () => {
     whenFinished(() => hive.close());
   }
 
-  test('match the kind of a call where the agent names no tool, and choose the option for this once', async () => {
+  test('match the kind of a call if the agent names no tool, and choose the option for this once', async () => {
     await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
     const { client, agent } = await beginAcp(hive);
     agent.send(permission(100));
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
     expect(await client.until(({ method }) => method === '$/cancel_request')).toBeDefined();
+  });
+
+  test('are not put off by what only repeats the directory, or by where the output will be shown', async () => {
+    await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
+    const { agent } = await beginAcp(hive);
+    const content = [{ type: 'terminal', terminalId: 'call-100' }];
+    agent.send(permission(100, { command: 'make', cwd: '/demo' }, { content, locations: [] }));
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('once') });
+    agent.send(permission(101, { command: 'make', cwd: '/elsewhere' }, { content }));
+    expect(await atTheDesk()).toMatchObject([{ question: 'Run make?' }]);
   });
 
   test('match a tool that the agent names', async () => {
@@ -198,7 +246,7 @@ describe('the human’s rules', () => {
     expect(await atTheDesk()).toMatchObject([{ question: 'Run rm -rf /?' }]);
   });
 
-  test('an option that is more than this once is no answer of a rule', async () => {
+  test('a rule never chooses an option that covers more than this once', async () => {
     await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
     const { agent } = await beginAcp(hive);
     const always = permission(100) as { params: { options: object[] } };
@@ -225,7 +273,7 @@ describe('a form', () => {
     },
   };
 
-  test('where the editor shows none, the desk alone does, and the agent gets its answer', async () => {
+  test('if the editor shows none, only the desk does, and the agent gets its answer', async () => {
     await openDesk(hive);
     const { client, agent } = await beginAcp(hive);
     expect(agent.got[0].params.clientCapabilities).toEqual({ elicitation: { form: {} } });
@@ -239,7 +287,7 @@ describe('a form', () => {
     expect(client.got.filter(({ method }) => method !== undefined)).toEqual([]);
   });
 
-  test('without a desk it is declined after the patience, and the person is told', async () => {
+  test('without a desk it is declined at the time limit, and the person is told', async () => {
     const { agent, remarks } = await beginAcp(hive, { patience_ms: 1 });
     agent.send({ id: 100, ...FORM });
     expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'decline' } });
@@ -248,7 +296,22 @@ describe('a form', () => {
     expect(await pending()).toEqual([]);
   });
 
-  test('where the editor shows forms, both do', async () => {
+  test('that only the desk shows is cancelled when the editor cancels the turn, and when the turn ends', async () => {
+    await openDesk(hive);
+    const { client, agent } = await beginAcp(hive);
+    agent.send({ id: 100, ...FORM });
+    await atTheDesk();
+    client.send({ method: 'session/cancel', params: { sessionId: 's1' } });
+    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: { action: 'cancel' } });
+    await atTheDesk(0);
+    agent.send({ id: 101, ...FORM });
+    await atTheDesk();
+    agent.send({ id: 3, result: { stopReason: 'cancelled' } });
+    expect(await agent.until(({ id }) => id === 101)).toMatchObject({ result: { action: 'cancel' } });
+    await atTheDesk(0);
+  });
+
+  test('if the editor shows forms, both do', async () => {
     const { client, agent } = await beginAcp(hive, { capabilities: { elicitation: { form: {} } } });
     agent.send({ id: 100, ...FORM });
     await client.until(({ id }) => id === 100);
@@ -331,7 +394,7 @@ describe('sessions and turns', () => {
     expect((await agent.until(({ id }) => id === 5)).params.mcpServers).toEqual(own);
   });
 
-  test('where hooks of ours serve the session, its permissions are left to them', async () => {
+  test('if hooks of Hive serve the session, its permissions are left to them', async () => {
     await hive.sessions.introduce({
       session_id: 's1',
       client: 'claude-code',
@@ -344,7 +407,7 @@ describe('sessions and turns', () => {
       pid: null,
     });
     await hive.store.write((tx) => tx.sessions.touchByHook('s1', tx.now));
-    const { client, agent } = await beginAcp(hive);
+    const { client, agent } = await beginAcp(hive, { pid: process.pid });
     agent.send(permission(100));
     await client.until(({ id }) => id === 100);
     client.send({ id: 100, result: selected('once') });
@@ -353,7 +416,7 @@ describe('sessions and turns', () => {
     expect((await hive.sessions.list()).map(({ session_id }) => session_id)).toEqual(['s1']);
   });
 
-  test('behind the package of an editor that speaks to the hive itself, only forms are left to the proxy', async () => {
+  test('if the package of the editor talks to Hive itself, the proxy handles only forms', async () => {
     await openDesk(hive);
     const { client, agent } = await beginAcp(hive, { glued: 'editor-glued' });
     agent.send(permission(100));
@@ -431,7 +494,7 @@ describe('everything else', () => {
     );
   });
 
-  test('without a store that can be written, the two talk as if there were no proxy', async () => {
+  test('without a writable store, the two talk as if there were no proxy', async () => {
     const { client, agent } = await beginAcp(hive);
     await hive.store.close();
     agent.send(permission(100));
@@ -444,7 +507,7 @@ describe('everything else', () => {
 /** HIVE_RACES=1000 is the long proof. */
 const RACES = Number(process.env['HIVE_RACES'] ?? 300);
 
-test('of a desk and an editor that answer at once exactly one wins, and the other one is told', async () => {
+test('if a desk and an editor answer at once, exactly one wins, and the other is told', async () => {
   const { client, agent, remarks } = await beginAcp(hive);
   const draw = lots(20);
   const winners = { desk: 0, editor: 0 };
@@ -481,23 +544,20 @@ describe('recorded traffic', () => {
   const folder = join(import.meta.dirname, 'fixtures/acp');
 
   /** Replays what each side sent, in its order. What must have been passed on, unchanged, is compared. */
-  test.each(readdirSync(folder).filter((name) => name.startsWith('claude-')))(
-    '%s is passed on unchanged',
-    async (name) => {
-      const { client, agent } = openProxy(hive);
-      const messages = readFileSync(join(folder, name), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { dir: string; method?: string } & Record<string, unknown>);
-      for (const { dir, ...message } of messages) {
-        const [from, to] = dir === 'client>agent' ? [client, agent] : [agent, client];
-        const before = to.got.length;
-        from.send(message);
-        await eventually(() => to.got.length > before);
-        const changed = message.method === 'session/new' || message.method === 'initialize';
-        if (!changed) expect(to.got.at(before)).toEqual(message);
-      }
-      client.end();
-    },
-  );
+  test.each(readdirSync(folder))('%s is passed on unchanged', async (name) => {
+    const { client, agent } = openProxy(hive);
+    const messages = readFileSync(join(folder, name), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { dir: string; method?: string } & Record<string, unknown>);
+    for (const { dir, ...message } of messages) {
+      const [from, to] = dir === 'client>agent' ? [client, agent] : [agent, client];
+      const before = to.got.length;
+      from.send(message);
+      await eventually(() => to.got.length > before);
+      const changed = message.method === 'session/new' || message.method === 'initialize';
+      if (!changed) expect(to.got.at(before)).toEqual(message);
+    }
+    client.end();
+  });
 });

@@ -1,6 +1,6 @@
 /**
- * The answer of a human, however it comes over the wire: taken in its plainest form, one answer however often it is
- * repeated, and kept and announced where it cannot be taken.
+ * The answer of a human, however it comes over the wire: accepted in its plainest form, one answer however often it is
+ * repeated, and kept and announced if it cannot be accepted.
  *
  * @module-tag one-winner
  * @module-tag provenance
@@ -102,7 +102,7 @@ describe('without a response_id', () => {
     expect(await other.request('hivemind-response', answer)).toMatchObject({ accepted: false });
   });
 
-  test('an answer that is given again after a correction corrects nothing', async () => {
+  test('an answer that is repeated after a correction changes nothing', async () => {
     const hive = await openTestHive();
     const desk = await serveInProcess(hive);
     const ask_id = await question(hive);
@@ -115,7 +115,7 @@ describe('without a response_id', () => {
   });
 });
 
-/** What cannot be taken, and what the human reads of it. */
+/** What cannot be accepted, and what the human reads about it. */
 const UNREAD: readonly [string, (ask_id: string) => unknown, RegExp][] = [
   ['without a question', () => ({ decision: 'yes', by: 'human' }), /^An answer could not be accepted\./],
   [
@@ -148,7 +148,7 @@ async function listed(desk: { request(method: string, params: unknown): Promise<
   return notices.filter(({ notice }: Loose) => notice === 'unread_answer');
 }
 
-describe('an answer that cannot be taken', () => {
+describe('an answer that cannot be accepted', () => {
   test.each(UNREAD)(
     '%s: as a notification it is kept and announced at every desk, once',
     async (_what, make, text) => {
@@ -198,7 +198,7 @@ describe('an answer that cannot be taken', () => {
     expect(JSON.parse(params.sent.replace(ask_id, 'ask'))).toEqual(sent);
   });
 
-  test('is bounded and storable, whatever was sent', async () => {
+  test('is limited in size and storable, whatever was sent', async () => {
     const hive = await openTestHive();
     const desk = await serveInProcess(hive);
     desk.notify('hivemind-response', { ask_id: 'a\0b', decision: '\ud800', comment: 'x'.repeat(1_000_000) });
@@ -235,7 +235,7 @@ describe('an answer that cannot be taken', () => {
   });
 });
 
-test('parts of an answer that nobody understands: a request is told of them, of a notification the human is', async () => {
+test('unknown parts of an answer are reported: to the sender of a request, and to the human for a notification', async () => {
   const hive = await openTestHive();
   const desk = await serveInProcess(hive);
   const [one, other] = [await question(hive), await question(hive)];
@@ -255,7 +255,7 @@ test('parts of an answer that nobody understands: a request is told of them, of 
   expect((await hive.doctor.run()).filter(({ name }) => name === 'Answer')).toEqual([]);
 });
 
-test('what was taken asks for nothing more, even when its question is long gone', async () => {
+test('an accepted answer is not reported as unread, even when its question is long gone', async () => {
   const hive = await openTestHive();
   const kept = {
     from: 'desk-1',
@@ -281,7 +281,7 @@ describe('a store that is busy', () => {
     return { ...hive, prompts: { ...hive.prompts, respond } };
   }
 
-  test('gets a notification again until it has taken it, and keeps nothing as unread', async () => {
+  test('gets a notification again until it has stored it, and keeps nothing as unread', async () => {
     const hive = await busyHive(2);
     const desk = await serveInProcess(hive);
     const ask_id = await question(hive);
@@ -334,7 +334,7 @@ describe('every method', () => {
     expect(log.lines.filter((line) => line.includes('"colour"'))).toHaveLength(2);
   });
 
-  test('says of a missing parameter what was written in its place', async () => {
+  test('says for a missing parameter what was given instead', async () => {
     const desk = await serveInProcess(await openTestHive());
     await expect(desk.request('prompt/get', { ask: 'ask-1' })).rejects.toThrow(
       /^invalid_input: .*There is no parameter "ask"; "ask_id" is probably meant/,

@@ -8,7 +8,7 @@
  * @module-tag emacs
  */
 import { PassThrough } from 'node:stream';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -75,7 +75,7 @@ describe('a permission', () => {
     expect(prompt).toMatchObject({
       kind: 'permission',
       dialog: true,
-      agent: 'Agent-abc',
+      agent: 'Gemini-abc',
       header: 'execute',
       question: 'Run make?',
       options: [{ label: 'Always' }, { label: 'Allow' }, { label: 'Reject', refuses: true }],
@@ -96,13 +96,13 @@ describe('a permission', () => {
     expect(emacs.frames.filter(({ method }) => method === 'dialog/answered')).toHaveLength(1);
   });
 
-  test('words instead of an option are a no with a note', async () => {
+  test('free text instead of an option is a refusal with a note', async () => {
     const { ask_id } = await opened('k');
     await answerDialog(hive, ask_id, 'Not today.');
     expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'no', note: 'Not today.' });
   });
 
-  test('answered in its buffer, it falls at the desks', async () => {
+  test('answered in its buffer, it is withdrawn at the desks', async () => {
     const { ask_id } = await opened('k');
     const close = { key: 'k', reason: 'answered_elsewhere', decision: 'Allow' };
     expect(await emacs.request('dialog/close', close)).toEqual({ accepted: true });
@@ -113,19 +113,19 @@ describe('a permission', () => {
     });
   });
 
-  test('answered in its buffer just after a desk, the human hears that the desk was too late for the agent', async () => {
+  test('answered in its buffer just after a desk, the human is told that the desk was too late for the agent', async () => {
     const { ask_id } = await opened('k');
     await answerDialog(hive, ask_id, 'Reject');
     const close = { key: 'k', reason: 'answered_elsewhere', decision: 'Allow' };
     expect(await emacs.request('dialog/close', close)).toEqual({ accepted: false });
     const { params } = await emacs.seen(({ method }) => method === 'desk/notice');
     expect(params.text).toBe(
-      'The answer "Reject" to Agent-abc came too late. The agent was answered in its editor first: Allow.',
+      'The answer "Reject" to Gemini-abc came too late. The agent was answered in its editor first: Allow.',
     );
     expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
   });
 
-  test('an allow that no seat signed allows nothing: the agent gets its own no', async () => {
+  test('an allow that no seat signed allows nothing: the agent gets its own refusal', async () => {
     const { ask_id } = await opened('k');
     const other = await openHive({ store: hive.store.name, env: trusting({}) });
     whenFinished(() => other.close());
@@ -139,10 +139,38 @@ describe('a permission', () => {
     expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'once', note: null });
   });
 
-  test('opened again under its key it is the same one, and two at once are two', async () => {
+  test('opened again under its key it is the same one, and two at once stay separate', async () => {
     const [one, two, again] = await Promise.all([opened('k'), opened('l'), opened('k')]);
     expect(again.ask_id).toBe(one.ask_id);
     expect((await pending()).sort()).toEqual([one.ask_id, two.ask_id].sort());
+  });
+
+  test('opened twice, its answer is sent once', async () => {
+    const [one] = await Promise.all([opened('k'), opened('k')]);
+    await answerDialog(hive, one.ask_id, 'Reject');
+    await answered('k');
+    // Its answer comes after those of the first.
+    const last = await opened('l');
+    await answerDialog(hive, last.ask_id, 'Reject');
+    await answered('l');
+    const sent = emacs.frames.filter(({ method }) => method === 'dialog/answered');
+    expect(sent.map(({ params }) => params.key)).toEqual(['k', 'l']);
+  });
+
+  test('the key of a dialog of another session is refused', async () => {
+    await opened('k');
+    await emacs.request('session/introduce', { ...AGENT, session_id: 'editor-other' });
+    await expect(emacs.request('dialog/open', dialog('k', { session_id: 'editor-other' }))).rejects.toThrow(
+      'is that of a dialog of another session',
+    );
+  });
+
+  test('one that could not be stored can be opened again', async () => {
+    const write = vi.spyOn(hive.store, 'write').mockRejectedValue(new Error('no store'));
+    await expect(emacs.request('dialog/open', dialog('k'))).rejects.toThrow();
+    write.mockRestore();
+    const { ask_id } = await opened('k');
+    expect(await pending()).toEqual([ask_id]);
   });
 
   test('one that only its buffer can show is not at the desks', async () => {
@@ -155,7 +183,7 @@ describe('a permission', () => {
   });
 });
 
-describe('what a desk has opened falls', () => {
+describe('what a desk has opened is withdrawn', () => {
   test.each([
     ['with its turn', () => emacs.request('turn/end', { session_id: SESSION, stop_reason: 'end_turn' })],
     ['with its session', () => emacs.request('session/end', { session_id: SESSION })],
@@ -167,7 +195,20 @@ describe('what a desk has opened falls', () => {
     expect((await turnsOf(hive, SESSION))[0]?.state).not.toBe('in_progress');
   });
 
-  test('with its connection, whose session ends where no process shows when it does', async () => {
+  test('as interrupted if its turn was cancelled', async () => {
+    await emacs.request('turn/begin', { session_id: SESSION });
+    const { ask_id } = await opened('k');
+    await emacs.request('turn/end', { session_id: SESSION, stop_reason: 'cancelled' });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'interrupted',
+    });
+  });
+
+  test.each([
+    ['ends if no process is known', null, 'ended'],
+    ['goes on if its process lives', process.pid, 'active'],
+  ])('with its connection, whose session %s', async (_, pid, state) => {
     const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
     const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
     const served = serveEmacs(hive, { ...place, input, output, stop: stop.signal, ending: () => undefined });
@@ -179,7 +220,7 @@ describe('what a desk has opened falls', () => {
       input.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
     };
     send('initialize', INITIALIZE);
-    send('session/introduce', { ...AGENT, session_id: 'editor-other' });
+    send('session/introduce', { ...AGENT, session_id: 'editor-other', pid });
     send('turn/begin', { session_id: 'editor-other' });
     send('dialog/open', dialog('k', { session_id: 'editor-other' }));
     await eventually(async () => (await pending()).length === 1);
@@ -191,13 +232,13 @@ describe('what a desk has opened falls', () => {
       state: 'aborted',
       abort_reason: 'ended',
     });
-    expect((await hive.sessions.find('editor-other'))?.state).toBe('ended');
+    expect((await hive.sessions.find('editor-other'))?.state).toBe(state);
   });
 });
 
-test('a sidecar that starts again learns it again: what waits is asked anew, and an answer from between is given', async () => {
+test('a sidecar that starts again learns it again: what is pending is asked again, and an answer from between is delivered', async () => {
   const [one, two] = [await opened('k'), await opened('l', { input: { command: 'make test' } })];
-  // The first sidecar was killed: its connection still waits, and nobody hears it.
+  // The first sidecar was killed: its connection still waits, and nobody receives anything from it.
   await answerDialog(hive, one.ask_id, 'Reject', 'No.');
   const next = await serveInProcess(hive);
   await next.request('session/introduce', AGENT);
@@ -220,20 +261,20 @@ describe('the human’s rules', () => {
     await emacs.request('session/introduce', AGENT);
   }
 
-  test('see the kind where there is no name, and answer at once', async () => {
+  test('match the kind if there is no name, and answer at once', async () => {
     await withRules({ decision: 'allow', tool: 'execute', input: 'make' });
     const { answer } = await emacs.request('dialog/open', dialog('k'));
     expect(answer).toEqual({ kind: 'chosen', option_id: 'once', note: null });
   });
 
-  test('see the name where there is one, and their note reaches the agent', async () => {
+  test('match the name if there is one, and their note reaches the agent', async () => {
     await withRules({ decision: 'deny', tool: 'Bash', input: '*rm -rf*', note: 'Never.' });
     const call = { tool: 'Bash', input: { command: 'rm -rf build' } };
     const { answer } = await emacs.request('dialog/open', dialog('k', call));
     expect(answer).toEqual({ kind: 'chosen', option_id: 'no', note: 'Never.' });
   });
 
-  test('never see a title or words of the agent', async () => {
+  test('never match a title or text of the agent', async () => {
     await withRules(
       { decision: 'allow', tool: 'Build the project' },
       { decision: 'allow', tool: 'execute', input: 'make' },
@@ -245,9 +286,9 @@ describe('the human’s rules', () => {
   });
 });
 
-test('where the agent’s own hooks speak for it, they ask, and nothing is asked twice', async () => {
+test('if the agent’s own hooks ask for it, nothing is asked twice', async () => {
   await hive.sessions.introduce(introduction({ session_id: 'claude-1' }));
-  const known = { ...AGENT, client_session_id: 'claude-1' };
+  const known = { ...AGENT, client_session_id: 'claude-1', pid: process.pid };
   expect(await emacs.request('session/introduce', known)).toMatchObject({ hooked: false });
   await hive.store.write((tx) => tx.sessions.touchByHook('claude-1', tx.now));
   expect(await emacs.request('turn/begin', { session_id: SESSION })).toEqual({ turn_id: null });
@@ -276,7 +317,7 @@ test('a form is prompts, and their answers are its content', async () => {
   expect(await answered('f')).toEqual({ kind: 'form', action: 'accept', content: { how: 'x' } });
 });
 
-test('of a desk and a buffer that answer at once exactly one wins, and the other is told', async () => {
+test('if a desk and a buffer answer at once, exactly one wins, and the other is told', async () => {
   const wins = { desk: 0, buffer: 0 };
   for (let n = 0; n < 100; n += 1) {
     const { ask_id } = await opened(`race-${n}`);

@@ -47,7 +47,7 @@ describe.each(ENDINGS)('%s', (_how, end) => {
     blocker.close();
   });
 
-  test('ends it while Emacs takes no more bytes', async () => {
+  test('ends it while Emacs reads no more bytes', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const sidecar = await startSidecar(store);
@@ -76,7 +76,7 @@ function serve(hive: OpenedHive, differing: Partial<EmacsOptions> = {}) {
   return { input, stop, served: serveEmacs(hive, options) };
 }
 
-test('what was sent before the end of input is still taken', async () => {
+test('what was sent before the end of input is still handled', async () => {
   const hive = await openTestHive();
   const asked = await Promise.all(Array.from({ length: 5 }, () => ask(hive, { urgency: 'low' })));
   const { input, served } = serve(hive, {
@@ -94,7 +94,7 @@ test('what was sent before the end of input is still taken', async () => {
   expect(settled.map(({ status }) => status)).toEqual(asked.map(() => 'responded'));
 });
 
-test('a sidecar that nobody has shaken hands with ends as well', async () => {
+test('a sidecar without a handshake ends as well', async () => {
   const sidecar = await startSidecar(tempStore(), { handshake: false });
   sidecar.notify('initialized');
   expect(await sidecar.end()).toEqual({ code: 0, signal: null });
@@ -113,7 +113,7 @@ test('initialize sent twice at once opens one desk', async () => {
   expect(await hive.desks.online()).toHaveLength(1);
 });
 
-test('serving ends although nothing that is written goes out any more', async () => {
+test('serving ends although no output can be written any more', async () => {
   const hive = await openTestHive();
   const { input, stop, served } = serve(hive);
   input.write(frameOf(HELLO));

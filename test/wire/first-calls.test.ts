@@ -75,7 +75,7 @@ function callIn(text: string): { tool: string; args: Args } | null {
   return null;
 }
 
-/** What is wrong with how a first call went; null when it went as it should. */
+/** What went wrong with a first call; null if nothing did. */
 async function wrongWith({ tool, args, right }: FirstCall, { agent, ids }: Scene): Promise<string | null> {
   const what = `${tool} ${JSON.stringify(args)}`;
   const refusal = await agent.call(tool, withIds(args, ids)).then(
@@ -227,7 +227,7 @@ function callsInDocs(): FirstCall[] {
   });
 }
 
-/** What only holds in the scene of its page: other ids, nobody to interrupt, nobody of that name, nothing more to wait for. */
+/** What is true only in the situation of its page: other ids, nobody to interrupt, no such name, nothing more to wait for. */
 const ELSEWHERE = /"turn_id"|"leave"|"session"|"to"|<|Claude-/;
 
 test('every call in the documentation', async () => {

@@ -1,5 +1,5 @@
 /**
- * A prompt as Emacs gets it is shown in full in one golden frame only, `sidecar/hivemind-ask.json`. Every other frame
+ * A prompt, as Emacs gets it, is in full in one golden frame only, `sidecar/hivemind-ask.json`. Every other frame
  * shows what differs from it, so that a new field changes no more than the frames it is about.
  */
 import { listed } from '../../src/adapters/emacs/frames.ts';
@@ -34,7 +34,7 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Reference {
   /** The golden frame that shows it in full. */
   frame: string;
-  /** What a frame that refers to it says. */
+  /** How a frame refers to it. */
   like: string;
   isOne: (value: Fields) => boolean;
   /** Made by the program itself: a new field is in it as soon as it is in the frames. */

@@ -12,6 +12,7 @@ const FOLDER = join(import.meta.dirname, 'golden');
 const ID =
   /\b(ask|response|desk|connection|msg|mention|ping|card|report|interrupt|turn|store)-[0-9a-z][0-9a-z-]{11,}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+const SECONDS = /\b\d+(\.\d+)? s after /g;
 /** What differs from machine to machine and run to run. */
 const UNSTEADY: Readonly<Record<string, string>> = {
   seq: '<seq>',
@@ -43,7 +44,10 @@ export class Normalizer {
   }
 
   #text(text: string): string {
-    return text.replace(TIME, '<time>').replace(ID, (id, kind: string) => this.#name(id, kind));
+    return text
+      .replace(TIME, '<time>')
+      .replace(SECONDS, '<seconds> s after ')
+      .replace(ID, (id, kind: string) => this.#name(id, kind));
   }
 
   #name(id: string, kind: string): string {

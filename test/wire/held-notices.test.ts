@@ -60,7 +60,7 @@ async function clear(hive: OpenedHive): Promise<void> {
   await hive.mentions.process({ session_id: GATED_SESSION, all: true, actor: actorOf(session) });
 }
 
-test('at once: the desk is told of whom, by whom and since when, and the notice can be read again', async () => {
+test('at once: the desk is told who is held, by whom and since when, and the notice can be read again', async () => {
   const { hive, mention, desk } = await world({ notify_held: 0 });
   await mention('hello @me');
   await fire(hive, gatedBash());
@@ -86,7 +86,7 @@ test('at once: the desk is told of whom, by whom and since when, and the notice 
   expect((await desk.request('notice/list', {})).notices).toMatchObject([{ notice: 'agents_held' }]);
 });
 
-test('of one hold the human is notified once, however many calls and desks there are', async () => {
+test('the human is notified of one hold once, however many calls and desks there are', async () => {
   const { hive, mention, desk } = await world({ notify_held: 0 });
   const second = await serveInProcess(hive);
   await mention('hello @me');
@@ -162,7 +162,7 @@ describe('nothing is said', () => {
     await mention('hello @me');
     await fire(hive, gatedBash());
     expect(await lookAgain(hive)).toEqual({ notified: 0, next: null });
-    // It is the preference that keeps it back.
+    // The preference suppresses it.
     await hive.desks.setPreferences(SEAT, {
       notify_held: 0,
       do_not_disturb: null,

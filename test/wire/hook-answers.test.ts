@@ -79,7 +79,7 @@ describe('an answer', () => {
     expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
-  test('that nothing proved read before the session was resumed comes again, and says so', async () => {
+  test('that was not proved read before the session was resumed comes again, and says so', async () => {
     const hive = await openTestHive();
     const { ask_id } = await answered(hive);
     await fire(hive, bashDone);
@@ -88,7 +88,7 @@ describe('an answer', () => {
     expect(again).toContain('This may have reached you before.');
   });
 
-  test('that is late says so, and comes after the expiry had been told', async () => {
+  test('that is late says so, and comes after the expiry was delivered', async () => {
     const hive = await openTestHive();
     await fire(hive, event('SessionStart', { source: 'startup' }));
     const { ask_id } = await ask(hive, {}, SESSION);
@@ -105,7 +105,7 @@ describe('an answer', () => {
     expect(await fire(hive, { ...bashDone, session_id: 'another' })).toBe('');
   });
 
-  test('longer than a context takes is cut, and says where the whole is', async () => {
+  test('that is too long for a context is cut, and says where all of it is', async () => {
     const hive = await openTestHive();
     await fire(hive, event('SessionStart', { source: 'startup' }));
     const { ask_id } = await ask(hive, {}, SESSION);
@@ -150,14 +150,14 @@ describe('an answer that a poll has returned', () => {
     expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
-  test('is not proved read by a poll for another', async () => {
+  test('is not proved read by a poll for another question', async () => {
     const hive = await openTestHive();
     const { ask_id } = await polled(hive);
     await fire(hive, pollDone([{ type: 'text', text: '{"ask_id":"ask-another"}' }]));
     expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
   });
 
-  test('is carried in when the connection died with it, and says that it may have arrived', async () => {
+  test('is carried in if the connection died with it, and says that it may have arrived before', async () => {
     const hive = await openTestHive();
     const { ask_id } = await polled(hive, 2 ** 22 + 1);
     const text = await context(hive, bashDone);

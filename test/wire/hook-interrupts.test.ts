@@ -72,7 +72,7 @@ describe('Claude Code', () => {
     }
   });
 
-  test('a PostToolBatch ends it as well; a failed tool waits for that', async () => {
+  test('a PostToolBatch ends the turn as well; after a failed tool it does', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
@@ -104,7 +104,7 @@ describe('Claude Code', () => {
     expect(await noticesOf(hive)).toEqual([]);
   });
 
-  test('questions of the turn fall with it, before anybody is told; others stay', async () => {
+  test('questions of the turn are cancelled with it, before anybody is told; others stay', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
@@ -124,7 +124,7 @@ describe('Claude Code', () => {
     expect(late.outcome).toBe('late');
   });
 
-  test('a turn that ends by itself first answers completed, and no guard may hold it', async () => {
+  test('a turn that ends by itself first is reported as completed, and no guard holds it', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
@@ -149,7 +149,7 @@ describe('Claude Code', () => {
     expect(await client.prompt('p3')).toBe('');
   });
 
-  test('what was printed and not proved read is told again with the next start', async () => {
+  test('what was printed and not proved read is repeated at the next start', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
@@ -160,7 +160,7 @@ describe('Claude Code', () => {
     expect(await client.prompt('p2')).toBe('');
   });
 
-  test('Esc while somebody waits: the transcript answers, and says who', async () => {
+  test('Esc while somebody waits: the outcome comes from the transcript, and says who', async () => {
     const hive = await openTestHive();
     const tail = recordedTail('esc-tool-stream-early-mcp');
     const id = '9a0e9700-0000-4000-8000-000000000001';
@@ -193,7 +193,7 @@ describe('subagents of Claude Code', () => {
   });
 });
 
-test('a Stop that waits for the human is let go at once when somebody wants the agent to stop', async () => {
+test('a Stop that waits for the human ends at once when somebody interrupts the agent', async () => {
   const hive = await openTestHive();
   const env = {
     HIVE_STOP_WAIT_S: '3600',
@@ -210,7 +210,7 @@ test('a Stop that waits for the human is let go at once when somebody wants the 
   expect((await reply).outcome).toBe('completed');
 });
 
-test('what a hook was to tell and never printed is told with the next prompt', async () => {
+test('what a hook should have printed is printed with the next prompt', async () => {
   const hive = await openTestHive();
   const client = claude(hive);
   await client.prompt('p1');
@@ -236,7 +236,7 @@ test('what a hook was to tell and never printed is told with the next prompt', a
 // It is stopped again, and the human is notified.
 
 describe('a stop whose output was lost', () => {
-  test('a tool that starts after its batch has closed is stopped again, and the human is told', async () => {
+  test('a tool that starts after its batch has closed is stopped again, and the human is notified', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
@@ -254,7 +254,7 @@ describe('a stop whose output was lost', () => {
     expect(turn).toMatchObject({ state: 'aborted', stops: 2 });
   });
 
-  test('a late call of the batch in flight is denied, and nobody is alarmed', async () => {
+  test('a late call of the batch in flight is denied, without a notice', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
@@ -266,7 +266,7 @@ describe('a stop whose output was lost', () => {
     expect(await noticesOf(hive)).toEqual([]);
   });
 
-  test('the turn that follows runs untouched', async () => {
+  test('the next turn is not affected', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
@@ -290,7 +290,7 @@ describe('Codex', () => {
     fire(hive, { ...recorded(name), ...changes }, { client: 'codex' });
   const session = String(recorded('UserPromptSubmit-prompt')['session_id']);
 
-  test('a bare denial that asks it to stop, and the same for every further tool of that turn', async () => {
+  test('a plain denial that asks it to stop, and the same for every further tool of that turn', async () => {
     const hive = await openTestHive();
     await say(hive, 'UserPromptSubmit-prompt');
     const { reply } = await interruptStored(hive, { note: 'wrong branch', session });
@@ -308,7 +308,7 @@ describe('Codex', () => {
     expect(await endsOf(hive, session)).toEqual(['interrupted by ada']);
   });
 
-  test('the result of a tool stops nothing there: nothing is printed, and the interrupt waits', async () => {
+  test('the result of a tool cannot stop a turn there: nothing is printed, and the interrupt stays pending', async () => {
     const hive = await openTestHive();
     await say(hive, 'UserPromptSubmit-prompt');
     await say(hive, 'PreToolUse-Bash');
@@ -318,7 +318,7 @@ describe('Codex', () => {
   });
 
   test.each(['Interrupt-appserver', 'Interrupt-tui-esc', 'Interrupt-exec-sigint'])(
-    '%s ends the turn as interrupted at the terminal, and says nothing',
+    '%s ends the turn as interrupted at the terminal, and prints nothing',
     async (name) => {
       const hive = await openTestHive();
       await say(hive, 'UserPromptSubmit-prompt');
@@ -328,7 +328,7 @@ describe('Codex', () => {
     },
   );
 
-  test('a late Interrupt hook leaves the next turn alone', async () => {
+  test('a late Interrupt hook does not affect the next turn', async () => {
     const hive = await openTestHive();
     await say(hive, 'UserPromptSubmit-prompt');
     await say(hive, 'UserPromptSubmit-prompt', { turn_id: 'next' });
@@ -336,7 +336,7 @@ describe('Codex', () => {
     expect(await endsOf(hive, session)).toEqual(['unknown', 'in_progress']);
   });
 
-  test('/review displaces the turn that runs: the rollout says so, no hook does', async () => {
+  test('/review replaces the running turn: the rollout says so, no hook does', async () => {
     const hive = await openTestHive();
     const rollout = readFileSync(join(ROOT, 'test/wire/fixtures/codex/rollout-replaced.jsonl'), 'utf8');
     const submit = (changes: Record<string, unknown>) =>
@@ -351,7 +351,7 @@ describe('Codex', () => {
   });
 
   test.each(['UserPromptSubmit-steer', 'UserPromptSubmit-typed-while-running'])(
-    '%s is steering: no transition',
+    '%s steers the turn, without a transition',
     async (name) => {
       const hive = await openTestHive();
       await say(hive, 'UserPromptSubmit-prompt');

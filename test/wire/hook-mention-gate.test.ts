@@ -67,7 +67,7 @@ describe('modes', () => {
   const held = async (hive: OpenedHive, client: Client = {}): Promise<boolean> =>
     (await fire(hive, gatedBash(), client)).includes('"deny"');
 
-  test('reminders show four at a time, each once, and say how many are left; a prompt repeats them', async () => {
+  test('reminders show four mentions at a time, each once, and say how many are left; a prompt repeats them', async () => {
     const { hive, mention } = await gatedWorld();
     const remind = { env: { HIVE_GATE: 'remind' } };
     for (let n = 1; n <= 10; n += 1) await mention(`number ${n}. @me`);
@@ -83,7 +83,7 @@ describe('modes', () => {
     expect(await shown(gatedBash())).toEqual([]);
   });
 
-  test('HIVE_GATE=remind says it once and holds nothing, but for an urgent mention', async () => {
+  test('HIVE_GATE=remind reminds once and holds nothing, except for an urgent mention', async () => {
     const { hive, mention } = await gatedWorld();
     const remind = { env: { HIVE_GATE: 'remind' } };
     await mention('hello @me');
@@ -113,7 +113,7 @@ test('a batch of parallel calls is denied call by call and counted as one step',
   expect(await hive.store.read((tx) => tx.gates.get(GATED_SESSION))).toMatchObject({ steps: 1, denials: 6 });
 });
 
-test('after five steps without progress the gate only reminds, and the human is told once', async () => {
+test('after five steps without progress the gate only reminds, and the human is notified once', async () => {
   const { hive, mention } = await gatedWorld();
   await mention('hello @me');
   const denied: boolean[] = [];

@@ -33,7 +33,7 @@ const clear = (hive: OpenedHive): Promise<unknown> =>
     actor: { kind: 'agent', by: 'x', via: 'mcp', session_id: GATED_SESSION, ancestors: [] },
   });
 
-test('with nothing to say nothing is printed, not even a newline', async () => {
+test('without anything to say nothing is printed, not even a newline', async () => {
   const { hive } = await gatedWorld();
   expect(await fire(hive, gatedBash())).toBe('');
   expect(await fire(hive, codexBash, { client: 'codex' })).toBe('');
@@ -51,7 +51,7 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
     expect(permissionDecisionReason).toContain('hivemind_process_mentions');
   });
 
-  test('Codex: exactly the three fields it takes, none more', async () => {
+  test('Codex: exactly the three fields it accepts, and no more', async () => {
     const { hive, mention } = await gatedWorld();
     // Its hooks do not name the client's process: the MCP child and the hook descend from the same one.
     await hive.callers.openConnection({
@@ -70,7 +70,7 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
     ]);
   });
 
-  test('once it is processed the next call passes, told so once, and nothing has to be sent again', async () => {
+  test('once it is processed the next call passes, with one message about it, and nothing has to be sent again', async () => {
     const { hive, mention } = await gatedWorld();
     await mention('Need help @me');
     await fire(hive, gatedBash());
@@ -84,7 +84,7 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
   });
 });
 
-test('a broadcast reaches every session of the project but its author', async () => {
+test('a broadcast reaches every session of the project except its author', async () => {
   const { hive } = await gatedWorld();
   const author = await otherAgent(hive);
   await hive.messages.post({ body: '@All found a vulnerability', author });
@@ -95,13 +95,13 @@ test('a broadcast reaches every session of the project but its author', async ()
 describe('a prompt typed to the agent', () => {
   const prompt = gatedEvent('UserPromptSubmit', { prompt: 'go on' });
 
-  test('carries what waits', async () => {
+  test('carries the pending mentions', async () => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
     expect(said(await fire(hive, prompt))?.hookSpecificOutput?.['additionalContext']).toContain('hello');
   });
 
-  test('is refused with the list where HIVE_GATE_PROMPT=block; a wake-up of the client is not', async () => {
+  test('is refused with the list if HIVE_GATE_PROMPT=block; a wake-up of the client is not', async () => {
     const { hive, mention } = await gatedWorld();
     const env = { HIVE_GATE_PROMPT: 'block' };
     await mention('hello @me');
@@ -157,7 +157,7 @@ describe('with HIVE_GATE_PROMPT=block', () => {
     ['hive mentions process --all'],
     [expansionOf('check-mentions')],
     [expansionOf('post', 'hello @All')],
-  ])('what clears a gate passes it, with the mention beside it: %j', async (prompt) => {
+  ])('a prompt that clears mentions passes, together with the mention: %j', async (prompt) => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
     for (const client of ['claude-code', 'codex'] as const)
@@ -173,7 +173,7 @@ describe('with HIVE_GATE_PROMPT=block', () => {
     ['see /post'],
     ['/posting'],
     ['go on'],
-  ])('anything else is refused: %j', async (prompt) => {
+  ])('any other prompt is refused: %j', async (prompt) => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
     expect((await send(hive, prompt)).refused).toBe(true);
@@ -189,20 +189,20 @@ describe('with HIVE_GATE_PROMPT=block', () => {
       expect.stringMatching(/reach Claude-.* again, although 1 mention.* first from Claude-def34/),
     ]);
     expect((await send(hive, 'once more')).context).toContain('hello');
-    // Progress begins the count anew.
+    // Progress restarts the count.
     await clear(hive);
     await mention('and again @me');
     expect((await send(hive, 'go on')).refused).toBe(true);
   });
 
-  test('the count of prompts is not that of tool calls', async () => {
+  test('prompts are counted separately from tool calls', async () => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
     for (let n = 0; n < 7; n += 1) await send(hive, `try ${n}`);
     expect(await fire(hive, gatedBash(), { env })).toContain('"deny"');
   });
 
-  test('a mention that the loop guard does not hold refuses nothing', async () => {
+  test('a mention that the loop guard has released refuses nothing', async () => {
     const { hive, mention } = await gatedWorld();
     for (let n = 0; n < 6; n += 1) await mention(`hello ${n} @me`);
     await clear(hive);
@@ -224,7 +224,7 @@ describe('with HIVE_GATE_PROMPT=block', () => {
   });
 });
 
-test('two agents collaborating: the reply processes the mention it answers, and mentions back', async () => {
+test('two agents collaborate: the reply processes the mention it answers, and mentions its author', async () => {
   const { hive, handle, mention } = await gatedWorld();
   await mention('Review the security of my login function @me', { expects_reply: true });
   expect(await fire(hive, gatedBash())).toContain('Review the security');

@@ -15,11 +15,11 @@ beforeEach(async () => {
 describe('Codex', () => {
   beforeEach(() => openDesk(hive));
 
-  test('is not kept waiting unless that is wanted: it hides its own prompt meanwhile', async () => {
+  test('does not wait by default, because it hides its own prompt while a hook waits', async () => {
     expect(await fire(hive, CODEX, { client: 'codex' })).toBe('');
   });
 
-  test('waits 20 s at most, and is told a bare yes or no', async () => {
+  test('waits 20 s at most, and gets a plain yes or no', async () => {
     const wanted = { client: 'codex' as const, env: { HIVE_PERMISSIONS: '500' } };
     for (const [choice, told] of [
       ['Allow', { behavior: 'allow' }],

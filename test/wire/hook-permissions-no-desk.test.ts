@@ -20,8 +20,8 @@ beforeEach(async () => {
   hive = await openTestHive();
 });
 
-describe('where nobody could answer', () => {
-  test('without a desk the terminal is asked alone', async () => {
+describe('if nobody can answer', () => {
+  test('without a desk only the terminal is asked', async () => {
     expect(await fire(hive, BASH)).toBe('');
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });
@@ -32,7 +32,7 @@ describe('where nobody could answer', () => {
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });
 
-  test('the last desk that closes ends a wait that hides the prompt from everybody', async () => {
+  test('when the last desk closes, a wait that hides the prompt from everybody ends', async () => {
     const desk = await openDesk(hive);
     const { printed } = await fireDialog(hive, BASH, { env: { CLAUDE_CODE_SESSION_ATTENDED: '0' } });
     await desk.close();
@@ -41,7 +41,7 @@ describe('where nobody could answer', () => {
 });
 
 describe("the human's own rules", () => {
-  test('answer without a desk, and each use stands in the log', async () => {
+  test('answer without a desk, and each use is logged', async () => {
     const allow = { decision: 'allow', tool: 'Bash', input: 'npm test*', name: 'tests' };
     const printed = await fire(hive, BASH, withRules(allow));
     expect(said(printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
@@ -70,7 +70,7 @@ describe("the human's own rules", () => {
     expect(await fire(hive, PLAN, rules)).toBe('');
   });
 
-  test('a file that is no JSON answers nothing', async () => {
+  test('a file that is not JSON answers nothing', async () => {
     expect(await fire(hive, BASH, withTrust('{ nonsense'))).toBe('');
   });
 });

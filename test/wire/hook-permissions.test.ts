@@ -60,7 +60,7 @@ describe('a permission prompt of Claude Code', () => {
     await printed;
   });
 
-  test('allow, always, deny, deny with a note and abort are each said as the client takes them', async () => {
+  test('allow, always, deny, deny with a note and abort each have the form that the client accepts', async () => {
     const suggestions = BASH['permission_suggestions'];
     expect(await decided(BASH, 'Allow')).toEqual(permissionDecision({ behavior: 'allow' }));
     expect(await decided(BASH, 'Allow always')).toEqual(
@@ -74,7 +74,7 @@ describe('a permission prompt of Claude Code', () => {
       message: 'ada denied this. ada says: use /tmp instead',
     });
     expect(await decided(BASH, 'Deny', 'use /tmp instead')).toEqual(noted);
-    // Words of one's own are a no, whatever they say.
+    // Free text is a refusal, whatever it says.
     expect(await decided(BASH, 'use /tmp instead')).toEqual(noted);
     expect(await decided(BASH, 'Abort', 'wrong branch')).toEqual(
       permissionDecision({
@@ -109,7 +109,7 @@ describe('a permission prompt of Claude Code', () => {
     await printed;
   });
 
-  test('a plan is approved with its own input, or kept with a word', async () => {
+  test('a plan is approved with its own input, or refused with a note', async () => {
     expect(await decided(PLAN, 'Approve')).toEqual(
       permissionDecision({ behavior: 'allow', updatedInput: PLAN['tool_input'] }),
     );
@@ -137,6 +137,14 @@ describe('a permission prompt of Claude Code', () => {
     }
   });
 
+  test('a mode or a place that Hive does not know keeps its own name, whatever that is', async () => {
+    const suggestion = { type: 'setMode', mode: 'constructor', destination: 'toString' };
+    const { prompts, printed } = await fireDialog(hive, { ...BASH, permission_suggestions: [suggestion] });
+    expect(prompts[0]?.options[1]).toMatchObject({ label: 'Allow always', description: 'mode constructor' });
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+    await printed;
+  });
+
   test('an agent cannot answer it', async () => {
     const { prompts, printed } = await fireDialog(hive, BASH);
     const ask_id = prompts[0]?.ask_id ?? '';
@@ -162,7 +170,7 @@ describe('a permission prompt of Claude Code', () => {
     await printed;
   });
 
-  test('waits in its terminal, undecided, when its hook has ended; an answer from elsewhere is refused', async () => {
+  test('is pending in its terminal, undecided, when its hook has ended; an answer from elsewhere is refused', async () => {
     const { ask_id } = await leftAlone();
     expect(await hive.prompts.get(ask_id)).toMatchObject({
       status: 'pending',
@@ -176,7 +184,7 @@ describe('a permission prompt of Claude Code', () => {
   });
 
   test.each(['PostToolBatch', 'Stop', 'SessionEnd'])(
-    'that waits in its terminal is over at the next %s, and its agent is told nothing',
+    'that is pending in its terminal is over at the next %s, and its agent is told nothing',
     async (hook_event_name) => {
       const { ask_id } = await leftAlone();
       await fire(hive, { ...BASH, hook_event_name });
@@ -188,7 +196,7 @@ describe('a permission prompt of Claude Code', () => {
     },
   );
 
-  test('that waits in its terminal is over when the process of its agent is gone', async () => {
+  test('that is pending in its terminal is over when the process of its agent is gone', async () => {
     const { ask_id } = await leftAlone();
     const session = await hive.sessions.resolve(SESSION);
     await hive.sessions.introduce({ ...session, pid: 2 ** 22 + 1 });
@@ -203,7 +211,7 @@ describe('a permission prompt of Claude Code', () => {
     return { ask_id: prompts[0]?.ask_id ?? '' };
   }
 
-  test('is withdrawn when the terminal was first', async () => {
+  test('is withdrawn if the terminal answers first', async () => {
     const events = recordedSequence('claude-code/permission-terminal-yes-first.jsonl');
     const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
     for (const raw of events.slice(0, at)) await fire(hive, raw);
@@ -247,7 +255,7 @@ describe('a permission prompt of Claude Code', () => {
     });
   });
 
-  test('a word beside a yes comes with the next hook', async () => {
+  test('a note with a yes comes with the next hook', async () => {
     await decided(BASH, 'Allow', 'but only once');
     const { permission_suggestions: _, ...raw } = BASH;
     const printed = await fire(hive, {
@@ -261,7 +269,7 @@ describe('a permission prompt of Claude Code', () => {
     );
   });
 
-  test('of a subagent in the background, which nobody sees meanwhile, waits a minute at most', async () => {
+  test('of a subagent in the background, which nobody sees while it waits, waits a minute at most', async () => {
     const launched = recordedSequence('claude-code/subagent-background.jsonl').slice(0, 5);
     for (const raw of launched) await fire(hive, raw);
     const { prompts, printed } = await fireDialog(hive, IN_BACKGROUND);

@@ -1,4 +1,4 @@
-/** What a person prefers of how agents are held, as hooks read it: from the store, at their seat, once an event. */
+/** The human's preferences about holding agents, as hooks read them: from the store, for their seat, once an event. */
 import { describe, expect, test } from 'vitest';
 import { createHooks } from '../../src/application/hooks.ts';
 import type { Store } from '../../src/application/ports.ts';
@@ -24,7 +24,7 @@ describe('the gate', () => {
     expect(await fire(hive, gatedBash(), at(SEAT))).toContain('"deny"');
   });
 
-  test('is what HIVE_GATE says where that is set, and the session’s own before both', async () => {
+  test('is HIVE_GATE if that is set; the session’s own setting wins over both', async () => {
     const { hive, handle, mention } = await gatedWorld();
     await prefer(hive, 'gate', 'off');
     await mention('hello @me');
@@ -33,7 +33,7 @@ describe('the gate', () => {
     expect(await fire(hive, gatedBash(), at(SEAT, { HIVE_GATE: 'block' }))).toBe('');
   });
 
-  test('refuses your own message where gate_prompt says so', async () => {
+  test('refuses the human’s own message if gate_prompt says so', async () => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
     const typed = gatedEvent('UserPromptSubmit', { prompt: 'go on' });
@@ -46,7 +46,7 @@ describe('the gate', () => {
 describe('the Stop guard', () => {
   const STOP = gatedEvent('Stop', { stop_hook_active: false });
 
-  test('holds nothing where it is turned off', async () => {
+  test('holds nothing if it is turned off', async () => {
     const { hive, mention } = await gatedWorld();
     await mention('now @me', { priority: 'urgent' });
     expect(await fire(hive, STOP, at('bob@test'))).toContain('"block"');
@@ -76,7 +76,7 @@ describe('the Stop guard', () => {
   });
 });
 
-test('a permission does not wait at a desk where permission_wait is off', async () => {
+test('a permission does not wait for a desk if permission_wait is off', async () => {
   const hive = await openTestHive();
   const desk = await hive.desks.open({ seat: SEAT, human: 'Ada', pid: process.pid, client: 'test' });
   await prefer(hive, 'permission_wait', 'off');

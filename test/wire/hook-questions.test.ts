@@ -49,7 +49,7 @@ describe('AskUserQuestion', () => {
     expect(await hive.prompts.get(prompts[1]?.ask_id ?? '')).toMatchObject({ status: 'cancelled' });
   });
 
-  test('goes back with the same questions, the answers and a note, when all are answered', async () => {
+  test('is returned with the same questions, the answers and a note, when all are answered', async () => {
     const { prompts, printed } = await fireDialog(hive, ASKED);
     await answer(prompts[1], { selected: ['API', 'Docs'], comment: 'docs last' });
     await answer(prompts[0], { decision: 'a dark green' });
@@ -68,7 +68,7 @@ describe('AskUserQuestion', () => {
     });
   });
 
-  test('the recorded run, answered by the hook: handed once, and proved read', async () => {
+  test('the recorded run, answered by the hook: handed over once, and proved read', async () => {
     const events = recordedSequence('claude-code/askuserquestion-hook-first.jsonl');
     const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
     for (const raw of events.slice(0, at)) await fire(hive, raw);
@@ -85,7 +85,7 @@ describe('AskUserQuestion', () => {
     }
   });
 
-  test('the recorded run, answered at the terminal: withdrawn, and nothing is said', async () => {
+  test('the recorded run, answered at the terminal: withdrawn, and nothing is printed', async () => {
     const events = recordedSequence('claude-code/askuserquestion-terminal-first.jsonl');
     const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
     for (const raw of events.slice(0, at)) await fire(hive, raw);
@@ -104,7 +104,7 @@ describe('AskUserQuestion', () => {
     expect(late.outcome).toBe('late');
   });
 
-  test.each(['by-terminal', 'free-text', 'by-hook'])('is over when its tool is: %s', async (how) => {
+  test.each(['by-terminal', 'free-text', 'by-hook'])('ends with its tool: %s', async (how) => {
     const { prompts, printed } = await fireDialog(hive, ASKED);
     await fire(hive, recordedEvent(`claude-code/PostToolUse-AskUserQuestion-${how}.json`));
     expect(await printed).toBe('');
@@ -112,7 +112,7 @@ describe('AskUserQuestion', () => {
       expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
   });
 
-  test('where there is no dialog PreToolUse answers it', async () => {
+  test('without a dialog PreToolUse answers it', async () => {
     expect(await fire(hive, BEFORE, { env: { CLAUDE_CODE_SESSION_ATTENDED: '1' } })).toBe('');
     const sdk = { env: { CLAUDE_CODE_ENTRYPOINT: 'sdk-ts', CLAUDE_CODE_SESSION_ATTENDED: '0' } };
     const { prompts, printed } = await fireDialog(hive, BEFORE, sdk);
@@ -131,7 +131,7 @@ describe('AskUserQuestion', () => {
     expect(await fire(hive, ASKED, { env: { HIVE_QUESTIONS: 'off' } })).toBe('');
   });
 
-  test('of a shape that no desk could show is left to the terminal', async () => {
+  test('in a form that a desk cannot show is left to the terminal', async () => {
     const twice = { questions: [questions[0], questions[0]] };
     expect(await fire(hive, { ...ASKED, tool_input: twice })).toBe('');
     expect(await fire(hive, { ...ASKED, tool_input: { questions: 'none' } })).toBe('');
@@ -139,7 +139,7 @@ describe('AskUserQuestion', () => {
 });
 
 describe('the form of an MCP server', () => {
-  test('is one prompt a field, and goes back in the types of its schema', async () => {
+  test('is one prompt a field, and is returned in the types of its schema', async () => {
     const { prompts, printed } = await fireDialog(hive, FORM);
     expect(prompts).toMatchObject([
       { kind: 'question', header: 'hive asks', question: 'Proceed? · ok', allow_free_text: false },
@@ -151,7 +151,7 @@ describe('the form of an MCP server', () => {
     });
   });
 
-  test('declined in one field is declined whole; a number that is none is left to the terminal', async () => {
+  test('declined in one field is declined whole; an invalid number is left to the terminal', async () => {
     const schema = {
       type: 'object',
       properties: { n: { type: 'integer' }, name: { type: 'string' } },

@@ -22,7 +22,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     expect(states).toEqual(['active', 'active', 'idle', 'ended']);
   });
 
-  test('the session after /clear continues the one before: questions and answers go along', async () => {
+  test('the session after /clear continues the one before, with its questions and answers', async () => {
     const hive = await openTestHive();
     await fire(hive, start ?? {});
     const open = await ask(hive, { question: 'still open?' }, FIRST);
@@ -41,7 +41,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     expect((await hive.prompts.get(answered.ask_id)).session_id).toBe(SECOND);
   });
 
-  test('the session after /clear goes on under the given name, also when nobody said that the first has ended', async () => {
+  test('the session after /clear keeps the given name, even if the end of the first was not reported', async () => {
     const env = { HIVE_AGENT: 'frontend-tests' };
     for (const events of [
       [start, end],
@@ -80,7 +80,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     expect(await hive.sessions.find(SECOND)).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
   });
 
-  test('a resume inside the terminal reopens the first session and moves nothing', async () => {
+  test('a resume in the terminal reopens the first session and moves nothing', async () => {
     const hive = await openTestHive();
     for (const event of [start, prompt, stop, end, cleared]) await fire(hive, event ?? {});
     const asked = await ask(hive, {}, SECOND);
@@ -103,7 +103,7 @@ describe('subagents of Claude Code', () => {
     expect((await hive.sessions.find(child?.session_id ?? ''))?.state).toBe('ended');
   });
 
-  test('a call of the MCP child that they share is known by its tool_use_id', async () => {
+  test('a call of the MCP child that they share is identified by its tool_use_id', async () => {
     const hive = await openTestHive();
     const events = recordedSequence('claude-code/subagent-foreground.jsonl');
     const calls = events.filter(
@@ -130,7 +130,7 @@ describe('subagents of Claude Code', () => {
     expect(child?.source).toBe('bg');
   });
 
-  test('the Stop of a subagent that never started, as /compact fires it, makes none', async () => {
+  test('the Stop of a subagent that never started, as /compact fires it, creates none', async () => {
     const hive = await openTestHive();
     const [start] = recordedSequence('claude-code/clear-resume-tui.jsonl');
     await fire(hive, start ?? {});
@@ -165,7 +165,7 @@ describe('headless runs of Claude Code', () => {
 });
 
 describe('the callers of one MCP child', () => {
-  test('after /clear the child still tells its first session: the client process tells the new one', async () => {
+  test('after /clear the child still sends its first session: the client process identifies the new one', async () => {
     const hive = await openTestHive();
     for (const event of recordedSequence('claude-code/clear-resume-tui.jsonl').slice(0, 5))
       await fire(hive, event);
@@ -173,7 +173,7 @@ describe('the callers of one MCP child', () => {
     expect(caller.session.session_id).toBe(SECOND);
   });
 
-  test('without hooks the environment tells', async () => {
+  test('without hooks the environment decides', async () => {
     const hive = await openTestHive();
     await introduce(hive, 'unrelated');
     const caller = await resolve(hive, {}, { CLAUDE_CODE_SESSION_ID: FIRST });

@@ -84,7 +84,7 @@ test('turn/interrupt_all is answered after the end of every turn', async () => {
   await sidecar.end();
 });
 
-test('every desk hears the end before its own reply, and a turn that completed first is no exception', async () => {
+test('every desk is notified of the end before its own reply, also if the turn completed first', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const desks = [await startSidecar(store), await startSidecar(store)];
@@ -102,7 +102,7 @@ test('every desk hears the end before its own reply, and a turn that completed f
   await Promise.all(desks.map((desk) => desk.end()));
 });
 
-test('a desk that has not said initialized is told of nothing, and its reply waits for nothing', async () => {
+test('a desk that has not sent initialized gets no notification, and its reply does not wait for one', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const sidecar = await startSidecar(store, { handshake: false });
@@ -115,7 +115,7 @@ test('a desk that has not said initialized is told of nothing, and its reply wai
   await sidecar.end();
 });
 
-test('hivemind_interrupt: a coordinator hears that the questions fell before it hears that the turn is over', async () => {
+test('hivemind_interrupt: a coordinator learns that the questions were cancelled before it learns that the turn is over', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const coordinator = await connectMcp({ store, args: ['--role', 'coordinator'] });

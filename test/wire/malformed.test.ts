@@ -1,5 +1,5 @@
 /**
- * Broken frames: each gets a JSON-RPC error, and the connection lives on.
+ * Broken frames: each gets a JSON-RPC error, and the connection stays open.
  *
  * @module-tag untrusted
  * @module-tag undisturbed
@@ -32,7 +32,7 @@ function errorsOf(sidecar: RpcClient): [Frame['id'], number][] {
   return sidecar.frames.flatMap(({ id, error }) => (error === undefined ? [] : [[id, error.code]]));
 }
 
-describe('a stretch of bytes that is no frame of JSON', () => {
+describe('a run of bytes that is not a JSON frame', () => {
   test.each([
     ['without a Content-Length', 'Content-Type: text/plain\r\n\r\n{"jsonrpc":"2.0"}'],
     ['without any header', '{"jsonrpc":"2.0","id":1,"method":"shutdown"}'],
@@ -53,7 +53,7 @@ describe('a stretch of bytes that is no frame of JSON', () => {
     expect(errorsOf(sidecar)).toEqual([[null, PARSE_ERROR]]);
   });
 
-  test('in the middle of good ones takes none of them with it', async () => {
+  test('in the middle of valid frames damages none of them', async () => {
     const sidecar = await serveInProcess(await openTestHive());
     const good = (id: string): string => framed(JSON.stringify({ ...GOOD, id }));
     sidecar.raw(`${good('a')}garbage${good('b')}${framed('{"x":', 100)}${good('c')}`);
@@ -77,7 +77,7 @@ test('a frame that comes byte by byte, with other headers beside the length, is 
   expect(errorsOf(sidecar)).toEqual([]);
 });
 
-test('a frame that speaks of frames is a frame', async () => {
+test('a frame whose content looks like frames is one frame', async () => {
   const sidecar = await serveInProcess(await openTestHive());
   const params = { query: 'Content-Length: 5\r\n\r\nhello' };
   sidecar.frame(JSON.stringify({ ...GOOD, id: 'inner', params }));
@@ -86,7 +86,7 @@ test('a frame that speaks of frames is a frame', async () => {
   expect(errorsOf(sidecar)).toEqual([]);
 });
 
-describe('JSON that is no request', () => {
+describe('JSON that is not a request', () => {
   test.each<[string, unknown, Frame['id'], number]>([
     ['a batch', [GOOD, GOOD], null, INVALID_REQUEST],
     ['an empty batch', [], null, INVALID_REQUEST],
@@ -142,7 +142,7 @@ describe('JSON that is no request', () => {
   });
 });
 
-test('a batch is told how else', async () => {
+test('a batch is refused with what to send instead', async () => {
   const sidecar = await serveInProcess(await openTestHive());
   sidecar.frame(JSON.stringify([GOOD]));
   const { error } = await sidecar.seen((frame) => frame.error !== undefined);

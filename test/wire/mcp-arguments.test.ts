@@ -16,7 +16,7 @@ async function scene() {
   return { hive: await openTestHive(store), agent: await connectMcp({ store }) };
 }
 
-test('kebab case, camel case and null where nothing is meant', async () => {
+test('kebab case, camel case, and null for a missing value', async () => {
   const { agent } = await scene();
   const { ask_id } = await agent.call('hivemind_ask_async', {
     question: 'Go on?',
@@ -34,7 +34,7 @@ test('kebab case, camel case and null where nothing is meant', async () => {
     });
 });
 
-test('null for all arguments is none', async () => {
+test('null for all arguments means none', async () => {
   const { agent } = await scene();
   const given = { name: 'hivemind_status', arguments: null };
   const result = await agent.client.request({ method: 'tools/call', params: given }, CallToolResultSchema);
@@ -42,7 +42,7 @@ test('null for all arguments is none', async () => {
   expect(result.structuredContent).toMatchObject({ pending_total: 0 });
 });
 
-test('a poll with a misspelled argument hands nothing over, and says how to call', async () => {
+test('a poll with a misspelled argument hands over nothing, and says how to call', async () => {
   const { hive, agent } = await scene();
   const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
   await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
@@ -76,7 +76,7 @@ test('a refusal says what was ignored as well', async () => {
   );
 });
 
-test('buttons are the actions of a card, and no client is told of that name', async () => {
+test('buttons are accepted as the actions of a card, but no schema has that name', async () => {
   const { hive, agent } = await scene();
   const sent = await agent.call('hivemind_send_card', {
     title: 'Deploy?',

@@ -49,7 +49,7 @@ test("its own questions, older and however many, hide nobody else's", async () =
   expect(idsOf(await awaitAsk(coordinator))).toEqual([ask_id]);
 });
 
-test('what it may never answer is not shown, and does not end its waiting', async () => {
+test('a question that it may never answer is not shown, and does not end its wait', async () => {
   const { hive, coordinator } = await scene();
   await withoutQuotas(hive);
   for (let n = 0; n < 25; n += 1)
@@ -60,7 +60,7 @@ test('what it may never answer is not shown, and does not end its waiting', asyn
   expect(idsOf(await waiting)).toEqual([ask_id]);
 });
 
-test('nor a question of the session it descends from', async () => {
+test('nor does a question of the session it descends from', async () => {
   const { hive, coordinator } = await scene();
   await ask(hive, { question: 'Mine?' }, 'parent-1');
   await hive.sessions.introduce(introduction({ session_id: 'agent-1', parent_session_id: 'parent-1' }));
@@ -78,7 +78,7 @@ test('a question that it left to the human is not given to it again, and is stil
   const other = await ask(hive, { question: 'Which colour?' }, 'agent-2');
   expect(idsOf(await waiting)).toEqual([other.ask_id]);
   expect(idsOf(await awaitAsk(coordinator))).toEqual([other.ask_id]);
-  // It speaks for itself alone.
+  // This applies to this coordinator only.
   const second = await connectInProcess(hive, 'coordinator', {
     connection: { env: { HIVE_AGENT: 'agent-3' }, connection_id: 'connection-3' },
   });
@@ -94,7 +94,7 @@ test('a question that it left to the human is not given to it again, and is stil
   expect(structuredContent).toMatchObject({ accepted: true });
 });
 
-test('what it could not answer it cannot leave either', async () => {
+test('a question that it may not answer it cannot leave either', async () => {
   const { hive, coordinator } = await scene();
   const own = await ask(hive, {}, 'agent-1');
   const { isError, content } = await coordinator.callTool({
@@ -105,7 +105,7 @@ test('what it could not answer it cannot leave either', async () => {
   expect(JSON.stringify(content)).toContain('cannot answer its own');
 });
 
-test('contexts are cut where they do not fit, and each is to be had whole', async () => {
+test('contexts are cut if they do not fit, and each can be read whole', async () => {
   const { hive, coordinator } = await scene();
   const context = 'é'.repeat(32_000);
   for (let n = 0; n < 20; n += 1) await ask(hive, { question: `Question ${n}?`, context }, 'agent-2');
@@ -128,7 +128,7 @@ test('more than fits is counted', async () => {
   expect(next).toContain(`${12 - prompts.length} more are pending: they come when these are answered.`);
 });
 
-test('asked for one question, it gets that only where it waits and may be answered by it', async () => {
+test('asked for one question, it gets that only if it is pending and it may answer it', async () => {
   const { hive, coordinator } = await scene();
   const own = await ask(hive, {}, 'agent-1');
   const other = await ask(hive, {}, 'agent-2');
@@ -170,7 +170,7 @@ async function waitsOf(
 
 const HEARS = (): void => undefined;
 
-describe('a client of which nothing is known', () => {
+describe('an unknown client', () => {
   test.each<[string, Record<string, unknown>, Partial<Awaited>, RegExp]>([
     ['60 s unless asked otherwise', {}, { timed_out: false, waited_ms: 25_000 }, /with timeout_ms 35000 to/],
     [
@@ -191,7 +191,7 @@ describe('a client of which nothing is known', () => {
       { timed_out: true, waited_ms: 25_000 },
       /Nothing was asked in that time/,
     ],
-  ])('waits %s, and learns how to go on', async (_how, args, told, next) => {
+  ])('waits %s, and is told how to continue', async (_how, args, told, next) => {
     // Asking for progress proves nothing: most clients still end a call after a minute.
     const { wait_ms, result } = await waitsOf({}, args, HEARS);
     expect(wait_ms).toBe(told.waited_ms);
@@ -219,14 +219,14 @@ describe('Claude Code waits as long as it asked for', () => {
     expect(waited.result).toMatchObject({ timed_out: wait_ms === timeout_ms, waited_ms: wait_ms });
   });
 
-  test('but not silently, and not where its own limit is unknown', async () => {
+  test('but with progress, and not if its own limit is unknown', async () => {
     expect((await waitsOf(claude, {})).wait_ms).toBe(25_000);
     const remote = { ...claude, connection: { trusts_meta: false } };
     expect((await waitsOf(remote, {}, HEARS)).wait_ms).toBe(25_000);
   });
 });
 
-test('any client waits as long as its human said that it lets a call run', async () => {
+test('any client waits as long as its human configured that a call may take', async () => {
   const told = { connection: { tool_timeout_ms: 120_000 } };
   expect((await waitsOf(told, { timeout_ms: 600_000 })).wait_ms).toBe(115_000);
 });
@@ -259,14 +259,14 @@ test.each<[string, McpOptions]>([
   expect(waited).toMatchObject({ prompts: [], timed_out: false, waited_ms: 200 });
 });
 
-test('--tool-timeout with --url is refused, because the far side could not heed it', async () => {
+test('--tool-timeout with --url is refused, because the other side could not follow it', async () => {
   const remote = ['--url', 'http://127.0.0.1:9', '--token-file', '/nowhere'];
   const { code, err } = await shell(tempStore()).hive('mcp', ...remote, '--tool-timeout', '5m');
   expect(code).not.toBe(0);
   expect(err).toContain('--tool-timeout does not work with --url. Leave it out.');
 });
 
-test('while it waits, the client hears that the call is alive', async () => {
+test('while it waits, the client is told that the call is alive', async () => {
   const hive = await openTestHive();
   const coordinator = await connectInProcess(hive, 'coordinator', { name: 'claude-code' });
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -287,7 +287,7 @@ test('while it waits, the client hears that the call is alive', async () => {
   expect(idsOf(structuredContent as unknown as Awaited)).toEqual([ask_id]);
 });
 
-test('an agent that calls a tool of coordinators reads how its human would give it; the tool stays unlisted', async () => {
+test('an agent that calls a tool of coordinators is told how its human can enable it; the tool stays unlisted', async () => {
   const hive = await openTestHive();
   const said = async (client: string, name: string): Promise<string> => {
     const agent = await connectInProcess(hive, 'agent', { name: client });

@@ -62,7 +62,7 @@ test('what a model is told before it sees a tool', async () => {
 });
 
 describe('prompts', () => {
-  test('asked, looked at, answered', async () => {
+  test('asked, polled, answered', async () => {
     const wire = await connect();
     const { ask_id } = await call(wire, 'hivemind_ask_async', {
       question: 'Which colour?',
@@ -81,7 +81,7 @@ describe('prompts', () => {
     await call(wire, 'hivemind_poll', {}, 'hivemind_poll-nothing');
   });
 
-  test('taken back, answered late', async () => {
+  test('withdrawn, answered late', async () => {
     const wire = await connect();
     const { ask_id } = await wire.agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
     await call(wire, 'hivemind_cancel', { ask_id });
@@ -90,13 +90,13 @@ describe('prompts', () => {
     await call(wire, 'hivemind_poll', { ask_id }, 'hivemind_poll-late');
   });
 
-  test('added to while it waits', async () => {
+  test('extended while it is pending', async () => {
     const wire = await connect();
     const { ask_id } = await wire.agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
     await call(wire, 'hivemind_note', { ask_id, note: 'The tests are green now.' });
   });
 
-  test('asked and waited for, in vain', async () => {
+  test('asked and waited for, without an answer', async () => {
     const wire = await connect();
     await call(wire, 'hivemind_ask', { question: 'Go on?', timeout_ms: 1_000, urgency: 'low' });
   });

@@ -1,5 +1,5 @@
 /**
- * What a poll returns fits into what clients pass on; what does not fit is counted, waits, and is not lost.
+ * What a poll returns fits into what clients pass on; what does not fit is counted, kept, and not lost.
  *
  * @module-tag not-consumed
  * @module-tag at-least-once
@@ -32,7 +32,7 @@ async function poll<T = Polled>(agent: Client, args: Record<string, unknown> = {
   return structuredContent as T;
 }
 
-/** So many questions of the agent's, in one transaction. */
+/** `count` questions of the agent, in one transaction. */
 async function asked(hive: OpenedHive, count: number): Promise<string[]> {
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');
   const asker = { session_id, agent, source, project, project_dir, turn_id: null };
@@ -93,7 +93,7 @@ test('what was not shown is not proved read by the next call', async () => {
   expect(await hive.prompts.get(second)).toMatchObject({ handed_at: null, collected_at: null });
 });
 
-test('everything is counted, however much is pending; what is answered comes first', async () => {
+test('everything is counted, however much is pending; answered questions come first', async () => {
   const { hive, agent } = await scene();
   const ids = await asked(hive, 230);
   const last = ids.at(-1) ?? '';
@@ -106,7 +106,7 @@ test('everything is counted, however much is pending; what is answered comes fir
   expect(next).toContain(`${more?.pending} of the pending are only counted`);
 });
 
-test('waiting for whatever is open hears of a question that is only counted', async () => {
+test('a wait for anything open ends with a question that is only counted', async () => {
   const { hive, agent } = await scene();
   const last = (await asked(hive, 230)).at(-1) ?? '';
   const waiting = poll(agent, { wait_ms: 25_000 });
@@ -128,7 +128,7 @@ test('questions that are named come as far as they fit, and the others are named
   expect(await handed(hive)).toEqual(ids);
 });
 
-test('an answer longer than any result comes alone and whole, and says first how else it is read', async () => {
+test('an answer longer than any result comes alone and whole, and says first how to read it otherwise', async () => {
   const { hive, agent } = await scene();
   const [ask_id = '', other = ''] = await answered(hive, 2, 'd'.repeat(65_536), 'c'.repeat(65_536));
   const { prompts, more } = await poll(agent);

@@ -51,7 +51,7 @@ test('there are two kinds, and they can be subscribed to', async () => {
   ]);
 });
 
-test('a question is read with its answer, and stays unhanded', async () => {
+test('a question is read with its answer, and does not count as handed over', async () => {
   const { ask_id } = await ask(hive, { question: 'Red or blue?' });
   expect(await read(`hive://prompts/${ask_id}`)).toMatchObject({
     status: 'pending',
@@ -63,7 +63,7 @@ test('a question is read with its answer, and stays unhanded', async () => {
   await expect(read('hive://prompts/ask-unknown')).rejects.toThrow(/There is no prompt ask-unknown/);
 });
 
-test('who has subscribed is told of each change, and nobody else', async () => {
+test('subscribers are told of each change, and nobody else is', async () => {
   const { ask_id } = await ask(hive);
   const other = await ask(hive, { question: 'Another?' });
   const uri = `hive://prompts/${ask_id}`;
@@ -75,7 +75,7 @@ test('who has subscribed is told of each change, and nobody else', async () => {
   await client.unsubscribeResource({ uri });
   const before = updated.length;
   await hive.prompts.mark(ask_id, 'seen');
-  // Of what happens later to what it has subscribed to, it is told.
+  // It is told of later changes of what it has subscribed to.
   const later = `hive://prompts/${other.ask_id}`;
   await client.subscribeResource({ uri: later });
   await hive.prompts.mark(other.ask_id, 'seen');
@@ -83,7 +83,7 @@ test('who has subscribed is told of each change, and nobody else', async () => {
   expect(updated.slice(before)).toEqual([later]);
 });
 
-test('an inbox holds what waits for its own session, and changes with it', async () => {
+test('an inbox has what is pending for its own session, and changes with it', async () => {
   const uri = 'hive://sessions/session-1/inbox';
   await client.subscribeResource({ uri });
   const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');

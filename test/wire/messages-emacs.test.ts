@@ -29,7 +29,7 @@ async function world(): Promise<{
 }
 
 describe('Emacs', () => {
-  test('posts to the store it wrote for, and to no other', async () => {
+  test('posts to the store that it wrote for, and to no other', async () => {
     const { desk, hive } = await world();
     const message = { ...HERE, ...BY, body: 'Hello', response_id: 'msg-0000000000000001' };
     const posted = await desk.request('message/post', { ...message, store_id: hive.store_id });
@@ -120,7 +120,7 @@ describe('Emacs', () => {
 
   test('pages back through more than fits a frame, and forward again; no frame is larger than 256 KB', async () => {
     const { desk, hive, ada } = await world();
-    // Half of each character's JSON is its escape, so that 32 KB swell to 96.
+    // The JSON of these characters needs escapes, so that 32 KB grow to 96.
     for (let n = 0; n < 12; n += 1) await post(hive, ada, `${n} ${'"\u0001'.repeat(8_000)}`);
     const seen: string[] = [];
     let before: string | null = null;
@@ -139,7 +139,7 @@ describe('Emacs', () => {
     expect(desk.largest()).toBeLessThan(256 * 1024);
   });
 
-  test('mentions of the human travel whole, long ones of others are cut until they are listed', async () => {
+  test('mentions of the human are sent whole, long ones of others are cut until they are listed', async () => {
     const { desk, hive, ada } = await world();
     const body = `@Human and @Claude-def34 ${'x'.repeat(10_000)}`;
     await post(hive, ada, body);
@@ -170,7 +170,7 @@ describe('Emacs', () => {
     });
   });
 
-  test('says how a block came into the buffer, and that decides whose it is', async () => {
+  test('says how a block came into the buffer, which decides whose it is', async () => {
     const { desk } = await world();
     const author = async (handle: string, stamp: string, origin: string): Promise<unknown> => {
       const heading = { handle, stamp: `2026-01-11 18:00:${stamp}`, origin };

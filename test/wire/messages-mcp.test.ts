@@ -85,7 +85,7 @@ describe('an agent', () => {
     const open = await caller.call('hivemind_get_unprocessed_mentions');
     expect(open).toMatchObject({ mentions: [seen], next: warned });
     // There is nobody to answer.
-    expect(open['next']).not.toContain('expects an answer');
+    expect(open['next']).not.toContain('expects a reply');
     await postUnverified(hive, 'Claude-2', '@Claude-abc12 unread', { scope: 'all' });
     expect(await caller.call('hivemind_process_mentions', { all: true })).toMatchObject({
       unread: [{ ...seen, written_as: 'Claude-2' }],
@@ -112,7 +112,7 @@ describe('an agent', () => {
     expect(seen).toEqual(['0', '1', '2', '3', '4']);
   });
 
-  test('that talks in circles is told so', async () => {
+  test('that is part of a loop is told so', async () => {
     const { store, caller } = await agent();
     const hive = await openTestHive(store);
     await caller.call('hivemind_status');
@@ -120,15 +120,15 @@ describe('an agent', () => {
     for (let n = 0; n < 6; n += 1) await caller.call('hivemind_post', { body: '@Claude-def34' });
     const seventh = await caller.call('hivemind_post', { body: '@Claude-def34' });
     expect(seventh).toMatchObject({ mentioned: ['Claude-def34'], not_held: ['Claude-def34'] });
-    expect(seventh['next']).toContain('keep answering each other');
+    expect(seventh['next']).toContain('keep replying to each other');
   });
 
-  test('without an identity is told how to have one', async () => {
+  test('without an identity is told how to get one', async () => {
     const caller = await connectMcp({ store: tempStore(), env: {} });
     expect((await caller.call('hivemind_has_unprocessed_mentions'))['next']).toContain('HIVE_AGENT');
   });
 
-  test('is refused what makes no sense, in a sentence', async () => {
+  test('is refused invalid arguments, in a sentence', async () => {
     const { caller } = await agent();
     await expect(caller.call('hivemind_post', { body: '' })).rejects.toThrow(
       'invalid_input: The message is empty',

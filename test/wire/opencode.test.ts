@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { eventsOf, HUMAN, openTestHive, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
+import { eventsOf, HUMAN, introduction, openTestHive, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
@@ -85,13 +85,17 @@ describe('a permission', () => {
     ['Allow once', 'once'],
     ['Allow always', 'always'],
     ['Reject', 'reject'],
-  ])('%s at a desk reaches the server as %s', async (label, reply) => {
+  ])('%s at a desk is sent to the server as %s', async (label, reply) => {
     await attach(hive, server.url);
     server.askPermission('per_1');
     const [prompt] = await atTheDesk();
     await answer(prompt, label);
     expect(await replyTo('per_1')).toEqual({ reply });
-    expect((await hive.prompts.get(prompt?.ask_id ?? '')).handed_at).not.toBeNull();
+    const now = () => hive.prompts.get(prompt?.ask_id ?? '');
+    expect((await now()).handed_at).not.toBeNull();
+    // The server reports this reply as an event, too, which is not the answer of somebody else.
+    await eventually(async () => (await now()).collected_at !== null);
+    expect(await notices()).toEqual([]);
   });
 
   test('what the human writes is the reason of a refusal', async () => {
@@ -106,7 +110,7 @@ describe('a permission', () => {
     expect(await replyTo('per_2')).toEqual({ reply: 'reject', message: 'Not now' });
   });
 
-  test('answered in opencode, the question at the desk falls, and so do those that the rejection took along', async () => {
+  test('answered in opencode, the question at the desk is withdrawn, with those that the rejection covers', async () => {
     await attach(hive, server.url);
     server.askPermission('per_1');
     server.askPermission('per_2');
@@ -139,6 +143,35 @@ describe('a permission', () => {
     const [prompt] = await atTheDesk();
     expect(prompt).toMatchObject({ header: 'Edit', question: 'Change /demo/a?' });
     for (const text of ['- one', '+ two', 'its file_path']) expect(prompt?.context).toContain(text);
+  });
+
+  test('shows every field under its own name, whatever that is', async () => {
+    await attach(hive, server.url);
+    const input = JSON.parse(
+      '{"command": "make", "constructor": "x", "__proto__": "y", "file_path": "z", "its file_path": "w"}',
+    );
+    server.askPermission('per_1', { ...input, filePath: '/demo/a' }, { permission: 'edit' }, 'write');
+    server.askPermission('per_2', input, { metadata: JSON.parse('{"__proto__": {}, "toString": null}') });
+    const prompts = await atTheDesk(2);
+    const lines = (tool: string): string[] | undefined =>
+      prompts.find(({ header }) => header === tool)?.context?.split('\n');
+    for (const line of ['constructor: "x"', '__proto__: "y"'])
+      for (const tool of ['Write', 'Bash']) expect(lines(tool)).toContain(line);
+    for (const line of ['"its file_path": "z"', '"its its file_path": "w"'])
+      expect(lines('Write')).toContain(line);
+    for (const line of ['file_path: "z"', '__proto__: {}', 'toString: null'])
+      expect(lines('Bash')).toContain(line);
+  });
+
+  test('characters that cannot be stored are replaced, in everything that the server says', async () => {
+    await attach(hive, server.url);
+    const metadata = { command: 'make\0 \ud800' };
+    server.askPermission('per_\0', {}, { permission: 'sh\0', metadata, tool: undefined });
+    const [prompt] = await atTheDesk();
+    expect(prompt?.fingerprint).toMatch(/^sh\uFFFD /);
+    expect(prompt?.context).toContain('make<U+FFFD> <U+FFFD>');
+    await answer(prompt, 'Reject');
+    expect(await replyTo('per_\uFFFD')).toEqual({ reply: 'reject' });
   });
 
   test('without its call it is shown as opencode describes it', async () => {
@@ -191,7 +224,7 @@ describe('questions', () => {
     ],
   };
 
-  test('are answered at the desk in their order, with several labels, or in words of one’s own', async () => {
+  test('are answered at the desk in their order, with several labels, or in free text', async () => {
     await attach(hive, server.url);
     const questions = [COLOR, { ...COLOR, question: 'Which ones?', multiple: true }, { question: 'Name?' }];
     server.askQuestion('que_1', questions);
@@ -208,6 +241,16 @@ describe('questions', () => {
     expect(await replyTo('que_1')).toEqual({ answers: [['Green'], ['Red', 'Blue'], ['Ada']] });
   });
 
+  test('with characters that cannot be stored are answered, with what was shown', async () => {
+    await attach(hive, server.url);
+    const options = [{ label: 'Re\0d' }, { label: 'Blue\udfff' }];
+    server.askQuestion('que_1', [{ question: 'Which\0?', options }]);
+    const [prompt] = await atTheDesk();
+    expect(prompt?.options).toMatchObject([{ label: 'Re\uFFFDd' }, { label: 'Blue\uFFFD' }, {}]);
+    await answer(prompt, 'Re\uFFFDd');
+    expect(await replyTo('que_1')).toEqual({ answers: [['Re\uFFFDd']] });
+  });
+
   test('declined at the desk are rejected', async () => {
     await attach(hive, server.url);
     server.askQuestion('que_1', [COLOR]);
@@ -219,7 +262,7 @@ describe('questions', () => {
 });
 
 describe('sessions and turns', () => {
-  test('a turn begins and ends with the status of its session, and takes its questions with it', async () => {
+  test('a turn begins and ends with the status of its session, and its questions end with it', async () => {
     await attach(hive, server.url);
     server.begin('ses_1');
     await eventually(async () => (await turnsOf(hive, 'editor-1'))[0]?.state === 'in_progress');
@@ -249,7 +292,7 @@ describe('sessions and turns', () => {
 });
 
 describe('the connection', () => {
-  test('what waits in the server when it is attached is asked, and what runs is known', async () => {
+  test('what is pending in the server when it is attached is asked, and running turns are known', async () => {
     server.begin('ses_1');
     server.askPermission('per_1');
     await attach(hive, server.url);
@@ -272,7 +315,18 @@ describe('the connection', () => {
     expect(await atTheDesk()).toMatchObject([{ question: 'Run make two?' }]);
   });
 
-  test('a server that has ended loses what it asked: nothing waits, nothing is allowed, and its successor is found', async () => {
+  test('after it was lost, a turn that ended in the meantime is over', async () => {
+    await attach(hive, server.url);
+    server.begin('ses_1');
+    const state = async () => (await turnsOf(hive, 'editor-1'))[0]?.state;
+    await eventually(async () => (await state()) === 'in_progress');
+    server.interruptStreams();
+    server.end('ses_1');
+    server.resume();
+    await eventually(async () => (await state()) === 'completed');
+  });
+
+  test('a server that has ended loses what it asked: nothing is pending, nothing is allowed, and its successor is found', async () => {
     const { remarks } = await attach(hive, server.url);
     server.begin('ses_1');
     server.askPermission('per_1');
@@ -303,6 +357,14 @@ describe('the connection', () => {
     expect(server.replies).toEqual([]);
   });
 
+  test('a session for which another process speaks is left to it', async () => {
+    await hive.sessions.introduce(introduction({ session_id: 'editor-1', pid: process.ppid }));
+    await attach(hive, server.url);
+    server.askPermission('per_1', { command: 'make one' });
+    server.askPermission('per_2', { command: 'make two' }, { sessionID: 'ses_2' });
+    expect(await atTheDesk()).toMatchObject([{ question: 'Run make two?' }]);
+  });
+
   test('attached twice, it asks once', async () => {
     await attach(hive, server.url);
     await attach(hive, server.url);
@@ -314,7 +376,7 @@ describe('the connection', () => {
     expect((await hive.prompts.list({ limit: 10 })).items).toHaveLength(1);
   });
 
-  test('when it is given up, nothing waits at the desk', async () => {
+  test('when the attachment ends, nothing is pending at the desk', async () => {
     const attached = await attach(hive, server.url);
     server.begin('ses_1');
     server.askPermission('per_1');
@@ -325,7 +387,7 @@ describe('the connection', () => {
     expect(server.replies).toEqual([]);
   });
 
-  test('events that make no sense are passed over', async () => {
+  test('invalid events are ignored', async () => {
     await attach(hive, server.url);
     for (const properties of [{}, { id: 7 }, { id: 'per_x', sessionID: ['a'] }])
       server.askPermission('per_x', {}, properties);
@@ -352,7 +414,7 @@ test('a desk that comes too late is told what was answered', async () => {
   ]);
 });
 
-test('of a desk and another client that answer at once one wins, and a desk that does not is told', async () => {
+test('if a desk and another client answer at once, one wins, and a desk that loses is told', async () => {
   const RACES = 150;
   await attach(hive, server.url);
   const draw = lots(20);

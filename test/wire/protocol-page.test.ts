@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
-import { type DeskConnection, NOTIFICATIONS } from '../../src/adapters/emacs/desk-connection.ts';
+import { type DeskConnection, NOTIFICATIONS } from '../../src/adapters/emacs/method.ts';
 import { ROOT } from '../support/children.ts';
 import { askEmacs } from '../support/emacs-batch.ts';
 
@@ -23,12 +23,12 @@ function sectionsUnder(heading: string): Map<string, string> {
   return new Map(sections.map((text) => [text.slice(0, text.indexOf('\n')), text]));
 }
 
-test('every method that Emacs may call stands there, and no other', () => {
+test('every method that Emacs may call is there, and no other', () => {
   const own = [...sectionsUnder('Emacs: JSON-RPC over stdio').keys()];
   expect(own.sort()).toEqual([...Object.keys(METHODS), 'initialize', 'shutdown'].sort());
 });
 
-test('every notification that the sidecar sends stands there, and no other', () => {
+test('every notification that the sidecar sends is there, and no other', () => {
   expect([...sectionsUnder('Notifications to Emacs').keys()].sort()).toEqual([...NOTIFICATIONS].sort());
 });
 
@@ -39,7 +39,7 @@ test('Emacs takes every notification that the sidecar sends, and waits for no ot
   expect((taken as string[]).sort()).toEqual([...NOTIFICATIONS].sort());
 });
 
-test('a name that is an event only is said to be one', () => {
+test('a name that is only an event is marked as one', () => {
   const from = page.indexOf('\n## Events\n');
   const events = page.slice(from, page.indexOf('\n## ', from + 1));
   for (const name of ['prompt/created', 'prompt/offered', 'prompt/popup', 'outreach/sent'])
@@ -61,7 +61,7 @@ function fieldsIn(section: string): string[] {
 test('the fields of each method are those that its code checks', async () => {
   const sections = sectionsUnder('Emacs: JSON-RPC over stdio');
   const all = [...new Set([...sections.values()].flatMap(fieldsIn))];
-  // A function is right nowhere: each field that is looked at is refused.
+  // A function is valid nowhere, so each field that is read is refused.
   const wrong = Object.fromEntries(all.map((field) => [field, () => null]));
   for (const [name, method] of Object.entries(METHODS)) {
     const fields = fieldsIn(sections.get(name) ?? '').sort();

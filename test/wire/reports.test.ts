@@ -1,5 +1,5 @@
 /**
- * Reports on their way into the session behind: exactly once normally, at least once whatever is killed.
+ * Reports on their way to the main session: exactly once normally, at least once whatever is killed.
  *
  * @module-tag at-least-once
  * @module-tag sqlite
@@ -52,7 +52,7 @@ async function killedHook(hive: OpenedHive, raw: Record<string, unknown>): Promi
 }
 
 describe('undisturbed', () => {
-  test('carried in once, with the next event that takes context; the one after proves it read', async () => {
+  test('carried in once, with the next event that accepts context; the one after proves it read', async () => {
     const hive = await openTestHive();
     const main = await mainOf(hive);
     const id = await send(hive, 'All tests pass.');
@@ -141,7 +141,7 @@ describe('who reads it', () => {
     expect(context(await claude(hive, { session_id: 'bg-1' }).prompt('p1'))).toBe('');
   });
 
-  test('the session that goes on from the parent after /clear', async () => {
+  test('the session that continues the parent after /clear', async () => {
     const hive = await openTestHive();
     const parent = await mainOf(hive, 'main-1');
     await send(hive, 'Before the clear.', 'bg-1', 'main-1');
@@ -163,7 +163,7 @@ describe('whatever is killed', () => {
     expect(context(await main.prompt('p1'))).toContain('My last words.');
   });
 
-  test('the hook before it commits: nothing was handed', async () => {
+  test('the hook before it commits: nothing was handed over', async () => {
     const hive = await openTestHive();
     const main = await mainOf(hive);
     await send(hive, 'Hello.');
@@ -171,7 +171,7 @@ describe('whatever is killed', () => {
     expect(context(await main.prompt('p1'))).not.toContain('repeated');
   });
 
-  test('the hook between commit and print: the next events prove nothing, and then it is handed again', async () => {
+  test('the hook between commit and print: the next events prove nothing, and then it is handed over again', async () => {
     const hive = await openTestHive();
     const main = await mainOf(hive);
     const id = await send(hive, 'Hello.');
@@ -192,7 +192,7 @@ describe('whatever is killed', () => {
     expect(await statusOf(hive, id)).toBe('delivered');
   });
 
-  test('the client after the print: a resume hands it again, marked', async () => {
+  test('the client after the print: a resume hands it over again, marked', async () => {
     const hive = await openTestHive();
     const main = await mainOf(hive);
     await send(hive, 'Hello.');
@@ -202,7 +202,7 @@ describe('whatever is killed', () => {
     expect(again).toContain('(repeated: this may have reached you before)');
   });
 
-  test('the client for good: the next main session of the project has it', async () => {
+  test('the client for good: the next main session of the project gets it', async () => {
     const hive = await openTestHive();
     const main = await mainOf(hive);
     await send(hive, 'Hello.');

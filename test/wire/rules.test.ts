@@ -149,7 +149,7 @@ describe('nothing is written', () => {
     expect(readFileSync(desk.file, 'utf8')).not.toContain('npm test');
   });
 
-  test('that could never allow what is meant', async () => {
+  test('that could never allow what it is meant for', async () => {
     const desk = await openDesk();
     const rule = { decision: 'allow', tool: 'Bash', input: 'sudo *' };
     await expect(desk.sidecar.request('rule/add', { rule })).rejects.toThrow(
@@ -158,7 +158,7 @@ describe('nothing is written', () => {
     expect((await desk.sidecar.request('rule/try', { rule })).trial.problem).toMatch(/has a star where sudo/);
   });
 
-  test('removed that has changed meanwhile', async () => {
+  test('when the rule to remove has changed in the meantime', async () => {
     const desk = await openDesk();
     const { rules } = await desk.sidecar.request('rule/list');
     writeFileSync(desk.file, readFileSync(desk.file, 'utf8').replace('git push', 'git pull'));
@@ -206,7 +206,7 @@ test('what was always allowed is proposed once, at most once a day, and not agai
   expect(await hive.rules.propose()).toBeNull();
 });
 
-test('the ledger counts what was asked here', async () => {
+test('the statistics count what was asked here', async () => {
   const desk = await openDesk();
   await decided(desk, 'npm test', 'Allow');
   const { stats } = await desk.sidecar.request('stats/read', {});

@@ -6,7 +6,7 @@ import { eventually } from '../support/wait.ts';
 import { askedAndShown, askFully, connectDesk, exchange, expectTold } from './sidecar-wire.ts';
 
 describe('prompts', () => {
-  test('an ask, its answer and what is told of them', async () => {
+  test('an ask, its answer and the notifications of both', async () => {
     const { hive, sidecar } = await connectDesk();
     const { ask_id } = await askFully(hive);
     await expectTold(sidecar, 'hivemind-ask');
@@ -70,7 +70,7 @@ describe('prompts', () => {
     await exchange(sidecar, 'prompt/release', { ask_id });
   });
 
-  test('one for a team, which goes to everybody in the end', async () => {
+  test('one for a team, which is escalated to everybody', async () => {
     const { hive, sidecar } = await connectDesk();
     await hive.humans.setTeam({ name: 'Ops', members: ['Bob', 'Eve'] });
     const { ask_id } = await ask(hive, { to: 'ops', escalate_after_ms: 1_000, urgency: 'low' });
@@ -115,7 +115,7 @@ test('history finds what was asked, by its words', async () => {
   await exchange(sidecar, 'history/search', { query: 'COLOUR', limit: 10 });
 });
 
-test('an answer may come as a notification: it is stored, and nobody is answered', async () => {
+test('an answer may come as a notification: it is stored, and there is no reply', async () => {
   const { hive, sidecar } = await connectDesk();
   const { ask_id } = await ask(hive, { urgency: 'low' });
   sidecar.notify('hivemind-response', { ask_id, decision: 'yes', by: 'ada', response_id: 'r1' });

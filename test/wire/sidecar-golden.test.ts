@@ -34,7 +34,7 @@ describe('desks', () => {
     expectGolden('sidecar/desk/preferences-changed', { notification: { method, params } });
   });
 
-  test('that were asleep while retention removed what they had not seen lost their place', async () => {
+  test('that were suspended while retention removed what they had not seen lost their place', async () => {
     const { hive, sidecar } = await connectDesk();
     process.kill(sidecar.child.pid, 'SIGSTOP');
     await ask(hive, { urgency: 'low' });
@@ -48,7 +48,7 @@ describe('desks', () => {
     expect(prompts).toHaveLength(1);
   });
 
-  test('hear of notices', async () => {
+  test('receive notices', async () => {
     const { hive, sidecar } = await connectDesk();
     const data = { kind: 'test', text: 'Something happened.' };
     await hive.store.write((tx) =>
@@ -153,7 +153,7 @@ describe('agents of other packages in Emacs', () => {
     await expectTold(sidecar, 'session/wake');
   });
 
-  test('are refused what no session was introduced for', async () => {
+  test('are refused requests for a session that was not introduced', async () => {
     const { sidecar } = await connectDesk();
     await exchange(sidecar, 'turn/begin', { session_id: 'editor-unknown' }, 'turn/begin-unknown');
   });
@@ -174,7 +174,7 @@ test('what agents send unasked is listed', async () => {
   await exchange(sidecar, 'outreach/list', {});
 });
 
-test('what desks were told is told again to one that opens later', async () => {
+test('notices that desks received are sent again to one that opens later', async () => {
   const { hive, sidecar } = await connectDesk();
   for (const text of ['The guard gave up.', 'A loop was stopped.'])
     await hive.store.write((tx) => giveNotice(tx, { severity: 'warning', text, session_id: null }));

@@ -36,7 +36,7 @@ export async function exchange(
   return 'result' in reply ? reply.result : reply.error;
 }
 
-/** Popups are recorded on the trail when the machine comes to them. */
+/** Popups are recorded in the event log whenever the machine gets to them. */
 function steady<T>(reply: T): T {
   return JSON.parse(
     JSON.stringify(reply, (key, value: unknown) =>

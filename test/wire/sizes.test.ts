@@ -55,7 +55,7 @@ test(`${MANY} pending prompts of long texts come page by page, each in a frame`,
   expect(seen).toEqual(Array.from({ length: seen.length }, (_, n) => idOf(n)));
 });
 
-test('history in full comes whole, as much of it as a frame holds', async () => {
+test('the full history has whole entries, as many as a frame holds', async () => {
   const { hive, sidecar } = await connect();
   const questions = Array.from({ length: 60 }, (_, n) => `${n} ${'ü'.repeat(7_900)}`);
   for (const question of questions) await ask(hive, { question, urgency: 'low' });
@@ -77,7 +77,7 @@ test('history in full comes whole, as much of it as a frame holds', async () => 
   expect(entries.every(({ text }: { text: string }) => text.length === 400)).toBe(true);
 });
 
-test('a page of many costs hardly more than a page of few', async () => {
+test('a page of many prompts costs hardly more than a page of few', async () => {
   /** Processor time, and the least of several: what else the machine does is not counted. */
   async function pageCost(count: number): Promise<number> {
     const { hive, sidecar } = await connect();
@@ -95,7 +95,7 @@ test('a page of many costs hardly more than a page of few', async () => {
   expect(many / few).toBeLessThan(4);
 });
 
-test('a walk to the end meets everything once, and whole', async () => {
+test('all pages together have everything once, and whole', async () => {
   const { hive, sidecar } = await connect();
   const options = Array.from({ length: 20 }, (_, n) => ({ label: `${n}`, description: 'd'.repeat(2_000) }));
   const asked: string[] = [];
@@ -133,7 +133,7 @@ test.each([
   ['quotes', '"'],
   ['control characters', 'x\u0001\u0002'],
   ['emoji', '🐝'],
-])('texts of %s that swell on the wire lose their end, not the frame', async (_what, character) => {
+])('texts of %s that grow on the wire are cut, and their frame is sent', async (_what, character) => {
   const { hive, sidecar } = await connect();
   const bytes = Buffer.byteLength(character);
   const { ask_id } = await ask(hive, {
@@ -184,7 +184,7 @@ test.each([
   expect(sidecar.largest()).toBeLessThan(LIMIT);
 });
 
-test('what only the store needs does not travel', async () => {
+test('what only the store needs is not sent', async () => {
   const { hive, sidecar } = await connect();
   await ask(hive, { idempotency_key: 'key', urgency: 'low' });
   const { params } = await sidecar.seen((frame) => frame.method === 'hivemind-ask');

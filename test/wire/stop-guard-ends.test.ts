@@ -37,7 +37,7 @@ describe('without a Stop', () => {
     expect(await hive.sessions.sweep('test')).toEqual([]);
   });
 
-  test('freely: nobody asked for a report, so nobody is told', async () => {
+  test('if no report is owed, nobody is told', async () => {
     const hive = await openTestHive();
     await hive.outreach.setSettings({ report_policy: 'freely' });
     await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), { env: HEADLESS });
@@ -48,7 +48,7 @@ describe('without a Stop', () => {
 });
 
 describe('an interrupt', () => {
-  test('is not held up by anything that is owed', async () => {
+  test('is not delayed by anything that is owed', async () => {
     const hive = await openTestHive();
     const agent = claude(hive, { env: { HIVE_SOURCE: 'bg' } });
     await agent.start();
@@ -81,7 +81,7 @@ describe('remind', () => {
 });
 
 describe('a turn', () => {
-  test('where one visible output is allowed, as the client tells turns; the next prompt begins another', async () => {
+  test('with one visible output allowed, as the client reports turns; the next prompt begins another', async () => {
     const hive = await openTestHive();
     const agent = claude(hive, { env: HEADLESS });
     await agent.start();
@@ -100,7 +100,7 @@ describe('a turn', () => {
     await ping(hive, 'session-1', 'again');
   });
 
-  test('the count of blocks begins anew with the next', async () => {
+  test('the count of blocks is reset at the next', async () => {
     const hive = await openTestHive();
     const agent = claude(hive, { env: HEADLESS });
     await agent.start();

@@ -48,11 +48,11 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
   const stops = (hive: OpenedHive, name: string = stop): Promise<string> =>
     fire(hive, recorded(client, name), as);
 
-  test('a silent one stops, and nothing at all is printed', async () => {
+  test('a session without output stops, and nothing is printed', async () => {
     expect(await stops(await start())).toBe('');
   });
 
-  test('what nobody could be shown owes no report; what may still be shown does', async () => {
+  test('output that nobody saw requires no report; output that may still be shown does', async () => {
     const hive = await start();
     await ping(hive, session);
     expect(await stops(hive)).toContain('have not reported it');
@@ -78,7 +78,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     expect(await stops(hive, again)).toContain('"decision":"block"');
   });
 
-  test('a model that ignores it fifty times is let go after three, and the human is told what it was', async () => {
+  test('a model that ignores it fifty times may stop after three holds, and the human is told what was not reported', async () => {
     const hive = await start();
     await ping(hive, session);
     const printed = [await stops(hive)];
@@ -115,7 +115,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     expect((await stops(hive)) !== '').toBe(held);
   });
 
-  test('always: a silent one owes a report too, and is let go after three', async () => {
+  test('always: a session without output owes a report too, and may stop after three holds', async () => {
     const hive = await start();
     await hive.sessions.configure(session, { report_policy: 'always' }, HUMAN);
     const printed: string[] = [];
@@ -178,7 +178,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     expect(printed).toContain(`hivemind_process_mentions {"mention_ids": ["${mention_id}"]}`);
   });
 
-  test('everything that is owed is said at once', async () => {
+  test('everything that is owed is listed at once', async () => {
     const hive = await start();
     const asker = await hive.sessions.resolve(session);
     const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);

@@ -1,5 +1,5 @@
 /**
- * Whatever a library prints goes to stderr: a stray line on stdout would wedge the client at the other end.
+ * Whatever a library prints goes to stderr: a stray line on stdout would break the protocol for the client.
  *
  * @module-tag untrusted
  * @module-tag sqlite

@@ -1,4 +1,4 @@
-/** Where the recorded sessions and subagents of both clients run, and what that means for their Stops. */
+/** The sources of the recorded sessions and subagents of both clients, and what they mean for their Stops. */
 import { describe, expect, test } from 'vitest';
 import { HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, recordedSequence } from '../support/hooks.ts';
@@ -8,7 +8,7 @@ import { CLAUDE, CODEX, HEADLESS, ping, recorded, refusalOf, report } from '../s
 const HELD = /^{"decision":"block","reason":"You showed your human ping \\"Look\\" and have not reported it/;
 
 describe('subagents', () => {
-  test('of Claude Code in the background: told by PostToolUse of Agent, held at SubagentStop', async () => {
+  test('of Claude Code in the background: known from PostToolUse of Agent, held at SubagentStop', async () => {
     const hive = await openTestHive();
     const agent = `${CLAUDE}:a0000000000000001`;
     await fire(hive, recorded('claude-code', 'SessionStart-startup-tui'));
@@ -71,7 +71,7 @@ describe('sources, as the recorded environments tell them', () => {
     expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source });
   });
 
-  test.each(['claude-code', 'codex'] as const)('a fork of %s is fork, and stays it', async (client) => {
+  test.each(['claude-code', 'codex'] as const)('a fork of %s is a fork, and stays one', async (client) => {
     const hive = await openTestHive();
     const fork = recorded(client, client === 'codex' ? 'SessionStart-fork' : 'SessionStart-fork-headless');
     await fire(hive, fork, { client });

@@ -27,7 +27,7 @@ function failing(hive: OpenedHive, number: number): OpenedHive {
 }
 
 // One batch: a question, a message, a session; each is read, and the question is marked as offered.
-test.each([1, 2, 3, 4, 99])('whichever look at the store fails: number %i', async (number) => {
+test.each([1, 2, 3, 4, 99])('whichever access to the store fails: number %i', async (number) => {
   const hive = await openTestHive(tempStore());
   const session = await hive.sessions.introduce(introduction());
   const { ask_id } = await ask(hive, {}, session.session_id);

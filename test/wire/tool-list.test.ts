@@ -56,7 +56,7 @@ const QUESTION = {
   options: ['yes', 'keep it a week', 'no'],
 };
 
-describe('a result has at most so many tokens:', () => {
+describe('a result has a limited number of tokens:', () => {
   test('of asking, polling and the answer', async () => {
     const { hive, agent } = await scene();
     const asked = await agent.call('hivemind_ask_async', QUESTION);

@@ -32,7 +32,7 @@ describe('Esc in the terminal', () => {
     ]);
   });
 
-  test('the next prompt tells the model, once for each', async () => {
+  test('the next prompt tells the model, once for each turn', async () => {
     const { printed } = await replay('esc-tui', 'esc-tool-stream-early-mcp');
     const told = printed.filter((text) => text.includes('was interrupted at the terminal'));
     expect(told).toHaveLength(3);
@@ -50,7 +50,7 @@ describe('Esc in the terminal', () => {
     ]);
   });
 
-  test('while a Stop hook of somebody else waits: the turn had completed for us, and stays so', async () => {
+  test('while a Stop hook of somebody else waits: the turn was completed for Hive, and stays so', async () => {
     const { hive } = await replay('stop-hook-waits-esc', 'esc-stop-hook');
     expect(await endsOf(hive, FIRST)).toEqual(['completed', 'completed']);
   });
@@ -71,7 +71,7 @@ describe('Esc in the terminal', () => {
   });
 });
 
-describe('a prompt that displaces the turn that runs', () => {
+describe('a prompt that replaces the running turn', () => {
   const id = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
 
   /** A turn whose client records what the named transcript has of it. */
@@ -83,7 +83,7 @@ describe('a prompt that displaces the turn that runs', () => {
   }
 
   test.each(['send-now-thinking', 'send-now-streaming'])(
-    'sent now in the terminal (%s): its words steer first, then a turn begins that no prompt told of',
+    'sent now in the terminal (%s): it steers first, then a turn begins without a prompt event',
     async (transcript) => {
       const { hive, client } = await running(transcript);
       await client.prompt(id(1), 'second words');
@@ -102,7 +102,7 @@ describe('a prompt that displaces the turn that runs', () => {
     },
   );
 
-  test('its questions stay unless they were bound to it, and those that fall say replaced', async () => {
+  test('its questions stay unless they were bound to it, and those that are cancelled say replaced', async () => {
     const { hive, client } = await running('sdk-now-thinking');
     const bound = await ask(hive, { when_turn_aborted: 'cancelled', question: 'Bound?' }, SESSION);
     const kept = await ask(hive, { question: 'Kept?' }, SESSION);
@@ -115,7 +115,7 @@ describe('a prompt that displaces the turn that runs', () => {
     expect((await hive.prompts.get(kept.ask_id)).status).toBe('pending');
   });
 
-  test('a wake-up displaces nothing: nothing says how that turn ended', async () => {
+  test('a wake-up replaces nothing: nothing says how that turn ended', async () => {
     const { hive, client } = await running('sdk-now-thinking');
     await client.prompt(id(3), '<task-notification>a background agent finished</task-notification>');
     expect(await endsOf(hive)).toEqual(['unknown', 'in_progress']);

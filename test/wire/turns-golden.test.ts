@@ -1,13 +1,13 @@
 /** The notifications of a turn to Emacs, from its tool to its end; each has a golden frame. */
 import { expect, test } from 'vitest';
-import { NOTIFICATIONS } from '../../src/adapters/emacs/desk-connection.ts';
+import { NOTIFICATIONS } from '../../src/adapters/emacs/method.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { expectGolden, goldenNames, readGolden } from './golden.ts';
 
-test('a turn is at work, is to stop, and is aborted', async () => {
+test('a turn is running, is asked to stop, and is aborted', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const sidecar = await startSidecar(store);

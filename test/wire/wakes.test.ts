@@ -45,7 +45,7 @@ function wait(changes: Partial<WakeWait> = {}): Promise<string | null> {
   return hive.wakes.untilWanted({ ...LIFE, ...changes, signal: over.signal });
 }
 
-/** What a waiter comes to once it has looked again, which it does after any event. */
+/** The outcome of a waiter once it has read the store again, as it does after any event. */
 async function stateOf(waiter: Promise<string | null>): Promise<string | null> {
   const read = vi.spyOn(hive.store, 'read');
   let isOver = false;
@@ -79,11 +79,11 @@ describe('a waiter', () => {
     expect(woken?.data).toEqual({ ask_ids: [asked.ask_id], mention_ids: [] });
   });
 
-  test('wakes nobody who is at work, and the same one when it idles', async () => {
+  test('does not wake a working agent, and wakes it when it is idle', async () => {
     const waiter = wait();
     await answer();
     expect(await stateOf(waiter)).toBe(RUNS);
-    // Who has just idled may also have been handed the answer with its Stop.
+    // An agent that has just become idle may have got the answer with its Stop.
     await hive.store.write(async (tx) => {
       const turn = await tx.turns.current(SESSION);
       if (turn !== undefined) await tx.turns.update({ ...turn, state: 'completed', ended_at: tx.now });
@@ -92,14 +92,14 @@ describe('a waiter', () => {
     expect(await waiter).toContain('is answered');
   });
 
-  test('is silent for an answer that was handed already', async () => {
+  test('is silent for an answer that was handed over already', async () => {
     await answer();
     await claude(hive).stop('p1');
     await claude(hive).stop('p1', true);
     expect(await stateOf(wait())).toBe(RUNS);
   });
 
-  test('that an agent did not heed is not followed by another for the same answer', async () => {
+  test('that an agent ignored is not followed by another for the same answer', async () => {
     await claude(hive).stop('p1');
     await answer();
     expect(await wait()).toContain('is answered');
@@ -117,7 +117,7 @@ describe('a waiter', () => {
     expect(await second).toContain('is answered');
   });
 
-  test('of a session that has ended goes without a word; the one that goes on is woken', async () => {
+  test('of a session that has ended ends silently; its successor is woken', async () => {
     await claude(hive).stop('p1');
     const waiter = wait();
     await whenWaiting(hive);
@@ -174,7 +174,7 @@ describe('a mention', () => {
     else expect(await stateOf(waiter)).toBe(RUNS);
   });
 
-  test('is looked at with the preferences as they are when it comes', async () => {
+  test('is handled with the preferences at the time when it comes', async () => {
     const waiter = wait();
     await prefer('gate', 'off');
     await mention();
@@ -192,14 +192,14 @@ describe('a mention', () => {
     expect(await wait()).toBeNull();
   });
 
-  test('is one that the session’s own setting may turn off', async () => {
+  test('does not wake if the session’s own setting turns it off', async () => {
     await hive.sessions.configure(SESSION, { gate: 'off' }, HUMAN);
     const waiter = wait();
     await mention();
     expect(await stateOf(waiter)).toBe(RUNS);
   });
 
-  test('is woken for once: not at each bell, not by the next waiter; the next mention wakes again', async () => {
+  test('wakes once: not at each bell, and not by the next waiter; the next mention wakes again', async () => {
     await mention();
     expect(await wait()).toContain('mentioned you');
     const next = wait();
@@ -227,7 +227,7 @@ describe('a mention', () => {
     expect(await stateOf(wait())).toBe(RUNS);
   });
 
-  test('leaves an agent at work alone, and wakes it when it has stopped', async () => {
+  test('does not disturb a working agent, and wakes it when it has stopped', async () => {
     await claude(hive).prompt('p2');
     const waiter = wait();
     await mention();
@@ -236,7 +236,7 @@ describe('a mention', () => {
     expect(await waiter).toContain('mentioned you');
   });
 
-  test('of the human wakes as well, and an answer that has come is told with it', async () => {
+  test('of the human wakes as well, and reports an answer that has come', async () => {
     await answer();
     await post(hive, 'human', '@Claude-sessi see there');
     expect(await wait()).toMatch(/^ask-\w+ is answered: .* Human mentioned you \[mention-/);
@@ -251,7 +251,7 @@ describe('a mention', () => {
     expect(text).toContain('; 2 more wait: read with');
   });
 
-  test('two idle agents that answer each other are woken a few times, then no more', async () => {
+  test('two idle agents that answer each other are woken a limited number of times', async () => {
     const [me, you] = [await hive.sessions.resolve(SESSION), other];
     let turns = 0;
     /** Idles until it is woken, answers, and idles again; false when nothing wakes it. */
@@ -274,16 +274,16 @@ describe('a mention', () => {
     );
     expect(last).toMatchObject([{ gates: false, delivered_at: null }]);
     expect(await noticesOf(hive)).toEqual([
-      expect.stringMatching(/keep answering each other.* or wake them/),
+      expect.stringMatching(/keep replying to each other.* or wake them/),
     ]);
-    // A word of the human lets them go on.
+    // A message of the human lets them go on.
     await claude(hive).prompt('typed', 'go on');
     await claude(hive).stop('typed');
     await post(hive, you, `@${me.handle} again`);
     expect(await liveOn(me, you)).toBe(true);
   });
 
-  test('wakes nobody for ever, however slowly they talk and whoever they are: the human is notified', async () => {
+  test('does not wake for ever, however slowly they talk and whoever they are: the human is notified', async () => {
     for (let n = 0; n < MOST_WAKES; n += 1) {
       const author = await join(hive, `${String(n).padStart(5, '0')}-session`);
       const { mentions } = await post(hive, author, '@Claude-sessi your turn');
@@ -302,7 +302,7 @@ describe('a mention', () => {
   });
 });
 
-test('a wake-up carries no answer beside it: its client says that no human spoke', async () => {
+test('a wake-up carries no answer: its client says that no human wrote it', async () => {
   const woken = recordedEvent('claude-code/UserPromptSubmit-wake-asyncRewake-idle.json');
   const [start] = recordedSequence('claude-code/rewake-idle.jsonl');
   await fire(hive, start ?? {});
@@ -378,7 +378,7 @@ describe('an idle Codex', () => {
     expect(await hive.store.read((tx) => tx.wakers.get(session.session_id))).toBeUndefined();
   });
 
-  test('gets a message that our hooks know to be none of the human’s', async () => {
+  test('gets a message that the hooks of Hive recognize as not from the human', async () => {
     const { waker, queued } = codexWaker();
     const session = { ...(await hive.sessions.resolve(SESSION)), client: 'codex-mcp-client' };
     waker.onSession(session);

@@ -41,16 +41,15 @@ function merged(before: Raw | undefined, now: Raw): Raw {
 }
 
 /** What an option means, and whether it refuses, by its kind. An unknown kind may allow anything. */
-const OPTION_KINDS: Readonly<Record<string, Pick<EditorOption, 'description' | 'refuses' | 'once'>>> = {
-  allow_once: { description: 'This once', refuses: false, once: true },
-  allow_always: {
-    description: 'From now on; the agent decides what this covers',
-    refuses: false,
-    once: false,
-  },
-  reject_once: { description: 'Refuse this once', refuses: true, once: true },
-  reject_always: { description: 'Refuse from now on', refuses: true, once: false },
-};
+const OPTION_KINDS: ReadonlyMap<unknown, Pick<EditorOption, 'description' | 'refuses' | 'once'>> = new Map([
+  ['allow_once', { description: 'This once', refuses: false, once: true }],
+  [
+    'allow_always',
+    { description: 'From now on; the agent decides what this covers', refuses: false, once: false },
+  ],
+  ['reject_once', { description: 'Refuse this once', refuses: true, once: true }],
+  ['reject_always', { description: 'Refuse from now on', refuses: true, once: false }],
+]);
 const UNKNOWN_KIND = { description: 'The agent does not say what this means', refuses: false, once: false };
 
 /** Fields of a call that are shown as such, or that say nothing about what it does. */
@@ -72,14 +71,15 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   const options = objectsIn(params['options']).flatMap((raw): EditorOption[] => {
     const [id, label] = [textIn(raw, 'optionId'), textIn(raw, 'name')];
     if (id === null || label === null) return [];
-    return [{ id, label, ...(OPTION_KINDS[String(raw['kind'])] ?? UNKNOWN_KIND) }];
+    return [{ id, label, ...(OPTION_KINDS.get(raw['kind']) ?? UNKNOWN_KIND) }];
   });
   // Version 2 has a subject, which contains the call or is a command itself.
   const subject = objectIn(params['subject']) ?? {};
   const given = objectIn(params['toolCall']) ?? objectIn(subject['toolCall']) ?? subject;
   if (options.length !== objectsIn(params['options']).length) return null;
   const call = calls.describe(given);
-  const input = objectIn(call['rawInput']) ?? commandOf(call);
+  const rawInput = objectIn(call['rawInput']);
+  const input = rawInput === null ? commandOf(call) : withoutOwnDirectory(rawInput, cwd);
   const content = objectsIn(call['content']);
   const said = [
     textIn(params, 'title'),
@@ -87,9 +87,12 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
     textIn(call, 'title'),
     ...content.map((part) => textIn(objectIn(part['content']) ?? {}, 'text')),
   ].filter((text) => text !== null);
-  const others = content.filter((part) => !isChange(part) && !isText(part));
+  const others = content.filter((part) => !isChange(part) && !isText(part) && part['type'] !== 'terminal');
   const rest = Object.entries(call).filter(
-    ([name]) => !DISPLAYED_FIELDS.has(name) && !(call['rawInput'] === undefined && name in input),
+    ([name, value]) =>
+      !DISPLAYED_FIELDS.has(name) &&
+      !(call['rawInput'] === undefined && Object.hasOwn(input, name)) &&
+      !(Array.isArray(value) && value.length === 0),
   );
   return {
     kind: 'permission',
@@ -110,6 +113,13 @@ function commandOf(call: Raw): Raw {
   return typeof command === 'string'
     ? { command, ...(args === undefined ? {} : { args }), ...(cwd === undefined ? {} : { cwd }) }
     : {};
+}
+
+/** Codex names the directory of each call, also that of the session, which is shown with every call. */
+function withoutOwnDirectory(input: Raw, cwd: string): Raw {
+  if (input['cwd'] !== cwd) return input;
+  const { cwd: _, ...others } = input;
+  return others;
 }
 
 function isText(part: Raw): boolean {

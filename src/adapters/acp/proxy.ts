@@ -94,6 +94,7 @@ const SESSION_METHODS: ReadonlySet<string> = new Set([
   'session/resume',
   'session/fork',
 ]);
+const CANCEL = 'session/cancel';
 const CANCEL_REQUEST = '$/cancel_request';
 const REQUEST_CANCELLED = -32_800;
 const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
@@ -134,6 +135,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (message === null || (method === null && id === null)) return writeTo(agent.output, bytes);
     if (method === null && id !== null) return answerOfClient(id, bytes);
     const params = objectIn(message['params']) ?? {};
+    if (method === CANCEL) cancelOfClient(params);
     const changed = id === null ? null : requestOfClient(id, method ?? '', params);
     if (changed === null) return writeTo(agent.output, bytes);
     return toAgent({ ...message, params: changed });
@@ -159,6 +161,14 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       }
     }
     return null;
+  }
+
+  /** A client that cancels a turn answers what waits in it. For the forms that it never saw, the proxy does. */
+  function cancelOfClient(params: Raw): void {
+    const acp_id = textIn(params, 'sessionId');
+    for (const question of questions.values())
+      if (question.conversation.acp_id === acp_id && !question.shown && !question.outrun)
+        beside(() => cancelForm(question, 'interrupted'));
   }
 
   /** Offers forms in the client's place. Version 2 says otherwise what a client can show: there nothing is added. */
@@ -327,7 +337,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (opened !== null) {
       question.offered = opened.offered;
       answer = opened.answer;
-      // Meanwhile the client may have answered, or the agent given up.
+      // The client may have answered by now, or the agent given up.
       if (questions.get(key(id)) !== question) {
         await hive.editors.withdraw(opened.offered, 'answered_elsewhere');
         return;
@@ -386,11 +396,16 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     }
   }
 
+  /** Answers a form that only the desks show, because its turn is over; a desk that was first has answered it. */
+  async function cancelForm(question: Question, reason: 'withdrawn' | 'interrupted'): Promise<void> {
+    if (await withdraw(question, reason)) await settle(question, withdrawnResult(question.method));
+  }
+
   // ---- Sessions and turns ----
 
   /** Stops the agent: somebody has interrupted its turn. */
   async function interrupt(acp_id: string): Promise<void> {
-    await toAgent({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: acp_id } });
+    await toAgent({ jsonrpc: '2.0', method: CANCEL, params: { sessionId: acp_id } });
     for (const question of [...questions.values()])
       if (question.conversation.acp_id === acp_id && (await withdraw(question, 'interrupted')))
         await settle(question, withdrawnResult(question.method));
@@ -400,6 +415,10 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     conversation.calls.clear();
     for (const question of [...questions.values()]) {
       if (question.conversation !== conversation) continue;
+      if (!question.shown && !question.outrun) {
+        beside(() => cancelForm(question, 'withdrawn'));
+        continue;
+      }
       questions.delete(key(question.id));
       beside(async () => {
         await withdraw(question, 'withdrawn');

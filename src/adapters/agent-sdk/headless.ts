@@ -92,7 +92,7 @@ export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Pr
 }
 
 /**
- * Waits until a run has ended, however often it sleeps. Meanwhile this program resumes this person's runs, as a sidecar
+ * Waits until a run has ended, however often it sleeps. Until then this program resumes this person's runs, as a sidecar
  * does: at most `jobs` agents at a time, 4 by default. With `signal` it stops waiting and resolves to the run as it is.
  * @throws HiveError `invalid_input` if there is no such run.
  */

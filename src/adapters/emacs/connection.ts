@@ -18,14 +18,6 @@ import type { HiveEvent } from '../../domain/events.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import {
-  type DeskConnection,
-  type EventNotifier,
-  ignoredIn,
-  type Methods,
-  type Notify,
-  type NotifyThen,
-} from './desk-connection.ts';
-import {
   deskMethods,
   doctorMethods,
   initializeDesk,
@@ -39,6 +31,14 @@ import { FrameReader, fitted } from './frames.ts';
 import { historyMethods } from './history.ts';
 import { mentionMethods, notifyMentions } from './mentions.ts';
 import { messageMethods, notifyMessages } from './messages.ts';
+import {
+  type DeskConnection,
+  type EventNotifier,
+  ignoredIn,
+  type Methods,
+  type Notify,
+  type NotifyThen,
+} from './method.ts';
 import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
 import { keepMalformed, notifyPrompts, promptMethods, receiveResponse, sentenceOf } from './prompts.ts';
 import { ruleMethods } from './rules.ts';

@@ -12,6 +12,7 @@ import {
   seatRegisterParams,
 } from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
+import { FRAME_BYTES } from './frames.ts';
 import {
   acting,
   type DeskConnection,
@@ -21,8 +22,7 @@ import {
   type Notify,
   takes,
   withoutParams,
-} from './desk-connection.ts';
-import { FRAME_BYTES } from './frames.ts';
+} from './method.ts';
 
 /** Opens the desk: from here on agents see that a human is present. */
 export const initializeDesk: Method = takes(initializeParams, async (params, connection) => {

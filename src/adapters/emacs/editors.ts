@@ -17,15 +17,8 @@ import {
   openParams,
   sessionRef,
 } from '../../schemas/editors.ts';
-import {
-  acting,
-  type DeskConnection,
-  type Method,
-  type Methods,
-  type OpenDialog,
-  takes,
-} from './desk-connection.ts';
 import { listed } from './frames.ts';
+import { acting, type DeskConnection, type Method, type Methods, type OpenDialog, takes } from './method.ts';
 
 /** What was sent before, of each connection: a dialog is opened only once its session is introduced. */
 const before = new WeakMap<DeskConnection, Promise<unknown>>();
@@ -168,12 +161,12 @@ function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAge
   if (form !== null && form !== undefined) {
     const { message, schema, url } = form;
     const given = { mode: url == null ? 'form' : 'url', url, schema: schema ?? {}, message };
-    const dialog = formFrom(cleanDeep(given), { asker: `The agent ${client}`, header: formHeader(client) });
+    const dialog = formFrom(given, { asker: `The agent ${client}`, header: formHeader(client) });
     if (dialog === null) throw invalidInput('This form has neither fields nor a page.');
     return dialog;
   }
   const said = [header, context].flatMap((text) => text || []);
-  return cleanDeep<EditorDialog>({
+  return {
     kind: 'permission',
     tool: { name: tool ?? kind ?? 'other', input: input ?? {} },
     said: [...new Set(said)],
@@ -188,7 +181,7 @@ function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAge
     })),
     cwd,
     takes_notes: params.takes_notes ?? false,
-  });
+  };
 }
 
 async function close(

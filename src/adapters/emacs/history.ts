@@ -3,8 +3,8 @@ import type { Page } from '../../application/ports.ts';
 import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
 import { historyParams } from '../../schemas/history.ts';
-import { type Methods, takes } from './desk-connection.ts';
 import { fitPage, fitted, PAGE_BYTES } from './frames.ts';
+import { type Methods, takes } from './method.ts';
 
 const DEFAULT_PAGE = 100;
 /** A page of 200 with this many characters each fits into a frame; with `full` there are fewer, and whole. */

@@ -4,6 +4,7 @@ import { HUMAN_ADDRESSEE } from '../../domain/actors.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
+import { fitPage } from './frames.ts';
 import {
   acting,
   type EventNotifier,
@@ -12,8 +13,7 @@ import {
   subjectsOf,
   takes,
   withoutParams,
-} from './desk-connection.ts';
-import { fitPage } from './frames.ts';
+} from './method.ts';
 
 const DEFAULT_PAGE = 200;
 /** How many characters of an agent's mention a notification carries; mention/list returns the whole. */

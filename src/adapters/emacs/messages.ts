@@ -5,8 +5,8 @@ import { explainUnresolved } from '../../domain/mentions.ts';
 import { humanAuthor } from '../../domain/messages.ts';
 import { projectName } from '../../domain/preferences.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
-import { acting, type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { acting, type EventNotifier, type Methods, subjectsOf, takes } from './method.ts';
 
 const DEFAULT_PAGE = 200;
 

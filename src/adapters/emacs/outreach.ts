@@ -1,5 +1,6 @@
 /** Pings, cards and reports over JSON-RPC. */
 import { outreachListParams } from '../../schemas/outreach.ts';
+import { fitPage } from './frames.ts';
 import {
   type DeskConnection,
   type EventNotifier,
@@ -7,8 +8,7 @@ import {
   type Notify,
   subjectsOf,
   takes,
-} from './desk-connection.ts';
-import { fitPage } from './frames.ts';
+} from './method.ts';
 
 const DEFAULT_PAGE = 100;
 

@@ -1,7 +1,7 @@
 /**
- * Prompts over JSON-RPC: listing them, taking the human's answers, by request or by notification, and telling Emacs what has
- * changed. `takes` checks the parameters of a method with their schema, and `acting` refuses agents (desk-connection.ts). In
- * Emacs, elisp/hive-model.el takes the notifications, and elisp/hive-outbox.el sends the answers.
+ * Prompts over JSON-RPC: listing them, taking the human's answers, by request or by notification, and notifying Emacs of what
+ * has changed. `takes` checks the parameters of a method with their schema, and `acting` refuses agents (method.ts). In Emacs,
+ * elisp/hive-model.el receives the notifications, and elisp/hive-outbox.el sends the answers.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,6 +19,7 @@ import {
   snoozeParams,
 } from '../../schemas/prompts.ts';
 import { toWireError } from '../errors.ts';
+import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 import {
   acting,
   type DeskConnection,
@@ -28,8 +29,7 @@ import {
   type Methods,
   subjectsOf,
   takes,
-} from './desk-connection.ts';
-import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
+} from './method.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
@@ -197,8 +197,8 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
   }
 };
 
-// ---- Answers as notifications, and answers that cannot be taken ----
-// What cannot be taken is kept (unread-answers.ts), because its sender may learn of that too late or, for a notification, never.
+// ---- Answers as notifications, and answers that cannot be accepted ----
+// What cannot be accepted is kept (unread-answers.ts), because its sender may learn of that too late or, for a notification, never.
 
 /** Takes an answer sent as a notification. Its sender does not retry, so this does, until `ended`. */
 export async function receiveResponse(

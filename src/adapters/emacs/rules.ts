@@ -10,7 +10,7 @@ import {
   ruleSuggestParams,
   ruleTryParams,
 } from '../../schemas/rules.ts';
-import { acting, type DeskConnection, type Methods, takes, withoutParams } from './desk-connection.ts';
+import { acting, type DeskConnection, type Methods, takes, withoutParams } from './method.ts';
 
 export const ruleMethods: Methods = {
   'rule/list': withoutParams(async ({ hive }) => ({ ...(await hive.rules.list()) })),

@@ -2,8 +2,8 @@
 import { countThatFits } from '../../domain/limits.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
-import { acting, type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { acting, type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './method.ts';
 
 const DEFAULT_LIMIT = 200;
 

@@ -1,7 +1,7 @@
-/** The ledger over JSON-RPC. */
+/** The statistics over JSON-RPC. */
 import { STATS_DAYS } from '../../domain/stats.ts';
 import { statsParams } from '../../schemas/stats.ts';
-import { type Methods, takes } from './desk-connection.ts';
+import { type Methods, takes } from './method.ts';
 
 export const statsMethods: Methods = {
   'stats/read': takes(statsParams, async ({ since }, { hive }) => ({

@@ -11,7 +11,7 @@ import {
   type Methods,
   subjectsOf,
   takes,
-} from './desk-connection.ts';
+} from './method.ts';
 
 function withSentence<Outcome extends InterruptOutcome>(outcome: Outcome): Outcome & { sentence: string } {
   return { ...outcome, sentence: outcomeSentence(outcome) };

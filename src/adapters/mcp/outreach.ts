@@ -52,7 +52,7 @@ const card = tool({
     const buttons =
       ask_id === null
         ? null
-        : `A pressed button is an answer: check with hivemind_poll {"ask_id": "${ask_id}"}; go on meanwhile.`;
+        : `A pressed button is an answer: check with hivemind_poll {"ask_id": "${ask_id}"}. Continue your work.`;
     return {
       outreach_id,
       status,

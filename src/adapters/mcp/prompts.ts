@@ -177,7 +177,7 @@ const poll = tool({
   name: 'hivemind_poll',
   title: 'Check for answers',
   description:
-    'Look for the answer to one question, to several, or, without an id, to all that are open. wait_ms waits up to 25 s. Polling changes nothing.',
+    'Check for the answer to one question, to several, or, without an id, to all that are open. wait_ms waits up to 25 s. Polling changes nothing.',
   example: {},
   always: true,
   input: pollShape,
@@ -288,7 +288,7 @@ const askAsync = tool({
   name: 'hivemind_ask_async',
   title: 'Ask the human',
   description:
-    'Ask your human. Returns an ask_id at once: go on with other work and look with hivemind_poll.',
+    'Ask your human. Returns an ask_id at once: continue with other work and check with hivemind_poll.',
   example: { question: 'Which one?', options: ['this', 'that'] },
   always: true,
   input: askShape,
@@ -337,8 +337,8 @@ async function answered(ask_id: string, wait_ms: number, call: ToolCall, without
   );
   if (waited === undefined || waited.status === 'pending') {
     const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${wait_ms} ms`;
-    const look = without ?? `look with hivemind_poll {"ask_id": "${ask_id}"}.`;
-    const next = `${ended}. The question stays open${without === undefined ? ': ' : '. '}${look}`;
+    const check = without ?? `check with hivemind_poll {"ask_id": "${ask_id}"}.`;
+    const next = `${ended}. The question stays open${without === undefined ? ': ' : '. '}${check}`;
     return { ask_id, status: 'pending', timed_out: !signal.aborted, next };
   }
   const [delivered] = await call.hand([ask_id]);
@@ -353,7 +353,7 @@ function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: Tool
       : prompt.to === null
         ? 'Asked; no desk is online, so the question waits in the store.'
         : `Asked; nobody reached by "${prompt.to}" is at a desk, so the question waits in the store${prompt.escalates_at === null ? '' : `, and goes to everybody at ${prompt.escalates_at}`}.`;
-  return [asked, 'Go on with other work; look with hivemind_poll.', advice]
+  return [asked, 'Continue with other work; check with hivemind_poll.', advice]
     .filter((part) => part !== null)
     .join(' ');
 }
@@ -362,7 +362,7 @@ const note = tool({
   name: 'hivemind_note',
   title: 'Add a note to a question',
   description:
-    'Add what you have learned meanwhile to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
+    'Add what you have learned since to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
   example: { ask_id: 'ask-…', note: 'The tests are green now.' },
   input: noteShape,
   readOnly: false,
@@ -396,7 +396,7 @@ const ask = tool({
   name: 'hivemind_ask',
   title: 'Ask the human and wait',
   description:
-    'Ask your human and wait for the answer. You can do nothing else meanwhile: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
+    'Ask your human and wait for the answer. You can do nothing else until then: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
   example: { question: 'Which one?', options: ['this', 'that'] },
   input: blockingAskShape,
   // The other arguments have their schema in hivemind_ask_async.

@@ -1,6 +1,6 @@
 /**
  * A server of opencode, attached to the hive: what its agents ask is asked at the desks as well, and the first answer
- * wins. The server itself decides who is first: it takes one reply to each request. Turns, and so interrupts, are known to
+ * wins. The server itself decides who is first: it accepts one reply to each request. Turns, and so interrupts, are known to
  * the hive. What waits in the server is read anew at each connection, so nothing depends on an event that was missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -74,6 +74,15 @@ const LAST_PAUSE_MS = 30_000;
 const RETRY_MS = 5_000;
 /** A subagent of a subagent…: a longer chain is an error of the server. */
 const MOST_PARENTS = 10;
+/** What is kept of one server, however much it sends: the newest sessions, projects, and requests that are over. */
+const MOST_CONVERSATIONS = 200;
+const MOST_DIRECTORIES = 100;
+const MOST_OVER = 1_000;
+/** Beyond these, opencode alone shows what it asks. */
+const MOST_QUESTIONS = 200;
+/** Longer ones are not of opencode. */
+const LONGEST_ID = 200;
+const LONGEST_DIRECTORY = 4_096;
 const SENTENCES = {
   attached: (url: string) => `Attached to ${url}.`,
   lost: (url: string, why: string) => `Cannot reach ${url} (${why}); trying again until you stop this.`,
@@ -92,6 +101,8 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   /** The projects that the server has shown. */
   const directories = new Set<string>();
   const speakers = speakersIn(hive);
+  /** Requests were left to opencode since the last connection. */
+  let isFull = false;
   const background = new Set<Promise<void>>();
   /** Fires at the next connection. */
   let connected = Promise.withResolvers<void>();
@@ -109,8 +120,8 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   // ---- Events ----
 
   function onEvent({ type, directory, properties }: ServerEvent): void {
-    const session = textIn(properties, 'sessionID');
-    const request = textIn(properties, 'requestID');
+    const session = idIn(properties, 'sessionID');
+    const request = idIn(properties, 'requestID');
     const conversation = session === null ? undefined : conversations.get(session);
     switch (type) {
       case 'permission.asked':
@@ -143,7 +154,13 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   function conversationOf(id: string, directory: string): Conversation {
     const known = conversations.get(id);
     if (known !== undefined) return known;
-    directories.add(directory);
+    if (directory.length <= LONGEST_DIRECTORY) directories.add(directory);
+    forgetOldest(directories, MOST_DIRECTORIES);
+    if (conversations.size >= MOST_CONVERSATIONS) {
+      const all = [...conversations.values()];
+      const idle = all.find((one) => one.turn === undefined && asksOf(one).length === 0);
+      isGone([idle ?? all[0]].flatMap((one) => one ?? []));
+    }
     const turn_stop = new AbortController();
     const one: Conversation = { id, directory, session: null, turn: undefined, turn_stop, aborted: false };
     conversations.set(id, one);
@@ -163,11 +180,13 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
       const asking = objectsIn(await server.get('/question', directory));
       const statuses = objectIn(await server.get('/session/status', directory)) ?? {};
       // What an aborted turn asked stays listed for good. Nobody waits for it any more.
-      const isLive = (request: Raw): boolean => String(request['sessionID']) in statuses;
+      const isLive = (request: Raw): boolean => Object.hasOwn(statuses, String(request['sessionID']));
       const waiting = new Set([...permissions, ...asking].filter(isLive).map((request) => request['id']));
       for (const question of before) if (!waiting.has(question.id)) isOver(question.id, undefined);
-      for (const conversation of running) if (!(conversation.id in statuses)) endTurn(conversation);
-      for (const [id, status] of Object.entries(statuses)) hasStatus(conversationOf(id, directory), status);
+      for (const conversation of running)
+        if (!Object.hasOwn(statuses, conversation.id)) endTurn(conversation);
+      for (const [id, status] of Object.entries(statuses))
+        if (id.length <= LONGEST_ID) hasStatus(conversationOf(id, directory), status);
       for (const request of permissions.filter(isLive)) asked('permission', request, directory);
       for (const request of asking.filter(isLive)) asked('question', request, directory);
     }
@@ -176,8 +195,13 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   // ---- Questions ----
 
   function asked(kind: Question['kind'], request: Raw, directory: string): void {
-    const [id, session] = [textIn(request, 'id'), textIn(request, 'sessionID')];
+    const [id, session] = [idIn(request, 'id'), idIn(request, 'sessionID')];
     if (id === null || session === null || questions.has(id) || over.has(id)) return;
+    if (questions.size >= MOST_QUESTIONS) {
+      if (!isFull) hive.log.warn('hive attach leaves further requests to opencode.', { url: server.url });
+      isFull = true;
+      return;
+    }
     const conversation = conversationOf(session, directory);
     const question = {
       id,
@@ -233,7 +257,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     }
   }
 
-  /** Sends a desk's answer, again at each connection until the server has taken it or refused it. */
+  /** Sends a desk's answer, again at each connection until the server has accepted it or refused it. */
   async function deliver(question: Question, answer: EditorAnswer): Promise<void> {
     const { id, kind, request, conversation, stop, offered } = question;
     const body =
@@ -252,7 +276,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
         );
         questions.delete(id);
         const other = over.get(id);
-        over.set(id, other);
+        noteOver(id, other);
         if (offered === null) return;
         if (isAccepted) await hive.editors.acted(offered.session.session_id, id);
         else if (!question.settled) await hive.editors.withdraw(offered, 'answered_elsewhere', other);
@@ -275,9 +299,14 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     await hive.notices.give({ severity: 'warning', session_id, text, data });
   }
 
+  function noteOver(id: string, reply: string | undefined): void {
+    over.set(id, reply);
+    forgetOldest(over, MOST_OVER);
+  }
+
   /** It was answered in opencode, or is no longer asked. `deliver` tells a desk that was first in the hive. */
   function isOver(id: string, reply: string | undefined): void {
-    over.set(id, reply);
+    noteOver(id, reply);
     const question = questions.get(id);
     // This may be our own reply. If it is not, the server refuses ours.
     if (question === undefined || question.sending) return;
@@ -309,7 +338,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     }
     conversation.session ??= (async () => {
       const info = objectIn(await server.get(`/session/${encodeURIComponent(id)}`, directory)) ?? {};
-      const parent = depth < MOST_PARENTS ? textIn(info, 'parentID') : null;
+      const parent = depth < MOST_PARENTS ? idIn(info, 'parentID') : null;
       const parent_session_id = parent === null ? null : await parentId(parent, directory, depth + 1);
       return hive.sessions.introduce({
         ...options.findProject(directory),
@@ -431,6 +460,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     try {
       const opened = (): void => {
         over.clear();
+        isFull = false;
         beside(async () => {
           try {
             await readAll();
@@ -477,6 +507,20 @@ function sessionId(id: string): string {
     .replace(/^ses_/, '')
     .replace(/[^\w-]/g, '_')
     .slice(0, 64)}`;
+}
+
+/** An id of opencode; null for anything else. */
+function idIn(raw: Raw, field: string): string | null {
+  const id = textIn(raw, field);
+  return id !== null && id.length <= LONGEST_ID ? id : null;
+}
+
+/** Sets and maps are in the order in which they were filled. */
+function forgetOldest(kept: Set<string> | Map<string, unknown>, most: number): void {
+  for (const key of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(key);
+  }
 }
 
 function reasonOf(error: unknown): string {

@@ -74,7 +74,9 @@ function alwaysFor(patterns: readonly string[]): EditorOption[] {
 /** The fields that differ from those of the call, which is shown as it is. */
 function unlike(fields: Raw, input: Raw): Raw {
   return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => JSON.stringify(input[name]) !== JSON.stringify(value)),
+    Object.entries(fields).filter(
+      ([name, value]) => !Object.hasOwn(input, name) || JSON.stringify(input[name]) !== JSON.stringify(value),
+    ),
   );
 }
 
@@ -82,45 +84,60 @@ function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** Tools whose arguments Hive understands, by the name of their own: what opencode asks for them, and what they are here. */
-const KNOWN: Readonly<
-  Record<string, { permission: string; name: string; fields: Readonly<Record<string, string>> }>
-> = {
-  bash: { permission: 'bash', name: 'Bash', fields: {} },
-  edit: {
-    permission: 'edit',
-    name: 'Edit',
-    fields: {
-      filePath: 'file_path',
-      oldString: 'old_string',
-      newString: 'new_string',
-      replaceAll: 'replace_all',
+interface KnownTool {
+  /** What opencode asks for it. */
+  permission: string;
+  /** Its name here. */
+  name: string;
+  /** The names of its fields here. */
+  fields?: ReadonlyMap<string, string>;
+}
+
+/** Tools whose arguments Hive understands, by the name of their own. */
+const KNOWN: ReadonlyMap<string, KnownTool> = new Map([
+  ['bash', { permission: 'bash', name: 'Bash' }],
+  [
+    'edit',
+    {
+      permission: 'edit',
+      name: 'Edit',
+      fields: new Map([
+        ['filePath', 'file_path'],
+        ['oldString', 'old_string'],
+        ['newString', 'new_string'],
+        ['replaceAll', 'replace_all'],
+      ]),
     },
-  },
-  write: { permission: 'edit', name: 'Write', fields: { filePath: 'file_path' } },
-  apply_patch: { permission: 'edit', name: 'apply_patch', fields: { patchText: 'command' } },
-  read: { permission: 'read', name: 'Read', fields: { filePath: 'file_path' } },
-  webfetch: { permission: 'webfetch', name: 'WebFetch', fields: {} },
-};
+  ],
+  ['write', { permission: 'edit', name: 'Write', fields: new Map([['filePath', 'file_path']]) }],
+  ['apply_patch', { permission: 'edit', name: 'apply_patch', fields: new Map([['patchText', 'command']]) }],
+  ['read', { permission: 'read', name: 'Read', fields: new Map([['filePath', 'file_path']]) }],
+  ['webfetch', { permission: 'webfetch', name: 'WebFetch' }],
+]);
 
 /**
  * The tool as people and their rules know it. A permission that is about something else than the call itself (a directory
  * outside the project, say) keeps the name that opencode gives it, so that no rule about the tool answers it.
  */
 function toolOf(permission: string, { tool, input }: Call): EditorPermission['tool'] {
-  const known = KNOWN[tool];
+  const known = KNOWN.get(tool);
   if (known?.permission !== permission) return { name: permission, input: { tool, input } };
-  return { name: known.name, input: renamed(input, known.fields) };
+  return { name: known.name, input: renamed(input, known.fields ?? new Map()) };
 }
 
-/** The fields under their new names. One that has such a name already is another field, and gets a mark. */
-function renamed(input: Raw, fields: Readonly<Record<string, string>>): Raw {
-  const taken = new Set(Object.values(fields));
+const MARK = 'its ';
+
+/**
+ * The fields under their new names. One that has such a name already is another field, and gets a mark; so does one that
+ * looks as if it had the mark, so that no field takes the place of another.
+ */
+function renamed(input: Raw, fields: ReadonlyMap<string, string>): Raw {
+  const taken = new Set(fields.values());
   return Object.fromEntries(
-    Object.entries(input).map(([name, value]) => [
-      fields[name] ?? (taken.has(name) ? `its ${name}` : name),
-      value,
-    ]),
+    Object.entries(input).map(([name, value]) => {
+      const isAnother = taken.has(name) || name.startsWith(MARK);
+      return [fields.get(name) ?? (isAnother ? `${MARK}${name}` : name), value];
+    }),
   );
 }
 

@@ -5,6 +5,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { Raw } from '../../domain/hooks.ts';
 import { objectIn, textIn } from '../../domain/json.ts';
+import { cleanDeep } from '../../domain/text.ts';
 
 /** One event of a server. */
 export interface ServerEvent {
@@ -33,6 +34,8 @@ const REQUEST_MS = 30_000;
 const SILENCE_MS = 60_000;
 /** An event holds at most one file and its change. */
 const EVENT_CHARACTERS = 32 * 1024 * 1024;
+/** A message of a turn holds the calls of its tools. */
+const RESPONSE_BYTES = 32 * 1024 * 1024;
 
 export interface ServerAddress {
   url: string;
@@ -98,15 +101,17 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
 
     async get(path, directory) {
       const response = await request(path, directory, { signal: AbortSignal.timeout(REQUEST_MS) });
-      if (!response.ok) throw refused(response);
-      return response.json();
+      if (!response.ok) {
+        await response.body?.cancel();
+        throw refused(response);
+      }
+      return cleanDeep(JSON.parse(await textOf(response)));
     },
 
     async post(path, directory, body) {
       const signal = AbortSignal.timeout(REQUEST_MS);
       const response = await request(path, directory, { signal, body, method: 'POST' });
-      // So that the connection is free again.
-      await response.text();
+      await response.body?.cancel();
       if (response.status === 404) return false;
       if (!response.ok) throw refused(response);
       return true;
@@ -119,7 +124,7 @@ const HEARTBEAT = 'server.heartbeat';
 function eventFrom(data: string): ServerEvent | null {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(data);
+    parsed = cleanDeep(JSON.parse(data));
   } catch {
     return null;
   }
@@ -132,6 +137,18 @@ function eventFrom(data: string): ServerEvent | null {
     directory: textIn(raw, 'directory') ?? '',
     properties: objectIn(payload['properties']) ?? {},
   };
+}
+
+/** What the server says in full. @throws Error when that is more than any server of opencode has to say. */
+async function textOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    size += part.byteLength;
+    if (size > RESPONSE_BYTES) throw new Error(`${new URL(response.url).pathname}: more than 32 MB`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
 }
 
 /** The server is there, and does not do what it was asked to. */

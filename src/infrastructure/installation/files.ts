@@ -29,10 +29,10 @@ export interface Installer {
 
 /** The installer whose records are in the state directory. */
 export function createInstaller(env: Environment): Installer {
-  const ledger = join(stateDirectory(env), 'installed.json');
+  const file = join(stateDirectory(env), 'installed.json');
   const receipts = (): Record<string, Receipt> => {
     try {
-      return JSON.parse(readFileSync(ledger, 'utf8')) as Record<string, Receipt>;
+      return JSON.parse(readFileSync(file, 'utf8')) as Record<string, Receipt>;
     } catch {
       // Without the records everything of ours is still recognized, but the exact bytes can no longer be restored.
       return {};
@@ -41,9 +41,9 @@ export function createInstaller(env: Environment): Installer {
   const remember = (path: string, receipt: Receipt | null): void => {
     const { [path]: _old, ...others } = receipts();
     const all = receipt === null ? others : { ...others, [path]: receipt };
-    makeFolders(dirname(ledger));
-    if (Object.keys(all).length === 0) rmSync(ledger, { force: true });
-    else replace(ledger, JSON.stringify(all, null, 2), 0o600);
+    makeFolders(dirname(file));
+    if (Object.keys(all).length === 0) rmSync(file, { force: true });
+    else replace(file, JSON.stringify(all, null, 2), 0o600);
   };
   return {
     receiptOf: (path) => receipts()[path] ?? null,

@@ -39,7 +39,7 @@ export function converse(
       child.kill();
       resolve({ ok, err: why.trim().split('\n')[0] ?? '' });
     };
-    const timer = setTimeout(() => finish(false, `no answer within ${LIMIT_MS / 1000} s`), LIMIT_MS);
+    const timer = setTimeout(() => finish(false, `no reply within ${LIMIT_MS / 1000} s`), LIMIT_MS);
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       err += text;

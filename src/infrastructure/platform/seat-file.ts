@@ -33,7 +33,7 @@ function secretIn(path: string, what: string): string {
       const { randomBytes } = process.getBuiltinModule('node:crypto');
       writeDurably(path, randomBytes(32).toString('hex'));
     } catch (error) {
-      // Another process has made it meanwhile.
+      // Another process has made it since.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }

@@ -25,7 +25,7 @@ const CARRIED = statement(
 const PUT = statement(
   () => `${deliveries.insert()} ON CONFLICT (subject) DO UPDATE SET ${deliveries.assignments}`,
 );
-const RELEASE = statement('UPDATE deliveries SET carrier = NULL WHERE carrier = $1 AND collected_at IS NULL');
+const LOST = statement('UPDATE deliveries SET carrier = NULL WHERE carrier = $1 AND collected_at IS NULL');
 const MOVE = statement(
   `UPDATE deliveries SET recipient = $2, carrier = CASE WHEN carrier = $3 THEN NULL ELSE carrier END
    WHERE recipient = $1 AND kind IN ('prompt', 'report') AND collected_at IS NULL`,
@@ -42,8 +42,8 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
     async put(delivery) {
       await sql.run(PUT, deliveries.encode(delivery));
     },
-    async release(carrier) {
-      await sql.run(RELEASE, [carrier]);
+    async markLost(carrier) {
+      await sql.run(LOST, [carrier]);
     },
     async move(from, to, carrier) {
       await sql.run(MOVE, [from, to, carrier]);

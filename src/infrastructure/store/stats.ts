@@ -1,4 +1,4 @@
-/** The statement of the ledger: every prompt of a period, with no more of it than is counted. */
+/** The statement of the statistics: every prompt of a period, with no more of it than is counted. */
 import type { StatsReads } from '../../application/ports.ts';
 import type { CountedPrompt } from '../../domain/stats.ts';
 import { type Sql, statement, table } from './sql.ts';

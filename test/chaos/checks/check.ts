@@ -9,15 +9,15 @@ export interface Check {
 }
 
 export interface Verdict {
-  /** How many facts or rows it held against each other: one that looked at nothing has shown nothing. */
+  /** How many facts or rows it compared. A check that compared nothing has shown nothing. */
   looked_at: number;
-  /** What does not hold, as sentences. */
+  /** What is wrong, as sentences. */
   violations: string[];
 }
 
 /** Collects what a check finds. */
 export interface Finding extends Verdict {
-  /** Holds one thing to what must be; `otherwise` says what is wrong. */
+  /** Checks one thing; `otherwise` says what is wrong if it does not hold. */
   expect(holds: boolean, otherwise: () => string): void;
 }
 

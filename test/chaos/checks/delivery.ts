@@ -31,7 +31,7 @@ export const receipts: Check = {
     const byId = trails(evidence);
     for (const prompt of evidence.store.prompts) {
       const trail = byId.get(String(prompt['ask_id'])) ?? [];
-      // A late answer opens these two anew.
+      // A late answer resets these two.
       const since = trail.findLastIndex(({ type }) => type === 'prompt/late_response');
       for (const [type, column] of Object.entries(STAMPS)) {
         const opens = column === 'handed_at' || column === 'collected_at';
@@ -83,7 +83,7 @@ export const delivery: Check = {
       );
       const late = decisionOf(prompt['late_response']);
       if (status !== 'responded' && late === null) continue;
-      // Every asker looks at what it has open, and at what ended without an answer, when all is over.
+      // At the end of the run every asker polls what it has open, and what ended without an answer.
       const decision = String(late ?? prompt['decision']);
       const last = heard.at(-1);
       found.expect(

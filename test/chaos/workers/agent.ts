@@ -33,9 +33,9 @@ export interface Asker {
   end(): Promise<void>;
 }
 
-/** So many questions may be open; then the oldest is taken back. */
+/** How many questions may be open before the oldest is withdrawn. */
 const MOST_OPEN = 8;
-/** So many are polled in one call. */
+/** How many are polled in one call. */
 const AT_ONCE = 50;
 
 export function createAsker(
@@ -74,7 +74,7 @@ export function createAsker(
   async function send(key: string): Promise<void> {
     const question = unsure.get(key) ?? {};
     const { ask_id, agent } = await line.call('hivemind_ask_async', question);
-    // Once in a while it forgets that it was told.
+    // Sometimes it forgets that it was told.
     if (!random.chance(0.15)) unsure.delete(key);
     log.add({ did: 'asked', key, ask_id: String(ask_id) });
     open.add(String(ask_id));
@@ -171,7 +171,7 @@ export function agent(world: World, options: AgentOptions): Worker {
   const asker = createAsker(world, options);
   const { random, log, unique, line } = asker;
 
-  /** Answers what others ask, and now and then what it has asked itself, which must be refused. */
+  /** Answers what others ask, and sometimes its own question, which must be refused. */
   async function answer(): Promise<void> {
     const own = random.chance(0.2) ? [...asker.open] : [];
     const ask_id = own[0] ?? (world.asks.length > 0 ? random.pick(world.asks) : undefined);

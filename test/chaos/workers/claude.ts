@@ -35,7 +35,7 @@ interface Said {
   };
 }
 
-/** So many tools a turn runs at most. */
+/** How many tools a turn runs at most. */
 const TOOLS = 4;
 /** One that leads to what clears the mention gate, and is never held. */
 const OWN_TOOL = 'mcp__hive__hivemind_get_unprocessed_mentions';
@@ -173,7 +173,7 @@ export function claude(world: World, name: string, session_id: string): Worker {
       // A turn that somebody stopped answers no polls; in a new one the agent learns what became of its questions.
       prompt_id = unique('prompt');
       await fire('UserPromptSubmit', { prompt: 'go' });
-      // The person at the terminal has mentioned everybody meanwhile, so even the shortest run has something to hold.
+      // The person at the terminal has mentioned everybody in the meantime, so even the shortest run has something to hold.
       for (const tool of [OWN_TOOL, 'Bash']) await useTool(tool);
       await asker.finish();
     },

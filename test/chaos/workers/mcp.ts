@@ -1,4 +1,4 @@
-/** An agent's connection to `hive mcp`, which may die at any time and is made anew with the next call. */
+/** An agent's connection to `hive mcp`, which may die at any time and is opened again with the next call. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';

@@ -25,7 +25,7 @@ export async function openCodex(run: CodexRun): Promise<ChatTerminal> {
   return chatIn(terminal);
 }
 
-/** As a person does with `hive init codex`: a daemon takes no flag that would spare it. */
+/** As a person does with `hive init codex`: a daemon has no flag to trust them without that. */
 export function trustHooks(run: CodexRun): void {
   const home = codexHome(run);
   const hooks = join(home, 'hooks.json');

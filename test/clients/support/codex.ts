@@ -10,6 +10,8 @@ import { LOOPBACK_ONLY, type World } from './world.ts';
 export interface CodexRun extends Omit<World, 'hive'> {
   model: { url: string };
   env?: Record<string, string>;
+  /** Without Hive's MCP server and hooks: a proxy adds what it needs. */
+  bare?: boolean;
   /** More options of its `hive mcp`. */
   options?: readonly string[];
 }
@@ -33,7 +35,6 @@ export function codexEnvironment(run: CodexRun): Record<string, string> {
 export function configureCodex(run: CodexRun): void {
   const home = codexHome(run);
   mkdirSync(home, { recursive: true });
-  const toml = (value: unknown): string => JSON.stringify(value);
   writeFileSync(
     join(home, 'config.toml'),
     [
@@ -52,18 +53,27 @@ export function configureCodex(run: CodexRun): void {
       'request_max_retries = 0',
       'stream_max_retries = 0',
       'supports_websockets = false',
-      '[mcp_servers.hive]',
-      // Otherwise the first step of the model may come before our server has started, and be offered none of its tools.
-      'required = true',
-      `command = ${toml(process.execPath)}`,
-      `args = ${toml([HIVE, 'mcp', ...(run.options ?? [])])}`,
-      'startup_timeout_sec = 120',
-      'tool_timeout_sec = 3600',
-      `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,
+      ...(run.bare === true ? [] : hiveServer(run)),
     ].join('\n'),
   );
+  if (run.bare === true) return;
   const hooks = hookTable('codex', { program: [process.execPath, HIVE], way: HOOK_WAY });
   writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
+}
+
+const toml = (value: unknown): string => JSON.stringify(value);
+
+function hiveServer({ options = [] }: CodexRun): string[] {
+  return [
+    '[mcp_servers.hive]',
+    // Otherwise the first step of the model may come before our server has started, and be offered none of its tools.
+    'required = true',
+    `command = ${toml(process.execPath)}`,
+    `args = ${toml([HIVE, 'mcp', ...options])}`,
+    'startup_timeout_sec = 120',
+    'tool_timeout_sec = 3600',
+    `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,
+  ];
 }
 
 export interface CodexResult {

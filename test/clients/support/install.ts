@@ -21,6 +21,9 @@ const EDITORS: Packages = {
   '@agentclientprotocol/claude-agent-acp': '0.101.0',
 };
 
+/** Codex behind ACP. It runs the Codex of `AGENTS`, so the one that it depends on is left out. */
+const CODEX_ACP: Packages = { '@agentclientprotocol/codex-acp': '2.6.0' };
+
 const TOOLS: Packages = {
   '@modelcontextprotocol/conformance': '0.1.16',
   '@modelcontextprotocol/inspector': '2.12.0',
@@ -33,10 +36,11 @@ export interface Clients {
   modules: string;
 }
 
-/** Agents for editors: opencode, and Claude Code behind ACP, which runs the Claude Code of `Clients`. */
+/** Agents for editors: opencode, and Claude Code and Codex behind ACP. */
 export interface EditorAgents {
   opencode: string;
   claudeAcp: string;
+  codexAcp: string;
 }
 
 /** The programs that look at an MCP server from outside. */
@@ -72,7 +76,10 @@ export function installEditorAgents(): EditorAgents {
   const opencode = join(modules, `opencode-${platform}`, 'bin/opencode');
   const claudeAcp = join(modules, '@agentclientprotocol/claude-agent-acp/dist/index.js');
   provide(place, EDITORS, [opencode, claudeAcp], 'The agents for editors');
-  return { opencode, claudeAcp };
+  const codexPlace = join(place, 'codex');
+  const codexAcp = join(codexPlace, 'node_modules/@agentclientprotocol/codex-acp/dist/index.js');
+  provide(codexPlace, CODEX_ACP, [codexAcp], 'The agents for editors', '--omit=optional');
+  return { opencode, claudeAcp, codexAcp };
 }
 
 export function installTools(): McpTools {
@@ -83,13 +90,19 @@ export function installTools(): McpTools {
   return { conformance, inspector };
 }
 
-function provide(place: string, packages: Packages, programs: readonly string[], what: string): void {
+function provide(
+  place: string,
+  packages: Packages,
+  programs: readonly string[],
+  what: string,
+  ...options: string[]
+): void {
   const modules = join(place, 'node_modules');
   const isInstalled = ([name, version]: [string, string]): boolean =>
     installedVersion(modules, name) === version;
   if (programs.every(existsSync) && Object.entries(packages).every(isInstalled)) return;
   try {
-    install(place, packages);
+    install(place, packages, options);
   } catch (error) {
     throw new Error(`${what} cannot be installed here, so nothing that needs them can be tested.`, {
       cause: error,
@@ -107,7 +120,7 @@ function installedVersion(modules: string, name: string): string | null {
 }
 
 /** Beside the cache first, then into place: two suites that start at once find all of it or none. */
-function install(folder: string, packages: Packages): void {
+function install(folder: string, packages: Packages, options: readonly string[]): void {
   mkdirSync(folder, { recursive: true });
   const modules = join(folder, 'node_modules');
   const place = mkdtempSync(join(folder, 'install-'));
@@ -120,7 +133,11 @@ function install(folder: string, packages: Packages): void {
       '--fetch-retries=1',
       '--fetch-timeout=60000',
     ];
-    execFileSync('npm', ['install', ...quiet], { cwd: place, stdio: 'inherit', timeout: 240_000 });
+    execFileSync('npm', ['install', ...quiet, ...options], {
+      cwd: place,
+      stdio: 'inherit',
+      timeout: 240_000,
+    });
     rmSync(modules, { recursive: true, force: true });
     renameSync(join(place, 'node_modules'), modules);
   } finally {

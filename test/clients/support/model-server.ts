@@ -1,6 +1,6 @@
 /**
- * A scripted model on loopback, whatever the API: what the model says is written in the test, what it was sent is
- * kept. An API says which requests are for its model, which of them are steps of the agent, and how a reply is
+ * A scripted model on loopback, for any API. The test says what the model replies, and the server keeps what it
+ * was sent. An API says which requests are for its model, which of them are steps of the agent, and how a reply is
  * streamed.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -30,7 +30,7 @@ export async function openWorld(store: string = tempStore()): Promise<World> {
   return { clients, store, folder, hive };
 }
 
-/** In the environment of every client: what is not on this machine cannot be reached. */
+/** In the environment of every client, so that it reaches nothing outside of this machine. */
 export const LOOPBACK_ONLY: Readonly<Record<string, string>> = {
   HTTP_PROXY: 'http://127.0.0.1:9',
   HTTPS_PROXY: 'http://127.0.0.1:9',

@@ -1,4 +1,4 @@
-/** Adds one to a shared number, so many times: a read-modify-write that loses count unless transactions hold. */
+/** Adds one to a shared number, a number of times: a read-modify-write that loses count unless transactions hold. */
 import { openHive } from '../../../src/open-hive.ts';
 import { waitForOthers } from '../../support/wait-for-others.ts';
 

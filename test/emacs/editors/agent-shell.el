@@ -53,8 +53,11 @@
     (setf (alist-get (car keys) agent-shell--state) value)))
 
 (defun stand-in--send (&rest what)
-  "Send WHAT to the agent of this buffer."
-  (when (stand-in--get :dead) (error "The agent has ended"))
+  "Send WHAT to the agent of this buffer, and to its process if it has one."
+  (let ((process (stand-in--get :client :process)))
+    (when (or (stand-in--get :dead) (and process (not (process-live-p process))))
+      (error "The agent has ended"))
+    (when process (process-send-string process (format "%S\n" what))))
   (push (cons (current-buffer) what) stand-in-sent))
 
 (defun stand-in--emit (event &rest data)
@@ -156,7 +159,7 @@ It answers as often as it is called."
                                  (stand-in--emit 'permission-response :request-id request-id
                                                  :tool-call-id tool-call-id :option-id option-id
                                                  :cancelled cancelled)))))
-    ;; As the real one: it moves the point of its own buffer.
+    ;; Like the real one, it moves the point of its own buffer.
     (goto-char (point-max))))
 
 (pcase-dolist (`(,name . ,facts) (alist-get 'functions stand-in-contract))
@@ -168,14 +171,15 @@ It answers as often as it is called."
 
 ;;;; What a test has the agent and its person do
 
-(defun stand-in-start (name &optional client-id)
-  "Return a new shell buffer of the agent NAME, whose conversation is CLIENT-ID."
+(defun stand-in-start (name &optional client-id process)
+  "Return a new shell buffer of the agent NAME, whose conversation is CLIENT-ID.
+PROCESS is the agent, if a test needs one."
   (let ((buffer (generate-new-buffer (format "%s Agent @ demo" name))))
     (with-current-buffer buffer
       ;; Its hook runs once the state is there.
       (delay-mode-hooks (agent-shell-mode))
       (setq agent-shell--state
-            (list (cons :buffer buffer) (cons :client (list (cons :process nil)))
+            (list (cons :buffer buffer) (cons :client (list (cons :process process)))
                   (cons :agent-config (list (cons :buffer-name name)))
                   (cons :session (list (cons :id nil))) (cons :tool-calls nil) (cons :busy nil)))
       (add-hook 'kill-buffer-hook

@@ -1,5 +1,5 @@
 /**
- * An ACP agent on the official SDK. At each prompt it asks for one permission, does what it is about if it may, and calls
+ * An ACP agent on the official SDK. At each prompt it asks for one permission, acts if it is allowed, and calls
  * no model: `write FILE` in the prompt appends a line to that file.
  */
 import { appendFileSync } from 'node:fs';

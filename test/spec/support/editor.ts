@@ -21,7 +21,7 @@ export interface Editor extends Terminal {
   text(buffer: string): Promise<string>;
   /** Evaluates a form that shows a buffer in a new window; keys then go there. */
   show(form: string): Promise<void>;
-  /** Everything to its beginning: one window, nothing half-typed, no buffer that shows what is in the store. */
+  /** Resets Emacs: one window, nothing half-typed, no buffer that shows what is in the store. */
   calm(): Promise<void>;
 }
 

@@ -28,7 +28,7 @@ export async function startTeam(): Promise<Team> {
   return { emacs, store, human: shell(store), desk, abc, def, xyz };
 }
 
-/** Clears every mention, and ends every chain of replies with a word of the human. */
+/** Clears every mention, and ends every chain of replies with a message of the human. */
 export async function clearMentions({ desk, abc, def, xyz }: Team): Promise<void> {
   for (const { handle } of [abc, def, xyz])
     await desk.request('mention/process', { session: handle, all: true, by: 'Ada' });

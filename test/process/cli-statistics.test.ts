@@ -1,4 +1,4 @@
-/** `hive rules` and `hive stats`: what a shell shows of the rules and of the ledger. */
+/** `hive rules` and `hive stats`: what a shell shows of the rules and of the statistics. */
 import { expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { openDesk } from '../support/dialogs.ts';
@@ -31,7 +31,7 @@ test('rules are listed with their use, their end and their line; what is wrong w
   expect(rules).toMatchObject([{ name: 'tests', uses: 1, line: 2, expired: false }]);
 });
 
-test('the ledger fits into 80 columns, and says how long and where', async () => {
+test('the statistics fit into 80 columns, and say how long and where', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
   const { ask_id } = await ask(hive, { question: `Which colour${' of them all'.repeat(20)}?` });

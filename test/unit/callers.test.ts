@@ -34,7 +34,7 @@ const TWO = '00000000-0000-7000-8000-000000000002';
 const CLAUDE = '5e551000-0000-4000-8000-000000000001';
 
 describe('Codex', () => {
-  test('tells its session with each call', () => {
+  test('sends its session with each call', () => {
     const { introduction, advice } = identify({
       meta: metaOf('codex-tools-call.json'),
       client: 'codex-mcp-client',
@@ -48,9 +48,22 @@ describe('Codex', () => {
     expect(introduction).toMatchObject({ session_id: TWO, parent_session_id: null });
   });
 
-  test('tells a subagent as a thread of its session', () => {
+  test('sends a subagent as a thread of its session', () => {
     const { introduction } = identify({ meta: metaOf('codex-tools-call-subagent.json') });
     expect(introduction).toMatchObject({ session_id: `${ONE}:${TWO}`, parent_session_id: ONE });
+  });
+
+  test('in an editor is the session that the editor knows, unless its hooks report it', () => {
+    const env = { HIVE_SESSION: 'editor-1' };
+    const { introduction, hooks_id } = identify({ env, meta: metaOf('codex-tools-call.json') });
+    expect(introduction).toMatchObject({ session_id: 'editor-1', client: 'codex', parent_session_id: null });
+    expect(hooks_id).toBe(ONE);
+    const subagent = identify({ env, meta: metaOf('codex-tools-call-subagent.json') });
+    expect(subagent.introduction).toMatchObject({
+      session_id: `editor-1:${TWO}`,
+      parent_session_id: 'editor-1',
+    });
+    expect(subagent.hooks_id).toBe(`${ONE}:${TWO}`);
   });
 });
 
@@ -58,13 +71,13 @@ describe('Claude Code', () => {
   test.each([
     ['claude-env-mcp-child-tui.json', 'main'],
     ['claude-env-mcp-child-headless.json', 'bg'],
-  ])('tells its session in the environment (%s runs as %s)', (file, source) => {
+  ])('has its session in the environment (%s runs as %s)', (file, source) => {
     const { introduction, advice } = identify({ env: recorded<Environment>(file), client: 'claude-code' });
     expect(introduction).toMatchObject({ session_id: CLAUDE, client: 'claude-code', source });
     expect(advice).toBeNull();
   });
 
-  test('has its source from the server where that was told', () => {
+  test('takes its source from the server if that was given', () => {
     const env = recorded<Environment>('claude-env-mcp-child-headless.json');
     expect(identify({ env, source: 'fork' }).introduction.source).toBe('fork');
     expect(identify({ env: { ...env, HIVE_SOURCE: 'main' } }).introduction.source).toBe('main');
@@ -72,7 +85,7 @@ describe('Claude Code', () => {
 });
 
 describe('any other client', () => {
-  test('is called what HIVE_AGENT says also where its client tells a session; a subagent is not', () => {
+  test('is called what HIVE_AGENT says even if its client sends a session; a subagent is not', () => {
     const env = { HIVE_AGENT: 'planner' };
     const claude = identify({ env: { ...env, CLAUDE_CODE_SESSION_ID: 'c' } }).introduction;
     expect(claude).toMatchObject({ session_id: 'c', name: 'planner' });
@@ -87,13 +100,13 @@ describe('any other client', () => {
     expect(advice).toBeNull();
   });
 
-  test('is its connection when nothing tells, and is told how to have an identity', () => {
+  test('is identified by its connection if nothing else does, and is told how to get an identity', () => {
     const { introduction, advice } = identify({ client: 'cursor' });
     expect(introduction.session_id).toBe('connection-abc');
     expect(advice).toMatch(/HIVE_AGENT|hive init/);
   });
 
-  test('is not believed what is no text', () => {
+  test('is ignored where it sends no text', () => {
     const meta = { sessionId: { a: 1 }, threadId: 7 };
     expect(identify({ meta, env: { HIVE_AGENT: '' } }).introduction.session_id).toBe('connection-abc');
   });
