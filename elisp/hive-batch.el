@@ -67,7 +67,7 @@ line of each question."
                (hive-batch--parts (mapcar (lambda (prompt) (hive-batch--below prompt context)) batch))))
     (let* ((names (mapcar (lambda (prompt)
                             (string-trim (concat (hive-text-agent prompt 24) " "
-                                                 (hive-human-note prompt))))
+                                                 (hive-human-label prompt))))
                           batch))
            (width (apply #'max (mapcar #'string-width names))))
       (append begin

@@ -42,7 +42,7 @@ else your login name."
   (let ((by (plist-get prompt :claimed_by)))
     (and by (not (equal by (hive-human-name))) by)))
 
-(defun hive-human-note (prompt)
+(defun hive-human-label (prompt)
   "Return, in brackets, whom PROMPT is for and who is answering it, or \"\"."
   (let ((to (plist-get prompt :to)) (by (hive-human-claimer prompt)))
     (concat (and to (hive-words 'for-whom (hive-text-line to 30)

@@ -437,7 +437,7 @@ In this order, as the end of a long question is cut off."
       (concat (if (hive-prompt-blocked-p prompt)
                   (concat (propertize (hive-prompt-waits prompt) 'face 'hive-list-blocked) "  ")
                 "")
-              (hive-human-note prompt) question))))
+              (hive-human-label prompt) question))))
 
 (defun hive-list--row (prompt)
   "Return the row of PROMPT, as `tabulated-list-entries' wants it."

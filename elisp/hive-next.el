@@ -202,7 +202,7 @@ A permission shows its context, not how long it is."
               (if (> left 0) (hive-words 'next-more left) ""))
       'face 'hive-shadow)
      (hive-permission-mark prompt)
-     (propertize (hive-human-note prompt) 'face 'hive-warning))))
+     (propertize (hive-human-label prompt) 'face 'hive-warning))))
 
 (defun hive-next--long-text (prompt chosen left)
   "Return all of the text of PROMPT; CHOSEN and LEFT as in `hive-next--text'."

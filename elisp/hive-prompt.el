@@ -283,7 +283,7 @@ Events with the same words are one, at the place and time of the first."
                           (hive-text-line (plist-get prompt :kind) 20)
                           (hive-text-value (plist-get prompt :urgency) 20)
                           (hive-text-value (plist-get prompt :status) 20)
-                          (let ((note (string-trim (hive-human-note prompt))))
+                          (let ((note (string-trim (hive-human-label prompt))))
                             (unless (string-empty-p note) note))
                           (when (and (hive-prompt-pending-p prompt)
                                      (plist-get prompt :expires_at))

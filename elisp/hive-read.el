@@ -330,7 +330,7 @@ semicolon or a dash, or else free text."
 (defun hive-read--annotation (prompt)
   "Return the annotation of the candidate PROMPT."
   (propertize (format "  %s%s  %s%s"
-                      (hive-human-note prompt)
+                      (hive-human-label prompt)
                       (hive-text-line (plist-get prompt :project) 24)
                       (hive-prompt-waits prompt)
                       (if (hive-permission-p prompt) "  permission" ""))

@@ -13,6 +13,6 @@ CREATE TABLE deliveries (
   carrier      TEXT,
   repeated     INTEGER NOT NULL
 );
--- What a session has yet to read, and what a carrier may prove read: these hold only what is under way.
+-- What a session has yet to read, and what a carrier may prove read: these contain only what is under way.
 CREATE INDEX deliveries_open ON deliveries (recipient, kind) WHERE collected_at IS NULL;
 CREATE INDEX deliveries_carried ON deliveries (carrier) WHERE carrier IS NOT NULL AND collected_at IS NULL;

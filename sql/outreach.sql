@@ -35,7 +35,7 @@ CREATE TABLE outreach (
 CREATE UNIQUE INDEX outreach_by_number ON outreach (number);
 CREATE INDEX outreach_by_session ON outreach (session_id, number);
 CREATE INDEX outreach_by_prompt ON outreach (ask_id) WHERE ask_id IS NOT NULL;
--- Hooks look for reports with every event that takes context: these hold only what is waiting.
+-- Hooks look for reports with every event that accepts context: these contain only what is waiting.
 CREATE INDEX outreach_to_session ON outreach (to_session_id, number) WHERE kind = 'report' AND status = 'sent';
 CREATE INDEX outreach_to_project ON outreach (project_dir, number) WHERE kind = 'report' AND status = 'sent';
 CREATE INDEX outreach_unshown ON outreach (created_at) WHERE kind <> 'report' AND status = 'sent';
@@ -43,7 +43,7 @@ CREATE INDEX outreach_unseen ON outreach (number) WHERE status = 'unseen';
 CREATE INDEX outreach_by_time ON outreach (created_at);
 
 -- One budget for all sessions ('*'), and one for each session that has figures of its own. `since`: since when the next
--- of its `credits` is coming back. `critical` counts what passed as critical, which takes no credit.
+-- of its `credits` is coming back. `critical` counts what passed as critical, which costs no credit.
 CREATE TABLE budgets (
   name     TEXT PRIMARY KEY,
   credits  INTEGER NOT NULL,

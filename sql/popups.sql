@@ -1,7 +1,7 @@
 -- One row for each seat and each subject of a popup: `kind` says what the subject is (prompt, outreach, mention) and
 -- `subject` is its id. The process that inserts the row holds the lease of that popup. Many popups of a kind at once are shown
--- as one: `storm` is then the time of the oldest lease that the one popup stands for, on every lease taken in the storm, and
--- the newest of these says who holds it.
+-- as one: `storm` is then the time of the oldest lease that the one popup represents, on every lease of the storm, and
+-- the newest of these says which process shows it.
 CREATE TABLE popups (
   subject   TEXT NOT NULL,
   kind      TEXT NOT NULL,

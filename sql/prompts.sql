@@ -1,4 +1,4 @@
--- Questions to the human, the answers that were given, and who has taken a question up.
+-- Questions to the human, the answers that were given, and who has claimed a question.
 
 -- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described; how far its settlement has come
 -- is stored in `deliveries`. Only the store knows of:

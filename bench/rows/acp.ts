@@ -1,7 +1,7 @@
-/** The ACP proxy: what it adds to a round trip, and how soon a permission of an agent is at the desks. */
+/** Agents in an editor: what the ACP proxy adds to a round trip, and how soon a permission of an agent is at the desks. */
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { openHive } from '../../src/open-hive.ts';
 import { environment, HIVE, ROOT, start, storeIn, tempFolder } from '../children.ts';
 import type { Family } from '../harness.ts';
@@ -48,6 +48,7 @@ export const acp: Family = {
     'ACP round trip through hive acp',
     'ACP permission → at the desks',
     'ACP permission → row in the list of Emacs',
+    'agent-shell permission → row in the list of Emacs',
   ],
   async measure(effort) {
     const folder = tempFolder();
@@ -109,37 +110,24 @@ export const acp: Family = {
         floor: null,
         target: { of: 'p50', at_most: 15 } as const,
       },
+      {
+        name: 'agent-shell permission → row in the list of Emacs',
+        unit: 'ms',
+        samples: await fromBuffer(effort === 'full' ? 60 : 10),
+        floor: null,
+        target: { of: 'p50', at_most: 15 } as const,
+      },
     ];
   },
 };
 
 /** How long it takes until the list of a real Emacs has the row of a permission, on its own clock. */
 async function untilInList(folder: string, editor: Editor, rounds: number): Promise<number[]> {
-  const script = join(import.meta.dirname, '../emacs/row.el');
-  const emacs = start('emacs', ['-Q', '--batch', '-L', join(ROOT, 'elisp'), '-l', script], {
-    env: environment(folder, {
-      BENCH_NODE: process.execPath,
-      BENCH_HIVE: HIVE,
-      BENCH_PARENT: `${process.pid}`,
-    }),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  if (emacs.stderr === null) throw new Error('Emacs has no stderr.');
-  const lines = createInterface({ input: emacs.stderr });
-  const said = (word: string): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`Emacs did not say "${word}".`)), 2 * LIMIT_MS);
-      lines.on('line', function look(line: string) {
-        if (!line.startsWith(word)) return;
-        clearTimeout(late);
-        lines.off('line', look);
-        resolve(line.slice(word.length).trim());
-      });
-    });
-  await said('bench-ready');
+  const emacs = openList(folder);
+  await emacs.said('bench-ready');
   const samples: number[] = [];
   for (let n = 0; n < rounds; n += 1) {
-    const [row, gone] = [said('bench-row'), said('bench-gone')];
+    const [row, gone] = [emacs.said('bench-row'), emacs.said('bench-gone')];
     const began = performance.timeOrigin + performance.now();
     const turn = editor.request('session/prompt', { sessionId: 's', prompt: [] });
     samples.push(Number(await row) - began);
@@ -147,6 +135,60 @@ async function untilInList(folder: string, editor: Editor, rounds: number): Prom
     await turn;
     await gone;
   }
-  emacs.kill('SIGTERM');
+  emacs.end();
   return samples;
+}
+
+/** The same for an agent in a buffer of this Emacs: from its request in the buffer. */
+async function fromBuffer(rounds: number): Promise<number[]> {
+  const emacs = openList(tempFolder(), { BENCH_ROUNDS: `${rounds}` });
+  const late = setTimeout(() => emacs.end(), rounds * LIMIT_MS);
+  const samples: number[] = [];
+  for await (const line of emacs.lines) {
+    const took = /^bench-took (.+)/.exec(line)?.[1];
+    if (took !== undefined) samples.push(Number(took));
+    if (samples.length === rounds) break;
+  }
+  clearTimeout(late);
+  emacs.end();
+  if (samples.length < rounds) throw new Error('Emacs did not show the row of a permission.');
+  return samples;
+}
+
+interface ListingEmacs {
+  lines: Interface;
+  /** What Emacs says after this word, once it does. */
+  said(word: string): Promise<string>;
+  end(): void;
+}
+
+/** A real Emacs with a desk and its list in a window. */
+function openList(folder: string, env: Record<string, string> = {}): ListingEmacs {
+  const script = join(import.meta.dirname, '../emacs/row.el');
+  const folders = ['elisp', 'test/emacs/editors'].flatMap((one) => ['-L', join(ROOT, one)]);
+  const emacs = start('emacs', ['-Q', '--batch', ...folders, '-l', script], {
+    env: environment(folder, {
+      BENCH_NODE: process.execPath,
+      BENCH_HIVE: HIVE,
+      BENCH_PARENT: `${process.pid}`,
+      ...env,
+    }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  if (emacs.stderr === null) throw new Error('Emacs has no stderr.');
+  const lines = createInterface({ input: emacs.stderr });
+  return {
+    lines,
+    said: (word) =>
+      new Promise((resolve, reject) => {
+        const late = setTimeout(() => reject(new Error(`Emacs did not say "${word}".`)), 2 * LIMIT_MS);
+        lines.on('line', function look(line: string) {
+          if (!line.startsWith(word)) return;
+          clearTimeout(late);
+          lines.off('line', look);
+          resolve(line.slice(word.length).trim());
+        });
+      }),
+    end: () => emacs.kill('SIGTERM'),
+  };
 }

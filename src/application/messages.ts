@@ -1,6 +1,6 @@
 /**
  * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions, the
- * mention that it answers, and their events.
+ * mention that it replies to, and their events.
  */
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
@@ -86,7 +86,7 @@ export function createMessages(store: Store, settings: MentionSettings): Message
         if (refusal !== null) return refusal;
         const { message, parent } = await writeMessage(tx, command, settings.ids.make('msg'));
         const { mentions, unresolved, trips } = await mentionIn(tx, message, names, settings);
-        const answered = parent === null ? null : await answer(tx, parent, message, command);
+        const answered = parent === null ? null : await processByReply(tx, parent, message, command);
         if (message.author === 'human') await humanWrote(tx, message);
         return { message, existing: false, mentions, unresolved, answered, trips };
       });
@@ -199,7 +199,7 @@ function writerOf({ author: writer, by = writer.handle, heading }: PostCommand):
 }
 
 /** A reply processes the mention that its author had in the message it replies to. */
-async function answer(
+async function processByReply(
   tx: WriteTx,
   parent: Message,
   { message_id, session_id, author }: Message,
@@ -212,7 +212,7 @@ async function answer(
   return recordProcessed(tx, mention, {
     by,
     via: command.author.via,
-    note: `answered with ${message_id}`,
+    note: `replied with ${message_id}`,
   });
 }
 

@@ -1,6 +1,6 @@
 /**
  * The board: the popups of one kind that this process has on the human's desktop. It shows what was leased, gathers a
- * storm into one popup, makes room for the storm of another process, takes down what is settled, and passes on clicks.
+ * storm into one popup, makes room for the storm of another process, removes what is settled, and passes on clicks.
  */
 import type { Popup } from '../domain/popups.ts';
 import { STORM } from '../domain/popups.ts';
@@ -11,10 +11,10 @@ import type { PopupEnd, ShownPopup } from './world.ts';
 export interface PopupBoard<T> {
   /** Shows what was leased together; `storm`: this process holds the storm it belongs to. Returns before it is on the screen. */
   show(items: readonly T[], storm: boolean): void;
-  /** Another process shows the seat's storm: takes down the popups here that are part of it. */
+  /** Another process shows the seat's storm: removes the popups here that are part of it. */
   giveWay(): void;
-  /** The subject is settled: takes down its popup. */
-  takeDown(id: string): void;
+  /** The subject is settled: removes its popup. */
+  dismiss(id: string): void;
   /** Takes everything down and shows nothing more. */
   clear(): void;
   /** Resolves when no work is in progress any more. */
@@ -35,7 +35,7 @@ interface Card<T> {
 
 /** A storm is shown when nothing more has arrived for this long. */
 const STORM_QUIET_MS = 300;
-/** Each popup that can be clicked is a waiting process: beyond this many, the oldest is taken down. */
+/** Each popup that can be clicked is a waiting process: beyond this many, the oldest is removed. */
 const MAX_CARDS = 20;
 /** Why leased popups were not shown. */
 const ENDED = 'The process that was to show it has ended.';
@@ -63,7 +63,7 @@ export function createPopupBoard<T>(
     working.add(guarded);
   }
 
-  /** Puts a popup on the screen; it can be taken down from now on. `failure` says why it could not be put there. */
+  /** Puts a popup on the screen; it can be removed from now on. `failure` says why it could not be put there. */
   async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
     let popup: Popup | undefined;
     const shown = readPreferences({ store, trust }, seat).then(async (preferences) => {
@@ -174,7 +174,7 @@ export function createPopupBoard<T>(
       run(makeRoom());
     },
 
-    takeDown(id) {
+    dismiss(id) {
       for (const card of cards) {
         if (card.waiting.delete(id) && card.waiting.size === 0) remove(card);
       }
@@ -186,7 +186,7 @@ export function createPopupBoard<T>(
         clearTimeout(flush);
         run(settle(gathered, resultOf(ENDED)).then(() => undefined));
       }
-      // A popup that is about to appear is taken down as soon as it has appeared.
+      // A popup that is about to appear is removed as soon as it has appeared.
       for (const card of cards) remove(card);
     },
 

@@ -81,7 +81,7 @@ export interface PopupDescriptor<T> {
   readonly kind: PopupKind;
   /** The id of what an event makes due; null for any other event. */
   due(event: HiveEvent): string | null;
-  /** The id of what an event settles, so that its popup is taken down. Null instead of a function: this kind is never settled. */
+  /** The id of what an event settles, so that its popup is removed. Null instead of a function: this kind is never settled. */
   readonly settled: ((event: HiveEvent) => string | null) | null;
   /** The subject, as long as this seat wants a popup of it. */
   find(tx: ReadTx, id: string): Promise<T | undefined>;

@@ -54,7 +54,7 @@ export async function popupDelay(store: Store, { seat, desk_id }: PopupParty): P
   return focused.length === 0 || focused.some((desk) => desk.desk_id === desk_id) ? 0 : OTHER_DESK_MS;
 }
 
-/** Runs until the returned function is called, which takes down what is still shown. */
+/** Runs until the returned function is called, which removes what is still shown. */
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, notifier, log } = parts;
   const queues = [
@@ -199,7 +199,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
         if (arrived !== null) due.set(arrived, at);
         const settled = descriptor.settled?.(event) ?? null;
         if (settled === null) continue;
-        board.takeDown(settled);
+        board.dismiss(settled);
         due.delete(settled);
       }
       schedule();

@@ -72,7 +72,7 @@ function toRow(entry: HistoryEntry): string[] {
   return [moment(at), author(entry), project ?? '', excerpt(text, 80), outcome];
 }
 
-/** One entry as a section. Text from agents is quoted, so that none of it is taken for a heading or a drawer. */
+/** One entry as a section. Text from agents is quoted, so that none of it is read as a heading or a drawer. */
 function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
   const { at, kind, text, decision, by, attested, status } = entry;
   const heading = format === 'org' ? '*' : '##';

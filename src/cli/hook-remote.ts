@@ -33,7 +33,7 @@ export function remoteOf(args: readonly string[]): RemoteHook | null {
   return { url, token_file };
 }
 
-/** One event for the other side. `signal`: the client takes it back. */
+/** One event for the other side. `signal`: the client cancels it. */
 interface RemoteCall {
   text: string;
   client: HookClient | null;

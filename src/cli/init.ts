@@ -170,7 +170,7 @@ async function claudeParts(
   return [server, hookPart('claude-code', paths.settings, hookProgram(program, way))];
 }
 
-/** The best way for the client that is installed here. One that cannot be asked is taken to be current. */
+/** The best way for the client that is installed here. One that cannot be asked counts as current. */
 async function wayOf(client: HookClient): Promise<HookWay> {
   const version = await clientVersion(client, process.env);
   if (version === null || knowsConnection(client, version)) return 'connection';

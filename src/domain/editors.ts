@@ -57,7 +57,7 @@ export type EditorDialog = EditorPermission | FormDialog;
 
 /** What the agent gets. */
 export type EditorAnswer =
-  /** `note`: what the human adds; null where the dialog takes no words. */
+  /** `note`: what the human adds; null where the dialog accepts no words. */
   | { kind: 'chosen'; option_id: string; note: string | null }
   | { kind: 'form'; action: 'accept' | 'decline'; content: Raw }
   /** The call is not allowed, and no option of the agent's says so. */

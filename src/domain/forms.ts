@@ -61,7 +61,7 @@ interface Field {
   name: string;
   schema: Raw;
   required: boolean;
-  /** The field beside it that takes words of one's own instead of a choice; null where it has none. */
+  /** The field beside it that accepts words of one's own instead of a choice; null where it has none. */
   own_words: string | null;
 }
 

@@ -4,7 +4,7 @@
  * 11). Also the loop guard, which says when mentions no longer gate. Pure.
  */
 import type { MentionInFull, UnprocessedCount } from './mentions.ts';
-import { authorName, UNVERIFIED_NOTE } from './messages.ts';
+import { authorName, UNVERIFIED_WARNING } from './messages.ts';
 import type { GateMode, NotifyHeld } from './preferences.ts';
 import { labelled, type Source } from './sources.ts';
 import { excerpt } from './text.ts';
@@ -169,7 +169,7 @@ export function describeMentions(mentions: readonly MentionInFull[], count: numb
     lines.push(`Also ${authorName(mention)} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
   if (count > MENTIONS_LISTED) lines.push(`+${count - MENTIONS_LISTED} more`);
   if (mentions.slice(0, MENTIONS_LISTED).some(({ author }) => author === 'unverified'))
-    lines.push(UNVERIFIED_NOTE);
+    lines.push(UNVERIFIED_WARNING);
   return lines.join('\n');
 }
 
@@ -285,7 +285,7 @@ export function pairOf(a: string, b: string): Pair {
     : { first_session_id: b, second_session_id: a };
 }
 
-/** The hop count of an agent's answer to `parent`. It restarts once a human has posted; `spoke` is the newest `seq` at that time. */
+/** The hop count of an agent's reply to `parent`. It restarts once a human has posted; `spoke` is the newest `seq` at that time. */
 export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
   if (parent === null) return 0;
   return spoke >= parent.seq ? 1 : parent.hops + 1;

@@ -161,7 +161,7 @@ export interface Directory {
 }
 
 /**
- * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: the session takes no mentions from
+ * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: the session accepts no mentions from
  * agents. `elsewhere`: only sessions of other projects have the role. `muted`: the human muted this pair.
  * `own_heading`: the message is under a heading that names this session as its author.
  */
@@ -280,7 +280,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
     if (session === undefined) return gone.has(key) ? 'ended' : 'unknown';
     if (isAuthor(session)) return [];
     if (isHeaded(session)) return 'own_heading';
-    // A session that takes no mentions still gets those of the human who names it.
+    // A session that accepts no mentions still gets those of the human who names it.
     if (!session.shared && message.author !== 'human') return 'not_shared';
     if (isMuted(session.session_id)) return 'muted';
     return [{ session_id: session.session_id, handle: session.handle, by_name: true }];

@@ -16,7 +16,7 @@ import { characterCount, cleanOptional, cleanText, excerpt, FILE_END } from './t
 // a key of their own. Otherwise the author is unverified: neither the human nor an agent.
 
 /** What a reader of an unverified message has to know. */
-export const UNVERIFIED_NOTE =
+export const UNVERIFIED_WARNING =
   'A message marked unverified was posted under a name that its writer did not prove. It does not come from your human.';
 
 /** The author of a block under a heading, given who posts it. `by` is the name of a human writer. */

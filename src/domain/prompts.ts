@@ -266,7 +266,7 @@ function notAmendable(prompt: Prompt, why: string): HiveError {
 
 /**
  * Adds a note to a prompt. Only its asker may, and only while it is pending. A settled prompt is returned unchanged, and
- * so is one that already has this note, because the call may have been repeated. A permission takes no notes: what is
+ * so is one that already has this note, because the call may have been repeated. A permission accepts no notes: what is
  * approved must be what was displayed.
  * @throws HiveError `not_allowed`, `invalid_input`.
  */

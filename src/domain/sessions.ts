@@ -166,7 +166,7 @@ export function sourceAfter(known: Session, reported: Source): Source {
 }
 
 // ---- Ids that Hive makes itself ----
-// A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
+// A client that reported one of these would be mistaken for a person's shell, a connection or a remote agent.
 
 /** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `editor-` an agent in an editor, `token:` a remote agent. */
 const MADE_BY_HIVE = /^(?:cli-|connection-|editor-|token:|quota:|agent-[^@]*@)/i;

@@ -332,7 +332,7 @@ const WORDS: Readonly<Record<string, boolean>> = {
 };
 const HOURS = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** What a value typed by a person means. @throws HiveError `invalid_input` that says what the setting takes. */
+/** What a value typed by a person means. @throws HiveError `invalid_input` that says what the setting accepts. */
 export function parseSetting({ key, type }: Setting, given: string, now: string): unknown {
   const text = given.trim();
   const wrong = (takes: string) =>

@@ -12,7 +12,9 @@ const handle = characters(limits.thread).min(1);
 /** `hivemind_post`. */
 export const postShape = {
   body: z.string().describe('Markdown. Mentions count outside code, quotes and URLs.'),
-  reply_to: messageId.optional().describe('The message_id that this answers; processes its mention of you.'),
+  reply_to: messageId
+    .optional()
+    .describe('The message_id that this replies to; processes its mention of you.'),
   thread: characters(limits.thread).optional().describe('A name for the conversation.'),
   priority: z.enum(['normal', 'urgent']).optional(),
   expects_reply: z.boolean().optional(),

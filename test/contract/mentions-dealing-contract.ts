@@ -137,7 +137,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(reply.answered).toMatchObject({
         session_id: bob.session_id,
         status: 'processed',
-        note: `answered with ${reply.message.message_id}`,
+        note: `replied with ${reply.message.message_id}`,
       });
       expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
       expect((await hive.mentions.has(eve.session_id)).count).toBe(1);

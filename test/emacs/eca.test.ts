@@ -126,6 +126,29 @@ test('a turn is known, can be stopped from the desk, and its questions are withd
   await pending(0);
 });
 
+test('an idle chat is told that it has an answer, if it is the only one of its session, and j goes there', async () => {
+  await serve('(kill-buffer (caddr session))');
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [{ session_id = '', ask_id = '' } = {}] = await pending();
+  await answerDialog(hive, ask_id, 'Accept');
+  await untilSent();
+  await serve('(stand-in-settled session "one" "t1" "toolCallRunning")');
+  const { prompt } = await hive.prompts.ask(
+    { question: 'Deploy?', options: ['yes', 'no'] },
+    await hive.sessions.resolve(session_id),
+  );
+  await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+  await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
+  await serve("(driver-wait (eq 'prompt (caar stand-in-sent)))");
+  expect(((await sent()) as unknown[][])[0]).toEqual([
+    'prompt',
+    'one',
+    expect.stringContaining(`call hivemind_poll {"ask_id": "${prompt.ask_id}"}`),
+  ]);
+  await serve(`(switch-to-buffer "*scratch*") (hive-terminal-visit "${session_id}" "ECA")`);
+  expect(await emacs.eval('(eq (cadr session) (window-buffer))')).toBe(true);
+});
+
 test('the questions of a chat that is killed are withdrawn, and without Hive no function is advised', async () => {
   await serve('(stand-in-run session "one" "t1" t)');
   await pending();

@@ -87,9 +87,9 @@
 (ert-deftest hive-human-a-claim-of-another-is-shown ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :claimed_by "Bob")
-    (should (equal (hive-human-note (car (hive-prompts))) "[Bob is answering] "))
+    (should (equal (hive-human-label (car (hive-prompts))) "[Bob is answering] "))
     (should (string-match-p "Bob is answering" (hive-next--text (list (car (hive-prompts))) nil 0)))
-    (should (equal (hive-human-note '(:claimed_by "Ada")) ""))))
+    (should (equal (hive-human-label '(:claimed_by "Ada")) ""))))
 
 (provide 'hive-human-test)
 ;;; hive-human-test.el ends here

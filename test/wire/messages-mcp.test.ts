@@ -85,7 +85,7 @@ describe('an agent', () => {
     const open = await caller.call('hivemind_get_unprocessed_mentions');
     expect(open).toMatchObject({ mentions: [seen], next: warned });
     // There is nobody to answer.
-    expect(open['next']).not.toContain('expects an answer');
+    expect(open['next']).not.toContain('expects a reply');
     await postUnverified(hive, 'Claude-2', '@Claude-abc12 unread', { scope: 'all' });
     expect(await caller.call('hivemind_process_mentions', { all: true })).toMatchObject({
       unread: [{ ...seen, written_as: 'Claude-2' }],

@@ -155,7 +155,7 @@ export interface Interruptible {
 
 /**
  * Calls `query.interrupt()` when somebody wants a turn of this program's agents stopped, and ends the turn, because the
- * SDK fires no Stop hook then. Needs `hiveHooks`, which report the turns. The SDK takes interrupts only for a query whose
+ * SDK fires no Stop hook then. Needs `hiveHooks`, which report the turns. The SDK accepts interrupts only for a query whose
  * prompt is a stream of messages. Returns a function that stops listening.
  */
 export function onInterrupt(

@@ -3,7 +3,7 @@ import { countThatFits } from '../../domain/limits.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
 import { emphasis } from './messages.ts';
-import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
+import { RESULT_BYTES, sentences, type Tool, tool, unverifiedWarning } from './tool.ts';
 
 const MOST_SHOWN = 100;
 
@@ -58,11 +58,11 @@ function afterReading(shown: readonly MentionInFull[], count: number): string {
   const reply = shown.find((mention) => mention.expects_reply && mention.author !== 'unverified');
   return sentences(
     reply === undefined
-      ? 'To answer: hivemind_post with reply_to, which marks that mention as processed.'
-      : `${reply.from_handle} expects an answer: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body, which marks that mention as processed.`,
+      ? 'To reply: hivemind_post with reply_to, which marks that mention as processed.'
+      : `${reply.from_handle} expects a reply: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body, which marks that mention as processed.`,
     `Clear the others with hivemind_process_mentions ${shown.length > 5 ? '{"mention_ids": [...]}' : `{"mention_ids": ${ids}}`}.`,
     count > shown.length ? `${count - shown.length} more come after these are processed.` : null,
-    unverifiedNote(shown),
+    unverifiedWarning(shown),
   );
 }
 
@@ -91,7 +91,7 @@ const process = tool({
       remaining,
       next: sentences(
         unread.length === 0 ? null : 'Those in unread you had not read in full: read them now.',
-        unverifiedNote(unread),
+        unverifiedWarning(unread),
         remaining === 0
           ? 'Nothing is left: go on with your work.'
           : `${remaining} are left: read them with hivemind_get_unprocessed_mentions.`,

@@ -4,7 +4,7 @@ import { explainUnresolved } from '../../domain/mentions.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
-import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
+import { RESULT_BYTES, sentences, type Tool, tool, unverifiedWarning } from './tool.ts';
 
 const DEFAULT_PAGE = 20;
 /** At most this many names that reached nobody are listed. */
@@ -78,7 +78,7 @@ const read = tool({
       messages: items.map((message) => messageView(message, session)),
       next_cursor: cursor,
       more,
-      next: sentences(go, unverifiedNote(items), advice),
+      next: sentences(go, unverifiedWarning(items), advice),
     };
   },
 });

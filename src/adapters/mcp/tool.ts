@@ -10,7 +10,7 @@ import type { StopRequest } from '../../application/interrupts.ts';
 import type { RunOfAsk } from '../../application/runs.ts';
 import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
 import { pleaseStop } from '../../domain/interrupts.ts';
-import { type Message, UNVERIFIED_NOTE } from '../../domain/messages.ts';
+import { type Message, UNVERIFIED_WARNING } from '../../domain/messages.ts';
 import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { excerpt } from '../../domain/text.ts';
@@ -328,8 +328,8 @@ export function sentences(...parts: readonly (string | null)[]): string {
 }
 
 /** What a model must know about unverified messages; null when there are none among these. */
-export function unverifiedNote(items: readonly Pick<Message, 'author'>[]): string | null {
-  return items.some(({ author }) => author === 'unverified') ? UNVERIFIED_NOTE : null;
+export function unverifiedWarning(items: readonly Pick<Message, 'author'>[]): string | null {
+  return items.some(({ author }) => author === 'unverified') ? UNVERIFIED_WARNING : null;
 }
 
 // ---- Waiting ----

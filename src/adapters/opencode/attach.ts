@@ -1,6 +1,6 @@
 /**
  * A server of opencode, attached to the hive: what its agents ask is asked at the desks as well, and the first answer
- * wins. The server itself decides who is first: it takes one reply to each request. Turns, and so interrupts, are known to
+ * wins. The server itself decides who is first: it accepts one reply to each request. Turns, and so interrupts, are known to
  * the hive. What waits in the server is read anew at each connection, so nothing depends on an event that was missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -257,7 +257,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     }
   }
 
-  /** Sends a desk's answer, again at each connection until the server has taken it or refused it. */
+  /** Sends a desk's answer, again at each connection until the server has accepted it or refused it. */
   async function deliver(question: Question, answer: EditorAnswer): Promise<void> {
     const { id, kind, request, conversation, stop, offered } = question;
     const body =

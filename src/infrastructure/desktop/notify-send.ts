@@ -42,7 +42,7 @@ function argumentsOf({ urgency, buttons, openable, sound }: Popup): string[] {
   const args = ['--app-name=Hive', `--urgency=${urgency}`, '--category=im.received'];
   if (sound) args.push('--hint=string:sound-name:message-new-instant');
   for (const [index, label] of buttons.entries()) args.push(`--action=${index}=${plainLabel(label)}`);
-  // Even when it does nothing: only a notification with an action is waited for and can be taken down.
+  // Even when it does nothing: only a notification with an action is waited for and can be removed.
   if (openable || buttons.length === 0) args.push(`--action=default=${openable ? 'Open' : 'Close'}`);
   return args;
 }

@@ -127,7 +127,7 @@ function markOf(text: string, key: string): string {
 
 /**
  * The mark of a run's row in the store, over its columns. Null where the key cannot be used: then no row is marked, and none
- * is taken for one that was.
+ * counts as one that was.
  */
 export function markOfRow(columns: string, env: Environment): string | null {
   try {

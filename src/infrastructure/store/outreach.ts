@@ -87,7 +87,7 @@ const UNSHOWN = statement(
 const lives = (session_id: string): string =>
   `EXISTS (SELECT 1 FROM sessions WHERE session_id = ${session_id} AND state <> 'ended')`;
 /**
- * The reports for this reader: those addressed to it, and those of its project whose reader is gone, if it takes such
+ * The reports for this reader: those addressed to it, and those of its project whose reader is gone, if it accepts such
  * reports ($3). A report that another living session may still prove read is left to that session.
  */
 const FOR_READER = `${FROM} WHERE outreach.kind = 'report' AND status = 'sent' AND session_id <> $1
