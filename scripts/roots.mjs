@@ -43,14 +43,19 @@ function certificates() {
  * written there and in the root goes into memory, so that both stay as they are. Returns what `spawnSync` returns.
  */
 export function enter(folder, { line, cwd = '/', user = 'root', env = {}, layers, stdio = 'pipe' }) {
-  const mounts = layers === undefined ? ['root="$1"'] : layered(folder, layers);
+  const mounts =
+    layers === undefined ? ['root="$1"', 'mount --bind "$root" "$root"'] : layered(folder, layers);
   const script = [
     'set -e',
     ...mounts,
     'mount -t proc proc "$root/proc"',
     'mount --rbind /dev "$root/dev"',
     'mount -t tmpfs tmpfs "$root/dev/shm"',
-    'exec chroot "$root" setpriv --reuid="$2" --regid="$2" --init-groups /bin/sh -c "cd $3 && $4"',
+    // Not only chroot: in one, nobody may make namespaces of their own.
+    'cd "$root"',
+    'pivot_root . .',
+    'umount -l .',
+    'exec chroot . setpriv --reuid="$2" --regid="$2" --init-groups /bin/sh -c "cd $3 && $4"',
   ].join('\n');
   const kept = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'].filter((name) => process.env[name] !== undefined);
   // With control groups of its own it is a container that only root starts: in any other, nobody counts as a person.

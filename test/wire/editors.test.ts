@@ -236,15 +236,6 @@ describe('what a desk has opened is withdrawn', () => {
   });
 });
 
-test('requests are handled in their order: a session that ends and is introduced again goes on', async () => {
-  await opened('k');
-  await Promise.all([
-    emacs.request('session/end', { session_id: SESSION }),
-    emacs.request('session/introduce', AGENT),
-  ]);
-  expect((await hive.sessions.find(SESSION))?.state).not.toBe('ended');
-});
-
 test('a sidecar that starts again learns it again: what is pending is asked again, and an answer from between is delivered', async () => {
   const [one, two] = [await opened('k'), await opened('l', { input: { command: 'make test' } })];
   // The first sidecar was killed: its connection still waits, and nobody receives anything from it.
