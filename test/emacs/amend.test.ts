@@ -11,7 +11,6 @@ import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import type { Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let emacs: Terminal;
@@ -110,20 +109,6 @@ test('an answer that came late is corrected like any other', async () => {
     decision: null,
     late_response: { decision: 'green', by: 'Ada' },
   });
-});
-
-test('a correction typed while the sidecar is dead is queued, and stored when it is back', async () => {
-  const ask_id = await opened({ question: 'Still so?' });
-  await typed(/asks: Still so\?/, 'yes');
-  await emacs.until(/Answered Deployer: yes \(stored\)/);
-  await amending('Still so?');
-  await emacs.type('no, ');
-  process.kill(await home.sidecarPid(), 'SIGKILL');
-  await emacs.type('not any more');
-  await emacs.keys('Enter');
-  await emacs.until(/Corrected: no, not any more \(stored\)/);
-  expect((await home.agent.prompts.get(ask_id)).decision).toBe('no, not any more');
-  await eventually(() => home.outboxFiles().length === 0);
 });
 
 test('a correction of what was handed over in the meantime is refused with the reason, and every word is kept', async () => {

@@ -75,7 +75,7 @@ describe('a permission', () => {
     expect(prompt).toMatchObject({
       kind: 'permission',
       dialog: true,
-      agent: 'Agent-abc',
+      agent: 'Gemini-abc',
       header: 'execute',
       question: 'Run make?',
       options: [{ label: 'Always' }, { label: 'Allow' }, { label: 'Reject', refuses: true }],
@@ -120,7 +120,7 @@ describe('a permission', () => {
     expect(await emacs.request('dialog/close', close)).toEqual({ accepted: false });
     const { params } = await emacs.seen(({ method }) => method === 'desk/notice');
     expect(params.text).toBe(
-      'The answer "Reject" to Agent-abc came too late. The agent was answered in its editor first: Allow.',
+      'The answer "Reject" to Gemini-abc came too late. The agent was answered in its editor first: Allow.',
     );
     expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
   });
@@ -234,15 +234,6 @@ describe('what a desk has opened is withdrawn', () => {
     });
     expect((await hive.sessions.find('editor-other'))?.state).toBe(state);
   });
-});
-
-test('requests are handled in their order: a session that ends and is introduced again goes on', async () => {
-  await opened('k');
-  await Promise.all([
-    emacs.request('session/end', { session_id: SESSION }),
-    emacs.request('session/introduce', AGENT),
-  ]);
-  expect((await hive.sessions.find(SESSION))?.state).not.toBe('ended');
 });
 
 test('a sidecar that starts again learns it again: what is pending is asked again, and an answer from between is delivered', async () => {

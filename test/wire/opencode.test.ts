@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { eventsOf, HUMAN, openTestHive, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
+import { eventsOf, HUMAN, introduction, openTestHive, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { attach, type StandIn, standIn } from '../support/opencode.ts';
@@ -355,6 +355,14 @@ describe('the connection', () => {
     );
     await eventually(() => other.replies.length === 1);
     expect(server.replies).toEqual([]);
+  });
+
+  test('a session for which another process speaks is left to it', async () => {
+    await hive.sessions.introduce(introduction({ session_id: 'editor-1', pid: process.ppid }));
+    await attach(hive, server.url);
+    server.askPermission('per_1', { command: 'make one' });
+    server.askPermission('per_2', { command: 'make two' }, { sessionID: 'ses_2' });
+    expect(await atTheDesk()).toMatchObject([{ question: 'Run make two?' }]);
   });
 
   test('attached twice, it asks once', async () => {
