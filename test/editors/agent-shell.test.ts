@@ -129,6 +129,20 @@ if (copy !== null) {
     expect(readFileSync(file, 'utf8')).toBe('written\n');
   });
 
+  test('words with a refusal are the next prompt', async () => {
+    const { hive, emacs, file, pending } = await openShell();
+    const [prompt] = await pending();
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Reject', `write ${file}-2`);
+    // Emacs acts on the answer while it waits for this.
+    await emacs.eval(`(progn (driver-wait (with-current-buffer shell
+      (save-excursion (goto-char (point-min)) (search-forward "made-2" nil t)))) t)`);
+    const [next] = await pending();
+    expect(next?.ask_id).not.toBe(prompt?.ask_id);
+    await answerDialog(hive, next?.ask_id ?? '', 'Allow');
+    await emacs.eval(`(progn (driver-wait (file-exists-p ${lisp(`${file}-2`)})) t)`);
+    expect(existsSync(file)).toBe(false);
+  });
+
   test('an interrupt from the desk stops the turn, and nothing is allowed', async () => {
     const { hive, emacs, file, pending } = await openShell();
     const [prompt] = await pending();
