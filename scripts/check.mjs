@@ -1,5 +1,5 @@
 // `npm run check`: everything that can be checked without running the code.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,20 +25,41 @@ const steps = [
   { name: 'elisp', needs: 'elisp', command: ['emacs', '-Q', '--batch', '-l', 'scripts/check-elisp.el'] },
 ];
 
+/** Most of them use one processor. */
+const AT_ONCE = 2;
+
 let failed = 0;
-for (const { name, needs, command } of steps) {
+const waiting = [...steps];
+await Promise.all(Array.from({ length: AT_ONCE }, work));
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function work() {
+  for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) await check(step);
+}
+
+async function check({ name, needs, command }) {
   if (needs && !existsSync(join(root, needs))) {
     console.log(`ok      ${name} (there is no ${needs} yet)`);
-    continue;
+    return;
   }
   const started = performance.now();
-  const [program, ...args] = command;
-  const { status, stdout, stderr, error } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+  const { code, said } = await run(command);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name} (${seconds} s)`);
-  if (status !== 0) {
-    failed++;
-    console.log([stdout, stderr, error?.message].filter(Boolean).join('\n').trim());
-  }
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'}  ${name} (${seconds} s)`);
+  if (code === 0) return;
+  failed++;
+  console.log(said.trim());
 }
-process.exitCode = failed > 0 ? 1 : 0;
+
+function run([program, ...args]) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text) => {
+        said += text;
+      });
+    child.once('error', ({ message }) => resolve({ code: 1, said: message }));
+    child.once('close', (code) => resolve({ code, said }));
+  });
+}

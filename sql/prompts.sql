@@ -2,7 +2,7 @@
 
 -- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described; how far its settlement has come
 -- is stored in `deliveries`. Only the store knows of:
---   order_key     the place among pending prompts (src/domain/waits.ts)
+--   order_key     the place among pending prompts (src/domain/prompts.ts)
 --   search_text   what a search looks at, in lower case
 --   checksum      over all other columns but the few that src/infrastructure/store/prompts.ts excepts, because SQLite
 --                 keeps no checksums and a flipped bit must not become a decision

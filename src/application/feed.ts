@@ -99,7 +99,7 @@ export function createFeed(store: Store, log: Logger): Feed {
     async function run(): Promise<void> {
       while (!stopped) {
         try {
-          // Somebody who calls caughtUp during this read may know of a commit that it misses, and waits for the next.
+          // Only those who waited before this read began: a commit that somebody else knows of may be newer than the read.
           const waiters = [...behind];
           await drain();
           resume(waiters);

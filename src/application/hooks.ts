@@ -14,7 +14,6 @@ import {
   type Verdict,
   type Waited,
 } from '../domain/hooks.ts';
-import { wasInterrupted } from '../domain/interrupts.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
@@ -25,7 +24,7 @@ import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, recordSessionState, sessionOfHook, speakerOf } from './hook-sessions.ts';
 import type { Speaker } from './identity.ts';
-import { deliverInterrupts, notifyAborted } from './interrupts.ts';
+import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
@@ -247,7 +246,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   recordSessionState,
 ];
 
-/** Those that do more than say something, for an event of which nothing is said. */
+/** The handlers that record something. When nothing may be said to the client, only these run. */
 const RECORDERS: readonly HookHandler[] = [beginTurns, cancelEndedDialogs, endTurns, recordSessionState];
 
 /** The run whose agent this is. */
@@ -338,12 +337,6 @@ async function isOver(tx: ReadTx, wait: HookWait, turn_id: string | null): Promi
   if (open.length === 0) return true;
   const settled = prompts.filter((prompt) => !isOpen(prompt));
   if (all ? settled.some(({ status }) => status !== 'responded') : settled.length > 0) return true;
-  if (turn_id !== null && (await isToStop(tx, turn_id))) return true;
+  if (turn_id !== null && (await readStopRequest(tx, turn_id)) !== null) return true;
   return needs_desk && (await tx.desks.online(tx.now)).length === 0;
-}
-
-async function isToStop(tx: ReadTx, turn_id: string): Promise<boolean> {
-  const turn = await tx.turns.get(turn_id);
-  if (turn === undefined) return false;
-  return wasInterrupted(turn) || (await tx.turns.pendingInterrupts(turn_id)).length > 0;
 }

@@ -184,13 +184,8 @@ function outcomeFor({ interrupt, turn }: SettledInterrupt, waited_ms: number): I
 }
 
 function waitEnded({ turn_id }: Interrupt): HiveError {
-  return new HiveError(
-    'cancelled',
-    `This call no longer waits for the end of . The interrupt stays in force.`,
-    {
-      turn_id,
-    },
-  );
+  const message = `This call no longer waits for the end of ${turn_id}. The interrupt stays in force.`;
+  return new HiveError('cancelled', message, { turn_id });
 }
 
 // ---- Requests, inside a transaction ----
@@ -235,10 +230,15 @@ async function recordRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): 
   if (match.kind === 'interrupted') return { interrupt: null, turn: match.turn, session };
   if (match.kind === 'no_turn') throw noTurn(session);
   if (match.kind === 'not_current') throw notCurrent(session, turn_id, current);
-  return { interrupt: await ask(tx, request, match.turn, ids), turn: match.turn, session };
+  return { interrupt: await storeRequest(tx, request, match.turn, ids), turn: match.turn, session };
 }
 
-async function ask(tx: WriteTx, request: InterruptRequest, turn: Turn, ids: Ids): Promise<Interrupt> {
+async function storeRequest(
+  tx: WriteTx,
+  request: InterruptRequest,
+  turn: Turn,
+  ids: Ids,
+): Promise<Interrupt> {
   const { actor, interrupt_id } = request;
   const interrupt: Interrupt = {
     interrupt_id: interrupt_id ?? ids.make('interrupt'),
@@ -308,8 +308,8 @@ async function readSettled(tx: ReadTx, interrupt_id: string): Promise<SettledInt
   return turn === undefined ? undefined : { interrupt, turn };
 }
 
-/** The order to stop this turn; null when there is none. */
-async function readStopRequest(tx: ReadTx, turn_id: string): Promise<StopRequest | null> {
+/** Why this turn must stop, or was stopped; null when nobody wants it to. */
+export async function readStopRequest(tx: ReadTx, turn_id: string): Promise<StopRequest | null> {
   const turn = await tx.turns.get(turn_id);
   if (turn === undefined) return null;
   if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
@@ -548,14 +548,15 @@ export const deliverInterrupts: HookHandler = async (context) => {
   const asked = turn.state === 'in_progress' ? await pendingRequestFor(context, turn) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
-  if (HOLDABLE.has(event.name)) return { no_hold: true };
+  if (ENDS.has(event.name)) return { no_hold: true };
   if (!canStop(context)) return null;
   if (asked !== null) await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
   else if (event.name === 'PreToolUse') await stopAgain(context, turn);
   return stopVerdict(event.name, asked ?? { by: turn.by ?? 'client', note: turn.note });
 };
 
-const HOLDABLE: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'StopFailure']);
+/** The agent is about to end its turn by itself: nothing is left to stop, but nothing may hold it either. */
+const ENDS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'StopFailure']);
 
 /** Codex continues whatever a PostToolUse says; Claude Code stops at each of these. */
 function canStop({ event }: HookContext): boolean {

@@ -10,13 +10,7 @@
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
-import {
-  type Interrupt,
-  interruptedBy,
-  requestSentence,
-  settleInterrupt,
-  turnSentence,
-} from '../domain/interrupts.ts';
+import { type Interrupt, interruptedBy, requestSentence, settleInterrupt } from '../domain/interrupts.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { runsInside, type Session } from '../domain/sessions.ts';
 import {
@@ -44,6 +38,7 @@ import {
   toolStarted,
   transcriptShowsInterrupt,
   transcriptShowsReplaced,
+  turnSentence,
 } from '../domain/turns.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';

@@ -7,20 +7,27 @@
 import type { Actor, Via } from './actors.ts';
 import type { Session } from './sessions.ts';
 import { excerpt } from './text.ts';
-import type { AbortReason, Turn, TurnEnd } from './turns.ts';
+import { type AbortReason, type Turn, type TurnEnd, turnSentence, whom } from './turns.ts';
 
 /** A request to stop one turn. Times are ISO-8601 UTC with milliseconds. */
 export interface Interrupt {
   interrupt_id: string;
   session_id: string;
+  /** The turn to stop, and no other. */
   turn_id: string;
+  /** Who wants it stopped. */
   by: string;
   via: Via;
+  /** What the agent is told with it. */
   note: string | null;
+  /** How long its asker waits, in milliseconds. */
   timeout_ms: number;
   asked_at: string;
+  /** `answered` by the end of the turn, however it ended. */
   state: 'pending' | 'answered' | 'withdrawn';
+  /** How the turn ended; null while the request is pending, and when it was withdrawn. */
   outcome: 'aborted' | 'completed' | null;
+  /** When it was answered or withdrawn. */
   settled_at: string | null;
   withdrawn_by: string | null;
   /** When its asker stopped waiting while the turn was still running. */
@@ -172,31 +179,9 @@ export function stopPrinted(turn: Turn, now: string): Turn {
   };
 }
 
-// ---- Sentences about turns ----
+// ---- Sentences about interrupts ----
 // What people and models read, the same in Emacs, on the command line, over MCP and in hooks. `by` and notes are
 // untrusted text: they are placed into sentences and never used as formats.
-
-const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
-  interrupted: (by) => `task interrupted ${by}`,
-  replaced: () => 'task aborted: replaced by a new task',
-  ended: () => 'task aborted: its session ended',
-  unknown: () => 'task aborted: a new task began, and nothing says how this one ended',
-};
-
-/** The state of a turn. */
-export function turnSentence({
-  state,
-  abort_reason,
-  by,
-}: Pick<Turn, 'state' | 'abort_reason' | 'by'>): string {
-  if (state === 'aborted') return ABORTED[abort_reason ?? 'unknown'](whom(by));
-  return state === 'completed' ? 'task completed' : 'task running';
-}
-
-function whom(by: string | null): string {
-  if (by === null) return 'by its client';
-  return by === 'terminal' ? 'at the terminal' : `by ${excerpt(by, 100)}`;
-}
 
 /** The result of an interrupt. */
 export function outcomeSentence(outcome: InterruptOutcome): string {

@@ -10,6 +10,7 @@
 
 import type { Via } from './actors.ts';
 import type { Prompt } from './prompts.ts';
+import { excerpt } from './text.ts';
 
 /** A turn ends once, completed or aborted. */
 type TurnState = 'in_progress' | 'completed' | 'aborted';
@@ -440,4 +441,31 @@ function parse(line: string): Entry | null {
 
 function isObject(value: unknown): value is Entry {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+// ---- A turn in words ----
+// The same in Emacs, on the command line, over MCP and in hooks. `by` is untrusted text: it is placed into a sentence and never
+// used as a format. The sentences about interrupts are in interrupts.ts.
+
+const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
+  interrupted: (by) => `task interrupted ${by}`,
+  replaced: () => 'task aborted: replaced by a new task',
+  ended: () => 'task aborted: its session ended',
+  unknown: () => 'task aborted: a new task began, and nothing says how this one ended',
+};
+
+/** The state of a turn. */
+export function turnSentence({
+  state,
+  abort_reason,
+  by,
+}: Pick<Turn, 'state' | 'abort_reason' | 'by'>): string {
+  if (state === 'aborted') return ABORTED[abort_reason ?? 'unknown'](whom(by));
+  return state === 'completed' ? 'task completed' : 'task running';
+}
+
+/** Who did something to a turn, as a phrase; null is the client itself. */
+export function whom(by: string | null): string {
+  if (by === null) return 'by its client';
+  return by === 'terminal' ? 'at the terminal' : `by ${excerpt(by, 100)}`;
 }

@@ -178,7 +178,10 @@ describe('waiting and not waiting', () => {
     const gone = new AbortController();
     const { reply } = await interruptStored(hive, { signal: gone.signal });
     gone.abort();
-    await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(reply).rejects.toMatchObject({
+      code: 'cancelled',
+      message: `This call no longer waits for the end of ${turn.turn_id}. The interrupt stays in force.`,
+    });
     expect(await hive.interrupts.stopRequestFor(turn.turn_id)).not.toBeNull();
   });
 

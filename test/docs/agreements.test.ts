@@ -25,8 +25,10 @@ const ask = (form: string): Promise<unknown> => askEmacs(form, join(import.meta.
 /** `hive hook` is not a command of commander's and has no help: its flags as src/cli reads them. */
 const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file', '--insecure'];
 
+/** What `hive COMMAND --help` prints; `hive help COMMAND` prints the same, by one program, whose code is kept. */
 async function help(...command: string[]): Promise<string> {
-  return outputOf(spawnHive([...command, '--help'], childEnvironment(tempStore())));
+  const words = command.length === 1 ? ['help', ...command] : [...command, '--help'];
+  return outputOf(spawnHive(words, childEnvironment(tempStore())));
 }
 
 const flagsOf = (text: string): string[] =>

@@ -2,16 +2,16 @@
  * The real agent-shell, where HIVE_TEST_AGENTSHELL names the folders of a copy and of what it needs (CONTRIBUTING.md): it keeps
  * the contract that the stand-in is made from, and Hive works with it. HIVE_TEST_EMACS is an Emacs that can run it.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ROOT } from '../support/children.ts';
+import { HIVE, ROOT } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { lisp } from '../support/emacs.ts';
 import { type DrivenEmacs, driveEmacs, STAND_INS } from '../support/emacs-driver.ts';
-import { openTestHive, SEAT } from '../support/hive.ts';
+import { HUMAN, openTestHive, SEAT } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -52,11 +52,12 @@ interface Shell {
   hive: OpenedHive;
   emacs: DrivenEmacs;
   file: string;
+  say(text: string): Promise<unknown>;
   pending(count?: number): Promise<Prompt[]>;
 }
 
-/** A shell of the real agent-shell, whose scripted agent asks whether it may write a file. */
-async function openShell(): Promise<Shell> {
+/** A shell of the real agent-shell, whose scripted agent asks whether it may write a file. `before`: a command before the agent's. */
+async function openShell(before: readonly string[] = []): Promise<Shell> {
   const store = tempStore();
   const hive = await openTestHive(store);
   const emacs = await driveEmacs(store, { env: trusting({ seats: [SEAT] }), path: copy ?? [], program });
@@ -71,10 +72,14 @@ async function openShell(): Promise<Shell> {
       :identifier 'scripted :mode-line-name "Scripted" :buffer-name "Scripted" :shell-prompt "Scripted> "
       :shell-prompt-regexp "Scripted> "
       :client-maker (lambda (buffer) (acp-make-client :context-buffer buffer
-        :command ${lisp(process.execPath)} :command-params (list ${lisp(AGENT)})))))) t)`);
+        :command ${lisp(process.execPath)}
+        :command-params (list ${[...before, AGENT].map(lisp).join(' ')})))))) t)`);
   await emacs.eval(`(progn (setq shell (car (agent-shell-buffers))) t)`);
-  await emacs.eval(`(progn (with-current-buffer shell (hive-agent-shell--say ${lisp(`write ${file}`)})) t)`);
+  const say = (text: string): Promise<unknown> =>
+    emacs.eval(`(progn (with-current-buffer shell (hive-agent-shell--say ${lisp(text)})) t)`);
+  await say(`${before.length === 0 ? 'write' : 'form'} ${file}`);
   return {
+    say,
     hive,
     emacs,
     file,
@@ -107,5 +112,66 @@ if (copy !== null) {
     expect(readFileSync(file, 'utf8')).toBe('written\n');
     await emacs.eval('(progn (driver-wait (null (hive-turns-running))) t)');
     expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({ status: 'responded' });
+  });
+
+  test('a permission is answered in its buffer, and the desk’s question falls', async () => {
+    const { hive, emacs, file, pending } = await openShell();
+    const [prompt] = await pending();
+    await emacs.eval(`(with-current-buffer shell (agent-shell-jump-to-latest-permission-button-row)
+      (call-interactively (key-binding (kbd "RET") nil nil (point))) t)`);
+    await pending(0);
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'answered_elsewhere',
+      decision: null,
+    });
+    await emacs.eval(`(progn (driver-wait (file-exists-p ${lisp(file)})) t)`);
+    expect(readFileSync(file, 'utf8')).toBe('written\n');
+  });
+
+  test('an interrupt from the desk stops the turn, and nothing is allowed', async () => {
+    const { hive, emacs, file, pending } = await openShell();
+    const [prompt] = await pending();
+    const outcome = hive.interrupts.interrupt({ session: prompt?.session_id ?? '', actor: HUMAN });
+    await emacs.eval('(progn (driver-wait (null (hive-turns-running))) t)');
+    expect(await outcome).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+    await pending(0);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('an idle agent with an answer is given a prompt that says so, and j goes to its buffer', async () => {
+    const { hive, emacs, pending } = await openShell();
+    const [asked] = await pending();
+    const session_id = asked?.session_id ?? '';
+    await answerDialog(hive, asked?.ask_id ?? '', 'Reject');
+    await emacs.eval('(progn (driver-wait (null (hive-turns-running))) t)');
+    const { prompt } = await hive.prompts.ask(
+      { question: 'Deploy?', options: ['yes', 'no'] },
+      await hive.sessions.resolve(session_id),
+    );
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    await emacs.eval(`(progn (driver-wait (with-current-buffer shell
+      (save-excursion (goto-char (point-min)) (search-forward "hivemind_poll" nil t)))) t)`);
+    await emacs.eval(
+      `(progn (switch-to-buffer "*scratch*") (hive-terminal-visit ${lisp(session_id)} "Scripted") t)`,
+    );
+    expect(await emacs.eval('(eq shell (window-buffer))')).toBe(true);
+  });
+
+  test('a buffer that is killed takes its question with it, and nothing is allowed', async () => {
+    const { emacs, file, pending } = await openShell();
+    await pending();
+    await emacs.eval('(let ((kill-buffer-query-functions nil)) (kill-buffer shell) t)');
+    await pending(0);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('a form is at the desk, with hive acp before the agent, although agent-shell shows none', async () => {
+    const { hive, emacs, file, pending } = await openShell([HIVE, 'acp', '--no-mcp', '--', process.execPath]);
+    const [prompt] = await pending();
+    expect(prompt).toMatchObject({ kind: 'question', question: 'How? · how' });
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Safe');
+    await emacs.eval(`(progn (driver-wait (file-exists-p ${lisp(file)})) t)`);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ action: 'accept', content: { how: 'x' } });
   });
 }

@@ -12,17 +12,18 @@
 
 ;;; Code:
 
-(require 'cl-lib)
-(require 'ert)
-(require 'jsonrpc)
-(require 'hive-mode)
-
 ;; Compiling a trampoline for each primitive that a test replaces would take
-;; a second and leave a cache behind; what is loaded here does without.
+;; a second and leave a cache behind; what is loaded here does without.  So
+;; would one for each that a library advises, which is why this is first.
 (defvar native-comp-enable-subr-trampolines)
 (defvar comp-enable-subr-trampolines)
 (setq native-comp-enable-subr-trampolines nil
       comp-enable-subr-trampolines nil)
+
+(require 'cl-lib)
+(require 'ert)
+(require 'jsonrpc)
+(require 'hive-mode)
 
 (defconst hive-test-directory
   (file-name-directory (or load-file-name buffer-file-name))

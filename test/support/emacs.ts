@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type HiveLibrary, openHive } from '../../src/index.ts';
 import { childEnvironment, HIVE, remainingProcesses } from './children.ts';
+import { NO_TRAMPOLINES } from './emacs-batch.ts';
 import { lispFolder } from './lisp.ts';
 import { lendCode, paddedPid } from './run-folder.ts';
 import { openTerminal, type Terminal } from './tmux.ts';
@@ -46,7 +47,9 @@ export const ALMOST_Q: readonly string[] = [
   '--no-x-resources',
   '--no-splash',
 ];
-const EARLY_INIT = '(setq native-comp-deferred-compilation nil package-enable-at-startup nil)\n';
+const EARLY_INIT = `(setq native-comp-deferred-compilation nil package-enable-at-startup nil)
+${NO_TRAMPOLINES}
+`;
 
 /** The same with a program that asks. The test's own process then is an agent, so a shell below it is not a person's. */
 export interface Home extends EmptyHome {

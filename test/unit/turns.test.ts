@@ -7,7 +7,6 @@ import {
   outcomeSentence,
   stopPrinted,
   stopWasLost,
-  turnSentence,
 } from '../../src/domain/interrupts.ts';
 import { WHEN_TURN_ABORTED, type WhenTurnAborted } from '../../src/domain/prompts.ts';
 import {
@@ -24,6 +23,7 @@ import {
   type Turn,
   toolEnded,
   toolStarted,
+  turnSentence,
 } from '../../src/domain/turns.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';

@@ -177,6 +177,7 @@ const width = mutable.columns.length;
 const INSERT = statement(() => prompts.insert(['order_key', 'search_text', 'checksum']));
 const CHANGED = `${mutable.assignments}, search_text = $${width + 1}, checksum = $${width + 2}`;
 const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
+/** An answer also needs a prompt whose time is not up. $1 to $n are the columns, then the status, when it was settled, and the time now. */
 const SETTLE = statement(
   () => `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
    WHERE ask_id = $1 AND prompts.status = 'pending'

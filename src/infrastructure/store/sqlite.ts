@@ -114,8 +114,8 @@ export function openSqlite(
   }
 
   /**
-   * After a commit: flushes the log where the commit has not. A commit that changed nothing writes nothing, so it does not
-   * flush what it found either: that may be a receipt, or a commit whose process died before its own flush.
+   * After a commit: flushes the log where the commit has not. SQLite flushes with a commit that wrote something, and only then. A
+   * commit that changed nothing may depend on an earlier one that is not flushed yet: a receipt, or that of a process that died first.
    */
   function flush({ version, lags, must }: { version: number; lags: boolean; must: boolean }): void {
     const by_commit = !lags && writer.changed;

@@ -12,6 +12,13 @@
 
 ;;; Code:
 
+;; Compiling a trampoline for each primitive that a library advises would take
+;; half a second in each new home.
+(defvar native-comp-enable-subr-trampolines)
+(defvar comp-enable-subr-trampolines)
+(setq native-comp-enable-subr-trampolines nil
+      comp-enable-subr-trampolines nil)
+
 (require 'cl-lib)
 (require 'json)
 (require 'hive-mode)

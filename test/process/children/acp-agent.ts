@@ -1,10 +1,12 @@
 /**
  * An ACP agent on the official SDK. At each prompt it asks for one permission, acts if it is allowed, and calls
- * no model: `write FILE` in the prompt appends a line to that file.
+ * no model: `write FILE` in the prompt appends a line to that file, and `form FILE` what a form was filled in with.
  */
 import { appendFileSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
+
+let calls = 0;
 
 const agent = acp
   .agent({ name: 'scripted-agent' })
@@ -19,10 +21,28 @@ const agent = acp
   })
   .onRequest('session/prompt', async ({ params, client }) => {
     const [first] = params.prompt;
-    const path = first?.type === 'text' ? first.text.replace('write ', '') : '';
+    const text = first?.type === 'text' ? first.text : '';
+    const path = text.replace(/^(?:write|form) /, '');
+    if (text.startsWith('form ')) {
+      const how = { type: 'string' as const, oneOf: [{ const: 'x', title: 'Safe' }] };
+      const answer = await client.request('elicitation/create', {
+        mode: 'form',
+        sessionId: params.sessionId,
+        message: 'How?',
+        requestedSchema: { type: 'object', properties: { how } },
+      });
+      appendFileSync(path, `${JSON.stringify(answer)}\n`);
+      return { stopReason: 'end_turn' };
+    }
+    calls += 1;
     const { outcome } = await client.request('session/request_permission', {
       sessionId: params.sessionId,
-      toolCall: { toolCallId: 'call-1', title: `write ${path}`, kind: 'edit', rawInput: { file_path: path } },
+      toolCall: {
+        toolCallId: `call-${calls}`,
+        title: `write ${path}`,
+        kind: 'edit',
+        rawInput: { file_path: path },
+      },
       options: [
         { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
         { optionId: 'no', name: 'Reject', kind: 'reject_once' },
