@@ -70,6 +70,7 @@ test('a file that replaces another is one of the two, and torn unless it was flu
   expect(drawn(disk, at('a'))).toEqual(new Set(['old', 'new']));
   call({ kind: 'sync', path: '', file: FOLDER });
   expect(drawn(disk, at('a'))).toEqual(new Set(['new']));
+  expect(drawn(disk, at('a.new')), 'its old name').toEqual(new Set([null]));
 });
 
 test('what is not flushed may be there sector by sector', () => {
