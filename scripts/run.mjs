@@ -79,7 +79,7 @@ const tasks = {
 };
 
 /** Fewer rounds of what takes a minute or more: the whole number of rounds is for the suites by themselves. */
-const shorter = { 'ci:clients': { HIVE_RUNS: '6' } };
+const shorter = { 'ci:clients': { HIVE_TEST_RUNS: '6' } };
 
 // A script whose own parent is gone may have started this. What bench and chaos do as a human still counts as a person's:
 // they have this Emacs (test/support/run.ts says so for vitest).

@@ -8,8 +8,8 @@ import { eventually, moment } from '../support/wait.ts';
 import { claudeEnvironment } from './support/claude.ts';
 import { answer, effects, ended, KEEPERS, kill, nextLine, runOf, start } from './support/runs.ts';
 
-/** `npm run ci:clients` has fewer; HIVE_RUNS=200 is the long proof. */
-const RUNS = Number(process.env['HIVE_RUNS'] ?? 20);
+/** `npm run ci:clients` has fewer; HIVE_TEST_RUNS=200 is the long proof. */
+const RUNS = Number(process.env['HIVE_TEST_RUNS'] ?? 20);
 /** HIVE_SEED repeats the plan of a run: its seed is in the title of the test. How the machine schedules is not repeated. */
 const SEED = Number(process.env['HIVE_SEED'] ?? 20_261_123);
 /** Of each pair: the two runs take the two ways of hooks. */

@@ -504,8 +504,7 @@ describe('everything else', () => {
   });
 });
 
-/** HIVE_RACES=1000 is the long proof. */
-const RACES = Number(process.env['HIVE_RACES'] ?? 300);
+const RACES = 1_000;
 
 test('if a desk and an editor answer at once, exactly one wins, and the other is told', async () => {
   const { client, agent, remarks } = await beginAcp(hive);
