@@ -2,7 +2,7 @@
 // Emacs than this machine's, in an installation of the Debian that has it.
 //   npm run test:emacs -- VERSION [--short] [--editors] [--anew] [--root FOLDER] [PATTERN…]
 // --short runs one ERT file for each part of the package, the demo and the check of the Lisp. --editors runs only the tests beside
-// Evil, Vertico, Embark, Marginalia and which-key. --anew makes the root again. PATTERNs are test files.
+// Evil, Vertico, Embark, Marginalia, which-key and terminals. --anew makes the root again. PATTERNs are test files.
 // The root is kept in the cache folder, and used again if the files of its packages still have their checksums. Nothing of a
 // run is written there, nor into the clone. --root names a root of yours instead.
 import { spawnSync } from 'node:child_process';
@@ -19,8 +19,8 @@ const SUITES = { 28: 'bookworm', 30: 'trixie' };
 const PACKAGES = ['emacs-nox', 'elpa-package-lint', 'tmux', 'libstdc++6', 'libatomic1'];
 /** What the other tests start. */
 const MORE_PACKAGES = ['git', 'texinfo', 'openssh-client'];
-/** What --editors needs; Emacs 30 has which-key itself. */
-const EDITORS = ['elpa-evil', 'elpa-vertico', 'elpa-embark', 'elpa-marginalia'];
+/** What --editors needs; Emacs 30 has which-key itself, and only its Debian has eat. */
+const EDITORS = ['elpa-evil', 'elpa-vertico', 'elpa-embark', 'elpa-marginalia', 'elpa-vterm'];
 const PLACE = '/srv/hive';
 const REPOSITORY = '/srv/repository';
 const SHORT = 'mode|rpc|respond|prompt|list|outbox|shared-narrow|text';
@@ -70,7 +70,7 @@ function rootWith(version, { short, editors, anew, root }) {
   const caches = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'hive-emacs');
   const folder = join(caches, `${version}-${suite}`);
   if (anew || !isWhole(folder)) makeKept(suite, folder);
-  const also = Number(version) < 30 ? [...EDITORS, 'elpa-which-key'] : EDITORS;
+  const also = Number(version) < 30 ? [...EDITORS, 'elpa-which-key'] : [...EDITORS, 'elpa-eat'];
   if (editors && !has(folder, also)) apt(folder, ...also);
   if (!short && !editors && !has(folder, MORE_PACKAGES)) apt(folder, ...MORE_PACKAGES);
   return folder;

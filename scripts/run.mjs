@@ -43,13 +43,13 @@ const tasks = {
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
   'test:editors': [
     everything,
-    'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key',
+    'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key,vterm',
     quickBuild,
     `${vitest} run --project editors`,
   ],
   'ci:editors': [
     everything,
-    'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key',
+    'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key,vterm',
     quickBuild,
     `${vitest} run --project editors`,
     'scripts/other-emacs.mjs 30 --editors',

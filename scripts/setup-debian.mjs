@@ -28,7 +28,7 @@ const needs = {
 
 // The compiler of the recorder (test/powerloss), and Emacs packages that only `npm run ci:editors` needs: they are installed when
 // they are named.
-const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key'];
+const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key', 'vterm'];
 const usual = Object.keys(needs);
 needs.gcc = { package: 'gcc' };
 needs['libc6-dev'] = { package: 'libc6-dev', found: () => existsSync('/usr/include/stdio.h') };
