@@ -243,7 +243,7 @@ RESPOND answers it with the id of an option."
 
 (defun hive-agent-shell--answer (request respond answer)
   "Answer REQUEST with ANSWER of a desk, through RESPOND."
-  ;; First of all: it must not be called again.
+  ;; Before it is called: if it fails, the request still waits, and is offered again.
   (setq hive-agent-shell--keys (assoc-delete-all request hive-agent-shell--keys))
   (let ((note (plist-get answer :note)))
     (if (equal (plist-get answer :kind) "chosen")

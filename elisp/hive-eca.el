@@ -139,9 +139,7 @@ Each with the version in which it was seen, and what is called after it.")
     (hive-editor-open hive-eca--agent key params
                       (lambda (given)
                         (when (buffer-live-p buffer)
-                          (with-current-buffer buffer
-                            (setq hive-eca--keys (assoc-delete-all id hive-eca--keys))
-                            (funcall answer given)))))))
+                          (with-current-buffer buffer (funcall answer given)))))))
 
 (defun hive-eca--withdraw (id &optional decision)
   "Withdraw the dialog ID of this buffer, answered here with DECISION."

@@ -161,12 +161,27 @@ describe('a permission', () => {
     expect((await hive.prompts.get(prompt?.ask_id ?? '')).collected_at).toBeNull();
   });
 
+  test('an answer that could not be given is asked for again when the agent asks something else', async () => {
+    await begin();
+    await ask(0);
+    const [prompt] = await pending();
+    await inShell('(progn (setf (alist-get :dead agent-shell--state) t) t)');
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    await emacs.eval(`(progn (driver-wait (zerop (hash-table-count hive-editors--dialogs))) t)`);
+    await inShell('(progn (setf (alist-get :dead agent-shell--state) nil) t)');
+    await ask(1, '\'(:title . "Test the project")');
+    expect(await pending(2)).toMatchObject([{}, {}]);
+    expect(await answers()).toEqual([]);
+  });
+
   test('moves no point and no window of the human', async () => {
     await begin();
     await ask(0);
     const [prompt] = await pending();
-    const place = '(list (buffer-name (window-buffer)) (point) (length (window-list)))';
-    await emacs.eval('(progn (switch-to-buffer "*scratch*") (insert "one two") (goto-char 3) t)');
+    const place = `(list (buffer-name (window-buffer)) (point) (length (window-list))
+      (with-current-buffer shell (point)))`;
+    await inShell('(progn (goto-char (point-min)) (insert "one two") (goto-char 3) t)');
+    await emacs.eval('(progn (switch-to-buffer "*scratch*") (insert "one two") (goto-char 5) t)');
     const before = await emacs.eval(place);
     await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
     await untilSent(1);
@@ -282,6 +297,16 @@ describe('an agent', () => {
     await inShell('(progn (stand-in-complete "end_turn") t)');
     await emacs.eval("(progn (driver-wait (< 1 (cl-count 'prompt stand-in-sent :key #'cadr))) t)");
     expect((await sent()).at(-1)?.[1]).toContain(`call hivemind_poll {"ask_id": "${prompt.ask_id}"}`);
+  });
+
+  test('leaves the list with its buffer', async () => {
+    await begin();
+    const id = (await emacs.eval(SESSION)) as string;
+    await settle();
+    await inShell('(kill-buffer)');
+    await settle();
+    expect((await hive.sessions.find(id))?.state).toBe('ended');
+    expect(await emacs.eval('(hive-editors-known)')).toBeNull();
   });
 
   test('is where j goes, at its dialog', async () => {

@@ -6,14 +6,19 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { HIVE_ON } from '../support/agent-shell.ts';
 import { answerDialog } from '../support/dialogs.ts';
+import { lisp } from '../support/emacs.ts';
 import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
-import { HUMAN, openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
+import { HUMAN, noticesOf, openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { endsOf } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
 let hive: OpenedHive;
@@ -23,9 +28,7 @@ beforeEach(async () => {
   hive = await withoutQuotas(await openTestHive(store));
   emacs = await driveEmacs(store, { env: trusting({ seats: [SEAT] }) });
   await emacs.eval("(require 'eca)");
-  await emacs.eval(
-    '(progn (hive-mode 1) (driver-wait (and (hive-sidecar-connected-p) (hive-model-complete-p))) t)',
-  );
+  await emacs.eval(HIVE_ON);
   await emacs.eval('(progn (defvar session (stand-in-start "one" "two")) t)');
 });
 
@@ -81,12 +84,86 @@ test('accepted and remembered, or refused with a note that the agent gets after 
 
 test('a call that needs no approval is not asked, and an approval that is answered in its buffer or by another client is withdrawn', async () => {
   await serve('(stand-in-run session "one" "t0")');
+  for (const type of ['toolCallRunning', 'toolCalled', 'toolCallRejected']) {
+    await serve(`(stand-in-run session "one" "${type}" t)`);
+    const [prompt] = await pending();
+    await serve(`(stand-in-settled session "one" "${type}" "${type}")`);
+    await pending(0);
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      cancel_reason: 'answered_elsewhere',
+    });
+  }
+  expect(await sent()).toEqual([]);
+});
+
+test('a call that is received twice is asked once', async () => {
+  await serve('(stand-in-run session "one" "t1" t)');
+  await serve('(stand-in-run session "one" "t1" t)');
+  await emacs.eval('(progn (driver-settled) t)');
+  await pending();
+});
+
+test('an answer that comes too late reaches no chat, and the human reads what was answered there', async () => {
   await serve('(stand-in-run session "one" "t1" t)');
   const [prompt] = await pending();
-  await serve('(stand-in-settled session "one" "t1" "toolCallRejected")');
-  await pending(0);
-  expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+  const answered = join(tempFolder(), 'answered');
+  // While it evaluates, this Emacs learns of no answer.
+  const inBuffer = serve(
+    `(while (not (file-exists-p ${lisp(answered)}))) (stand-in-settled session "one" "t1" "toolCallRunning")`,
+  );
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Reject');
+  writeFileSync(answered, '');
+  await inBuffer;
+  await eventually(async () => (await noticesOf(hive)).length === 1);
+  expect((await noticesOf(hive))[0]).toMatch(/came too late\. .* answered in its editor first: Accept\.$/);
+  await emacs.eval('(progn (driver-settled) t)');
   expect(await sent()).toEqual([]);
+});
+
+test('each chat is an agent of its own: its session is stopped and visited in its own buffer', async () => {
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [one] = await pending();
+  await serve('(stand-in-run session "two" "t2" t)');
+  const two = (await pending(2)).find(({ ask_id }) => ask_id !== one?.ask_id);
+  expect(two?.session_id).not.toBe(one?.session_id);
+  await serve(`(hive-terminal-visit ${lisp(two?.session_id ?? '')} "ECA")`);
+  expect(await emacs.eval('(eq (nth 2 session) (window-buffer))')).toBe(true);
+  const outcome = hive.interrupts.interrupt({ session: two?.session_id ?? '', actor: HUMAN });
+  await untilSent();
+  expect(await sent()).toEqual([['notify', 'chat/promptStop', { chatId: 'two' }]]);
+  await serve('(stand-in-content session "two" "progress" :state "finished" :text "")');
+  expect(await outcome).toMatchObject({ outcome: 'aborted' });
+  expect(await pending()).toMatchObject([{ ask_id: one?.ask_id }]);
+});
+
+test('words for one of several chats reach none of them, because ECA would choose, and the human is told', async () => {
+  await serve('(stand-in-run session "one" "t1" t)');
+  const [prompt] = await pending();
+  await serve("(defvar told nil) (advice-add 'hive-notify-say :before (lambda (_ line) (push line told)))");
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Reject', 'Use ninja.');
+  await untilSent();
+  await serve('(stand-in-settled session "one" "t1" "toolCallRejected")');
+  await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
+  await serve(
+    '(driver-wait (seq-find (lambda (line) (string-search "none of them: Use ninja." line)) told))',
+  );
+  expect(await sent()).toEqual([['notify', 'chat/toolCallReject', { chatId: 'one', toolCallId: 't1' }]]);
+});
+
+test('what a subagent asks is shown in the chat that started it, whose turn goes on after the subagent', async () => {
+  await serve('(stand-in-content session "two" "progress" :state "running" :text "…")');
+  await serve('(let ((stand-in-parent "two")) (stand-in-run session "sub" "t1" t))');
+  const [prompt] = await pending();
+  await serve(
+    '(let ((stand-in-parent "two")) (stand-in-content session "sub" "progress" :state "finished" :text ""))',
+  );
+  await emacs.eval('(progn (driver-settled) t)');
+  expect(await endsOf(hive, prompt?.session_id)).toEqual(['in_progress']);
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Accept');
+  await untilSent();
+  expect(await sent()).toEqual([['notify', 'chat/toolCallApprove', { chatId: 'sub', toolCallId: 't1' }]]);
+  await serve(`(hive-terminal-visit ${lisp(prompt?.session_id ?? '')} "ECA")`);
+  expect(await emacs.eval('(eq (nth 2 session) (window-buffer))')).toBe(true);
 });
 
 const ASK = `(eca-chat-handle-ask-question session '(:id 9) '(:chatId "one" :question "Which?"
@@ -103,6 +180,15 @@ test('a question is a form, and its answer tidies the buffer', async () => {
   await answerDialog(hive, prompt?.ask_id ?? '', 'Green');
   await untilSent();
   expect(await sent()).toEqual([['respond', 9, { answer: 'Green', cancelled: false }]]);
+  expect(await emacs.eval('(eca-chat-status (cadr session))')).toBe('idle');
+});
+
+test('a question that is declined at a desk is declined in its buffer', async () => {
+  await serve(ASK);
+  const [prompt] = await pending();
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Decline');
+  await untilSent();
+  expect(await sent()).toEqual([['respond', 9, { answer: null, cancelled: true }]]);
   expect(await emacs.eval('(eca-chat-status (cadr session))')).toBe('idle');
 });
 
@@ -124,6 +210,11 @@ test('a turn is known, can be stopped from the desk, and its questions are withd
   await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
   expect(await outcome).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
   await pending(0);
+  // The next turn ends by itself.
+  await serve('(stand-in-content session "one" "progress" :state "running" :text "…")');
+  await serve('(stand-in-content session "one" "progress" :state "finished" :text "")');
+  await emacs.eval('(progn (driver-settled) t)');
+  expect(await endsOf(hive, prompt?.session_id)).toEqual([expect.stringMatching(/interrupted/), 'completed']);
 });
 
 test('an idle chat is told that it has an answer, if it is the only one of its session, and j goes there', async () => {
@@ -151,9 +242,24 @@ test('an idle chat is told that it has an answer, if it is the only one of its s
 
 test('the questions of a chat that is killed are withdrawn, and without Hive no function is advised', async () => {
   await serve('(stand-in-run session "one" "t1" t)');
-  await pending();
+  const [prompt] = await pending();
   await serve('(kill-buffer (cadr session))');
   await pending(0);
+  await emacs.eval('(progn (driver-settled) t)');
+  expect((await hive.sessions.find(prompt?.session_id ?? ''))?.state).toBe('ended');
   await serve('(hive-mode -1)');
   expect(await emacs.eval("(advice-member-p 'hive-eca--received 'eca-chat-content-received)")).toBeNull();
+});
+
+test('Hive that is turned off and on again has the chats again', async () => {
+  await serve('(stand-in-run session "one" "t1" t)');
+  await pending();
+  await serve('(hive-mode -1)');
+  await pending(0);
+  await emacs.eval(HIVE_ON);
+  await serve('(stand-in-run session "one" "t2" t)');
+  const [prompt] = await pending();
+  await answerDialog(hive, prompt?.ask_id ?? '', 'Accept');
+  await untilSent();
+  expect(await sent()).toEqual([['notify', 'chat/toolCallApprove', { chatId: 'one', toolCallId: 't2' }]]);
 });

@@ -236,6 +236,31 @@ describe('what a desk has opened is withdrawn', () => {
   });
 });
 
+test('requests take effect in the order in which they are sent: a turn that begins as another one ends goes on', async () => {
+  await emacs.request('turn/begin', { session_id: SESSION });
+  const { ask_id } = await opened('k');
+  const { store } = hive;
+  const write = store.write.bind(store);
+  const slow = Promise.withResolvers<void>();
+  const spy = vi.spyOn(store, 'write').mockImplementation(async (...given) => {
+    await slow.promise;
+    return write(...given);
+  });
+  const end = emacs.request('turn/end', { session_id: SESSION, stop_reason: 'cancelled' });
+  const begin = emacs.request('turn/begin', { session_id: SESSION });
+  // It is sent last and answered first: by then, the others have been received.
+  await emacs.request('session/list');
+  slow.resolve();
+  await end;
+  const { turn_id } = await begin;
+  spy.mockRestore();
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'interrupted' });
+  expect(await turnsOf(hive, SESSION)).toMatchObject([
+    { abort_reason: 'interrupted' },
+    { turn_id, state: 'in_progress' },
+  ]);
+});
+
 test('a sidecar that starts again learns it again: what is pending is asked again, and an answer from between is delivered', async () => {
   const [one, two] = [await opened('k'), await opened('l', { input: { command: 'make test' } })];
   // The first sidecar was killed: its connection still waits, and nobody receives anything from it.

@@ -120,11 +120,14 @@
                       (current-buffer)))
                   ids)))
 
+(defvar stand-in-parent nil "The chat whose subagent sends the content, or nil.")
+
 (defun stand-in-content (session chat-id type &rest content)
   "Let the server of SESSION send CONTENT of TYPE for CHAT-ID."
   (eca-chat-content-received session
-                             (list :chatId chat-id :role "assistant"
-                                   :content (append (list :type type) content))))
+                             `(:chatId ,chat-id :role "assistant"
+                               ,@(and stand-in-parent (list :parentChatId stand-in-parent))
+                               :content (:type ,type ,@content))))
 
 (defun stand-in-run (session chat-id id &optional manual)
   "Let the agent of CHAT-ID in SESSION run the call ID; MANUAL if it needs an approval."
