@@ -43,8 +43,8 @@ export async function unleash(
   for (const stroke of plan) {
     await sleep(stroke.at_ms - (performance.now() - started));
     if (lasting.has(stroke.fault)) continue;
-    // A disk is found again only where it can be written.
-    if (stroke.fault === 'power' && lasting.size > 0) continue;
+    // A disk is found again only where it can be written, so what lasts is healed first.
+    if (stroke.fault === 'power') await Promise.all(healing);
     const { hit, heal } = await strike(stroke, options);
     if (!hit) continue;
     struck.set(stroke.fault, (struck.get(stroke.fault) ?? 0) + 1);
