@@ -90,13 +90,21 @@ async function onlyPending(hive: OpenedHive): Promise<string> {
   return found[0] ?? '';
 }
 
-test('an allow at the desk lets the agent act once, and the editor’s answer afterwards changes nothing', async () => {
+/** An editor whose agent wants to write `file` and waits for the answer. */
+async function askedToWrite() {
   const store = tempStore();
   const hive = await openTestHive(store);
   const editor = await openEditor(store);
   const file = join(editor.folder, 'made');
   const turn = editor.prompt(`write ${file}`);
-  await answerDialog(hive, await onlyPending(hive), 'Allow');
+  // Whoever ends the proxy or the agent does not wait for the turn.
+  turn.catch(() => undefined);
+  return { store, hive, editor, file, turn, ask_id: await onlyPending(hive) };
+}
+
+test('an allow at the desk lets the agent act once, and the editor’s answer afterwards changes nothing', async () => {
+  const { hive, editor, file, turn, ask_id } = await askedToWrite();
+  await answerDialog(hive, ask_id, 'Allow');
   expect(await turn).toMatchObject({ stopReason: 'end_turn' });
   expect(readFileSync(file, 'utf8')).toBe('written\n');
   await editor.answer('no');
@@ -108,12 +116,7 @@ test('an allow at the desk lets the agent act once, and the editor’s answer af
 });
 
 test('the editor’s answer counts if it is first, and the question is withdrawn', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const editor = await openEditor(store);
-  const file = join(editor.folder, 'made');
-  const turn = editor.prompt(`write ${file}`);
-  const ask_id = await onlyPending(hive);
+  const { hive, editor, file, turn, ask_id } = await askedToWrite();
   await editor.answer('no');
   await turn;
   expect(existsSync(file)).toBe(false);
@@ -126,12 +129,7 @@ test('the editor’s answer counts if it is first, and the question is withdrawn
 });
 
 test('a proxy that is killed allows nothing: its agent ends, and the question is withdrawn with its session', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const editor = await openEditor(store);
-  const file = join(editor.folder, 'made');
-  editor.prompt(`write ${file}`).catch(() => undefined);
-  const ask_id = await onlyPending(hive);
+  const { hive, editor, file, ask_id } = await askedToWrite();
   const [session] = await hive.sessions.list();
   editor.kill('SIGKILL');
   await editor.ended;
@@ -149,12 +147,7 @@ describe('an agent that is killed', () => {
   }
 
   test('with a question open, takes it and the proxy with it; the next one asks once', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const editor = await openEditor(store);
-    const file = join(editor.folder, 'made');
-    editor.prompt(`write ${file}`).catch(() => undefined);
-    const ask_id = await onlyPending(hive);
+    const { store, hive, editor, file, ask_id } = await askedToWrite();
     process.kill(await agentOf(hive), 'SIGKILL');
     expect(await editor.ended).toBe(137);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', decision: null });
@@ -171,12 +164,7 @@ describe('an agent that is killed', () => {
   });
 
   test('before an answer reaches it, does nothing, and nothing hangs', async () => {
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    const editor = await openEditor(store);
-    const file = join(editor.folder, 'made');
-    editor.prompt(`write ${file}`).catch(() => undefined);
-    const ask_id = await onlyPending(hive);
+    const { hive, editor, file, ask_id } = await askedToWrite();
     const agent = await agentOf(hive);
     process.kill(agent, 'SIGSTOP');
     await answerDialog(hive, ask_id, 'Allow');
