@@ -6,6 +6,7 @@ import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type CallerService, createCallers } from './callers.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
+import { createDevices, type DeviceService } from './devices.ts';
 import { startCodexAnswers } from './dialogs.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
 import { createEditorSessions, type EditorSessionService } from './editor-sessions.ts';
@@ -89,6 +90,8 @@ export interface Hive {
   /** What a human answered and nobody could take. */
   readonly unreadAnswers: UnreadAnswers;
   readonly tokens: TokenService;
+  /** Phones and browsers that show the inbox. */
+  readonly devices: DeviceService;
   readonly runs: RunService;
   readonly rules: RuleService;
   readonly stats: StatsService;
@@ -290,6 +293,7 @@ export function createHive(parts: HiveParts): Hive {
     }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
+    devices: createDevices(store, { ids, secrets: parts.secrets }),
     runs,
     rules,
     stats: createStats(store, localDay),

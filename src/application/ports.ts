@@ -3,6 +3,7 @@
  * knows of SQL. Reads are separate from records, which write. What else the application needs is in world.ts.
  */
 import type { Delivery } from '../domain/delivery.ts';
+import type { Device, Pairing } from '../domain/devices.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import type { Waker } from '../domain/hooks.ts';
@@ -74,6 +75,7 @@ export interface ReadTx {
   readonly loops: LoopReads;
   readonly gates: GateReads;
   readonly tokens: TokenReads;
+  readonly devices: DeviceReads;
   readonly runs: RunReads;
   readonly rules: RuleReads;
   readonly stats: StatsReads;
@@ -99,6 +101,7 @@ export interface WriteTx extends ReadTx {
   readonly loops: LoopRecords;
   readonly gates: GateRecords;
   readonly tokens: TokenRecords;
+  readonly devices: DeviceRecords;
   readonly runs: RunRecords;
   readonly outreach: OutreachRecords;
   readonly deliveries: DeliveryRecords;
@@ -651,6 +654,22 @@ export interface TokenReads extends PrunableReads {
 
 export interface TokenRecords extends TokenReads, Prunable {
   put(token: Token): Promise<void>;
+}
+
+export interface DeviceReads extends PrunableReads {
+  get(device_id: string): Promise<Device | undefined>;
+  byKey(key: string): Promise<Device | undefined>;
+  /** All of them, in the order in which they were paired. */
+  list(): Promise<Device[]>;
+  pairing(code_digest: string): Promise<Pairing | undefined>;
+}
+
+export interface DeviceRecords extends DeviceReads, Prunable {
+  put(device: Device): Promise<void>;
+  putPairing(pairing: Pairing): Promise<void>;
+  removeExpiredPairings(now: string): Promise<void>;
+  /** Those that no device has used; returns how many. */
+  removeUnusedPairings(): Promise<number>;
 }
 
 // ---- Runs ----

@@ -14,6 +14,7 @@ import {
   refuse,
   type Via,
 } from '../domain/actors.ts';
+import { isFresh } from '../domain/devices.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, escalatePrompt, isEscalationDue, namesOf } from '../domain/humans.ts';
@@ -41,7 +42,7 @@ import {
   type Urgency,
 } from '../domain/prompts.ts';
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
-import { type SeatKey, signAnswer } from '../domain/seats.ts';
+import { type SeatKey, seatThatSigned, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
@@ -81,6 +82,16 @@ export interface AnswerCommand extends AnswerRequest {
   store_id?: string | null | undefined;
   /** The digest of the permission as it was displayed in full; an answer that may allow something needs it. */
   displayed_digest?: string | null | undefined;
+  /** From a device: its signature. Without it, a person's answer is signed here. */
+  signed?: DeviceSignature | undefined;
+}
+
+/** The signature of a device, which `responded_at` is part of. */
+export interface DeviceSignature {
+  /** The key of the device. */
+  key: string;
+  responded_at: string;
+  signature: string;
 }
 
 /** A session's open prompts: first those that are settled and not collected, then the pending ones, oldest first. */
@@ -431,7 +442,8 @@ function createAnswering(
    * the person, so this is done before the transaction, and the time that is signed is that of the answer.
    */
   async function sign(command: AnswerCommand, response_id: string): Promise<Signed | null> {
-    const { ask_id, actor, displayed_digest } = command;
+    const { ask_id, actor, displayed_digest, signed: ofDevice } = command;
+    if (ofDevice !== undefined) return signedByDevice(command, ofDevice, response_id);
     if (actor.kind !== 'human' || !isAttested(actor) || displayed_digest == null) return null;
     const seat = seatKey();
     if (seat === null) return null;
@@ -447,6 +459,41 @@ function createAnswering(
     if (!mayAllow(prompt, answer)) return null;
     const signed = { store_id: store.store_id, ask_id, displayed_digest, answer };
     return { signature: await signAnswer(seat, signed), responded_at: now };
+  }
+
+  /**
+   * Checks what a device signed, whatever it answers. The signature is kept where it may allow something, and then it has
+   * to be from now; the answer of a question counts whenever it comes.
+   */
+  async function signedByDevice(
+    command: AnswerCommand,
+    { key, responded_at, signature }: DeviceSignature,
+    response_id: string,
+  ): Promise<Signed | null> {
+    const { ask_id, actor, displayed_digest } = command;
+    const { prompt, known, now } = await store.read(async (tx) => ({
+      prompt: await tx.prompts.get(ask_id),
+      known: await tx.prompts.response(response_id),
+      now: tx.now,
+    }));
+    if (prompt === undefined) throw notFound(ask_id);
+    const stamp = { by: actor.by, via: actor.via, attested: isAttested(actor), response_id, responded_at };
+    const answer = resolveAnswer(prompt, command, stamp);
+    const signed = { store_id: store.store_id, ask_id, displayed_digest: displayed_digest ?? '', answer };
+    if (seatThatSigned([{ name: actor.by, key }], signed, signature) === null)
+      throw new HiveError(
+        'not_allowed',
+        `The answer to ${ask_id} was not accepted: its signature is not that of this device.`,
+      );
+    // The same answer again: what became of it is returned, however late.
+    if (known !== undefined || !mayAllow(prompt, answer)) return null;
+    if (!isFresh(responded_at, now))
+      throw new HiveError(
+        'answer_stale',
+        `The answer to ${ask_id} was not accepted: it was given at ${responded_at}, and what allows something counts for two minutes. Look at it again and answer it now.`,
+        { ask_id, now },
+      );
+    return { signature, responded_at };
   }
 
   return {

@@ -20,6 +20,7 @@ const KINDS = [
   'turns',
   'sessions',
   'tokens',
+  'devices',
   'runs',
   'desks',
   'events',

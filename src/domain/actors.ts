@@ -47,7 +47,7 @@ export type Actor = HumanActor | AgentActor | RuleActor;
 export function isAttested(actor: Actor): boolean {
   if (actor.kind === 'rule') return true;
   if (actor.kind === 'agent') return false;
-  return actor.confirmed || actor.via === 'emacs' || actor.via === 'notification';
+  return actor.confirmed || actor.via === 'emacs' || actor.via === 'notification' || actor.via === 'inbox';
 }
 
 /** Throws the refusal that one of the rules below returned, if any. @throws HiveError `not_allowed`. */
@@ -111,6 +111,7 @@ export function refusalToProcess(actor: Actor, session_id: string): string | nul
 export type Via =
   | 'emacs'
   | 'notification'
+  | 'inbox'
   | 'cli'
   | 'mcp'
   | 'hook'

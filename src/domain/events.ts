@@ -69,6 +69,7 @@ export const EVENT_TYPES = [
   'rule/proposed',
   'rule/dismissed',
   'seat/registered',
+  'device/changed',
 ] as const;
 
 /** What can happen. */

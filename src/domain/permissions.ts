@@ -44,11 +44,19 @@ export function permissionLines({
 }
 
 /** The digest of what a permission displays, and of the tool's input, which `fingerprint` represents. */
-export function permissionDigest(
-  prompt: Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>,
-): string {
-  const { kind, question, context, options, notes, fingerprint } = prompt;
-  return digestOf([kind, question, context, options, notes.map(({ text }) => text), fingerprint]);
+export function permissionDigest(prompt: Displayed): string {
+  return digestOf(displayed(prompt));
+}
+
+type Displayed = Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>;
+
+function displayed({ kind, question, context, options, notes, fingerprint }: Displayed): unknown {
+  return [kind, question, context, options, notes.map(({ text }) => text), fingerprint];
+}
+
+/** The text whose SHA-256, in hexadecimal, is `permissionDigest`: a browser hashes it by its own means. */
+export function displayedText(prompt: Displayed): string {
+  return canonical(displayed(prompt));
 }
 
 /** Why this answer is not accepted, as a sentence; null when it is accepted. */

@@ -82,7 +82,7 @@ export function keyOfSshLine(line: string): string | null {
 
 /** The signature of an answer. */
 export async function signAnswer(seat: SeatKey, signed: SignedAnswer): Promise<string> {
-  return seat.sign(textOf(signed));
+  return seat.sign(answerText(signed));
 }
 
 /** The seat among these that signed this answer; null when none did. */
@@ -93,7 +93,7 @@ export function seatThatSigned(
 ): Seat | null {
   if (signature === null || seats.length === 0) return null;
   const { createPublicKey, verify } = crypto();
-  const text = Buffer.from(textOf(signed));
+  const text = Buffer.from(answerText(signed));
   const bytes = Buffer.from(signature, 'base64url');
   const didSign = ({ key: x }: Seat): boolean => {
     try {
@@ -131,8 +131,8 @@ function areNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-/** One text for each meaning: the fields in a fixed order, as JSON, after what this is a signature of. */
-function textOf({ store_id, ask_id, displayed_digest, answer }: SignedAnswer): string {
+/** What is signed of an answer. One text for each meaning: the fields in a fixed order, as JSON, after what this is a signature of. */
+export function answerText({ store_id, ask_id, displayed_digest, answer }: SignedAnswer): string {
   const { decision, selected, comment, by, via, attested, response_id, responded_at } = answer;
   const said = [decision, selected, comment, by, via, attested, response_id, responded_at];
   return JSON.stringify(['hive answer 1', store_id, ask_id, displayed_digest, said]);

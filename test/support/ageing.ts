@@ -31,6 +31,7 @@ const TIMES = [
   ['sessions', 'ended_at'],
   ['connections', 'opened_at'],
   ['tokens', 'revoked_at'],
+  ['devices', 'revoked_at'],
   ['messages', 'at'],
   ['events', 'at'],
   // Not runs: a row that anything but Hive has changed has lost its mark, and its run ends.

@@ -4,6 +4,7 @@
  * (test/contract/migrations-contract.ts compares them). Either happens in one write transaction of the first process.
  */
 import deliveries from '../../../sql/deliveries.sql';
+import devices from '../../../sql/devices.sql';
 import events from '../../../sql/events.sql';
 import hooks from '../../../sql/hooks.sql';
 import humans from '../../../sql/humans.sql';
@@ -24,6 +25,7 @@ import waitsTable from '../../../sql/migrations/28_waits.sql';
 import terminal from '../../../sql/migrations/29_terminal.sql';
 import left from '../../../sql/migrations/30_left.sql';
 import people from '../../../sql/migrations/31_people.sql';
+import devicesTable from '../../../sql/migrations/32_devices.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -55,6 +57,7 @@ export const SCHEMA: readonly string[] = [
   outreach,
   stopGuard,
   tokens,
+  devices,
   humans,
   runs,
   waits,
@@ -76,6 +79,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   terminal,
   left,
   people,
+  devices: devicesTable,
 };
 
 const CREATE_LEDGER = statement(

@@ -99,6 +99,8 @@ const CONNECTIONS: Kind = {
 
 const TOKENS: Kind = { table: 'tokens', key: 'name', where: 'revoked_at < $1', with: [] };
 
+const DEVICES: Kind = { table: 'devices', key: 'device_id', where: 'revoked_at < $1', with: [] };
+
 const RUNS: Kind = { table: 'runs', key: 'run_id', where: `status = 'ended' AND changed_at < $1`, with: [] };
 
 const TURNS: Kind = {
@@ -140,10 +142,11 @@ export const pruneMentions = (sql: Sql): Pruning => pruning(sql, MENTIONS);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
 export const pruneRuns = (sql: Sql): Pruning => pruning(sql, RUNS);
 export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
+export const pruneDevices = (sql: Sql): Pruning => pruning(sql, DEVICES);
 
 /** Everything that retention removes. Desks and events have their own rules. */
 export function agingTables(): ReadonlySet<string> {
-  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, RUNS, TURNS, OUTREACH, QUOTAS];
+  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, DEVICES, RUNS, TURNS, OUTREACH, QUOTAS];
   const tables = kinds.flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
   return new Set([...tables, 'desks', 'events']);
 }

@@ -23,6 +23,7 @@ export const MIGRATION_NAMES = [
   'terminal',
   'left',
   'people',
+  'devices',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */

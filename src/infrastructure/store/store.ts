@@ -8,6 +8,7 @@ import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
 import { storeName } from '../platform/paths.ts';
 import { deliveryStatements, hookOutputStatements } from './deliveries.ts';
+import { deviceStatements } from './devices.ts';
 import { beginNumbers, continueNumbers, eventStatements, mayLag, type Reserved } from './events.ts';
 import { historyStatements } from './history.ts';
 import { deskStatements, humanStatements } from './humans.ts';
@@ -216,6 +217,11 @@ class Transaction implements WriteTx {
   get tokens(): WriteTx['tokens'] {
     this.#made.tokens ??= tokenStatements(this.#sql);
     return this.#made.tokens;
+  }
+
+  get devices(): WriteTx['devices'] {
+    this.#made.devices ??= deviceStatements(this.#sql);
+    return this.#made.devices;
   }
 
   get runs(): WriteTx['runs'] {

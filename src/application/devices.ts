@@ -1,0 +1,220 @@
+/**
+ * Devices: pairing a phone or a browser with this hive, confirming it, revoking it. A device comes in through `hive serve
+ * --inbox` (adapters/inbox). What a device may allow is not decided here but by the seats in the human's file (seats.ts).
+ */
+import {
+  cleanCode,
+  createDevice,
+  createPairing,
+  type Device,
+  isAdmitted,
+  isUsable,
+  type PushTarget,
+} from '../domain/devices.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { giveNotice } from './notices.ts';
+import type { Store, WriteTx } from './ports.ts';
+import type { Ids, Secrets } from './world.ts';
+
+/** A new invitation, with its code. */
+export interface Invitation {
+  /** Shown now and never again: 8 characters (domain/devices.ts has how they are shown). */
+  code: string;
+  expires_at: string;
+}
+
+export interface DeviceService {
+  /** Makes a pairing code for a device of this human. */
+  invite(human: string): Promise<Invitation>;
+  /**
+   * Uses a code. The device can do nothing before `confirm`.
+   * @throws HiveError `pairing_refused` for a code that is unknown, used or expired, `too_many` after too many of these, `invalid_input`.
+   */
+  pair(request: { code: string; name: string; key: string }): Promise<Device>;
+  /** The device that has used this code; undefined until one has. */
+  paired(code: string): Promise<Device | undefined>;
+  /** Lets the device in: its human has compared the phrases. @throws HiveError `device_not_found`, `not_allowed` once it is revoked. */
+  confirm(device_id: string, by: string): Promise<Device>;
+  /** Takes away its access, at once, and for ever: it has to be paired anew. Takes an id or a name. @throws HiveError `device_not_found`. */
+  revoke(device: string, by: string): Promise<Device>;
+  list(): Promise<Device[]>;
+  /** The device with this id or name. @throws HiveError `device_not_found`, also where several have the name. */
+  find(device: string): Promise<Device>;
+  /** The device, if it may come in now. */
+  admitted(device_id: string): Promise<Device | undefined>;
+  /** Records that it came in. */
+  seen(device_id: string): Promise<void>;
+  /** Where its notifications go; null: nowhere, and `why` says what failed, as a sentence. */
+  setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
+  /** Calls `listener` with the ids of all admitted devices when something may have changed, until the returned function is called. */
+  watch(listener: (admitted: ReadonlySet<string>) => void): () => void;
+}
+
+/** Wrong codes that one process takes before every open invitation ends. */
+const MOST_WRONG_CODES = 20;
+/** Wrong codes within this time after which further ones have to wait. */
+const WRONG_CODES_MS = 60_000;
+const MOST_WRONG_AT_ONCE = 5;
+
+export function createDevices(
+  store: Store,
+  { ids, secrets, clock = () => performance.now() }: { ids: Ids; secrets: Secrets; clock?: () => number },
+): DeviceService {
+  /** When the last wrong codes came, in ms of `clock`. */
+  let wrong: number[] = [];
+
+  async function change(
+    device: string,
+    what: DeviceChange,
+    transition: (device: Device, now: string) => Device,
+  ): Promise<Device> {
+    return store.write(async (tx) => {
+      const found = await findIn(await tx.devices.list(), device);
+      const changed = transition(found, tx.now);
+      if (changed !== found) await record(tx, changed, what);
+      return changed;
+    });
+  }
+
+  /** A wrong code. Many of them are somebody who tries: then nobody can use the codes that are out. */
+  async function refuseCode(): Promise<never> {
+    wrong.push(clock());
+    if (wrong.length >= MOST_WRONG_CODES) {
+      wrong = [];
+      await store.write(async (tx) => {
+        if ((await tx.devices.removeUnusedPairings()) === 0) return;
+        const text =
+          'Somebody tried many wrong pairing codes on the inbox, so the codes that were open no longer count. If it was not you, see who can reach hive serve.';
+        await giveNotice(tx, { severity: 'warning', session_id: null, text, data: { notice: 'pairing' } });
+      });
+    }
+    throw new HiveError(
+      'pairing_refused',
+      'This pairing code does not count (any more): a code can be used once, within 10 minutes. Make a new one with `hive phone add` or M-x hive-phone.',
+    );
+  }
+
+  return {
+    async invite(human) {
+      const code = ids.make('code').slice('code-'.length, 'code-'.length + 8);
+      const pairing = await store.write(async (tx) => {
+        await tx.devices.removeExpiredPairings(tx.now);
+        const made = createPairing({ code_digest: secrets.digest(code), human }, tx.now);
+        await tx.devices.putPairing(made);
+        return made;
+      });
+      return { code, expires_at: pairing.expires_at };
+    },
+
+    async pair({ code: typed, name, key }) {
+      const since = clock() - WRONG_CODES_MS;
+      if (wrong.filter((at) => at > since).length >= MOST_WRONG_AT_ONCE)
+        throw new HiveError('too_many', 'Too many wrong pairing codes: wait a minute, then try again.');
+      const code = cleanCode(typed);
+      if (code === null) return refuseCode();
+      const device = await store.write(async (tx) => {
+        const pairing = await tx.devices.pairing(secrets.digest(code));
+        if (pairing === undefined || !isUsable(pairing, tx.now)) return null;
+        if ((await tx.devices.byKey(key)) !== undefined)
+          throw invalidInput('This key was paired before: a device makes a new key each time.');
+        const device_id = ids.make('device');
+        const made = createDevice({ device_id, name, key, human: pairing.human }, tx.now);
+        await tx.devices.putPairing({ ...pairing, device_id });
+        await record(tx, made, 'paired');
+        return made;
+      });
+      return device ?? refuseCode();
+    },
+
+    paired: (code) =>
+      store.read(async (tx) => {
+        const pairing = await tx.devices.pairing(secrets.digest(code));
+        return pairing?.device_id == null ? undefined : tx.devices.get(pairing.device_id);
+      }),
+
+    confirm: (device_id, by) =>
+      change(device_id, { change: 'confirmed', by }, (device, now) => {
+        if (device.revoked_at !== null)
+          throw new HiveError('not_allowed', `${device.name} was revoked: pair it anew.`, { device_id });
+        return device.confirmed_at === null ? { ...device, confirmed_at: now } : device;
+      }),
+
+    revoke: (device, by) =>
+      change(device, { change: 'revoked', by }, (found, now) =>
+        found.revoked_at === null ? { ...found, revoked_at: now, push: null } : found,
+      ),
+
+    list: () => store.read((tx) => tx.devices.list()),
+    find: (device) => store.read(async (tx) => findIn(await tx.devices.list(), device)),
+
+    admitted: (device_id) =>
+      store.read(async (tx) => {
+        const device = await tx.devices.get(device_id);
+        return device !== undefined && isAdmitted(device) ? device : undefined;
+      }),
+
+    seen: (device_id) =>
+      store.write(async (tx) => {
+        const device = await tx.devices.get(device_id);
+        if (device !== undefined) await tx.devices.put({ ...device, seen_at: tx.now });
+      }),
+
+    async setPush(device_id, push, why = null) {
+      const what = why === null ? 'push' : 'push_failed';
+      await change(device_id, { change: what, ...(why !== null && { why }) }, (device) => ({
+        ...device,
+        push,
+        push_failed: why,
+      }));
+    },
+
+    watch(listener) {
+      let reading = false;
+      let again = false;
+      async function check(): Promise<void> {
+        if (reading) {
+          again = true;
+          return;
+        }
+        reading = true;
+        try {
+          do {
+            again = false;
+            const devices = await store.read((tx) => tx.devices.list());
+            listener(new Set(devices.filter(isAdmitted).map(({ device_id }) => device_id)));
+          } while (again);
+        } catch {
+          // A store that cannot be read now admits nothing either; the next change is another chance.
+        } finally {
+          reading = false;
+        }
+      }
+      return store.watch(() => void check());
+    },
+  };
+}
+
+interface DeviceChange {
+  change: 'paired' | 'confirmed' | 'revoked' | 'push' | 'push_failed';
+  by?: string;
+  why?: string;
+}
+
+/** Stores a device and announces it: whoever serves the inbox ends the streams of one that was revoked. */
+async function record(tx: WriteTx, device: Device, what: DeviceChange | 'paired'): Promise<void> {
+  await tx.devices.put(device);
+  const { device_id, name, human } = device;
+  const data = { name, human, ...(what === 'paired' ? { change: what } : what) };
+  await tx.events.append({ type: 'device/changed', session_id: null, subject: device_id, data });
+}
+
+function findIn(devices: readonly Device[], given: string): Device {
+  const byId = devices.find(({ device_id }) => device_id === given);
+  if (byId !== undefined) return byId;
+  const named = devices.filter(({ name, revoked_at }) => name === given && revoked_at === null);
+  const [only] = named;
+  if (only !== undefined && named.length === 1) return only;
+  const why =
+    only === undefined ? `There is no device "${given}".` : `Several devices are called "${given}".`;
+  throw new HiveError('device_not_found', `${why} See their ids with: hive phone list`);
+}

@@ -1,0 +1,151 @@
+/**
+ * Devices: phones and browsers that are paired with this hive and show its inbox. Each has a key of the kind that a seat has
+ * (seats.ts), and signs with it. A paired device may answer questions. Whether it may allow permissions is not decided here:
+ * its key then stands among the seats in the human's file (trust.ts). Pure.
+ */
+import { invalidInput } from './errors.ts';
+import { required } from './limits.ts';
+import { PUBLIC_KEY } from './seats.ts';
+
+/** A paired device, or one that waits until its human confirms it. */
+export interface Device {
+  device_id: string;
+  /** What its human calls it: "Ada's phone". */
+  name: string;
+  /** Whose it is: what it answers is answered by them. */
+  human: string;
+  /** Its public key, as that of a seat: 32 bytes, base64url. */
+  key: string;
+  paired_at: string;
+  /** Null until its human has compared the phrases. */
+  confirmed_at: string | null;
+  revoked_at: string | null;
+  /** When it last came in. */
+  seen_at: string | null;
+  /** Where its notifications go; null if it takes none. */
+  push: PushTarget | null;
+  /** Why notifications no longer reach it, as a sentence; null while they do. */
+  push_failed: string | null;
+}
+
+/** A subscription to Web Push, as the browser gives it. */
+export interface PushTarget {
+  endpoint: string;
+  keys: { p256dh: string; auth: string };
+}
+
+/** An invitation: one device may use its code, once. */
+export interface Pairing {
+  /** SHA-256 of the code, in hexadecimal: the code itself is shown once and not stored. */
+  code_digest: string;
+  /** Whose device it will be. */
+  human: string;
+  expires_at: string;
+  /** The device that has used it; null until then. */
+  device_id: string | null;
+}
+
+/** How long a pairing code can be used. */
+export const PAIRING_MS: number = 10 * 60_000;
+/** How far the time of a signed permission may be from the store's clock. */
+export const FRESH_MS: number = 2 * 60_000;
+/** In characters. */
+const LONGEST_NAME = 60;
+
+/** What a pairing code looks like once it is cleaned: 8 characters of Crockford's base 32, 40 bits. */
+const CODE = /^[0-9a-hjkmnp-tv-z]{8}$/;
+
+/** The code as it was made, however a person typed it: 7K3M-9Q2X, 7k3m 9q2x, O for 0. Null if it cannot be one. */
+export function cleanCode(typed: string): string | null {
+  const code = typed.toLowerCase().replace(/[\s-]/g, '').replaceAll('o', '0').replace(/[il]/g, '1');
+  return CODE.test(code) ? code : null;
+}
+
+/** As it is shown: two groups of four. */
+export function shownCode(code: string): string {
+  return `${code.slice(0, 4)}-${code.slice(4)}`.toUpperCase();
+}
+
+export function createPairing(
+  { code_digest, human }: Pick<Pairing, 'code_digest' | 'human'>,
+  now: string,
+): Pairing {
+  const expires_at = new Date(Date.parse(now) + PAIRING_MS).toISOString();
+  return { code_digest, human, expires_at, device_id: null };
+}
+
+/** Whether a device may still use this code. */
+export function isUsable({ device_id, expires_at }: Pairing, now: string): boolean {
+  return device_id === null && now < expires_at;
+}
+
+/** A device that has just used a pairing code. @throws HiveError `invalid_input` for a name or key that is not valid. */
+export function createDevice(
+  { device_id, name, key, human }: Pick<Device, 'device_id' | 'name' | 'key' | 'human'>,
+  now: string,
+): Device {
+  if (!PUBLIC_KEY.test(key)) throw invalidInput('The key of a device is 32 bytes in base64url.');
+  return {
+    device_id,
+    name: required('name of the device', name, LONGEST_NAME),
+    human,
+    key,
+    paired_at: now,
+    confirmed_at: null,
+    revoked_at: null,
+    seen_at: null,
+    push: null,
+    push_failed: null,
+  };
+}
+
+/** Whether a device may come in and answer. */
+export function isAdmitted({ confirmed_at, revoked_at }: Device): boolean {
+  return confirmed_at !== null && revoked_at === null;
+}
+
+/** Whether an answer that a device signed at this time is from now. The time of the store counts, not the device's. */
+export function isFresh(signed_at: string, now: string): boolean {
+  return Math.abs(Date.parse(now) - Date.parse(signed_at)) <= FRESH_MS;
+}
+
+// ---- What a device signs ----
+// One text for each meaning, after what it is a signature of. Answers: `answerText` in seats.ts.
+
+/** Shows that whoever pairs has the key. */
+export function pairingText({ code, key }: { code: string; key: string }): string {
+  return JSON.stringify(['hive pairing 1', code, key]);
+}
+
+/** Opens a session of the inbox: for this server's challenge, and for the address that the browser shows. */
+export function sessionText(said: {
+  store_id: string;
+  device_id: string;
+  challenge: string;
+  origin: string;
+}): string {
+  const { store_id, device_id, challenge, origin } = said;
+  return JSON.stringify(['hive inbox session 1', store_id, device_id, challenge, origin]);
+}
+
+// ---- The phrase ----
+// Both sides show it before a device is confirmed: somebody between them, with a key of their own, has another one.
+
+/** The text whose SHA-256 the phrase is made of. */
+export function phraseText({ code, key, store_id }: { code: string; key: string; store_id: string }): string {
+  return JSON.stringify(['hive phrase 1', store_id, code, key]);
+}
+
+const WORDS = 4;
+const BITS = 11;
+
+/** Four of 2,048 words, 44 bits, from the beginning of a digest. */
+export function phraseOf(digest: Uint8Array, words: readonly string[]): string {
+  let bits = 0n;
+  for (const byte of digest.subarray(0, 8)) bits = (bits << 8n) | BigInt(byte);
+  const chosen = Array.from({ length: WORDS }, (_, index) => {
+    const shift = BigInt(64 - BITS * (index + 1));
+    return words[Number((bits >> shift) & BigInt(2 ** BITS - 1))] ?? '';
+  });
+  return chosen.join(' ');
+}
