@@ -15,6 +15,8 @@ export interface HistoryService {
   search(filter: HistoryFilter): Promise<Page<HistoryEntry>>;
   /** The number of the newest event; 0 in a new store. A follower of the feed begins there. */
   head(): Promise<number>;
+  /** The store's clock. */
+  now(): Promise<string>;
   /** The events after a number, in order. */
   eventsAfter(seq: number, limit: number): Promise<HiveEvent[]>;
   /** The newest events of one prompt, session or desk, in order. */
@@ -31,6 +33,7 @@ export function createHistory(store: Store): HistoryService {
         return tx.history.search({ ...filter, agent });
       }),
     head: () => store.read((tx) => tx.events.head()),
+    now: () => store.read(async (tx) => tx.now),
     eventsAfter: (seq, limit) => store.read((tx) => tx.events.after(seq, limit)),
     eventsOf: (subject, limit) => store.read((tx) => tx.events.of(subject, limit)),
     prunedUpTo: () => store.read((tx) => tx.events.pruned()),

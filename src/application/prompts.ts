@@ -444,6 +444,8 @@ function createAnswering(
   async function sign(command: AnswerCommand, response_id: string): Promise<Signed | null> {
     const { ask_id, actor, displayed_digest, signed: ofDevice } = command;
     if (ofDevice !== undefined) return signedByDevice(command, ofDevice, response_id);
+    // The key of this process stands for who sits here, and not for whoever holds a device.
+    if (actor.via === 'inbox') return null;
     if (actor.kind !== 'human' || !isAttested(actor) || displayed_digest == null) return null;
     const seat = seatKey();
     if (seat === null) return null;

@@ -31,6 +31,8 @@ export interface SeatService {
   key(): SeatKey | null;
   /** Whether what is allowed in this process counts: its key is registered for this store. */
   isRegistered(): boolean;
+  /** Whether what this key signs may allow something in this store. */
+  counts(key: string): boolean;
   /** From now on this process signs with this secret key. */
   useKey(secret: string): void;
   /**
@@ -141,6 +143,7 @@ export function createSeats(parts: SeatParts): SeatService {
 
   return {
     key: ownKey,
+    counts,
     isRegistered() {
       const own = ownKey();
       return own !== null && counts(own.key);

@@ -425,6 +425,9 @@ export const SERVE = {
   firstToken: (file: string): string =>
     `Made the first token and wrote it to ${file}. hive token show prints it.`,
   serving: (url: string): string => `Serving MCP at ${url}`,
+  inbox: (url: string): string => `Serving the inbox at ${url}. Pair a phone with: hive phone add`,
+  noInbox: (folder: string): string =>
+    `There is no page of the inbox in ${folder}. In a clone, run: npm run build`,
   badPort: (option: string, text: string): string =>
     `${option} ${text} is not a port. Give a number from 0 to 65535.`,
   plainHttp: (host: string): string =>

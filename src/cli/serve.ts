@@ -1,10 +1,14 @@
 /** `hive serve`: MCP over Streamable HTTP for agents on other machines, on loopback by default. */
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
+import { assetsAt } from '../adapters/inbox/assets.ts';
+import { createInbox, INBOX_PATH, type Inbox } from '../adapters/inbox/http.ts';
 import { createMcpOverHttp } from '../adapters/mcp/http.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -30,6 +34,7 @@ interface ServeOptions {
   cert?: string;
   key?: string;
   insecure?: boolean;
+  inbox?: boolean;
 }
 
 export function defineServe(command: Command): void {
@@ -40,6 +45,7 @@ export function defineServe(command: Command): void {
     .option('--cert <file>', 'TLS certificate, PEM')
     .option('--key <file>', 'TLS key, PEM')
     .option('--insecure', 'allow plain http from other machines')
+    .option('--inbox', 'serve the inbox too, for phones and browsers that hive phone has paired')
     .action((options: ServeOptions) => serve(options));
 }
 
@@ -57,6 +63,7 @@ async function serve({ port, insecure = false, ...options }: ServeOptions): Prom
     const serving = await startServing(hive, { ...options, port: number });
     if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
     process.stdout.write(`${SERVE.serving(serving.url)}\n`);
+    if (serving.inbox_url !== null) process.stdout.write(`${SERVE.inbox(serving.inbox_url)}\n`);
     await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
     await serving.close();
   } finally {
@@ -82,11 +89,14 @@ interface ServingOptions {
   allowHost: readonly string[];
   cert?: string | undefined;
   key?: string | undefined;
+  inbox?: boolean | undefined;
 }
 
 interface Serving {
   /** Where MCP is: `http://127.0.0.1:7373/mcp`. */
   url: string;
+  /** Where the inbox is; null if it is not served. */
+  inbox_url: string | null;
   /** The file of the first token, if this start made it. */
   made_token: string | null;
   /** Lets waiting calls return first. */
@@ -111,6 +121,7 @@ const LIMITS = {
 /** @throws HiveError `invalid_input` for an address that cannot be listened on. */
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
   const { host, port, allowHost, cert } = options;
+  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]);
   // The rules of the human who serves. Each rule says whether it applies to other machines.
   const rules = {
     seat: thisSeat(),
@@ -121,7 +132,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   const mcp = createMcpOverHttp(hive, {
     ...LIMITS,
     onAdmitted: strangers.admitted,
-    hosts: new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]),
+    hosts,
     project: findProject(process.cwd()),
     make_id: () => randomIds.make('connection'),
     routes: {
@@ -129,24 +140,57 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
       [WAKE_PATH]: createRemoteWakes(hive, rules),
     },
   });
+  const inbox =
+    options.inbox === true ? await startInbox(hive, { hosts, tls: cert !== undefined, strangers }) : null;
   try {
     const made_token = await makeFirstToken(hive);
-    const server = listenerOf(options, mcp.listener);
+    const server = listenerOf(options, (request, response) => {
+      const owner =
+        inbox?.owns(URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '') === true ? inbox : mcp;
+      owner.listener(request, response);
+    });
     server.on('connection', strangers.came);
     const address = await listen(server, host, port);
+    const origin = `${cert === undefined ? 'http' : 'https'}://${address}`;
     return {
-      url: `${cert === undefined ? 'http' : 'https'}://${address}${MCP_PATH}`,
+      url: `${origin}${MCP_PATH}`,
+      inbox_url: inbox === null ? null : `${origin}${INBOX_PATH}`,
       made_token,
       async close() {
+        await inbox?.close();
         await mcp.close();
         server.closeAllConnections();
         await new Promise<void>((resolve) => server.close(() => resolve()));
       },
     };
   } catch (error) {
+    await inbox?.close();
     await mcp.close();
     throw error;
   }
+}
+
+type Strangers = ReturnType<typeof createStrangers>;
+
+/** @throws HiveError `invalid_input` where the page was not built. */
+async function startInbox(
+  hive: Hive,
+  { hosts, tls, strangers }: { hosts: ReadonlySet<string>; tls: boolean; strangers: Strangers },
+): Promise<Inbox> {
+  const folder = join(import.meta.dirname, 'inbox');
+  const names = await readdir(folder).catch((): string[] => []);
+  if (!names.includes('index.html')) throw invalidInput(SERVE.noInbox(folder));
+  const files = await Promise.all(
+    names.map(async (name) => [name, await readFile(join(folder, name))] as const),
+  );
+  return createInbox(hive, {
+    assets: assetsAt(INBOX_PATH, new Map(files)),
+    hosts,
+    tls,
+    seat: thisSeat(),
+    pid: process.pid,
+    onAdmitted: (request) => strangers.admitted(request.socket),
+  });
 }
 
 /**

@@ -113,6 +113,9 @@ export const leaveShape = {
 
 const responseId = characters(limits.key).min(1);
 
+/** Any precision is accepted; stored times are compared as text, so they get the store's own precision. */
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
+
 /** `hivemind-response`: `by` says who answered, for the event log; by default the human of this desk. */
 export const responseParams = z.object({
   ask_id: askId,
@@ -125,6 +128,12 @@ export const responseParams = z.object({
     .describe(
       'The digest of a permission whose whole text was displayed; what may allow something needs it.',
     ),
+  responded_at: instant
+    .nullish()
+    .describe('From a device of the inbox: when it was answered, by the store’s clock.'),
+  signature: characters(limits.key)
+    .nullish()
+    .describe('From a device of the inbox: its signature of the answer.'),
 });
 
 /** `prompt/amend`: the same answer may be given twice with another in between, so each correction has its own id. */
@@ -136,8 +145,6 @@ export const amendParams = responseParams.extend({
 export const promptRef = z.object({ ask_id: askId });
 /** `prompt/cancel` and `prompt/claim`: which prompt, and who acts. */
 export const actParams = z.object({ ask_id: askId, by: characters(limits.key).min(1) });
-/** Any precision is accepted; stored times are compared as text, so they get the store's own precision. */
-const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
 export const snoozeParams = z.object({ ask_id: askId, until: instant.nullable() });
 
 /** `prompt/list`: at most 500 a page. */

@@ -38,6 +38,8 @@ test.each([1, 2, 3, 4, 99])('whichever access to the store fails: number %i', as
   const place = {
     seat: 'ada@test',
     human: 'ada',
+    via: 'emacs' as const,
+    device: null,
     pid: process.pid,
     check: async () => undefined,
     desk,

@@ -120,6 +120,8 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     hive,
     seat,
     human,
+    via: 'emacs',
+    device: null,
     pid,
     check,
     desk: null,

@@ -26,7 +26,7 @@ function projectOf(hive: Hive, params: DirectoryParams): { project: string; proj
 
 export const messageMethods = {
   'message/post': acting(
-    takes(postParams, async ({ by, store_id, ...request }, { hive }) => {
+    takes(postParams, async ({ by, store_id, ...request }, { hive, via }) => {
       if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
         throw wrongStore(store_id, hive.store_id, 'message');
       const { message, existing, mentions, unresolved, trips } = await hive.messages.post({
@@ -34,7 +34,7 @@ export const messageMethods = {
         priority: request.priority ?? undefined,
         expects_reply: request.expects_reply ?? undefined,
         scope: request.scope ?? undefined,
-        author: humanAuthor('emacs', projectOf(hive, request)),
+        author: humanAuthor(via, projectOf(hive, request)),
         by,
       });
       return {

@@ -37,6 +37,10 @@ export interface DeskConnection {
   seat: string;
   /** The name of the human here. */
   human: string;
+  /** What the human does here, they do through this. */
+  via: 'emacs' | 'inbox';
+  /** The device behind this connection, whose answers it signs; null in Emacs, whose sidecar signs them. */
+  device: { key: string } | null;
   pid: number;
   /** Throws `not_allowed` when an agent turns out to have started this sidecar: its session may be newer than it. */
   check: () => Promise<void>;
@@ -53,9 +57,12 @@ export interface DeskConnection {
   notify: Notify;
 }
 
-/** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
-export function humanAt({ human }: Pick<DeskConnection, 'human'>, by: string | null | undefined): HumanActor {
-  return { kind: 'human', by: cleanText(by ?? human), via: 'emacs', confirmed: true };
+/** Whoever types in this Emacs, or on this device, is the human; a desk needs no further confirmation. */
+export function humanAt(
+  { human, via }: Pick<DeskConnection, 'human' | 'via'>,
+  by: string | null | undefined,
+): HumanActor {
+  return { kind: 'human', by: cleanText(by ?? human), via, confirmed: true };
 }
 
 /** One JSON-RPC method. */

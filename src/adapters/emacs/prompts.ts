@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
+import type { DeviceSignature } from '../../application/prompts.ts';
 import { createRetries } from '../../application/retries.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { concerns, isFor, namesOf } from '../../domain/humans.ts';
@@ -59,10 +60,11 @@ function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt):
 
 /** Settles a prompt with an answer, whichever way it came. */
 const settle = acting(
-  takes(responseParams, async ({ by: given, ...answer }, connection) => {
+  takes(responseParams, async ({ by: given, responded_at, signature, ...answer }, connection) => {
     const by = given ?? connection.human;
     const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-    const command = { ...answer, response_id, actor: humanAt(connection, by) };
+    const signed = signedBy(connection, { responded_at, signature });
+    const command = { ...answer, response_id, actor: humanAt(connection, by), ...signed };
     const { outcome, prompt } = await connection.hive.prompts.respond(command);
     const current = prompt.status === 'responded' ? prompt : prompt.late_response;
     return {
@@ -79,6 +81,17 @@ const settle = acting(
     };
   }),
 );
+
+/** What a device signed. Emacs sends no signature: its sidecar signs. */
+function signedBy(
+  { device }: DeskConnection,
+  { responded_at, signature }: Pick<z.infer<typeof responseParams>, 'responded_at' | 'signature'>,
+): { signed?: DeviceSignature } {
+  if (device === null) return {};
+  if (responded_at == null || signature == null)
+    throw new HiveError('not_allowed', 'A device signs its answers: responded_at and signature are missing.');
+  return { signed: { key: device.key, responded_at, signature } };
+}
 
 /** Takes an answer sent as a request. A refused one is kept as well, unless the sender can try again. */
 async function handleResponse(params: unknown, connection: DeskConnection): Promise<object | null> {
@@ -140,9 +153,10 @@ export const promptMethods = {
   ),
 
   'prompt/amend': acting(
-    takes(amendParams, async ({ by, ...answer }, connection) => {
+    takes(amendParams, async ({ by, responded_at, signature, ...answer }, connection) => {
       const actor = humanAt(connection, by);
-      const prompt = await connection.hive.prompts.amend({ ...answer, actor });
+      const signed = signedBy(connection, { responded_at, signature });
+      const prompt = await connection.hive.prompts.amend({ ...answer, actor, ...signed });
       return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
     }),
   ),

@@ -1,0 +1,80 @@
+/**
+ * What a device may call: methods of a desk, with the same params and replies as Emacs' (docs/protocol.md). What is not
+ * listed here is not for a device: seats, rules, preferences and whatever permits something stay at the desk.
+ */
+import type { Hive } from '../../application/hive.ts';
+import type { Device } from '../../domain/devices.ts';
+import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { excerpt } from '../../domain/text.ts';
+import { callParams } from '../../schemas/devices.ts';
+import { METHODS } from '../emacs/connection.ts';
+import type { DeskConnection } from '../emacs/method.ts';
+
+export interface InboxCalls {
+  /** The reply of a method. @throws HiveError as the method does. */
+  call(device: Device, json: unknown): Promise<object | null>;
+}
+
+/** `by`: done in the human's name, which is the one of the device, whatever the call says. */
+const ALLOWED: Readonly<Record<string, 'reads' | 'by'>> = {
+  'hivemind-response': 'by',
+  'prompt/list': 'reads',
+  'prompt/get': 'reads',
+  'prompt/seen': 'reads',
+  'prompt/snooze': 'reads',
+  'prompt/cancel': 'by',
+  'prompt/amend': 'by',
+  'session/list': 'reads',
+  'turn/interrupt': 'by',
+  'turn/interrupt_all': 'by',
+  'message/list': 'reads',
+  'message/post': 'by',
+  'mention/list': 'reads',
+  'mention/process': 'by',
+  'outreach/list': 'reads',
+  'notice/list': 'reads',
+  'history/search': 'reads',
+};
+
+interface Place {
+  seat: string;
+  pid: number;
+}
+
+export function createInboxCalls(hive: Hive, place: Place): InboxCalls {
+  return {
+    async call(device, json) {
+      const { method: name, params = {} } = callParams.parse(json);
+      const kind = Object.hasOwn(ALLOWED, name) ? ALLOWED[name] : undefined;
+      const method = kind === undefined ? undefined : METHODS[name];
+      if (method === undefined) throw invalidInput(`A device has no method "${excerpt(name, 100)}".`);
+      return method(
+        kind === 'by' ? { ...params, by: device.human } : params,
+        connectionOf(hive, place, device),
+      );
+    },
+  };
+}
+
+/** A device as a desk: nobody sits at it, so nothing counts as offered there. */
+export function connectionOf(hive: Hive, { seat, pid }: Place, device: Device): DeskConnection {
+  return {
+    hive,
+    seat,
+    human: device.human,
+    via: 'inbox',
+    device: { key: device.key },
+    pid,
+    // It may have been revoked a moment ago.
+    async check() {
+      if ((await hive.devices.admitted(device.device_id)) === undefined)
+        throw new HiveError('not_allowed', `${device.name} was revoked: pair it anew.`);
+    },
+    desk: null,
+    opening: false,
+    head_seq: 0,
+    following: null,
+    agents: { sessions: new Map(), dialogs: new Map() },
+    notify: async () => undefined,
+  };
+}

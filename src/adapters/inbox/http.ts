@@ -1,0 +1,271 @@
+/**
+ * The inbox over HTTP: the page, pairing, sessions, calls and the stream of notifications. Every path is on this screen.
+ * A page speaks the methods of a desk (calls.ts), and gets the notifications of one (streams.ts). Nothing but the page
+ * itself and pairing can be reached without a session (sessions.ts), on loopback too: another web page could reach it.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Hive } from '../../application/hive.ts';
+import type { Device } from '../../domain/devices.ts';
+import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { cleanDeep } from '../../domain/text.ts';
+import { deviceParams, pairParams, sessionParams } from '../../schemas/devices.ts';
+import { toWireError } from '../errors.ts';
+import { type Assets, sendAsset } from './assets.ts';
+import { createInboxCalls } from './calls.ts';
+import { createInboxSessions, type InboxSession, verifyPairing } from './sessions.ts';
+import { createInboxStreams } from './streams.ts';
+
+/** Where the inbox is. */
+export const INBOX_PATH = '/inbox';
+
+export interface InboxOptions {
+  /** The files of the page, by path. */
+  assets: Assets;
+  /** Host names allowed in Host and Origin, without port. */
+  hosts: ReadonlySet<string>;
+  /** Whether the page is served over TLS here; a proxy that does it says so with X-Forwarded-Proto. */
+  tls: boolean;
+  /** The seat of this machine, whose preferences the page shows. */
+  seat: string;
+  pid: number;
+  /** Called with the socket of each request that a session has let in. */
+  onAdmitted: (request: IncomingMessage) => void;
+}
+
+export interface Inbox {
+  /** Whether this path is the inbox's. */
+  owns(path: string): boolean;
+  listener: RequestListener;
+  /** Ends every stream. */
+  close(): Promise<void>;
+}
+
+/** In bytes: a call carries an answer or a message, the rest a few fields. */
+const MOST_CALL_BYTES = 256 * 1024;
+const MOST_SMALL_BYTES = 8 * 1024;
+/** Requests without a session, such as pairing: so many at once, and so many a second. */
+const STRANGERS = { burst: 30, rate: 2 };
+const DEVICE = { burst: 60, rate: 30 };
+
+/** What every response of the inbox carries. The page loads nothing from elsewhere and cannot be framed. */
+const HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+} as const;
+
+export function createInbox(hive: Hive, options: InboxOptions): Inbox {
+  const { assets, hosts, onAdmitted } = options;
+  const sessions = createInboxSessions(hive);
+  const calls = createInboxCalls(hive, options);
+  const streams = createInboxStreams(hive, options);
+  const strangers = createRate(STRANGERS);
+  const devices = createRate(DEVICE);
+  const unwatch = hive.devices.watch((admitted) => {
+    sessions.keepOnly(admitted);
+    streams.keepOnly(admitted);
+  });
+
+  /** The handlers of POST, by the rest of the path. */
+  const posts: Readonly<Record<string, (call: Call) => Promise<object>>> = {
+    pair: async ({ request, response }) => {
+      allowStranger();
+      const asked = pairParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
+      verifyPairing(asked);
+      const { device_id, human } = await hive.devices.pair(asked);
+      return { device_id, human, store_id: hive.store_id };
+    },
+
+    challenge: async ({ request, response }) => {
+      allowStranger();
+      const { device_id } = deviceParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
+      return { challenge: sessions.challenge(device_id) };
+    },
+
+    session: async ({ request, response }) => {
+      allowStranger();
+      const asked = sessionParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
+      const origin = request.headers.origin ?? '';
+      const { cookie, device } = await sessions.open(asked, origin);
+      onAdmitted(request);
+      const secure = options.tls || request.headers['x-forwarded-proto'] === 'https';
+      response.setHeader('Set-Cookie', cookie(secure));
+      return describe(hive, device);
+    },
+
+    call: async ({ request, response }) => {
+      const { device } = await admit(request);
+      const json = await readJson(request, response, MOST_CALL_BYTES);
+      return { result: await calls.call(device, json) };
+    },
+  };
+
+  function allowStranger(): void {
+    if (!strangers.allows('')) throw tooFast();
+  }
+
+  async function admit(request: IncomingMessage): Promise<InboxSession> {
+    const session = await sessions.admit(request);
+    if (!devices.allows(session.device.device_id)) throw tooFast();
+    onAdmitted(request);
+    return session;
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    refuseForeign(request, hosts);
+    const path = pathOf(request);
+    if (request.method === 'GET' || request.method === 'HEAD') {
+      if (path !== `${INBOX_PATH}/events`) return sendAsset(request, response, assets.get(path));
+      refuseCrossSite(request);
+      const { device } = await admit(request);
+      return streams.open(request, response, device);
+    }
+    const name = path.slice(INBOX_PATH.length + 1);
+    const post = request.method === 'POST' && Object.hasOwn(posts, name) ? posts[name] : undefined;
+    if (post === undefined) return say(response, 404, { error: notHere(path) });
+    refuseForm(request);
+    say(response, 200, await post({ request, response }));
+  }
+
+  return {
+    owns: (path) => path === INBOX_PATH || path.startsWith(`${INBOX_PATH}/`),
+    listener(request, response) {
+      handle(request, response).catch((error: unknown) => {
+        const { message, data } = toWireError(error);
+        if (data.code === 'internal')
+          hive.log.error('A request of the inbox failed.', { error: String(error) });
+        if (response.headersSent) response.destroy();
+        else
+          say(response, STATUS[data.code] ?? 400, {
+            error: { ...data, message: message.replace(/^\w+: /, '') },
+          });
+      });
+    },
+    async close() {
+      unwatch();
+      await streams.close();
+    },
+  };
+}
+
+interface Call {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+/** The HTTP status of our errors; 400 for the others. */
+const STATUS: Readonly<Record<string, number>> = {
+  not_signed_in: 401,
+  not_allowed: 403,
+  device_not_found: 403,
+  too_many: 429,
+  store_busy: 503,
+  store_unavailable: 503,
+  store_full: 507,
+  internal: 500,
+};
+
+/** What a device learns of itself and of this hive when it comes in. */
+async function describe(hive: Hive, device: Device): Promise<object> {
+  const { device_id, name, human, key } = device;
+  const may_allow = hive.seats.counts(key);
+  return { device_id, name, human, store_id: hive.store_id, may_allow, now: await hive.history.now() };
+}
+
+function pathOf(request: IncomingMessage): string {
+  return URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '';
+}
+
+/** @throws HiveError where the page was reached by a name that it does not have (DNS rebinding), or by another page. */
+function refuseForeign({ headers }: IncomingMessage, hosts: ReadonlySet<string>): void {
+  const host = nameOf(`http://${headers.host ?? ''}`);
+  if (host === null || !hosts.has(host.name))
+    throw new HiveError('not_allowed', 'This Host is not allowed: see hive serve --allow-host.');
+  if (headers.origin === undefined) return;
+  const origin = nameOf(headers.origin);
+  if (origin === null || origin.host !== host.host)
+    throw new HiveError('not_allowed', 'Another page may not call the inbox.');
+}
+
+function nameOf(address: string): { name: string; host: string } | null {
+  const url = URL.parse(address);
+  return url === null || url.hostname === '' ? null : { name: url.hostname, host: url.host };
+}
+
+/** A stream begins with the page's own fetch, and nothing else: a browser says where a request comes from. */
+function refuseCrossSite({ headers }: IncomingMessage): void {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin')
+    throw new HiveError('not_allowed', 'Another page may not call the inbox.');
+}
+
+/** What changes something has an Origin and is JSON: a form of another page has neither. */
+function refuseForm({ headers }: IncomingMessage): void {
+  refuseCrossSite({ headers } as IncomingMessage);
+  if (headers.origin === undefined) throw new HiveError('not_allowed', 'A call of the inbox has an Origin.');
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
+    throw invalidInput('A call of the inbox is application/json.');
+}
+
+function tooFast(): HiveError {
+  return new HiveError('too_many', 'Too many requests: try again in a few seconds.');
+}
+
+function notHere(path: string): object {
+  return { code: 'invalid_input', message: `Nothing is served at ${path.slice(0, 100)}.` };
+}
+
+function say(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(cleanDeep(body));
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  response.end(text);
+}
+
+async function readJson(request: IncomingMessage, response: ServerResponse, most: number): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > most) {
+      // The rest is not read: the connection ends with the answer.
+      response.setHeader('Connection', 'close');
+      throw invalidInput(`The request is too large: at most ${most} bytes.`);
+    }
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw invalidInput('The body is not JSON.');
+  }
+}
+
+/** A bucket for each name; there are no more names than devices, so it does not grow without bound. */
+function createRate({ burst, rate }: { burst: number; rate: number }): { allows(name: string): boolean } {
+  const buckets = new Map<string, { left: number; at: number }>();
+  return {
+    allows(name) {
+      const now = performance.now();
+      const bucket = buckets.get(name) ?? { left: burst, at: now };
+      const left = Math.min(burst, bucket.left + ((now - bucket.at) / 1000) * rate);
+      buckets.set(name, { left: Math.max(0, left - 1), at: now });
+      return left >= 1;
+    },
+  };
+}

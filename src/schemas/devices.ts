@@ -1,0 +1,30 @@
+/** Input of devices: pairing, sessions, and what Emacs does with them. */
+import { z } from 'zod';
+import { PUBLIC_KEY } from '../domain/seats.ts';
+import { characters } from './characters.ts';
+
+const MOST_ID = 100;
+const MOST_NAME = 60;
+/** An Ed25519 signature: 64 bytes. */
+const signature = z.string().regex(/^[A-Za-z0-9_-]{86}$/, 'A signature is 64 bytes in base64url.');
+const deviceId = characters(MOST_ID).min(1);
+
+/** `POST /inbox/pair`: `proof` signs the code and the key. */
+export const pairParams = z.object({
+  code: z.string().max(40),
+  name: characters(MOST_NAME).min(1),
+  key: z.string().regex(PUBLIC_KEY, 'The public key of a device is 43 characters long.'),
+  proof: signature,
+});
+
+/** `POST /inbox/challenge`. */
+export const deviceParams = z.object({ device_id: deviceId });
+
+/** `POST /inbox/session`. */
+export const sessionParams = z.object({ device_id: deviceId, challenge: z.string().max(100), signature });
+
+/** `POST /inbox/call`. */
+export const callParams = z.object({
+  method: z.string().max(100),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
