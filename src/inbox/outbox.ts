@@ -29,7 +29,7 @@ export interface QueuedMessage {
   kind: 'message';
   body: string;
   reply_to: string | null;
-  idempotency_key: string;
+  message_id: string;
 }
 
 export type Queued = QueuedAnswer | QueuedMessage;
@@ -145,9 +145,9 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
 
 async function sendMessage(
   device: OwnDevice,
-  { body, reply_to, idempotency_key }: QueuedMessage,
+  { body, reply_to, message_id }: QueuedMessage,
 ): Promise<AnswerReply> {
-  const params = { body, reply_to, idempotency_key, store_id: device.store_id };
+  const params = { body, reply_to, message_id, store_id: device.store_id };
   await call(device, 'message/post', params);
   return {};
 }
