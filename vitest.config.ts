@@ -56,6 +56,8 @@ const config: ViteUserConfig = defineConfig({
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
       project('long', 'long'),
+      // The inbox in Chromium, which only these tests need.
+      project('web', 'web'),
       // Hive beside packages of others, which only these tests need.
       project('editors', 'editors'),
       {

@@ -60,6 +60,9 @@ const HEADERS = {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    // No text can become HTML or a script, by any mistake of the page. Its one policy names the service worker.
+    "require-trusted-types-for 'script'",
+    'trusted-types hive-worker',
   ].join('; '),
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
