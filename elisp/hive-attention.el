@@ -274,7 +274,7 @@ It replies with all current preferences, including stored ones."
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/preferences_changed)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/preferences_changed)) params)
   "Take the preferences in PARAMS, which a shell or another Emacs changed."
   (run-hook-with-args 'hive-attention-functions (plist-get params :preferences)))
 

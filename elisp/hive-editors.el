@@ -181,7 +181,7 @@ DECISION is what was answered in its buffer."
                         (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
                                         40)))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'dialog/answered)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'dialog/answered)) params)
   "Give an agent the answer of a desk, in PARAMS."
   (hive-editors--answered (plist-get params :key) (plist-get params :answer)))
 
@@ -196,11 +196,11 @@ DECISION is what was answered in its buffer."
       (save-window-excursion
         (with-current-buffer buffer (apply function args))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/interrupt)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/interrupt)) params)
   "Stop the turn of the agent in PARAMS."
   (hive-editors--call params 'interrupt))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/wake)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/wake)) params)
   "Give the agent in PARAMS the text in them as a prompt."
   (hive-editors--call params 'say (plist-get params :text)))
 

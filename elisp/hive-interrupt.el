@@ -74,7 +74,7 @@
            (remhash session hive-interrupt--running)))
     (run-hook-with-args 'hive-turns-changed-functions turn)))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'turn/changed)) turn)
+(cl-defmethod hive-rpc-handle ((_method (eql 'turn/changed)) turn)
   "Handle TURN, which changed."
   (hive-interrupt--remember turn))
 

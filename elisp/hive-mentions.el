@@ -96,9 +96,9 @@
     (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
     (unless hive-mentions--timer
       (setq hive-mentions--timer
-            (hive-later hive-mentions--together #'hive-mentions--tell)))))
+            (hive-later hive-mentions--together #'hive-mentions--announce)))))
 
-(defun hive-mentions--tell ()
+(defun hive-mentions--announce ()
   "Announce in one line the new mentions that are still unprocessed."
   (setq hive-mentions--timer nil)
   (let* ((fresh (cl-remove-if-not #'hive-mentions-open-p
@@ -113,7 +113,7 @@
                      (if (> others 0) (hive-words 'and-more others) "")
                      (substitute-command-keys "  \\[hive-check-mentions]")))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'mention/changed)) mention)
+(cl-defmethod hive-rpc-handle ((_method (eql 'mention/changed)) mention)
   "Handle MENTION, which changed."
   (when (equal hive-mentions-human (plist-get mention :session_id))
     (when hive-mentions--arrivals (push mention (cdr hive-mentions--arrivals)))

@@ -357,20 +357,20 @@ first; they are applied again on top.  Settled prompts stay known."
 (defvar hive-model--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
 
-(defun hive-model--told (prompt)
+(defun hive-model--receive (prompt)
   "Take PROMPT, from a notification."
   (when hive-model--arrivals
     (push prompt (cdr hive-model--arrivals)))
   (when (hive-model-put-prompt prompt)
     (run-hook-with-args 'hive-arrived-functions prompt)))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'hivemind-ask)) prompt)
+(cl-defmethod hive-rpc-handle ((_method (eql 'hivemind-ask)) prompt)
   "Take PROMPT, a new question."
-  (hive-model--told prompt))
+  (hive-model--receive prompt))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'prompt/changed)) prompt)
+(cl-defmethod hive-rpc-handle ((_method (eql 'prompt/changed)) prompt)
   "Take PROMPT, a question that changed."
-  (hive-model--told prompt))
+  (hive-model--receive prompt))
 
 ;;;; Fetching a snapshot
 
@@ -426,7 +426,7 @@ refresh has another one, which ends this one."
          (hive-rpc-log "no snapshot: %S" err)
          (hive-model--again))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/resync)) _params)
   "Fetch a snapshot, as the sidecar lost its place in the event log.
 Turns may have ended unnoticed, so fetch the sessions too."
   (hive-model-refresh)
@@ -488,7 +488,7 @@ Each is a plist with its current :turn.")
                 (run-hooks 'hive-model-sessions-changed-hook)))
    :error (lambda (err) (hive-rpc-log "no sessions: %S" err))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/changed)) session)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/changed)) session)
   "Take SESSION, which changed."
   (hive-model--remember-session session)
   (run-hooks 'hive-model-sessions-changed-hook))

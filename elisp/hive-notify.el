@@ -188,7 +188,7 @@ Leave out those that are already settled or answered."
 
 (defvar hive-notify--list nil "The notices, newest first.")
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) notice)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/notice)) notice)
   "Show NOTICE and keep it."
   (hive-notify--keep (cons notice hive-notify--list))
   (unless (hive-notify--said-p notice)

@@ -169,14 +169,14 @@
       (dolist (item items)
         (hive-notify-say "%s" (hive-outreach--line item away))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
+(cl-defmethod hive-rpc-handle ((_method (eql 'outreach/received)) item)
   "Take ITEM, which an agent sent."
   (when (and hive-notify-echo (not (hive-notify-suppressed-p item))
              (not (equal (plist-get item :status) "suppressed")))
     (hive-outreach--say item))
   (hive-outreach--update item))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'outreach/changed)) item)
+(cl-defmethod hive-rpc-handle ((_method (eql 'outreach/changed)) item)
   "Take ITEM, which changed."
   (hive-outreach--update item))
 

@@ -580,7 +580,7 @@ It is written only when you say so."
   (hive-respond-send hive-prompt--prompt (append (list :decision label :selected (vector label))
                                                  (and words (list :comment words)))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/open_prompt)) params)
   "Show the question in PARAMS, whose popup the human clicked."
   (let ((prompt (hive-model-prompt (plist-get params :ask_id))))
     (when prompt

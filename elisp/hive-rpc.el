@@ -12,7 +12,7 @@
 ;; uses jsonrpc.
 ;;
 ;; All requests are asynchronous: `hive-rpc-request'.  Notifications call the
-;; generic function `hive-rpc-notify'; each capability adds methods for those
+;; generic function `hive-rpc-handle'; each capability adds methods for those
 ;; it understands: hive-model.el for questions.  Callbacks and methods run
 ;; outside the process filter, and no error and no quit escapes from them.
 
@@ -393,7 +393,7 @@ A stream that is out of step never recovers."
   "The connection for requests, or nil if there is none.
 It is set when the handshake is complete.")
 
-(cl-defgeneric hive-rpc-notify (_method _params)
+(cl-defgeneric hive-rpc-handle (_method _params)
   "Handle the notification METHOD, a symbol, with its PARAMS, a plist.
 Capabilities add methods with an `eql' specializer.  Notifications
 that have no method are from a newer sidecar and are ignored."
@@ -414,7 +414,7 @@ has ended.  The program must exist: see `executable-find'."
   "Handle the notification METHOD of CONN with PARAMS."
   ;; A connection that was dropped may still send notifications.
   (when (eq conn hive-rpc-connection)
-    (hive-rpc-notify method params)))
+    (hive-rpc-handle method params)))
 
 (defun hive-rpc-close (conn)
   "Ask CONN's process to exit, and kill it if it has not after 2 seconds.

@@ -352,7 +352,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   "Stop updating the list."
   (dolist (hook hive-sessions--hooks) (remove-hook hook #'hive-sessions--changed)))
 
-(cl-defmethod hive-rpc-notify :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
+(cl-defmethod hive-rpc-handle :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
   "Update the list, as a turn changed."
   (hive-sessions--changed)
   (cl-call-next-method))

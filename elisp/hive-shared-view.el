@@ -484,7 +484,7 @@ If there would be a gap between both, start again with the last ones."
          (hive-shared-trim)
          (hive-shared-edges))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'message/posted)) message)
+(cl-defmethod hive-rpc-handle ((_method (eql 'message/posted)) message)
   "Show MESSAGE, a new one, in its buffers."
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
@@ -515,7 +515,7 @@ If there would be a gap between both, start again with the last ones."
 (add-hook 'hive-mentions-changed-functions #'hive-shared--mention-changed)
 (add-hook 'hive-connected-hook #'hive-shared--connected)
 
-(cl-defmethod hive-rpc-notify :after ((_method (eql 'desk/resync)) _params)
+(cl-defmethod hive-rpc-handle :after ((_method (eql 'desk/resync)) _params)
   "Refresh all shared buffers, as the sidecar lost its place in the log."
   (hive-shared--connected))
 

@@ -215,7 +215,7 @@ Keep it.")
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask '(:question "Go?")) :ask_id)))
       (hive-test-wait 5 (hive-prompts))
-      (cl-letf (((symbol-function 'hive-model--told) #'ignore)) ; no news of it
+      (cl-letf (((symbol-function 'hive-model--receive) #'ignore)) ; no news of it
         (hive-respond-send (car (hive-prompts)) '(:decision "yes"))
         (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
         (should (equal (list id) (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-amend--known))))

@@ -263,7 +263,7 @@
   (hive-attention-test
     (let* ((told nil)
            (hive-attention-functions (list (lambda (preferences) (push preferences told)))))
-      (hive-rpc-notify 'desk/preferences_changed '(:preferences (:sound t)))
+      (hive-rpc-handle 'desk/preferences_changed '(:preferences (:sound t)))
       (should (equal '((:sound t)) told)))))
 
 (provide 'hive-attention-test)

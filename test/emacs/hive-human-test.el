@@ -55,8 +55,8 @@
       (let ((escalated (plist-put (plist-put (copy-sequence (car (hive-prompts)))
                                              :escalated_at "2026-01-01T00:00:00.000Z")
                                   :mine t)))
-        (hive-model--told escalated)
-        (hive-model--told (copy-sequence escalated)))
+        (hive-model--receive escalated)
+        (hive-model--receive (copy-sequence escalated)))
       (should (= told 1))
       (should (= (hive-prompts-awake) 1)))))
 

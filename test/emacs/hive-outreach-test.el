@@ -180,7 +180,7 @@
       (hive-test-wait 5 said)
       (should (equal '("Hive: The guard gave up %s") said))
       (should (string-match-p "ago  The guard\ngave up %s" (buffer-string)))
-      (dotimes (n 15) (hive-rpc-notify 'desk/notice (list :text (format "n%d" n))))
+      (dotimes (n 15) (hive-rpc-handle 'desk/notice (list :text (format "n%d" n))))
       (should (= 10 (length hive-notify--list)))
       (should (equal "n14" (plist-get (car hive-notify--list) :text))))))
 

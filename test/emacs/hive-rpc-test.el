@@ -15,19 +15,19 @@
 
 (defvar hive-rpc-test-told nil "What the notifications of these tests brought.")
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/told)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/told)) params)
   "Remember PARAMS."
   (push (plist-get params :i) hive-rpc-test-told))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/fails)) _params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/fails)) _params)
   "Fail."
   (error "A handler that fails"))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/quits)) _params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/quits)) _params)
   "Quit."
   (signal 'quit nil))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/echoes)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/echoes)) params)
   "Send PARAMS back, a large message, from within a handler."
   (hive-rpc-request 'fake/echo params
                     :success (lambda (result) (push (plist-get result :i) hive-rpc-test-told))))
