@@ -78,7 +78,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
   (when (hive-editor-busy agent)
     (hive-editors--tell 'turn/begin (list :session_id (hive-editor-id agent)))))
 
-(cl-defun hive-editor-add (&rest slots)
+(defun hive-editor-add (&rest slots)
   "Add an agent with SLOTS of `hive-editor', and return it."
   (let ((agent (apply #'hive-editors--make slots)))
     (puthash (hive-editor-id agent) agent hive-editors--agents)
@@ -156,10 +156,6 @@ DECISION is what was answered in its buffer."
     (remhash key hive-editors--dialogs)
     (hive-editors--tell 'dialog/close (list :key key :reason reason :decision decision))))
 
-(defun hive-editor-open-p (key)
-  "Return non-nil if the dialog KEY waits."
-  (gethash key hive-editors--dialogs))
-
 (defun hive-editors--forget-dialogs (agent)
   "Withdraw every dialog of AGENT."
   (dolist (dialog (hash-table-values hive-editors--dialogs))
@@ -185,7 +181,7 @@ DECISION is what was answered in its buffer."
   "Give an agent the answer of a desk, in PARAMS."
   (hive-editors--answered (plist-get params :key) (plist-get params :answer)))
 
-;;;; What the hive wants of them
+;;;; What Hive asks of them
 
 (defun hive-editors--call (params slot &rest args)
   "Call the function in SLOT of the agent of PARAMS with ARGS, in its buffer."

@@ -10,7 +10,7 @@
 ;; A shared buffer has a short introduction, a range of the messages in the
 ;; store in their order, a line, and below it the human's draft:
 ;;
-;;     Agents and their human share this buffer, and how they do.
+;;     Agents and their human share this buffer.  A mention notifies whom it names.
 ;;
 ;;     [Earlier messages]
 ;;     ## 2026-01-11 18:00:00 Claude-abc12
