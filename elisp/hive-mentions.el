@@ -90,8 +90,7 @@
 (defun hive-mentions--arrived (mentions)
   "Announce MENTIONS soon; they are new, oldest first."
   (dolist (mention mentions)
-    (run-hook-wrapped 'hive-mentions-arrived-functions
-                      (lambda (function) (hive-rpc-guarded function mention) nil)))
+    (hive-rpc-run-hook 'hive-mentions-arrived-functions mention))
   (when (and mentions hive-notify-echo)
     (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
     (unless hive-mentions--timer
@@ -120,8 +119,7 @@
     (when (hive-mentions--remember mention)
       (hive-mentions--arrived (list mention)))
     (hive-changed))
-  (run-hook-wrapped 'hive-mentions-changed-functions
-                    (lambda (function) (hive-rpc-guarded function mention) nil)))
+  (hive-rpc-run-hook 'hive-mentions-changed-functions mention))
 
 (defun hive-mentions-refresh ()
   "Fetch the unprocessed mentions of the human."
@@ -144,11 +142,11 @@
          (hive-mentions--arrived
           (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
          (dolist (mention now)
-           (run-hook-with-args 'hive-mentions-changed-functions mention)))
+           (hive-rpc-run-hook 'hive-mentions-changed-functions mention)))
        (hive-changed)))
    :error (lambda (err)
             (setq hive-mentions--arrivals nil)
-            (hive-rpc-log "no mentions: %S" err))))
+            (hive-rpc-again err #'hive-mentions-refresh))))
 
 (defun hive-mentions--sidecar ()
   "Forget all mentions when Hive is turned off."
@@ -463,14 +461,18 @@ yours."
 (defun hive-check-mentions-of (session)
   "Show the mentions of SESSION, a handle; if nil, of the human."
   (interactive (list (hive-mentions--read-handle)))
+  (pop-to-buffer (hive-check-mentions-buffer session))
+  (hive-mentions--fetch))
+
+(defun hive-check-mentions-buffer (session)
+  "Return the buffer for the mentions of SESSION, a handle; if nil, of the human."
   (let ((buffer (get-buffer-create
                  (format "*hive-mentions: %s*" (if session (hive-text-line session 60) "Human")))))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-check-mentions-mode) (hive-check-mentions-mode))
       (setq hive-mentions--session session)
-      (hive-mentions--print)
-      (hive-mentions--fetch))
-    (pop-to-buffer buffer)))
+      (hive-mentions--print))
+    buffer))
 
 ;;;###autoload
 (defun hive-check-mentions (&optional choose)
