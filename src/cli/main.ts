@@ -138,6 +138,7 @@ async function main(): Promise<void> {
     .exitOverride()
     // The errors of commander begin like those of our commands.
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) })
+    .showHelpAfterError('hive: Add --help to see how the command is used.')
     .addHelpText('afterAll', ({ command }) => `\n${footer(command)}`);
 
   const called = process.argv[2] ?? '';

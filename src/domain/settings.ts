@@ -317,7 +317,7 @@ export function settingNamed(name: string): Setting {
     );
   }
   throw invalidInput(
-    `There is no setting "${excerpt(name, 40)}". There are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
+    `There is no setting "${excerpt(name, 40)}". The settings are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
     { field: 'key' },
   );
 }

@@ -117,7 +117,11 @@ describe('the command line', () => {
     expect((await person.hive('respond', '--help')).out).toContain('--as-agent');
     // bin/hive starts the hook itself, and here it must not wait for an event.
     expect((await person.hive('hook', '--help')).out).toContain('--wake');
-    expect((await person.hive('nonsense')).code).toBe(2);
+    const nonsense = await person.hive('nonsense');
+    expect(nonsense.code).toBe(2);
+    expect(nonsense.err).toBe(
+      "hive: unknown command 'nonsense'\nhive: Add --help to see how the command is used.\n",
+    );
     expect((await person.hive('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
