@@ -27,7 +27,7 @@ export function defineRun(command: Command): void {
     .option('--patience <duration>', 'how long a call waits for you before the agent ends', '60s')
     .option('--keep-env <name...>', 'variables to keep for later starts though they look like secrets', [])
     .option('--watch', 'start no agent, but resume those whose human has answered, until interrupted')
-    .option('--jobs <n>', 'with --watch: at most so many agents at a time', '4')
+    .option('--jobs <n>', 'with --watch: how many agents run at a time', '4')
     .option('--json', 'print the run as JSON instead of the output of the agent')
     .action((words: string[], options: RunOptions) =>
       withHive(options, (hive) =>
