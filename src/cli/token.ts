@@ -44,7 +44,7 @@ export function defineToken(command: Command): void {
     list(hive, options),
   );
   define<MakeOptions>('make <name>', 'Make a token', async (hive, name, options) =>
-    tell(
+    printToken(
       await hive.tokens.make({
         name,
         agent: options.agent,
@@ -63,7 +63,7 @@ export function defineToken(command: Command): void {
   define<Format>(
     'rotate <name>',
     'Make a new secret; the old one stops working at once',
-    async (hive, name, options) => tell(await hive.tokens.rotate(name), options),
+    async (hive, name, options) => printToken(await hive.tokens.rotate(name), options),
   );
   define<Format>('revoke <name>', 'Stop accepting this token', async (hive, name, { json }) => {
     const { revoked_at } = await hive.tokens.revoke(name);
@@ -99,7 +99,7 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   return EXIT.done;
 }
 
-function tell({ token, secret }: MadeToken, { json }: Format): ExitCode {
+function printToken({ token, secret }: MadeToken, { json }: Format): ExitCode {
   // The file always holds the current secret of the first token.
   if (token.name === FIRST_TOKEN) writeTokenFile(process.env, secret);
   if (json === true) printJson({ name: token.name, agent: token.agent, role: token.role, secret });
