@@ -161,7 +161,7 @@ The events of agent-shell do not tell that of an agent that was killed."
               (setq hive-agent-shell--keys nil)
               (hive-editor-died hive-agent-shell--agent pid))))))))
 
-;;;; What Hive wants of it
+;;;; What Hive asks of it
 
 (defun hive-agent-shell--interrupt ()
   "Stop the turn of this buffer.  What it asks is answered as cancelled."
