@@ -139,9 +139,10 @@ state is made anew after that, and this is forgotten: see
 ;;;; The end of its process
 
 (defun hive-agent-shell--watch (process)
-  "Note it when PROCESS, the agent of this buffer, ends.  Its own sentinel runs first."
+  "Note it when PROCESS, the agent of this buffer, ends."
   (unless (process-get process 'hive-agent-shell-buffer)
     (process-put process 'hive-agent-shell-buffer (current-buffer))
+    ;; After its own sentinel.
     (add-function :after (process-sentinel process) #'hive-agent-shell--status)))
 
 (defun hive-agent-shell--status (process &rest _)
