@@ -127,7 +127,7 @@ async function allOf(
     if (result.status === 'fulfilled') return [];
     // Any other error is a bug of ours.
     if (!(result.reason instanceof Failure)) throw result.reason;
-    return [`${workers[n]?.name} could not ${what}: ${result.reason.message}`];
+    return [`${workers[n]?.name}, at its last acts (${what}): ${result.reason.message}`];
   });
 }
 
