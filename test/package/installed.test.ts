@@ -49,6 +49,7 @@ describe('the tarball', () => {
           'dist/main.cjs',
           'dist/install.cjs',
           'dist/hook.cjs',
+          'dist/hook-small.cjs',
           'dist/index.js',
           'dist/agent-sdk.js',
           'dist/NOTICES.txt',
