@@ -108,8 +108,8 @@ async function main(
     process.exit(0);
   } catch (error) {
     // Nothing is recorded yet: what is imported on demand is imported before a transaction, or the error undid it.
-    if (isLeftOut(error)) return host.startAgain();
-    fail(error instanceof Error ? error.message : String(error), env, name);
+    const failure = isLeftOut(error) ? startedAgain(host) : error;
+    if (failure !== null) fail(failure instanceof Error ? failure.message : String(failure), env, name);
   } finally {
     clearTimeout(limit);
   }
@@ -118,6 +118,16 @@ async function main(
 /** Whether the smaller program lacks what this event needs. */
 function isLeftOut(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'LEFT_OUT';
+}
+
+/** Null if it could start; the other program's file may be missing, and that fails as configured, too. */
+function startedAgain(host: Host): unknown {
+  try {
+    host.startAgain();
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** The client ends a waiting hook when its question was answered in the terminal or cancelled. */
