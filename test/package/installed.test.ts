@@ -50,6 +50,7 @@ describe('the tarball', () => {
           'dist/install.cjs',
           'dist/hook.cjs',
           'dist/hook-small.cjs',
+          'dist/mcp.cjs',
           'dist/index.js',
           'dist/agent-sdk.js',
           'dist/NOTICES.txt',
