@@ -19,6 +19,9 @@
 (setq native-comp-enable-subr-trampolines nil
       comp-enable-subr-trampolines nil)
 
+;; Half of what loading costs is collecting garbage.
+(setq gc-cons-threshold (* 64 1024 1024))
+
 (require 'cl-lib)
 (require 'json)
 (require 'hive-mode)
