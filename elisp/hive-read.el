@@ -158,16 +158,15 @@ The buffer follows what the agent adds while the human types."
 (defun hive-read--show (prompt buffer)
   "Print PROMPT in BUFFER, or each question of a batch."
   (with-current-buffer buffer
-    (let ((inhibit-read-only t) (place (point)))
-      (unless (derived-mode-p 'special-mode)
-        (special-mode)
-        (visual-line-mode))
-      (erase-buffer)
-      (if (plist-get prompt :batch)
-          (hive-batch-insert (plist-get prompt :batch))
-        (hive-read--insert prompt))
-      (hive-wrap-heed (point-min) (point-max))
-      (goto-char (min place (point-max))))))
+    (unless (derived-mode-p 'special-mode)
+      (special-mode)
+      (visual-line-mode))
+    (hive-text-reprint
+     (lambda ()
+       (if (plist-get prompt :batch)
+           (hive-batch-insert (plist-get prompt :batch))
+         (hive-read--insert prompt))
+       (hive-wrap-heed (point-min) (point-max))))))
 
 (defun hive-read--insert (prompt)
   "Insert the question, the notes and the context of PROMPT."
@@ -191,13 +190,18 @@ The buffer follows what the agent adds while the human types."
                        (hive-text-inert (plist-get option :description))))
              (plist-get prompt :options) "\n"))
 
-(defun hive-read--fetch (prompt buffer)
-  "Fetch the whole context of PROMPT, and print it in BUFFER."
+(defun hive-read-fetch (prompt then)
+  "Fetch PROMPT with its whole context, and call THEN with it."
   (hive-rpc-request
    'prompt/get (list :ask_id (plist-get prompt :ask_id))
-   :success (lambda (result)
-              (when (buffer-live-p buffer)
-                (hive-read--show (plist-get result :prompt) buffer)))))
+   :success (lambda (result) (funcall then (plist-get result :prompt)))
+   :error (lambda (err)
+            (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200)))))
+
+(defun hive-read--fetch (prompt buffer)
+  "Fetch the whole context of PROMPT, and print it in BUFFER."
+  (hive-read-fetch prompt (lambda (whole)
+                            (when (buffer-live-p buffer) (hive-read--show whole buffer)))))
 
 ;;;; Half-typed options
 

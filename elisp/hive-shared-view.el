@@ -10,7 +10,7 @@
 ;; A shared buffer has a short introduction, a range of the messages in the
 ;; store in their order, a line, and below it the human's draft:
 ;;
-;;     Agents and their human share this buffer, and how they do.
+;;     Agents and their human share this buffer.  A mention notifies whom it names.
 ;;
 ;;     [Earlier messages]
 ;;     ## 2026-01-11 18:00:00 Claude-abc12
@@ -484,7 +484,7 @@ If there would be a gap between both, start again with the last ones."
          (hive-shared-trim)
          (hive-shared-edges))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'message/posted)) message)
+(cl-defmethod hive-rpc-handle ((_method (eql 'message/posted)) message)
   "Show MESSAGE, a new one, in its buffers."
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
@@ -515,7 +515,7 @@ If there would be a gap between both, start again with the last ones."
 (add-hook 'hive-mentions-changed-functions #'hive-shared--mention-changed)
 (add-hook 'hive-connected-hook #'hive-shared--connected)
 
-(cl-defmethod hive-rpc-notify :after ((_method (eql 'desk/resync)) _params)
+(cl-defmethod hive-rpc-handle :after ((_method (eql 'desk/resync)) _params)
   "Refresh all shared buffers, as the sidecar lost its place in the log."
   (hive-shared--connected))
 

@@ -155,7 +155,7 @@ function readIntact(rows: readonly Row[]): Prompt[] {
   return rows.filter(isIntactPrompt).map(readPrompt);
 }
 
-/** So many damaged rows may stand before those that are due. */
+/** At most this many damaged rows are read past to find those that are due. */
 const SPARE = 100;
 
 const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
