@@ -84,7 +84,7 @@ const program = {
   minifyWhitespace: true,
   minifySyntax: true,
   plugins: [oneLanguage],
-  entryPoints: present({ main: 'src/cli/main.ts' }),
+  entryPoints: present({ main: 'src/cli/start.ts' }),
 };
 
 // `hive install` runs on the Node that the machine has.
