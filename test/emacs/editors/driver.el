@@ -30,7 +30,7 @@
   "Wait until CONDITION is true, and return its value; fail after a minute."
   `(let ((deadline (+ (float-time) 60)) value)
      (while (and (not (setq value ,condition)) (< (float-time) deadline))
-       (accept-process-output nil 0.005))
+       (accept-process-output nil 0.02))
      (or value (error "Waited in vain for %S; the log: %s" ',condition
                       (if (get-buffer "*hive log*")
                           (with-current-buffer "*hive log*" (buffer-string)) "")))))
