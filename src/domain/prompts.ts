@@ -615,13 +615,14 @@ function normalizeOptions({ options: given, kind }: Pick<AskRequest, 'options' |
 function refuseLookAlikes(options: readonly PromptOption[]): void {
   const seen = new Map<string, string>();
   for (const { label } of options) {
-    const twin = seen.get(skeletonOf(label));
+    const skeleton = skeletonOf(label);
+    const twin = seen.get(skeleton);
     if (twin !== undefined)
       throw invalidInput(
         `The options "${revealed(twin)}" and "${revealed(label)}" look alike: give labels that a person can tell apart.`,
         { field: 'options' },
       );
-    seen.set(skeletonOf(label), label);
+    seen.set(skeleton, label);
   }
 }
 
