@@ -373,7 +373,7 @@ questions that arrived."
   (interactive "P")
   (if (and hive-attention--since (null minutes))
       (hive-attention-tell (list :do_not_disturb :json-false)
-                            (lambda (_) (hive-attention--end)))
+                           (lambda (_) (hive-attention--end)))
     (let* ((minutes (and minutes (prefix-numeric-value minutes)))
            (until (and minutes (hive-text-before (* -60 minutes)))))
       (hive-attention-tell

@@ -73,7 +73,7 @@ the newest version in the registry."
          (usual (eval (car (get 'hive-install-directory 'standard-value)) t))
          (options (append '("--yes" "--no-emacs" "--no-agents")
                           (unless (equal (expand-file-name usual)
-                                          (expand-file-name hive-install-directory))
+                                         (expand-file-name hive-install-directory))
                             (list "--to" (directory-file-name
                                           (expand-file-name hive-install-directory))))))
          (file (and (or (file-name-absolute-p source) (file-exists-p source))

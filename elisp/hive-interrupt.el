@@ -85,8 +85,9 @@ A list that was cut short lacks the sessions that were silent longest."
   (dolist (session sessions)
     (let ((turn (plist-get session :turn)))
       (when turn
-        (hive-interrupt--remember (append turn (list :agent (plist-get session :handle)
-						 :project (plist-get session :project))))))))
+        (hive-interrupt--remember
+         (append turn (list :agent (plist-get session :handle)
+                            :project (plist-get session :project))))))))
 
 (defun hive-interrupt--sidecar ()
   "Forget every turn when Hive is turned off."

@@ -123,7 +123,7 @@
 
 (defun hive-mentions-refresh ()
   "Fetch the unprocessed mentions of the human."
-  (setq hive-mentions--arrivals (list 'told))
+  (setq hive-mentions--arrivals (list 'arrivals))
   (hive-rpc-request
    'mention/list (list :status "unprocessed" :limit hive-mentions--most)
    :success

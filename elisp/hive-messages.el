@@ -302,6 +302,8 @@ Its agents ask as token:%s.  To take the token away:
       (not-an-option-answer . "\"%s\" is not an option.  Send it as your answer? ")
       (not-an-option-comment . "\"%s\" is not an option.  Send it as a comment? ")
       (which-meant . "Which did you mean by \"%s\"?  %s  [w] send it as typed  [e] edit it ")
+      (permission-mark . "PERMISSION")
+      (permission-annotation . "permission")
       (permission-more . "  … and %s; SPC scrolls them in a side window, ? shows everything\n")
       (permission-long
        . "Too long to show here.  A key that could grant it opens the full text first; a key that denies it works at once.\n")

@@ -393,7 +393,7 @@ first; they are applied again on top.  Settled prompts stay known."
 (defun hive-model-refresh ()
   "Fetch all pending questions, page by page, then replace the model by them."
   (hive-model--cancel)
-  (let ((arrivals (list 'told)))
+  (let ((arrivals (list 'arrivals)))
     (setq hive-model--arrivals arrivals)
     (hive-model--fetch nil nil arrivals)))
 

@@ -369,9 +369,9 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
     (hive-rpc-request
      'prompt/get (list :ask_id id)
      :success (lambda (result)
-                (hive-prompt--show-changes buffer :prompt (plist-get result :prompt)
-                                   :events (plist-get result :events)
-                                   :changed (append (plist-get result :changed_files) nil)))
+                (hive-prompt--show-changes
+                 buffer :prompt (plist-get result :prompt) :events (plist-get result :events)
+                 :changed (append (plist-get result :changed_files) nil)))
      :error (lambda (err)
               (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200))))
     (hive-rpc-request
@@ -380,8 +380,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
                 (hive-prompt--show-changes
                  buffer :others
                  (cl-remove id (append (plist-get result :prompts) nil) :test #'equal
-                            :key (lambda (other) (plist-get other :ask_id)))))
-     :error #'ignore)))
+                            :key (lambda (other) (plist-get other :ask_id))))))))
 
 (cl-defun hive-prompt--show-changes (buffer &key prompt events changed (others nil others-p))
   "Show PROMPT, EVENTS and files CHANGED, or OTHERS, in BUFFER if it is live."

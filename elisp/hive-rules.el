@@ -405,7 +405,7 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
 
 (defun hive-rules-refresh ()
   "Fetch the rules and print them."
-  (interactive)
+  (interactive nil hive-rules-mode)
   (hive-rpc-request
    'rule/list nil
    :success (lambda (result)

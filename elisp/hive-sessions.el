@@ -301,7 +301,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions-refresh ()
   "Fetch the sessions and print the list."
-  (interactive)
+  (interactive nil hive-sessions-mode)
   (setq hive-sessions--stale nil)
   (when (hive-sidecar-connected-p)
     (hive-rpc-request
@@ -356,7 +356,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions-toggle-ended ()
   "Show or hide the sessions that have ended."
-  (interactive)
+  (interactive nil hive-sessions-mode)
   (setq hive-sessions--ended (not hive-sessions--ended))
   (hive-sessions-refresh))
 

@@ -573,7 +573,7 @@ An error here would remove the hook."
   "Post what you have written below the line.
 It is on disk before it is deleted here, and reaches the store even if
 Emacs or the sidecar crashes."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (let ((posts (hive-shared--posts (hive-shared-draft))))
     (dolist (post posts) (hive-post-check (car post)))
     (dolist (post posts)
@@ -596,7 +596,7 @@ Emacs or the sidecar crashes."
 (defun hive-shared-discard ()
   "Kill the draft.
 The next one is no reply and is not urgent."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (let ((draft (hive-shared-draft)))
     (unless (string-blank-p draft) (kill-new draft))
     (hive-shared--clear)
@@ -606,7 +606,7 @@ The next one is no reply and is not urgent."
 (defun hive-shared-toggle-urgent ()
   "Make the draft urgent, or normal again.
 An urgent mention holds a session even if its mentions only remind."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (setq hive-shared-urgent (not hive-shared-urgent))
   (force-mode-line-update)
   (hive-say (if hive-shared-urgent 'draft-urgent 'draft-normal)))
@@ -620,7 +620,7 @@ An urgent mention holds a session even if its mentions only remind."
 (defun hive-shared-reply (&optional message)
   "Reply to MESSAGE, by default the one at point, below the line.
 Posting the reply marks its mention of you done."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (hive-shared-begin-reply (or message (hive-shared--demand))))
 
 (defun hive-shared-begin-reply (message)

@@ -374,7 +374,7 @@ A later fetch replaces this one."
 (defun hive-shared-refresh ()
   "Fetch the last messages; those already shown stay in place.
 If there would be a gap between both, start again with the last ones."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (when (hive-sidecar-connected-p)
     (hive-shared--request (list :limit (min 500 hive-shared-limit))
                           #'hive-shared--refreshed)))
@@ -428,14 +428,14 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared-page-back ()
   "Show older messages."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (cond ((not hive-shared-earlier) (hive-fail 'shared-first))
         (t (hive-sidecar-demand)
            (hive-shared--back hive-shared-limit))))
 
 (defun hive-shared-page-forward ()
   "Show newer messages, after you have paged back."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (cond
    ((not hive-shared-later) (hive-fail 'shared-last))
    (t (hive-sidecar-demand)
@@ -450,7 +450,7 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared-latest ()
   "Show the last messages and go to where you write."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (when (and hive-shared-later (hive-sidecar-connected-p))
     (hive-shared-drop-last (hive-shared-count))
     (setq hive-shared-later nil)

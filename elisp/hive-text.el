@@ -228,7 +228,7 @@ That of a human is the name under which they posted it.  If its heading
 had another name, that comes behind it."
   (let ((as (plist-get message :as_handle)))
     (concat (hive-text-line (or (plist-get message :by) (plist-get message :from_handle)) width)
-            (if as (format " (as %s)" (hive-text-line as width)) ""))))
+            (if as (format " (%s)" (hive-words 'mark-as (hive-text-line as width))) ""))))
 
 (defun hive-text-by (answer width)
   "Return who gave ANSWER, a plist with :by, at most WIDTH columns wide.

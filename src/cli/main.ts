@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
-import { EXIT, exitCodeOfError } from './program.ts';
+import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import './stdout-is-the-wire.ts';
 
 type Define = (command: Command) => void | Promise<void>;

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
-import { EXIT } from '../../src/cli/program.ts';
+import { EXIT } from '../../src/cli/exit-codes.ts';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { INTRODUCTION } from '../../src/domain/messages.ts';
