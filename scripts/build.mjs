@@ -99,7 +99,7 @@ const program = {
   minifyWhitespace: true,
   minifySyntax: true,
   plugins: [oneLanguage],
-  entryPoints: present({ main: 'src/cli/main.ts' }),
+  entryPoints: present({ main: 'src/cli/start.ts' }),
 };
 
 // `hive mcp` starts with each agent and stays. Without the other commands it has a quarter less to read and to hold: 3 MiB.
@@ -112,7 +112,7 @@ const mcp = {
       'dist/main.cjs',
     ),
   ],
-  entryPoints: present({ mcp: 'src/cli/main.ts' }),
+  entryPoints: present({ mcp: 'src/cli/start.ts' }),
 };
 
 // `hive install` runs on the Node that the machine has.
