@@ -9,7 +9,8 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 describe('a pairing code', () => {
   test('is 8 characters that are hard to misread, each from its own byte', () => {
     expect(codeFrom('00010a1f20ff7f80')).toBe('01az0zz0');
-    for (let n = 0; n < 200; n += 1) expect(cleanCode(codeFrom(sha256(String(n)).toString('hex')))).not.toBeNull();
+    for (let n = 0; n < 200; n += 1)
+      expect(cleanCode(codeFrom(sha256(String(n)).toString('hex')))).not.toBeNull();
   });
 
   test.each([
@@ -31,7 +32,8 @@ describe('a pairing code', () => {
 
 describe('the phrase', () => {
   const said = { code: '7k3m9q2x', key: 'A'.repeat(43), store_id: 'store-0000000000000000' };
-  const phrase = (changes: object = {}): string => phraseOf(sha256(phraseText({ ...said, ...changes })), wordlist);
+  const phrase = (changes: object = {}): string =>
+    phraseOf(sha256(phraseText({ ...said, ...changes })), wordlist);
 
   test('is four words, the same for the same code, key and hive', () => {
     expect(phrase()).toMatch(/^[a-z]+ [a-z]+ [a-z]+ [a-z]+$/);
