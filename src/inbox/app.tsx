@@ -1,9 +1,11 @@
 /** The page: which screen is shown, how one gets to another, and the state of the connection. */
 import { type ComponentType, render, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connect, flush, reconnect, type State, useInbox } from './model.ts';
+import { connect, flush, reconnect, type State, useInbox, welcomeAgain } from './model.ts';
+import { sortWaiting } from './order.ts';
 import { PromptScreen } from './prompt.tsx';
 import { HistoryScreen, MessagesScreen, ReportsScreen, SessionsScreen } from './screens.tsx';
+import { storeTime } from './server.ts';
 import { keepShell } from './shell.ts';
 import { WaitingScreen } from './waiting.tsx';
 import { WORDS } from './words.ts';
@@ -44,7 +46,7 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
     main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [path]);
-  const waiting = inbox.prompts === null ? 0 : [...inbox.prompts.values()].filter(({ mine }) => mine).length;
+  const waiting = sortWaiting(inbox.prompts?.values() ?? [], storeTime()).mine.length;
   useEffect(() => {
     document.title = waiting === 0 ? WORDS.title : `(${waiting}) ${WORDS.title}`;
   }, [waiting]);
@@ -98,6 +100,8 @@ function usePath(): string {
   useEffect(() => {
     const moved = (): void => setPath(read());
     addEventListener('hashchange', moved);
+    // It may have changed before this was called.
+    moved();
     return () => removeEventListener('hashchange', moved);
   }, []);
   return path;
@@ -119,6 +123,8 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) return;
   reconnect();
   void flush().catch(() => undefined);
+  // The human may have allowed permissions for this phone.
+  void welcomeAgain().catch(() => undefined);
 });
 if ('serviceWorker' in navigator) void keepShell();
 

@@ -19,12 +19,19 @@ import {
   storage,
 } from './storage.ts';
 
-/** Stores an entry; it is queued once this has resolved. */
+/** Stores an entry; it is queued once this has resolved. A second tap on a question whose answer is queued changes nothing. */
 export async function queue(queued: Queued): Promise<void> {
   const database = await storage();
   const entry: OutboxEntry = { queued, fate: { state: 'queued' } };
   const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
-  await written.store.add(entry);
+  const isAnswered = (await written.store.getAll()).some(
+    ({ queued: other, fate }) =>
+      queued.kind === 'answer' &&
+      other.kind === 'answer' &&
+      other.ask_id === queued.ask_id &&
+      (fate.state === 'queued' || fate.state === 'delayed'),
+  );
+  if (!isAnswered) await written.store.add(entry);
   await written.done;
 }
 
@@ -54,17 +61,22 @@ async function put(entry: OutboxEntry): Promise<void> {
 
 /**
  * Sends what is queued, in order, until all is sent or the server cannot be reached. One page of this device does it at a time.
+ * `settled` is called with each entry whose fate is known. What was accepted, and so is all done, is kept no longer.
  * @throws Unreachable.
  */
-export async function sendQueued(device: OwnDevice, changed: () => void): Promise<void> {
+export async function sendQueued(
+  device: OwnDevice,
+  settled: (entry: OutboxEntry) => Promise<void>,
+): Promise<void> {
   await navigator.locks.request('hive-outbox', async () => {
     for (const entry of await entries()) {
       if (entry.fate.state !== 'queued' || entry.number === undefined) continue;
       const fate = await send(device, entry.queued);
-      // Nothing to read about a message that was posted.
-      if (fate.state === 'done' && entry.queued.kind === 'message') await dismiss(entry.number);
+      const isOver =
+        fate.state === 'done' && (entry.queued.kind === 'message' || fate.reply.accepted === true);
+      if (isOver) await dismiss(entry.number);
       else await put({ ...entry, fate });
-      changed();
+      await settled({ ...entry, fate });
     }
   });
 }
@@ -83,7 +95,7 @@ async function send(device: OwnDevice, queued: Queued): Promise<Fate> {
 }
 
 async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<AnswerReply> {
-  const { kind: _, ...answer } = queued;
+  const { kind: _, question: __, ...answer } = queued;
   const { ask_id, displayed_digest, decision, selected, comment, response_id, responded_at } = answer;
   const signed: PromptAnswer = {
     decision,

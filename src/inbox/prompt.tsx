@@ -2,11 +2,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { displayedText, mayAllow } from '../domain/permissions.ts';
-import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import { revealedSource } from '../domain/text.ts';
+import { answerOf, barOf, type Given } from './answering.ts';
 import { hex, randomId, sha256 } from './keys.ts';
-import { ask, flush, readOutbox, type State } from './model.ts';
-import { dismiss, queue, renew } from './outbox.ts';
+import { ask, dismissEntry, flush, type State } from './model.ts';
+import { queuedAnswers, sortWaiting } from './order.ts';
+import { queue, renew } from './outbox.ts';
 import { Refused, storeTime } from './server.ts';
 import type { OutboxEntry } from './storage.ts';
 import { Markdown, Plain } from './text.tsx';
@@ -103,6 +105,9 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
       )}
       <div ref={endRef} class="end" />
       <Outcome prompt={prompt} entry={entry} />
+      {entry === undefined && prompt.status === 'pending' ? null : (
+        <Next inbox={inbox} ask_id={prompt.ask_id} />
+      )}
       <AnswerForm
         key={prompt.ask_id}
         prompt={prompt}
@@ -154,6 +159,19 @@ function Outcome({ prompt, entry }: { prompt: Prompt; entry: OutboxEntry | undef
   );
 }
 
+/** After an answer: the next question, or the list. */
+function Next({ inbox, ask_id }: { inbox: State; ask_id: string }): VNode {
+  const answered = queuedAnswers(inbox.outbox);
+  const next = sortWaiting(inbox.prompts?.values() ?? [], storeTime()).mine.find(
+    (prompt) => prompt.ask_id !== ask_id && !answered.has(prompt.ask_id),
+  );
+  return (
+    <a class="button" href={next === undefined ? '#/' : `#/ask/${next.ask_id}`}>
+      {next === undefined ? WORDS.backToList : WORDS.next}
+    </a>
+  );
+}
+
 function settledText({ status, by, decision }: Prompt): string | null {
   if (status === 'responded') return WORDS.answeredElsewhere(by ?? '', decision ?? '');
   if (status === 'expired') return WORDS.expired;
@@ -162,8 +180,8 @@ function settledText({ status, by, decision }: Prompt): string | null {
 
 /** What became of an answer that this device gave. */
 export function Fate({ entry }: { entry: OutboxEntry }): VNode {
-  const { fate, number = 0 } = entry;
-  const close = (): void => void dismiss(number).then(readOutbox);
+  const { fate } = entry;
+  const close = (): void => void dismissEntry(entry);
   const again = (): void => void renew(entry).then(flush);
   switch (fate.state) {
     case 'queued':
@@ -222,7 +240,7 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VN
 
   if (isQueued || status === 'responded' || prompt.late_response !== null) return null;
 
-  async function give(given: { selected?: readonly string[]; decision?: string }): Promise<void> {
+  async function give(given: Omit<Given, 'comment'>): Promise<void> {
     setBusy(true);
     setProblem(null);
     try {
@@ -234,12 +252,8 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VN
     }
   }
 
-  /** Why an answer cannot be given here and now, as a sentence. */
-  const barred = (selected: readonly string[]): string | null => {
-    if (!mayAllow(prompt, { selected: [...selected] })) return null;
-    if (!mayAllowHere) return WORDS.mayNotAllow;
-    return isRead ? null : WORDS.readToEnd;
-  };
+  const barred = (selected: readonly string[]): string | null =>
+    barOf(prompt, selected, { mayAllowHere, isRead });
   const bars = [...new Set(options.map(({ label }) => barred([label])).filter((why) => why !== null))];
   const freeBar = allow_free_text ? barred([]) : null;
 
@@ -323,31 +337,11 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VN
   );
 }
 
-/** Queues an answer, exactly as the server will store it. @throws HiveError for one that no server would take. */
-async function giveAnswer(
-  prompt: ShownPrompt,
-  given: { selected?: readonly string[]; decision?: string; comment: string | null },
-): Promise<void> {
-  const response_id = randomId('response');
-  const responded_at = storeTime();
-  const stamp = { by: '', via: 'inbox' as const, attested: true, response_id, responded_at };
-  const { selected, decision, comment } = resolveAnswer(
-    prompt,
-    { ...given, ...(given.selected !== undefined && { selected: [...given.selected] }) },
-    stamp,
-  );
+/** Queues an answer; it is on this device once this has resolved. @throws HiveError for one that no server would take. */
+async function giveAnswer(prompt: ShownPrompt, given: Given): Promise<void> {
   const displayed_digest = hex(await sha256(displayedText(prompt)));
-  const { ask_id } = prompt;
-  await queue({
-    kind: 'answer',
-    ask_id,
-    decision,
-    selected,
-    comment,
-    response_id,
-    displayed_digest,
-    responded_at,
-  });
+  const stamp = { response_id: randomId('response'), responded_at: storeTime(), displayed_digest };
+  await queue(answerOf(prompt, given, stamp));
   await flush();
 }
 
