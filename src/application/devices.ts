@@ -14,7 +14,7 @@ import {
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
-import type { Ids, Secrets } from './world.ts';
+import type { Ids, InboxPlace, Secrets } from './world.ts';
 
 /** A new invitation, with its code. */
 export interface Invitation {
@@ -48,6 +48,17 @@ export interface DeviceService {
   setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
   /** Calls `listener` with the ids of all admitted devices when something may have changed, until the returned function is called. */
   watch(listener: (admitted: ReadonlySet<string>) => void): () => void;
+  /** The address at which this human's own machine serves the inbox of this store; null if it does not now. */
+  served(): string | null;
+  /** This process serves the inbox at that address, until the returned function is called. @throws where that cannot be recorded. */
+  servedAt(address: string): () => void;
+}
+
+export interface DeviceParts {
+  ids: Ids;
+  secrets: Secrets;
+  inbox: InboxPlace;
+  clock?: () => number;
 }
 
 /** Wrong codes that one process takes before every open invitation ends. */
@@ -58,7 +69,7 @@ const MOST_WRONG_AT_ONCE = 5;
 
 export function createDevices(
   store: Store,
-  { ids, secrets, clock = () => performance.now() }: { ids: Ids; secrets: Secrets; clock?: () => number },
+  { ids, secrets, inbox, clock = () => performance.now() }: DeviceParts,
 ): DeviceService {
   /** When the last wrong codes came, in ms of `clock`. */
   let wrong: number[] = [];
@@ -128,7 +139,7 @@ export function createDevices(
 
     paired: (code) =>
       store.read(async (tx) => {
-        const pairing = await tx.devices.pairing(secrets.digest(code));
+        const pairing = await tx.devices.pairing(secrets.digest(cleanCode(code) ?? code));
         return pairing?.device_id == null ? undefined : tx.devices.get(pairing.device_id);
       }),
 
@@ -191,6 +202,9 @@ export function createDevices(
       }
       return store.watch(() => void check());
     },
+
+    served: () => inbox.read(store.store_id),
+    servedAt: (address) => inbox.write(store.store_id, address),
   };
 }
 

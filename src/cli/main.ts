@@ -75,6 +75,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Make, show and revoke tokens for remote agents',
     async () => (await import('./token.ts')).defineToken,
   ],
+  phone: ['Pair, list and revoke phones', async () => (await import('./phone.ts')).definePhone],
   team: ['Show and set the teams of humans', async () => (await import('./team.ts')).defineTeam],
   mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
 };
