@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { buildInbox } from './build-inbox.mjs';
 import { noticesOf } from './build-notices.mjs';
 import { removeStale, writeOutput } from './build-output.mjs';
 
@@ -105,7 +106,8 @@ const hook = {
 
 try {
   const startedBundles = await Promise.all([program, hook, installer].map(bundle));
-  const results = [await bundle(modules), ...startedBundles];
+  const inbox = await buildInbox(root);
+  const results = [await bundle(modules), ...startedBundles, inbox];
   refusePackagesInHook(startedBundles[1].metafile);
   sign(startedBundles.flatMap((result) => result.outputFiles));
   mkdirSync(dist, { recursive: true });
@@ -113,6 +115,7 @@ try {
   writeOutput(files);
   if (!fast) {
     removeStale(join(dist, 'chunks'), files);
+    removeStale(join(dist, 'inbox'), files);
     writeFileSync(join(dist, 'NOTICES.txt'), noticesOf(root, results));
     emitTypes();
     run('publint', '--strict');

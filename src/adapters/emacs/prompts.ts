@@ -139,7 +139,12 @@ export const promptMethods = {
       events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
       TRAIL_BYTES,
     );
-    const shown = { ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), ...at(connection, prompt) };
+    const shown = {
+      ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES),
+      ...at(connection, prompt),
+      // A device makes the digest of what it displays by itself, and does not have to believe the server.
+      ...(connection.device !== null && { fingerprint: prompt.fingerprint }),
+    };
     const changed_files = await hive.edits.changedSince(prompt);
     return { prompt: shown, events: trail, changed_files };
   }),

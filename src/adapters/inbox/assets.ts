@@ -51,6 +51,8 @@ export function sendAsset(
   response.setHeader('Cache-Control', 'no-cache');
   response.setHeader('ETag', tag);
   response.setHeader('Vary', 'Accept-Encoding');
+  // The service worker stands for the page itself too, whose path is above its own.
+  response.setHeader('Service-Worker-Allowed', '/inbox');
   if (request.headers['if-none-match'] === tag) {
     response.writeHead(304);
     response.end();

@@ -1,0 +1,83 @@
+// Makes dist/inbox/: the page of the inbox, its service worker, and what a phone needs to install it.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+
+/** What the first page may cost over the wire, compressed: 60 KB. */
+const MOST_BYTES = 60 * 1024;
+/** Files that are sent as they are. */
+const PLAIN = ['index.html', 'manifest.webmanifest', 'icon.svg', 'icon-192.png', 'icon-512.png'];
+/** What a browser loads for the first page. */
+const FIRST = ['index.html', 'app.js', 'app.css'];
+
+/** The output files and the metafile of one esbuild run, with the plain files among them. */
+export async function buildInbox(root) {
+  const folder = join(root, 'src/inbox');
+  const outdir = join(root, 'dist/inbox');
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    target: ['chrome137', 'safari17.4', 'firefox130'],
+    outdir,
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+    minify: true,
+    write: false,
+  };
+  const page = await build({
+    ...common,
+    splitting: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfig: join(folder, 'tsconfig.json'),
+    chunkNames: '[name]-[hash]',
+    entryPoints: [join(folder, 'app.tsx'), join(folder, 'app.css')],
+  });
+  const plain = PLAIN.map((name) => output(join(outdir, name), readFileSync(join(folder, name))));
+  const shell = [...page.outputFiles, ...plain];
+  refuseLarge(shell);
+  const name = `hive-${digestOf(shell)}`;
+  const files = shell.map(({ path }) => `/inbox/${basename(path)}`.replace('/inbox/index.html', '/inbox'));
+  const worker = await build({
+    ...common,
+    format: 'iife',
+    define: { SHELL: JSON.stringify({ name, files }) },
+    entryPoints: [join(folder, 'worker.ts')],
+  });
+  return {
+    metafile: {
+      inputs: { ...page.metafile.inputs, ...worker.metafile.inputs },
+      outputs: { ...page.metafile.outputs, ...worker.metafile.outputs },
+    },
+    outputFiles: [...shell, ...worker.outputFiles],
+  };
+}
+
+function output(path, contents) {
+  return { path, contents, text: contents.toString('latin1') };
+}
+
+function refuseLarge(files) {
+  const first = files.filter(({ path }) => FIRST.includes(basename(path)));
+  // Chunks that app.js imports at once come with it; the one for pairing is loaded later.
+  const app = first.find(({ path }) => basename(path) === 'app.js')?.text ?? '';
+  const chunks = files.filter(
+    ({ path }) => /-[A-Z0-9]{8}\.js$/.test(path) && app.includes(`from"./${basename(path)}"`),
+  );
+  const bytes = [...first, ...chunks].reduce(
+    (sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length,
+    0,
+  );
+  if (bytes > MOST_BYTES)
+    throw new Error(`The first page of the inbox has ${bytes} bytes over the wire: at most ${MOST_BYTES}.`);
+}
+
+function digestOf(files) {
+  const hash = createHash('sha256');
+  for (const { path, contents } of files) hash.update(basename(path)).update(contents);
+  return hash.digest('hex').slice(0, 16);
+}

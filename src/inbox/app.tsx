@@ -1,0 +1,114 @@
+/** The page: which screen is shown, how one gets to another, and the state of the connection. */
+import { type ComponentType, render, type VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connect, flush, reconnect, type State, useInbox } from './model.ts';
+import { PromptScreen } from './prompt.tsx';
+import { HistoryScreen, MessagesScreen, ReportsScreen, SessionsScreen } from './screens.tsx';
+import { WaitingScreen } from './waiting.tsx';
+import { WORDS } from './words.ts';
+
+const SCREENS = [
+  { path: '', name: WORDS.waiting, Screen: WaitingScreen },
+  { path: 'agents', name: WORDS.sessions, Screen: SessionsScreen },
+  { path: 'messages', name: WORDS.messages, Screen: MessagesScreen },
+  { path: 'reports', name: WORDS.reports, Screen: ReportsScreen },
+  { path: 'history', name: WORDS.history, Screen: HistoryScreen },
+] as const;
+
+function App(): VNode {
+  const inbox = useInbox();
+  const path = usePath();
+  useClock();
+  if (inbox.device === undefined) return <p role="status">{WORDS.loading}</p>;
+  if (inbox.device === null) return <PairingLater />;
+  return <Paired inbox={inbox} path={path} />;
+}
+
+function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
+  const main = useRef<HTMLElement>(null);
+  const ask_id = path.startsWith('ask/') ? path.slice('ask/'.length) : null;
+  const { Screen } = SCREENS.find((screen) => screen.path === path) ?? SCREENS[0];
+  // A new screen begins at its heading, also for whoever hears it.
+  useEffect(() => {
+    main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [path]);
+  const waiting = inbox.prompts === null ? 0 : [...inbox.prompts.values()].filter(({ mine }) => mine).length;
+  useEffect(() => {
+    document.title = waiting === 0 ? WORDS.title : `(${waiting}) ${WORDS.title}`;
+  }, [waiting]);
+  return (
+    <>
+      <div class={`connection ${inbox.connection}`} role="status">
+        {inbox.refused ?? (inbox.connection === 'online' ? '' : WORDS.connection[inbox.connection])}
+      </div>
+      <main ref={main}>
+        {ask_id === null ? (
+          <Screen inbox={inbox} />
+        ) : (
+          <>
+            <a class="back" href="#/">
+              ‹ {WORDS.back}
+            </a>
+            <PromptScreen key={ask_id} ask_id={ask_id} inbox={inbox} />
+          </>
+        )}
+      </main>
+      <nav aria-label={WORDS.title}>
+        {SCREENS.map(({ path: to, name }) => (
+          <a key={to} href={`#/${to}`} aria-current={to === path ? 'page' : undefined}>
+            {name}
+            {to === '' && waiting > 0 ? <span class="count">{waiting}</span> : null}
+            {to === 'messages' && inbox.mentions.length > 0 ? (
+              <span class="count">{inbox.mentions.length}</span>
+            ) : null}
+          </a>
+        ))}
+      </nav>
+    </>
+  );
+}
+
+/** Few pages pair, and the words of the phrases are as large as the rest: they are loaded when they are needed. */
+function PairingLater(): VNode {
+  const [Pairing, setPairing] = useState<ComponentType | null>(null);
+  useEffect(() => {
+    void import('./pairing.tsx').then((module) => setPairing(() => module.Pairing));
+  }, []);
+  return Pairing === null ? <p role="status">{WORDS.loading}</p> : <Pairing />;
+}
+
+function usePath(): string {
+  const read = (): string => location.hash.replace(/^#\/?/, '');
+  const [path, setPath] = useState(read);
+  useEffect(() => {
+    const moved = (): void => setPath(read());
+    addEventListener('hashchange', moved);
+    return () => removeEventListener('hashchange', moved);
+  }, []);
+  return path;
+}
+
+/** Ages are drawn anew every half minute, while somebody looks. */
+function useClock(): void {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) tick((count) => count + 1);
+    }, 30_000);
+    return () => clearInterval(timer);
+  }, []);
+}
+
+addEventListener('online', reconnect);
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return;
+  reconnect();
+  void flush().catch(() => undefined);
+});
+if ('serviceWorker' in navigator)
+  void navigator.serviceWorker.register('/inbox/worker.js', { scope: '/inbox' });
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);
+void connect();

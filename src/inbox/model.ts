@@ -1,0 +1,228 @@
+/**
+ * What the page shows, and how it stays true: after each connection it reads its lists anew, and then takes the
+ * notifications. Nothing here has to survive: the server has everything but the outbox (outbox.ts).
+ */
+import { useEffect, useState } from 'preact/hooks';
+import type { Message } from '../domain/messages.ts';
+import type { Outreach } from '../domain/outreach.ts';
+import type { Prompt } from '../domain/prompts.ts';
+import type { Session } from '../domain/sessions.ts';
+import { entries, type OutboxEntry, sendQueued } from './outbox.ts';
+import { call, follow, type Notification, Refused, signIn, type Welcome } from './server.ts';
+import { type OwnDevice, storage } from './storage.ts';
+
+/** A prompt as the server lists it. */
+export type ListedPrompt = Prompt & { order_key: string; mine: boolean; context_truncated?: true };
+
+/** A mention of the human, with the message that it is in. */
+export interface MentionShown {
+  mention_id: string;
+  message_id: string;
+  created_at: string;
+  body: string;
+}
+
+export type Connection = 'connecting' | 'online' | 'offline';
+
+export interface State {
+  /** Null: not paired. Undefined: not read yet. */
+  device: OwnDevice | null | undefined;
+  /** What the server said of this device; null before it did. */
+  welcome: Welcome | null;
+  /** Why the server refuses this device, as a sentence. */
+  refused: string | null;
+  connection: Connection;
+  /** The pending prompts, by id; null before they were read. */
+  prompts: ReadonlyMap<string, ListedPrompt> | null;
+  sessions: readonly Session[];
+  messages: readonly Message[];
+  /** The human's own that are not done yet. */
+  mentions: readonly MentionShown[];
+  outreach: readonly Outreach[];
+  outbox: readonly OutboxEntry[];
+  /** The prompt that has changed last, with the number of the change: a screen that shows it reads it anew. */
+  changed: { ask_id: string; number: number };
+}
+
+let state: State = {
+  device: undefined,
+  welcome: null,
+  refused: null,
+  connection: 'connecting',
+  prompts: null,
+  sessions: [],
+  messages: [],
+  mentions: [],
+  outreach: [],
+  outbox: [],
+  changed: { ask_id: '', number: 0 },
+};
+const listeners = new Set<() => void>();
+
+export function update(changes: Partial<State>): void {
+  state = { ...state, ...changes };
+  for (const listener of listeners) listener();
+}
+
+/** The state now, and a new drawing whenever it changes. */
+export function useInbox(): State {
+  const [shown, show] = useState(state);
+  useEffect(() => {
+    const listener = (): void => show(state);
+    listeners.add(listener);
+    listener();
+    return () => void listeners.delete(listener);
+  }, []);
+  return shown;
+}
+
+/** The device of this page. @throws Error before it is paired: no screen calls anything then. */
+function ownDevice(): OwnDevice {
+  if (state.device === null || state.device === undefined) throw new Error('This device is not paired.');
+  return state.device;
+}
+
+/** Calls a method of the desk for this device. @throws Refused, Unreachable. */
+export function ask<Result>(method: string, params: object = {}): Promise<Result> {
+  return call<Result>(ownDevice(), method, params);
+}
+
+// ---- Lists ----
+
+const MOST_SHOWN = 100;
+
+async function readPrompts(): Promise<void> {
+  const prompts = new Map<string, ListedPrompt>();
+  let cursor: string | null = null;
+  do {
+    const page: { prompts: ListedPrompt[]; next_cursor: string | null } = await ask('prompt/list', {
+      status: 'pending',
+      limit: 500,
+      cursor,
+    });
+    for (const prompt of page.prompts) prompts.set(prompt.ask_id, prompt);
+    cursor = page.next_cursor;
+  } while (cursor !== null && prompts.size < 5_000);
+  update({ prompts });
+}
+
+const readSessions = async (): Promise<void> =>
+  update({ sessions: (await ask<{ sessions: Session[] }>('session/list', { state: 'alive' })).sessions });
+
+const readMessages = async (): Promise<void> =>
+  update({ messages: (await ask<{ messages: Message[] }>('message/list', { limit: MOST_SHOWN })).messages });
+
+const readMentions = async (): Promise<void> => {
+  const params = { status: 'unprocessed', limit: MOST_SHOWN };
+  update({ mentions: (await ask<{ mentions: MentionShown[] }>('mention/list', params)).mentions });
+};
+
+const readOutreach = async (): Promise<void> =>
+  update({
+    outreach: (await ask<{ outreach: Outreach[] }>('outreach/list', { limit: MOST_SHOWN })).outreach,
+  });
+
+export const readOutbox = async (): Promise<void> => update({ outbox: await entries() });
+
+/** What waits is on the screen first; the rest follows. */
+async function readAll(): Promise<void> {
+  await readPrompts();
+  await Promise.all([readSessions(), readMessages(), readMentions(), readOutreach()]);
+}
+
+/** Reads what a notification is about. Several at once are read once. */
+const reads: Readonly<Record<string, () => Promise<void>>> = {
+  'message/posted': readMessages,
+  'mention/changed': readMentions,
+  'outreach/received': readOutreach,
+  'outreach/changed': readOutreach,
+  'session/changed': readSessions,
+  'turn/changed': readSessions,
+  'desk/resync': readAll,
+};
+const due = new Map<() => Promise<void>, ReturnType<typeof setTimeout>>();
+const TOGETHER_MS = 100;
+
+function noticed({ method, params }: Notification): void {
+  if (method === 'hivemind-ask' || method === 'prompt/changed') {
+    const prompt = params as unknown as ListedPrompt;
+    const prompts = new Map(state.prompts);
+    if (prompt.status === 'pending') prompts.set(prompt.ask_id, prompt);
+    else prompts.delete(prompt.ask_id);
+    update({ prompts, changed: { ask_id: prompt.ask_id, number: state.changed.number + 1 } });
+  }
+  const read = reads[method];
+  if (read === undefined || due.has(read)) return;
+  due.set(
+    read,
+    setTimeout(() => {
+      due.delete(read);
+      // A server that is gone is noticed by the stream, and everything is read anew.
+      read().catch(() => undefined);
+    }, TOGETHER_MS),
+  );
+}
+
+// ---- The connection ----
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 15_000;
+let wake: () => void = () => undefined;
+
+/** Tries to connect at once: the phone woke up, the network changed, or something was queued. */
+export function reconnect(): void {
+  wake();
+}
+
+/** Runs for as long as the page lives: follows the server, and sends what is queued. */
+export async function connect(): Promise<void> {
+  const device = (await (await storage()).get('device', 'own')) ?? null;
+  update({ device, outbox: await entries() });
+  let retry_ms = FIRST_RETRY_MS;
+  for (;;) {
+    const paired = state.device;
+    if (paired !== null && paired !== undefined) {
+      const ended = new AbortController();
+      try {
+        if (state.welcome === null) update({ welcome: await signIn(paired), refused: null });
+        await follow(paired, {
+          signal: ended.signal,
+          opened: () => {
+            retry_ms = FIRST_RETRY_MS;
+            update({ connection: 'online', refused: null });
+            readAll().catch(() => ended.abort());
+            void flush();
+          },
+          notified: noticed,
+        });
+        update({ connection: 'connecting' });
+      } catch (error) {
+        update({ connection: 'offline' });
+        if (error instanceof Refused) update({ refused: error.message });
+      }
+    }
+    await pause(retry_ms);
+    retry_ms = Math.min(LONGEST_RETRY_MS, retry_ms * 2);
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+}
+
+/** Sends what is queued. What cannot be sent now goes out with the next connection. */
+export async function flush(): Promise<void> {
+  await readOutbox();
+  try {
+    await sendQueued(ownDevice(), () => void readOutbox());
+  } catch {
+    reconnect();
+  }
+  await readOutbox();
+}

@@ -1,0 +1,153 @@
+/**
+ * The outbox: what the human has answered or written, and the server has not acknowledged. An entry is stored before the page
+ * says that it is queued, goes out in order, and leaves only when the server has said what became of it. Page, browser and
+ * phone may end at any moment: its id makes the server take the same entry once.
+ */
+
+import type { PromptAnswer } from '../domain/prompts.ts';
+import { answerText } from '../domain/seats.ts';
+import { sign } from './keys.ts';
+import { call, Refused, storeTime, Unreachable } from './server.ts';
+import { type OwnDevice, storage } from './storage.ts';
+
+/** An answer as the human gave it. */
+export interface QueuedAnswer {
+  kind: 'answer';
+  ask_id: string;
+  /** Resolved as the server resolves it: what is signed is exactly this. */
+  decision: string;
+  selected: string[];
+  comment: string | null;
+  response_id: string;
+  displayed_digest: string;
+  /** When it was given, by the store's clock. */
+  responded_at: string;
+}
+
+/** A message for the shared buffer. */
+export interface QueuedMessage {
+  kind: 'message';
+  body: string;
+  reply_to: string | null;
+  message_id: string;
+}
+
+export type Queued = QueuedAnswer | QueuedMessage;
+
+/** What became of an entry. */
+export type Fate =
+  | { state: 'queued' }
+  /** Accepted, late, or lost to another answer. */
+  | { state: 'done'; reply: AnswerReply }
+  /** It was refused for good: shown until the human has read it. */
+  | { state: 'refused'; code: string; message: string }
+  /** It allows something and is older than two minutes: it needs one more tap. */
+  | { state: 'delayed'; message: string };
+
+/** An entry as it is stored. */
+export interface OutboxEntry {
+  /** In the order in which they were queued. */
+  number?: number;
+  queued: Queued;
+  fate: Fate;
+}
+
+/** The reply to an answer; a message's is empty. */
+export interface AnswerReply {
+  accepted?: boolean;
+  late?: boolean;
+  status?: string;
+  decision?: string | null;
+  by?: string | null;
+  via?: string | null;
+}
+
+/** Stores an entry; it is queued once this has resolved. */
+export async function queue(queued: Queued): Promise<void> {
+  const database = await storage();
+  const entry: OutboxEntry = { queued, fate: { state: 'queued' } };
+  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
+  await written.store.add(entry);
+  await written.done;
+}
+
+/** Every entry that is still here, oldest first. */
+export async function entries(): Promise<OutboxEntry[]> {
+  return (await storage()).getAll('outbox');
+}
+
+/** Takes out an entry whose fate the human has read. */
+export async function dismiss(number: number): Promise<void> {
+  await (await storage()).delete('outbox', number);
+}
+
+/** Answers a delayed one again: the same answer, given now. */
+export async function renew(entry: OutboxEntry): Promise<void> {
+  if (entry.queued.kind !== 'answer') return;
+  const queued = { ...entry.queued, responded_at: storeTime() };
+  await put({ ...entry, queued, fate: { state: 'queued' } });
+}
+
+async function put(entry: OutboxEntry): Promise<void> {
+  const database = await storage();
+  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
+  await written.store.put(entry);
+  await written.done;
+}
+
+/**
+ * Sends what is queued, in order, until all is sent or the server cannot be reached. One page of this device does it at a time.
+ * @throws Unreachable.
+ */
+export async function sendQueued(device: OwnDevice, changed: () => void): Promise<void> {
+  await navigator.locks.request('hive-outbox', async () => {
+    for (const entry of await entries()) {
+      if (entry.fate.state !== 'queued' || entry.number === undefined) continue;
+      const fate = await send(device, entry.queued);
+      // Nothing to read about a message that was posted.
+      if (fate.state === 'done' && entry.queued.kind === 'message') await dismiss(entry.number);
+      else await put({ ...entry, fate });
+      changed();
+    }
+  });
+}
+
+async function send(device: OwnDevice, queued: Queued): Promise<Fate> {
+  try {
+    const reply =
+      queued.kind === 'answer' ? await sendAnswer(device, queued) : await sendMessage(device, queued);
+    return { state: 'done', reply };
+  } catch (error) {
+    if (!(error instanceof Refused))
+      throw error instanceof Unreachable ? error : new Unreachable(String(error));
+    const { code, message } = error;
+    return code === 'answer_stale' ? { state: 'delayed', message } : { state: 'refused', code, message };
+  }
+}
+
+async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<AnswerReply> {
+  const { kind: _, ...answer } = queued;
+  const { ask_id, displayed_digest, decision, selected, comment, response_id, responded_at } = answer;
+  const signed: PromptAnswer = {
+    decision,
+    selected,
+    comment,
+    by: device.human,
+    via: 'inbox',
+    attested: true,
+    response_id,
+    responded_at,
+  };
+  const text = answerText({ store_id: device.store_id, ask_id, displayed_digest, answer: signed });
+  const signature = await sign(device.secret, text);
+  return call(device, 'hivemind-response', { ...answer, store_id: device.store_id, signature });
+}
+
+async function sendMessage(
+  device: OwnDevice,
+  { body, reply_to, message_id }: QueuedMessage,
+): Promise<AnswerReply> {
+  const params = { body, reply_to, message_id, store_id: device.store_id };
+  await call(device, 'message/post', params);
+  return {};
+}

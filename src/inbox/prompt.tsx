@@ -1,0 +1,382 @@
+/** One question in full, and its answer. */
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { displayedText, mayAllow } from '../domain/permissions.ts';
+import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
+import { revealedSource } from '../domain/text.ts';
+import { hex, randomId, sha256 } from './keys.ts';
+import { ask, flush, readOutbox, type State } from './model.ts';
+import { dismiss, type OutboxEntry, queue, renew } from './outbox.ts';
+import { Refused, storeTime } from './server.ts';
+import { Markdown, Plain } from './text.tsx';
+import { duration, WORDS } from './words.ts';
+
+type ShownPrompt = Prompt & { mine: boolean };
+
+export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }): VNode {
+  const [prompt, setPrompt] = useState<ShownPrompt | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const known = inbox.prompts?.get(ask_id);
+  const isConnected = inbox.connection === 'online';
+  const version = inbox.changed.ask_id === ask_id ? inbox.changed.number : 0;
+
+  useEffect(() => {
+    let stale = false;
+    void (async () => {
+      try {
+        const found = await ask<{ prompt: ShownPrompt }>('prompt/get', { ask_id });
+        if (stale) return;
+        setPrompt(found.prompt);
+        setProblem(null);
+        if (found.prompt.seen_at === null) await ask('prompt/seen', { ask_id });
+      } catch (error) {
+        if (!stale && error instanceof Refused) setProblem(error.message);
+      }
+    })();
+    return () => {
+      stale = true;
+    };
+  }, [ask_id, version, isConnected]);
+
+  const entry = inbox.outbox.findLast(({ queued }) => queued.kind === 'answer' && queued.ask_id === ask_id);
+  // What the list has is enough to answer a question without a connection, unless it is only a part.
+  const shown = prompt ?? (known !== undefined && known.context_truncated !== true ? known : null);
+  return (
+    <article>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      {shown === null ? (
+        <p>{problem === null ? WORDS.loading : ''}</p>
+      ) : (
+        <Question prompt={shown} entry={entry} inbox={inbox} isWhole={prompt !== null} />
+      )}
+    </article>
+  );
+}
+
+interface QuestionProps {
+  prompt: ShownPrompt;
+  entry: OutboxEntry | undefined;
+  inbox: State;
+  /** It is the server's whole prompt, and not the list's. */
+  isWhole: boolean;
+}
+
+function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
+  const { question, context, agent, project, kind, notes, urgency } = prompt;
+  const [isRead, endRef] = useReadToEnd(displayedText(prompt));
+  return (
+    <>
+      <header>
+        <p class="meta">
+          <Plain text={agent} /> · <Plain text={project} />
+          {kind === 'permission' ? <span class="badge">{WORDS.permission}</span> : null}
+          {urgency === 'critical' ? <span class="badge critical">{WORDS.critical}</span> : null}
+        </p>
+        <h1 dir="auto" tabIndex={-1}>
+          {kind === 'permission' ? revealedSource(question) : <Plain text={question} />}
+        </h1>
+      </header>
+      <Times prompt={prompt} />
+      {notes.length > 0 ? (
+        <section aria-label={WORDS.addedByAgent}>
+          {notes.map(({ text, at }) => (
+            <p class="note" key={at}>
+              <strong>{WORDS.addedByAgent}: </strong>
+              <Plain text={text} />
+            </p>
+          ))}
+        </section>
+      ) : null}
+      {context === null ? null : (
+        <section aria-label={WORDS.context}>
+          <Markdown text={context} />
+        </section>
+      )}
+      <div ref={endRef} class="end" />
+      <Outcome prompt={prompt} entry={entry} />
+      <AnswerForm
+        key={prompt.ask_id}
+        prompt={prompt}
+        isQueued={entry !== undefined && entry.fate.state !== 'refused'}
+        mayAllowHere={inbox.welcome?.may_allow === true}
+        isRead={isRead && isWhole}
+      />
+    </>
+  );
+}
+
+/** Whether the end of this text has been on the screen. A text that changes has to be read again. */
+function useReadToEnd(text: string): [boolean, { current: HTMLDivElement | null }] {
+  const end = useRef<HTMLDivElement>(null);
+  const [read, setRead] = useState<string | null>(null);
+  useEffect(() => {
+    const element = end.current;
+    if (element === null) return;
+    const observer = new IntersectionObserver((seen) => {
+      if (seen.some(({ isIntersecting }) => isIntersecting)) setRead(text);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [text]);
+  return [read === text, end];
+}
+
+function Times({ prompt }: { prompt: Prompt }): VNode {
+  const now = Date.parse(storeTime());
+  const { created_at, expires_at, blocked_since, status } = prompt;
+  const isPending = status === 'pending';
+  return (
+    <p class="meta">
+      {WORDS.askedAgo(duration(now - Date.parse(created_at)))}
+      {isPending && blocked_since !== null
+        ? ` · ${WORDS.blockedFor(duration(now - Date.parse(blocked_since)))}`
+        : ''}
+      {isPending && expires_at !== null ? ` · ${WORDS.expires(duration(Date.parse(expires_at) - now))}` : ''}
+    </p>
+  );
+}
+
+/** What has become of the question, and of this device's answer. */
+function Outcome({ prompt, entry }: { prompt: Prompt; entry: OutboxEntry | undefined }): VNode {
+  return (
+    <div role="status" class="outcome">
+      {entry === undefined ? settledText(prompt) : <Fate entry={entry} />}
+    </div>
+  );
+}
+
+function settledText({ status, by, decision }: Prompt): string | null {
+  if (status === 'responded') return WORDS.answeredElsewhere(by ?? '', decision ?? '');
+  if (status === 'expired') return WORDS.expired;
+  return status === 'cancelled' ? WORDS.cancelled : null;
+}
+
+/** What became of an answer that this device gave. */
+export function Fate({ entry }: { entry: OutboxEntry }): VNode {
+  const { fate, number = 0 } = entry;
+  const close = (): void => void dismiss(number).then(readOutbox);
+  const again = (): void => void renew(entry).then(flush);
+  switch (fate.state) {
+    case 'queued':
+      return <p class="queued">{WORDS.queued}</p>;
+    case 'delayed':
+      return (
+        <div class="delayed">
+          <p>{WORDS.delayed}</p>
+          <button type="button" class="primary" onClick={again}>
+            {WORDS.answerNow}
+          </button>
+          <button type="button" onClick={close}>
+            {WORDS.dismiss}
+          </button>
+        </div>
+      );
+    case 'refused':
+      return (
+        <div class="problem">
+          <p>{WORDS.refused(fate.message)}</p>
+          <button type="button" onClick={close}>
+            {WORDS.dismiss}
+          </button>
+        </div>
+      );
+    default: {
+      const { accepted, late, by, decision } = fate.reply;
+      const text =
+        accepted === true ? WORDS.sent : late === true ? WORDS.late : WORDS.lost(by ?? '', decision ?? '');
+      return (
+        <div class={accepted === true ? 'sent' : 'late'}>
+          <p>{text}</p>
+          <button type="button" onClick={close}>
+            {WORDS.dismiss}
+          </button>
+        </div>
+      );
+    }
+  }
+}
+
+interface AnswerProps {
+  prompt: ShownPrompt;
+  isQueued: boolean;
+  mayAllowHere: boolean;
+  isRead: boolean;
+}
+
+function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VNode | null {
+  const { options, multi_select, allow_free_text, kind, status } = prompt;
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [words, setWords] = useState('');
+  const [comment, setComment] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  if (isQueued || status === 'responded' || prompt.late_response !== null) return null;
+
+  async function give(given: { selected?: readonly string[]; decision?: string }): Promise<void> {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await giveAnswer(prompt, { ...given, comment: comment.trim() === '' ? null : comment });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  /** Why an answer cannot be given here and now, as a sentence. */
+  const barred = (selected: readonly string[]): string | null => {
+    if (!mayAllow(prompt, { selected: [...selected] })) return null;
+    if (!mayAllowHere) return WORDS.mayNotAllow;
+    return isRead ? null : WORDS.readToEnd;
+  };
+  const bars = [...new Set(options.map(({ label }) => barred([label])).filter((why) => why !== null))];
+  const freeBar = allow_free_text ? barred([]) : null;
+
+  return (
+    <section class="answer" aria-label={WORDS.answer}>
+      {multi_select ? <p>{WORDS.chooseSeveral}</p> : null}
+      <div class="options">
+        {options.map(({ label, description }) => (
+          <button
+            type="button"
+            key={label}
+            class={
+              kind === 'permission' && !mayAllow(prompt, { selected: [label] }) ? 'option refuses' : 'option'
+            }
+            aria-pressed={multi_select ? chosen.includes(label) : undefined}
+            disabled={busy || barred([label]) !== null}
+            onClick={() => {
+              if (!multi_select) return void give({ selected: [label] });
+              setChosen(chosen.includes(label) ? chosen.filter((one) => one !== label) : [...chosen, label]);
+            }}
+          >
+            <Plain text={label} />
+            {description === null ? null : (
+              <small>
+                <Plain text={description} />
+              </small>
+            )}
+          </button>
+        ))}
+      </div>
+      {multi_select && options.length > 0 ? (
+        <button
+          type="button"
+          class="primary"
+          disabled={busy || chosen.length === 0}
+          onClick={() => void give({ selected: chosen })}
+        >
+          {WORDS.send}
+        </button>
+      ) : null}
+      {bars.map((why) => (
+        <p class="barred" key={why}>
+          {why}
+        </p>
+      ))}
+      <label>
+        {WORDS.comment}
+        <textarea
+          rows={1}
+          dir="auto"
+          value={comment}
+          onInput={(event) => setComment(event.currentTarget.value)}
+        />
+      </label>
+      {allow_free_text ? (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void give({ decision: words });
+          }}
+        >
+          <label>
+            {WORDS.ownWords}
+            <textarea
+              rows={3}
+              dir="auto"
+              value={words}
+              onInput={(event) => setWords(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="primary" disabled={busy || words.trim() === '' || freeBar !== null}>
+            {WORDS.send}
+          </button>
+        </form>
+      ) : null}
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      {status === 'pending' ? <Snooze prompt={prompt} /> : null}
+    </section>
+  );
+}
+
+/** Queues an answer, exactly as the server will store it. @throws HiveError for one that no server would take. */
+async function giveAnswer(
+  prompt: ShownPrompt,
+  given: { selected?: readonly string[]; decision?: string; comment: string | null },
+): Promise<void> {
+  const response_id = randomId('response');
+  const responded_at = storeTime();
+  const stamp = { by: '', via: 'inbox' as const, attested: true, response_id, responded_at };
+  const { selected, decision, comment } = resolveAnswer(
+    prompt,
+    { ...given, ...(given.selected !== undefined && { selected: [...given.selected] }) },
+    stamp,
+  );
+  const displayed_digest = hex(await sha256(displayedText(prompt)));
+  const { ask_id } = prompt;
+  await queue({
+    kind: 'answer',
+    ask_id,
+    decision,
+    selected,
+    comment,
+    response_id,
+    displayed_digest,
+    responded_at,
+  });
+  await flush();
+}
+
+const HOUR_MS = 60 * 60_000;
+
+function Snooze({ prompt: { ask_id, snoozed_until } }: { prompt: Prompt }): VNode {
+  const until = (ms: number | null): void => {
+    const time = ms === null ? null : new Date(Date.parse(storeTime()) + ms).toISOString();
+    void ask('prompt/snooze', { ask_id, until: time }).catch(() => undefined);
+  };
+  if (snoozed_until !== null && snoozed_until > storeTime())
+    return (
+      <button type="button" onClick={() => until(null)}>
+        {WORDS.unsnooze}
+      </button>
+    );
+  return (
+    <details class="snooze">
+      <summary>{WORDS.snooze}</summary>
+      <button type="button" onClick={() => until(HOUR_MS)}>
+        {WORDS.snoozeFor.hour}
+      </button>
+      <button type="button" onClick={() => until(4 * HOUR_MS)}>
+        {WORDS.snoozeFor.evening}
+      </button>
+      <button type="button" onClick={() => until(msUntilMorning())}>
+        {WORDS.snoozeFor.tomorrow}
+      </button>
+    </details>
+  );
+}
+
+/** Until nine o'clock of the next day, where this device is. */
+function msUntilMorning(): number {
+  const morning = new Date();
+  morning.setDate(morning.getDate() + 1);
+  morning.setHours(9, 0, 0, 0);
+  return morning.getTime() - Date.now();
+}

@@ -1,0 +1,334 @@
+/** The other screens: agents and their interrupt, the shared buffer, cards and reports, the history. */
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { HistoryEntry } from '../domain/history.ts';
+import type { Message } from '../domain/messages.ts';
+import type { Outreach } from '../domain/outreach.ts';
+import type { Session } from '../domain/sessions.ts';
+import { randomId } from './keys.ts';
+import { ask, flush, type MentionShown, type State } from './model.ts';
+import { queue } from './outbox.ts';
+import { storeTime } from './server.ts';
+import { Markdown, Plain } from './text.tsx';
+import { duration, WORDS } from './words.ts';
+
+const ago = (at: string): string => duration(Date.parse(storeTime()) - Date.parse(at));
+
+// ---- Agents ----
+
+type ListedSession = Session & { turn?: { state: string; started_at: string } | null };
+
+export function SessionsScreen({ inbox }: { inbox: State }): VNode {
+  const sessions = inbox.sessions as readonly ListedSession[];
+  return (
+    <>
+      <h1 tabIndex={-1}>{WORDS.sessions}</h1>
+      {sessions.length === 0 ? <p class="empty">{WORDS.noSessions}</p> : null}
+      <ul class="rows">
+        {sessions.map((session) => (
+          <li key={session.session_id} class="row">
+            <span class="row-title">
+              <Plain text={session.handle} />
+            </span>
+            <span class="meta">
+              {session.source} · <Plain text={session.project} /> · {session.state} ·{' '}
+              {ago(session.last_seen_at)}
+            </span>
+            {session.turn?.state === 'in_progress' ? <Interrupt session={session} /> : null}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Interrupt({ session: { session_id, handle } }: { session: Session }): VNode {
+  const [step, setStep] = useState<'closed' | 'asking' | 'waiting'>('closed');
+  const [note, setNote] = useState('');
+  const [outcome, setOutcome] = useState<string | null>(null);
+
+  async function interrupt(): Promise<void> {
+    setStep('waiting');
+    try {
+      const params = { session_id, note: note.trim() === '' ? null : note, timeout_ms: 20_000 };
+      setOutcome((await ask<{ sentence: string }>('turn/interrupt', params)).sentence);
+    } catch (error) {
+      setOutcome(error instanceof Error ? error.message : String(error));
+    }
+    setStep('closed');
+  }
+
+  return (
+    <>
+      {step === 'closed' ? (
+        <button type="button" onClick={() => setStep('asking')}>
+          {WORDS.interrupt}
+        </button>
+      ) : (
+        <form
+          class="interrupt"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void interrupt();
+          }}
+        >
+          <p>{WORDS.interruptSure(handle)}</p>
+          <label>
+            {WORDS.interruptNote}
+            <input value={note} dir="auto" onInput={(event) => setNote(event.currentTarget.value)} />
+          </label>
+          <button type="submit" class="primary" disabled={step === 'waiting'}>
+            {step === 'waiting' ? WORDS.interrupting : WORDS.interrupt}
+          </button>
+          <button type="button" disabled={step === 'waiting'} onClick={() => setStep('closed')}>
+            {WORDS.cancel}
+          </button>
+        </form>
+      )}
+      <p role="status">{outcome}</p>
+    </>
+  );
+}
+
+// ---- The shared buffer ----
+
+export function MessagesScreen({ inbox }: { inbox: State }): VNode {
+  const [replyTo, setReplyTo] = useState<Message | null>(null);
+  const end = useRef<HTMLDivElement>(null);
+  const mentions = new Map(inbox.mentions.map((mention) => [mention.message_id, mention]));
+  const count = inbox.messages.length;
+  useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [count]);
+  return (
+    <>
+      <h1 tabIndex={-1}>{WORDS.messages}</h1>
+      {count === 0 ? <p class="empty">{WORDS.noMessages}</p> : null}
+      <div role="log">
+        <ol class="messages">
+          {inbox.messages.map((message) => (
+            <li key={message.message_id} class={message.author === 'human' ? 'message human' : 'message'}>
+              <p class="meta">
+                <strong>
+                  <Plain text={message.by ?? message.from_handle} />
+                </strong>{' '}
+                · {ago(message.at)}
+              </p>
+              <Markdown text={message.body} />
+              <p class="actions">
+                <button type="button" onClick={() => setReplyTo(message)}>
+                  {WORDS.reply}
+                </button>
+                <Done mention={mentions.get(message.message_id)} />
+              </p>
+            </li>
+          ))}
+        </ol>
+      </div>
+      <Compose replyTo={replyTo} onClose={() => setReplyTo(null)} inbox={inbox} />
+      <div ref={end} />
+    </>
+  );
+}
+
+function Done({ mention }: { mention: MentionShown | undefined }): VNode | null {
+  if (mention === undefined) return null;
+  const { mention_id } = mention;
+  return (
+    <button
+      type="button"
+      onClick={() => void ask('mention/process', { mention_ids: [mention_id] }).catch(() => undefined)}
+    >
+      {WORDS.markDone}
+    </button>
+  );
+}
+
+function Compose({
+  replyTo,
+  onClose,
+  inbox,
+}: {
+  replyTo: Message | null;
+  onClose: () => void;
+  inbox: State;
+}): VNode {
+  const [body, setBody] = useState('');
+  const waiting = inbox.outbox.filter(({ queued }) => queued.kind === 'message');
+  async function post(event: Event): Promise<void> {
+    event.preventDefault();
+    await queue({
+      kind: 'message',
+      body,
+      reply_to: replyTo?.message_id ?? null,
+      message_id: randomId('msg'),
+    });
+    setBody('');
+    onClose();
+    await flush();
+  }
+  return (
+    <form class="compose" onSubmit={(event) => void post(event)}>
+      {waiting.map(({ queued, fate, number }) => (
+        <p key={number} class="meta">
+          {fate.state === 'refused' ? WORDS.refused(fate.message) : WORDS.queuedShort}:{' '}
+          <Plain text={queued.kind === 'message' ? queued.body : ''} />
+        </p>
+      ))}
+      {replyTo === null ? null : (
+        <p class="meta">
+          {WORDS.replyTo(replyTo.by ?? replyTo.from_handle)}{' '}
+          <button type="button" onClick={onClose}>
+            {WORDS.cancel}
+          </button>
+        </p>
+      )}
+      <label>
+        {WORDS.write}
+        <textarea rows={2} dir="auto" value={body} onInput={(event) => setBody(event.currentTarget.value)} />
+      </label>
+      <button type="submit" class="primary" disabled={body.trim() === ''}>
+        {WORDS.send}
+      </button>
+    </form>
+  );
+}
+
+// ---- Cards and reports ----
+
+export function ReportsScreen({ inbox }: { inbox: State }): VNode {
+  return (
+    <>
+      <h1 tabIndex={-1}>{WORDS.reports}</h1>
+      {inbox.outreach.length === 0 ? <p class="empty">{WORDS.noReports}</p> : null}
+      <ul class="rows">
+        {inbox.outreach.map((item) => (
+          <li key={item.outreach_id} class={`row card-${item.color ?? 'none'}`}>
+            <OutreachItem item={item} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function OutreachItem({ item }: { item: Outreach }): VNode {
+  const { agent, project, kind, title, message, description, fields, ask_id, created_at } = item;
+  return (
+    <article>
+      <p class="meta">
+        {kind} · <Plain text={agent} /> · <Plain text={project} /> · {ago(created_at)}
+      </p>
+      {title === null ? null : (
+        <h2 dir="auto">
+          <Plain text={title} />
+        </h2>
+      )}
+      {message === null ? null : <Markdown text={message} />}
+      {description === null ? null : <Markdown text={description} />}
+      {fields.length === 0 ? null : (
+        <dl>
+          {fields.map(({ name, value }) => (
+            <div key={name}>
+              <dt>
+                <Plain text={name} />
+              </dt>
+              <dd>
+                <Plain text={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {ask_id === null ? null : <a href={`#/ask/${ask_id}`}>{WORDS.answer}</a>}
+    </article>
+  );
+}
+
+// ---- History ----
+
+export function HistoryScreen(): VNode {
+  const [query, setQuery] = useState('');
+  const [found, setFound] = useState<{ entries: HistoryEntry[]; next_cursor: string | null } | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  async function search(cursor: string | null): Promise<void> {
+    try {
+      setProblem(null);
+      const params = { query: query.trim() === '' ? null : query, limit: 50, cursor };
+      const page = await ask<{ entries: HistoryEntry[]; next_cursor: string | null }>(
+        'history/search',
+        params,
+      );
+      const before = cursor === null ? [] : (found?.entries ?? []);
+      setFound({ ...page, entries: [...before, ...page.entries] });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  return (
+    <>
+      <h1 tabIndex={-1}>{WORDS.history}</h1>
+      <form
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void search(null);
+        }}
+      >
+        <label>
+          {WORDS.search}
+          <input
+            type="search"
+            value={query}
+            dir="auto"
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="primary">
+          {WORDS.searchNow}
+        </button>
+      </form>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      <div role="status">{found?.entries.length === 0 ? <p class="empty">{WORDS.noResults}</p> : null}</div>
+      <ul class="rows">
+        {found?.entries.map((entry) => (
+          <li key={entry.id} class="row">
+            <Entry entry={entry} />
+          </li>
+        ))}
+      </ul>
+      {found?.next_cursor == null ? null : (
+        <button type="button" onClick={() => void search(found.next_cursor)}>
+          {WORDS.more}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Entry({
+  entry: { kind, id, at, agent, text, status, decision, by },
+}: {
+  entry: HistoryEntry;
+}): VNode {
+  const said = (
+    <span class="row-title" dir="auto">
+      <Plain text={text} />
+    </span>
+  );
+  return (
+    <>
+      {kind === 'prompt' ? <a href={`#/ask/${id}`}>{said}</a> : said}
+      {decision === null ? null : (
+        <span class="row-text" dir="auto">
+          {WORDS.answered(by ?? '')}: <Plain text={decision} />
+        </span>
+      )}
+      <span class="meta">
+        <Plain text={agent} /> · {status ?? WORDS.message} · {ago(at)}
+      </span>
+    </>
+  );
+}

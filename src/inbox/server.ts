@@ -1,0 +1,192 @@
+/**
+ * The server behind this page: calls and the stream of notifications. When a session has ended, a challenge is signed and the
+ * call made again, once. What the network did is told apart from what the server said: only the former is tried again.
+ */
+import { sessionText } from '../domain/devices.ts';
+import { sign } from './keys.ts';
+import type { OwnDevice } from './storage.ts';
+
+/** What the server refused, and why. */
+export class Refused extends Error {
+  readonly code: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor({ code, message, ...details }: { code: string; message: string }) {
+    super(message);
+    this.name = 'Refused';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** The server could not be reached, or could not do it now: trying again can help. */
+export class Unreachable extends Error {}
+
+/** What can be tried again later. */
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'store_busy',
+  'store_unavailable',
+  'store_full',
+  'too_many',
+  'internal',
+]);
+
+/** What the server says of this device when it comes in. */
+export interface Welcome {
+  device_id: string;
+  name: string;
+  human: string;
+  store_id: string;
+  /** Whether its signature may allow a permission. */
+  may_allow: boolean;
+  /** The store's clock. */
+  now: string;
+}
+
+/** How many ms the store's clock is ahead of this device's. */
+let ahead = 0;
+
+/** The time by the store's clock, as well as this device knows it. */
+export function storeTime(): string {
+  return new Date(Date.now() + ahead).toISOString();
+}
+
+/** The answer of one request. @throws Refused, Unreachable. */
+export async function post<Reply>(path: string, body: object): Promise<Reply> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(`/inbox/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+      cache: 'no-store',
+      redirect: 'error',
+      signal: AbortSignal.timeout(30_000),
+    });
+    text = await response.text();
+  } catch (error) {
+    throw new Unreachable(String(error));
+  }
+  const reply = parse(text);
+  if (response.ok && reply !== null && !('error' in reply)) return reply as Reply;
+  const { error } = (reply ?? {}) as { error?: { code: string; message: string } };
+  // A proxy in between may answer with a page of its own.
+  if (error === undefined) throw new Unreachable(`The server answered ${response.status}.`);
+  if (TRANSIENT.has(error.code)) throw new Unreachable(error.message);
+  throw new Refused(error);
+}
+
+function parse(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+let signingIn: Promise<Welcome> | null = null;
+
+/** Opens a session; calls that need one at the same time share it. @throws Refused, Unreachable. */
+export function signIn(device: OwnDevice): Promise<Welcome> {
+  signingIn ??= open(device).finally(() => {
+    signingIn = null;
+  });
+  return signingIn;
+}
+
+async function open({ device_id, store_id, secret }: OwnDevice): Promise<Welcome> {
+  const { challenge } = await post<{ challenge: string }>('challenge', { device_id });
+  const text = sessionText({ store_id, device_id, challenge, origin: location.origin });
+  const asked = performance.now();
+  const welcome = await post<Welcome>('session', {
+    device_id,
+    challenge,
+    signature: await sign(secret, text),
+  });
+  ahead = Date.parse(welcome.now) - (Date.now() - (performance.now() - asked) / 2);
+  return welcome;
+}
+
+/** Calls a method of the desk. @throws Refused, Unreachable. */
+export async function call<Result>(device: OwnDevice, method: string, params: object = {}): Promise<Result> {
+  const once = (): Promise<{ result: Result }> => post('call', { method, params });
+  try {
+    return (await once()).result;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.code !== 'not_signed_in') throw error;
+    await signIn(device);
+    return (await once()).result;
+  }
+}
+
+/** A notification of the desk. */
+export interface Notification {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+/** The longest time without a byte: the server sends something every 20 s. */
+const SILENT_MS = 45_000;
+
+/**
+ * One stream, until it ends; `opened` is called when it is there. Whoever calls reads the lists anew after each one.
+ * @throws Refused, Unreachable.
+ */
+export async function follow(
+  device: OwnDevice,
+  handlers: { opened: () => void; notified: (notification: Notification) => void; signal: AbortSignal },
+): Promise<void> {
+  const { opened, notified, signal } = handlers;
+  const silence = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const heard = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), SILENT_MS);
+  };
+  try {
+    heard();
+    const response = await fetch('/inbox/events', {
+      headers: { Accept: 'text/event-stream' },
+      cache: 'no-store',
+      signal: AbortSignal.any([signal, silence.signal]),
+    });
+    if (response.status === 401) {
+      await signIn(device);
+      return;
+    }
+    if (!response.ok || response.body === null)
+      throw new Unreachable(`The server answered ${response.status}.`);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      heard();
+      const blocks = (rest + value).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const said = readEvent(block);
+        if (said?.name === 'hello') {
+          ahead = Date.parse(String(said.data['now'])) - Date.now();
+          opened();
+        } else if (said?.name === 'notification') notified(said.data as unknown as Notification);
+      }
+    }
+  } catch (error) {
+    if (error instanceof Refused || error instanceof Unreachable) throw error;
+    throw new Unreachable(String(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** One event of the stream; null for a comment. */
+export function readEvent(block: string): { name: string; data: Record<string, unknown> } | null {
+  const lines = block.split('\n');
+  const name = lines.find((line) => line.startsWith('event: '))?.slice('event: '.length);
+  const data = lines.find((line) => line.startsWith('data: '))?.slice('data: '.length);
+  if (name === undefined || data === undefined) return null;
+  return { name, data: JSON.parse(data) as Record<string, unknown> };
+}

@@ -1,0 +1,96 @@
+/** Every sentence of the inbox, in one table. */
+
+export const WORDS = {
+  title: 'Hive',
+  waiting: 'Waiting',
+  sessions: 'Agents',
+  messages: 'Messages',
+  reports: 'Reports',
+  history: 'History',
+  nothingWaits: 'Nothing waits for you.',
+  loading: 'Loading…',
+  connection: {
+    connecting: 'Connecting…',
+    online: 'Connected',
+    offline: 'No connection. You can still answer: it is sent as soon as there is one.',
+  },
+  blocked: 'waits for you',
+  blockedFor: (time: string): string => `Its agent has waited ${time}.`,
+  askedAgo: (time: string): string => `${time} ago`,
+  expires: (time: string): string => `Expires in ${time}`,
+  snoozed: (count: number): string => `Snoozed (${count})`,
+  forOthers: (count: number): string => `For others (${count})`,
+  for: (name: string): string => `for ${name}`,
+  critical: 'critical',
+  permission: 'permission',
+  back: 'Back',
+  context: 'Context',
+  addedByAgent: 'Added by the agent',
+  chooseSeveral: 'You can choose several.',
+  answer: 'Answer',
+  ownWords: 'Answer in your own words',
+  comment: 'Add a comment',
+  send: 'Send',
+  queued: 'Queued. It is sent as soon as the server can be reached.',
+  queuedShort: 'queued',
+  sent: 'Answered.',
+  answeredElsewhere: (by: string, decision: string): string => `${by} has already answered: ${decision}`,
+  late: 'It came late: the question had been closed. The agent gets it all the same.',
+  lost: (by: string, decision: string): string =>
+    `Another answer was first: ${by} answered "${decision}". Yours was kept in the history.`,
+  refused: (why: string): string => `It was not accepted. ${why}`,
+  delayed:
+    'This answer was given a while ago, and it allows something. Read the request again, and tap once more to answer now.',
+  answerNow: 'Answer now',
+  dismiss: 'Dismiss',
+  expired: 'It expired without an answer. You can still answer; the agent gets it late.',
+  cancelled: 'It was cancelled.',
+  answered: (by: string): string => `Answered by ${by}`,
+  readToEnd: 'Read to the end to answer.',
+  mayNotAllow:
+    'This phone may refuse, but not allow. To change that, run M-x hive-phone-list in Emacs, and allow it there.',
+  changedMeanwhile: 'The question has changed. Read it again.',
+  snooze: 'Snooze',
+  snoozeFor: { hour: '1 hour', evening: '4 hours', tomorrow: 'Until tomorrow' },
+  unsnooze: 'Wake it now',
+  interrupt: 'Interrupt',
+  interruptSure: (handle: string): string => `Interrupt ${handle}?`,
+  interruptNote: 'A note for the agent',
+  interrupting: 'Interrupting…',
+  cancel: 'Cancel',
+  noSessions: 'No agent is running.',
+  noMessages: 'There are no messages yet.',
+  write: 'Write a message. @Name reaches an agent.',
+  reply: 'Reply',
+  replyTo: (handle: string): string => `Replying to ${handle}`,
+  markDone: 'Mark done',
+  noReports: 'There are no reports yet.',
+  search: 'Search the history',
+  searchNow: 'Search',
+  message: 'message',
+  noResults: 'Nothing was found.',
+  more: 'More',
+  pairTitle: 'Pair this phone',
+  pairText: 'In Emacs, run M-x hive-phone, or in a shell: hive phone add. Then type the code here.',
+  code: 'Pairing code',
+  deviceName: 'Name of this phone',
+  pair: 'Pair',
+  comparePhrase: 'Compare these four words with the ones on your computer, and confirm there.',
+  waitingForConfirm: 'Waiting until you confirm on your computer…',
+  unpair: 'Forget this hive',
+  unpairSure: 'Then this phone has to be paired again. Answers that are still queued are lost.',
+  insecure:
+    'This page has to be opened over https, or on this machine: otherwise the browser offers no keys. See docs/inbox.md.',
+  noEd25519: 'This browser is too old: it has no Ed25519 keys.',
+  justNow: 'just now',
+} as const;
+
+/** A length of time, as short as it can be said: 40 s, 5 min, 3 h, 2 d. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}

@@ -1,0 +1,55 @@
+/**
+ * The service worker: keeps the files of the page, so that it opens without a connection. It keeps nothing that the server
+ * says, and nothing of another origin. A new build has a new name for its files, and the old ones go.
+ */
+declare const SHELL: { name: string; files: readonly string[] };
+
+interface ExtendableEvent extends Event {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface FetchEvent extends ExtendableEvent {
+  request: Request;
+  respondWith(response: Promise<Response>): void;
+}
+interface Worker {
+  addEventListener(type: 'install' | 'activate', listener: (event: ExtendableEvent) => void): void;
+  addEventListener(type: 'fetch', listener: (event: FetchEvent) => void): void;
+  skipWaiting(): Promise<void>;
+  clients: { claim(): Promise<void> };
+}
+const worker = globalThis as unknown as Worker;
+
+worker.addEventListener('install', (event) => {
+  event.waitUntil(
+    (async () => {
+      const cache = await caches.open(SHELL.name);
+      await cache.addAll(SHELL.files.map((file) => new Request(file, { cache: 'reload' })));
+      await worker.skipWaiting();
+    })(),
+  );
+});
+
+worker.addEventListener('activate', (event) => {
+  event.waitUntil(
+    (async () => {
+      for (const name of await caches.keys()) if (name !== SHELL.name) await caches.delete(name);
+      await worker.clients.claim();
+    })(),
+  );
+});
+
+worker.addEventListener('fetch', (event) => {
+  const { pathname, origin } = new URL(event.request.url);
+  const isShell =
+    origin === location.origin && event.request.method === 'GET' && SHELL.files.includes(pathname);
+  if (isShell) event.respondWith(fromShell(event.request, pathname));
+});
+
+/** The server's file while it can be reached, since it may be newer; else the kept one. */
+async function fromShell(request: Request, pathname: string): Promise<Response> {
+  const cache = await caches.open(SHELL.name);
+  const kept = await cache.match(pathname);
+  // The names of scripts change with their content: what is kept is what is meant.
+  if (kept !== undefined) return kept;
+  return fetch(request);
+}
