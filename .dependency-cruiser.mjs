@@ -18,6 +18,8 @@ const layers = {
     'domain/',
   ],
   'adapters/inbox': ['adapters/emacs/', 'adapters/[^/]+\\.ts', 'schemas/', 'application/', 'domain/'],
+  // The page runs in a browser.
+  inbox: ['domain/'],
   cli: ['open-hive\\.ts', 'adapters/', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
   'index.ts': ['open-hive\\.ts', 'adapters/', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
 };
@@ -77,5 +79,7 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: OUTSIDE },
+    // It cannot read JSX. What the page of the inbox may import, scripts/build-inbox.mjs checks in the bundle.
+    exclude: { path: '\\.tsx$' },
   },
 };

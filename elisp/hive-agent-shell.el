@@ -133,7 +133,7 @@ state is made anew after that, and this is forgotten: see
           hive-agent-shell--heard nil
           hive-agent-shell--keys nil)))
 
-;;;; What Hive wants of it
+;;;; What Hive asks of it
 
 (defun hive-agent-shell--interrupt ()
   "Stop the turn of this buffer.  What it asks is answered as cancelled."

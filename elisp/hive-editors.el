@@ -78,7 +78,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
   (when (hive-editor-busy agent)
     (hive-editors--tell 'turn/begin (list :session_id (hive-editor-id agent)))))
 
-(cl-defun hive-editor-add (&rest slots)
+(defun hive-editor-add (&rest slots)
   "Add an agent with SLOTS of `hive-editor', and return it."
   (let ((agent (apply #'hive-editors--make slots)))
     (puthash (hive-editor-id agent) agent hive-editors--agents)
@@ -156,10 +156,6 @@ DECISION is what was answered in its buffer."
     (remhash key hive-editors--dialogs)
     (hive-editors--tell 'dialog/close (list :key key :reason reason :decision decision))))
 
-(defun hive-editor-open-p (key)
-  "Return non-nil if the dialog KEY waits."
-  (gethash key hive-editors--dialogs))
-
 (defun hive-editors--forget-dialogs (agent)
   "Withdraw every dialog of AGENT."
   (dolist (dialog (hash-table-values hive-editors--dialogs))
@@ -181,11 +177,11 @@ DECISION is what was answered in its buffer."
                         (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
                                         40)))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'dialog/answered)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'dialog/answered)) params)
   "Give an agent the answer of a desk, in PARAMS."
   (hive-editors--answered (plist-get params :key) (plist-get params :answer)))
 
-;;;; What the hive wants of them
+;;;; What Hive asks of them
 
 (defun hive-editors--call (params slot &rest args)
   "Call the function in SLOT of the agent of PARAMS with ARGS, in its buffer."
@@ -196,11 +192,11 @@ DECISION is what was answered in its buffer."
       (save-window-excursion
         (with-current-buffer buffer (apply function args))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/interrupt)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/interrupt)) params)
   "Stop the turn of the agent in PARAMS."
   (hive-editors--call params 'interrupt))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/wake)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/wake)) params)
   "Give the agent in PARAMS the text in them as a prompt."
   (hive-editors--call params 'say (plist-get params :text)))
 

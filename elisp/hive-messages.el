@@ -108,6 +108,7 @@ Its agents ask as token:%s.  To take the token away:
       (doctor-outbox-unverified . ", %d not signed with your key")
       (outbox-unverified
        . "The outbox has %s not signed with your key; M-x hive-outbox-review shows them")
+      (outbox-unusable . "Hive cannot keep answers: %s")
       (outbox-none-unverified . "Everything in the outbox is signed with your key")
       (outbox-about
        . "This entry in %s is not signed with your key.  Send it only if it is yours.")
@@ -218,7 +219,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-list-refresh . "refresh")
       (menu-list-quit . "quit, remove filters")
 
-      ;; Titles of columns
+      ;; Lists and their columns
       (column-agent . "Agent")
       (column-source . "Source")
       (column-project . "Project")
@@ -240,6 +241,7 @@ Its agents ask as token:%s.  To take the token away:
       (column-seen . "Seen")
       (column-doing . "Activity")
       (ago . "%s ago")
+      (loading . "Loading…")
 
       ;; What arrives
       (asks . "%s asks: %s%s%s")
@@ -300,6 +302,8 @@ Its agents ask as token:%s.  To take the token away:
       (not-an-option-answer . "\"%s\" is not an option.  Send it as your answer? ")
       (not-an-option-comment . "\"%s\" is not an option.  Send it as a comment? ")
       (which-meant . "Which did you mean by \"%s\"?  %s  [w] send it as typed  [e] edit it ")
+      (permission-mark . "PERMISSION")
+      (permission-annotation . "permission")
       (permission-more . "  … and %s; SPC scrolls them in a side window, ? shows everything\n")
       (permission-long
        . "Too long to show here.  A key that could grant it opens the full text first; a key that denies it works at once.\n")
@@ -351,7 +355,6 @@ Its agents ask as token:%s.  To take the token away:
       (cancel-late . "Not cancelled: %s's question is already %s")
       (cancel-failed . "Hive could not cancel the question: %s")
       (snoozed . "Snoozed %s for %s")
-      (snoozed-several . "Snoozed %s for %s")
       (unsnoozed . "Un-snoozed %s")
       (snooze-failed . "Hive could not snooze the question: %s")
       (unsnooze-failed . "Hive could not un-snooze the question: %s")
@@ -562,7 +565,6 @@ Its agents ask as token:%s.  To take the token away:
       (list-empty-cancelled . "No cancelled questions.")
       (list-empty-filter . "The filter hides %s; / / removes it.")
       (list-empty-filtered . "No questions match the filter; / / removes it.")
-      (list-loading . "Loading…")
       (list-none-here . "There is no question on this line")
       (list-no-section . "There are no sections; G makes some")
       (list-last-section . "This is the last section")
@@ -601,8 +603,6 @@ Its agents ask as token:%s.  To take the token away:
       (which-recipient . "Questions for: ")
 
       ;; Rules
-      (rule-loading . "Loading…")
-      (rule-failed . "%s")
       (rule-everywhere . "every project")
       (rule-not-written . "A rule, not written yet.  It would answer in your place:")
       (rule-written . "This rule answers in your place:")
@@ -649,9 +649,8 @@ Its agents ask as token:%s.  To take the token away:
       (rules-none . "  None yet.  Press A at a permission to make one.")
 
       ;; The statistics
-      (stats-loading . "Loading…")
       (stats-failed . "Hive could not count the questions: %s")
-      (stats-summary . "The last %d days: %s, %d answered in time")
+      (stats-summary . "The last %s: %s, %d answered in time")
       (stats-late . ", %d late")
       (stats-expired . ", %d expired")
       (stats-cancelled . ", %d cancelled")
@@ -829,7 +828,6 @@ Its agents ask as token:%s.  To take the token away:
       (which-thread . "Thread: ")
       (which-shared . "Shared buffer of: ")
       (which-shared-file . "Save messages to: ")
-      (shared-done-note . "Note (what was done): ")
       (handle-ambiguous . "\"%s\" matches several names: %s")
       (handle-all . "  everyone here")
       (handle-you . "  you")
@@ -895,6 +893,9 @@ It must be what the human's own command came to; for anything else
 see `hive-announce'."
   (declare (compiler-macro hive-messages-check))
   (message "%s" (apply #'hive-words key args)))
+
+;; Most files are loaded before that one.
+(autoload 'hive-announce "hive-notify")
 
 (defun hive-fail (key &rest args)
   "Signal a `user-error' with the sentence KEY, filled in with ARGS."

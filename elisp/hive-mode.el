@@ -126,7 +126,8 @@ The desk that has the focus shows desktop notifications first."
   "Synchronize after a handshake: focus, outbox and questions."
   (setq hive-mode--focused 'unknown)
   (hive-mode--focus)
-  (hive-outbox-connected)
+  ;; If the outbox cannot be read, the questions arrive all the same.
+  (hive-rpc-guarded #'hive-outbox-connected)
   (hive-model-refresh))
 
 (defun hive-mode--enable ()

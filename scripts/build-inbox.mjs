@@ -12,6 +12,9 @@ const PLAIN = ['index.html', 'manifest.webmanifest', 'icon.svg', 'icon-192.png',
 /** What a browser loads for the first page. */
 const FIRST = ['index.html', 'app.js', 'app.css'];
 
+/** What the page may consist of: it runs in a browser. */
+const PARTS = /^(?:src\/(?:inbox|domain)\/|node_modules\/(?:preact|marked|idb|@scure\/bip39)\/)/;
+
 /** The output files and the metafile of one esbuild run, with the plain files among them. */
 export async function buildInbox(root) {
   const folder = join(root, 'src/inbox');
@@ -37,6 +40,9 @@ export async function buildInbox(root) {
     chunkNames: '[name]-[hash]',
     entryPoints: [join(folder, 'app.tsx'), join(folder, 'app.css')],
   });
+  const strangers = Object.keys(page.metafile.inputs).filter((path) => !PARTS.test(path));
+  if (strangers.length > 0)
+    throw new Error(`The page of the inbox must not contain ${strangers.join(', ')}.`);
   const plain = PLAIN.map((name) => output(join(outdir, name), readFileSync(join(folder, name))));
   const shell = [...page.outputFiles, ...plain];
   refuseLarge(shell);

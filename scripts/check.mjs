@@ -8,6 +8,11 @@ const node = process.execPath;
 
 const steps = [
   { name: 'types', needs: 'src', command: ['node_modules/.bin/tsc', '-p', 'tsconfig.json'] },
+  {
+    name: 'types of the inbox',
+    needs: 'src/inbox',
+    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'src/inbox'],
+  },
   { name: 'lint and format', command: ['node_modules/.bin/biome', 'check', '--error-on-warnings'] },
   { name: 'unused code', needs: 'src/cli/main.ts', command: ['node_modules/.bin/knip', '--no-config-hints'] },
   {

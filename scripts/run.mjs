@@ -96,7 +96,7 @@ for (const [index, step] of steps.entries()) {
   const words = step.split(' ');
   if (index === steps.length - 1) words.push(...args);
   // The set-up may replace node_modules and therefore runs on the Node that started us. An installation outlives this
-  // folder, and what builds it does as well on that Node: so the project's own is not fetched for it.
+  // folder, and any Node can build it, so the project's own Node is not fetched for that.
   const onMachinesNode =
     steps[0] === modulesToBuild || ['scripts/setup.mjs', 'scripts/fresh.mjs'].includes(words[0]);
   const node = onMachinesNode ? process.execPath : join(bin, 'node');

@@ -37,7 +37,7 @@ export interface SeatService {
   useKey(secret: string): void;
   /**
    * Registers the key of this process if it is the first one. Without a registered key the human can still answer, and is
-   * told what that allows.
+   * notified of what that allows.
    */
   register(registrar: Registrar): Promise<SeatState>;
   /**

@@ -15,7 +15,7 @@ import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
 import { ASK } from './sentences.ts';
 
 interface AskOptions {
-  option: string[];
+  option?: string[];
   multi?: boolean;
   freeText: boolean;
   header?: string;
@@ -34,7 +34,7 @@ interface AskOptions {
 export function defineAsk(command: Command): void {
   command
     .argument('<question>', 'your question; with --note-to, what to add')
-    .option('--option <label>', 'an option to choose; repeat it for each one', collect, [])
+    .option('--option <label>', 'an option to choose; repeat it for each one', collect)
     .option('--multi', 'several options may be chosen')
     .option('--no-free-text', 'only the options may be chosen')
     .option('--header <text>', 'the topic in a few words')
@@ -77,14 +77,14 @@ const FOR_A_NEW_QUESTION = [
   'wait',
 ];
 
-function collect(label: string, before: string[]): string[] {
+function collect(label: string, before: string[] = []): string[] {
   return [...before, label];
 }
 
 async function ask(hive: Hive, question: string, options: AskOptions): Promise<ExitCode> {
   const request: AskRequest = {
     question,
-    options: options.option,
+    options: options.option ?? [],
     multi_select: options.multi,
     allow_free_text: options.freeText,
     header: options.header,

@@ -55,6 +55,18 @@ export function defineMcp(command: Command): void {
     );
 }
 
+/** Only its help: `bin/hive` starts the hook itself, from a bundle of its own (hook.ts). */
+export function defineHook(command: Command): void {
+  command
+    .addOption(
+      new Option('--client <client>', 'the agent whose event it is').choices(['claude-code', 'codex']),
+    )
+    .option('--wake', 'wait beside the idle session, and wake it')
+    .option('--url <url>', 'the hive serve of another machine, instead of a store')
+    .option('--token-file <file>', 'the file that holds the token')
+    .option('--insecure', 'send the token over plain http to another machine');
+}
+
 interface McpOptions {
   role?: Role;
   source?: Source;

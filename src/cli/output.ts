@@ -45,7 +45,7 @@ export function printJsonLine(value: unknown): void {
   process.stdout.write(`${visibleJson(value, 0)}\n`);
 }
 
-/** Tells a person something on stderr that is not part of the result. */
+/** Prints something for a person on stderr that is not part of the result. */
 export function remark(sentence: string): void {
   process.stderr.write(`hive: ${revealed(sentence)}\n`);
 }

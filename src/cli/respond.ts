@@ -17,7 +17,7 @@ interface AnswerOptions extends Format, ActorOptions {
 
 export function defineRespond(command: Command): void {
   defineAnswer(command)
-    .option('--amend', 'correct your answer, as long as the agent has not read it')
+    .option('--amend', 'correct your answer, until the agent has it')
     .action((id: string, decision: string | undefined, options: AnswerOptions & { amend?: boolean }) =>
       withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
     );

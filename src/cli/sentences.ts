@@ -222,7 +222,10 @@ export const POST = {
 } as const;
 
 export const MESSAGES = {
-  nothing: 'There are no messages.',
+  nothing: (isEverywhere: boolean): string =>
+    isEverywhere
+      ? 'No messages were found.'
+      : 'No messages were found in this project. To see those of every project, add --all',
   newer: (cursor: string | null): string => `There are more. To see them, add --after ${cursor}`,
   older: (cursor: string | null): string => `There are older ones. To see them, add --before ${cursor}`,
   as: (handle: string): string => `as ${handle}`,
@@ -451,6 +454,7 @@ export const SIDECAR = {
 } as const;
 
 export const TOKEN = {
+  nobody: 'There are no tokens. hive serve makes one when it starts, or make one with: hive token make NAME',
   empty: (file: string): string =>
     `The token file ${file} is empty. Make a new secret with: hive token rotate default`,
   none: (file: string): string =>

@@ -31,7 +31,7 @@ import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 interface ServeOptions {
   host: string;
   port: string;
-  allowHost: string[];
+  allowHost?: string[];
   cert?: string;
   key?: string;
   insecure?: boolean;
@@ -43,7 +43,7 @@ export function defineServe(command: Command): void {
   command
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--port <number>', 'the port; 0 takes a free one', '7373')
-    .option('--allow-host <name...>', 'further host names that clients may use', [])
+    .option('--allow-host <name...>', 'further host names that clients may use')
     .option('--cert <file>', 'TLS certificate, PEM')
     .option('--key <file>', 'TLS key, PEM')
     .option('--insecure', 'allow plain http from other machines')
@@ -52,7 +52,7 @@ export function defineServe(command: Command): void {
     .action((options: ServeOptions) => serve(options));
 }
 
-async function serve({ port, insecure = false, ...options }: ServeOptions): Promise<void> {
+async function serve({ port, allowHost = [], insecure = false, ...options }: ServeOptions): Promise<void> {
   const stop = untilSignalled();
   const number = portOf('--port', port);
   if (options.cert === undefined && !insecure && !isLoopback(options.host))
@@ -63,7 +63,7 @@ async function serve({ port, insecure = false, ...options }: ServeOptions): Prom
     await refuseAgents(hive, ACTION.serve, { unknown: 'allowed' });
     hive.startExpiry();
     hive.startRuns({ jobs: JOBS });
-    const serving = await startServing(hive, { ...options, port: number });
+    const serving = await startServing(hive, { ...options, allowHost, port: number });
     if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
     process.stdout.write(`${SERVE.serving(serving.url)}\n`);
     if (serving.inbox_url !== null) process.stdout.write(`${SERVE.inbox(serving.inbox_url)}\n`);

@@ -27,7 +27,7 @@ export function defineSessions(command: Command): void {
     .action((options: SessionsOptions) => withHive(options, (hive) => sessions(hive, options)));
   command
     .command('set')
-    .description('change the settings of a session; an agent changes its own')
+    .description('Change the settings of a session; an agent changes its own')
     .usage('[options] [session] <name=value...>')
     .argument('<words...>', `a handle, which an agent leaves out; then ${NAMES}, each as NAME=VALUE`)
     .option('--by <name>', BY)

@@ -7,9 +7,9 @@ import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
-import { entries, type OutboxEntry, sendQueued } from './outbox.ts';
+import { entries, sendQueued } from './outbox.ts';
 import { call, follow, type Notification, Refused, signIn, type Welcome } from './server.ts';
-import { type OwnDevice, storage } from './storage.ts';
+import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 
 /** A prompt as the server lists it. */
 export type ListedPrompt = Prompt & { order_key: string; mine: boolean; context_truncated?: true };

@@ -8,59 +8,16 @@ import type { PromptAnswer } from '../domain/prompts.ts';
 import { answerText } from '../domain/seats.ts';
 import { sign } from './keys.ts';
 import { call, Refused, storeTime, Unreachable } from './server.ts';
-import { type OwnDevice, storage } from './storage.ts';
-
-/** An answer as the human gave it. */
-export interface QueuedAnswer {
-  kind: 'answer';
-  ask_id: string;
-  /** Resolved as the server resolves it: what is signed is exactly this. */
-  decision: string;
-  selected: string[];
-  comment: string | null;
-  response_id: string;
-  displayed_digest: string;
-  /** When it was given, by the store's clock. */
-  responded_at: string;
-}
-
-/** A message for the shared buffer. */
-export interface QueuedMessage {
-  kind: 'message';
-  body: string;
-  reply_to: string | null;
-  message_id: string;
-}
-
-export type Queued = QueuedAnswer | QueuedMessage;
-
-/** What became of an entry. */
-export type Fate =
-  | { state: 'queued' }
-  /** Accepted, late, or lost to another answer. */
-  | { state: 'done'; reply: AnswerReply }
-  /** It was refused for good: shown until the human has read it. */
-  | { state: 'refused'; code: string; message: string }
-  /** It allows something and is older than two minutes: it needs one more tap. */
-  | { state: 'delayed'; message: string };
-
-/** An entry as it is stored. */
-export interface OutboxEntry {
-  /** In the order in which they were queued. */
-  number?: number;
-  queued: Queued;
-  fate: Fate;
-}
-
-/** The reply to an answer; a message's is empty. */
-export interface AnswerReply {
-  accepted?: boolean;
-  late?: boolean;
-  status?: string;
-  decision?: string | null;
-  by?: string | null;
-  via?: string | null;
-}
+import {
+  type AnswerReply,
+  type Fate,
+  type OutboxEntry,
+  type OwnDevice,
+  type Queued,
+  type QueuedAnswer,
+  type QueuedMessage,
+  storage,
+} from './storage.ts';
 
 /** Stores an entry; it is queued once this has resolved. */
 export async function queue(queued: Queued): Promise<void> {

@@ -6,8 +6,9 @@ import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
 import { revealedSource } from '../domain/text.ts';
 import { hex, randomId, sha256 } from './keys.ts';
 import { ask, flush, readOutbox, type State } from './model.ts';
-import { dismiss, type OutboxEntry, queue, renew } from './outbox.ts';
+import { dismiss, queue, renew } from './outbox.ts';
 import { Refused, storeTime } from './server.ts';
+import type { OutboxEntry } from './storage.ts';
 import { Markdown, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 

@@ -268,26 +268,27 @@ export function HistoryScreen(): VNode {
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.history}</h1>
-      <form
-        role="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void search(null);
-        }}
-      >
-        <label>
-          {WORDS.search}
-          <input
-            type="search"
-            value={query}
-            dir="auto"
-            onInput={(event) => setQuery(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit" class="primary">
-          {WORDS.searchNow}
-        </button>
-      </form>
+      <search>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void search(null);
+          }}
+        >
+          <label>
+            {WORDS.search}
+            <input
+              type="search"
+              value={query}
+              dir="auto"
+              onInput={(event) => setQuery(event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit" class="primary">
+            {WORDS.searchNow}
+          </button>
+        </form>
+      </search>
       <p role="alert" class="problem">
         {problem}
       </p>

@@ -53,7 +53,7 @@ function block(token: MarkedToken): ComponentChildren {
     }
     case 'table':
       return (
-        <div class="scrolls" tabIndex={0}>
+        <div class="scrolls">
           <table>
             <thead>
               <tr>
@@ -135,7 +135,7 @@ function Code({ text, language }: { text: string; language: string }): VNode {
   const lines = revealedSource(text).split('\n');
   const isDiff = language === 'diff' || language === 'patch';
   return (
-    <pre class="scrolls" tabIndex={0} dir="ltr">
+    <pre class="scrolls" dir="ltr">
       <code>
         {lines.map((line, index) => (
           <span class={isDiff ? diffClass(line) : undefined}>

@@ -61,7 +61,7 @@ const preferenceShape = {
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
   sound: shapeOf('sound').nullish(),
-  /** `never`, or after so many seconds; 0 is at once. */
+  /** `never`, or after how many seconds; 0 is at once. */
   notify_held: shapeOf('notify_held').nullish(),
   gate: shapeOf('gate').nullish(),
   gate_prompt: shapeOf('gate_prompt').nullish(),

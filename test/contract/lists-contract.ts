@@ -45,6 +45,18 @@ export function listsContract(engine: StoreEngine): void {
     expect(await questions(hive, { status: 'pending' })).toEqual(['critical', 'n1', 'n2', 'low']);
   });
 
+  test('what a session and its subagents have pending is counted, up to a limit', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const ids: string[] = [];
+    for (const session_id of ['main', 'main:sub', 'main', 'main2', 'main:other'])
+      ids.push((await ask(hive, {}, session_id)).ask_id);
+    const counted = (most: number): Promise<number> =>
+      hive.store.read((tx) => tx.prompts.countPendingUnder('main', most));
+    expect([await counted(100), await counted(4), await counted(3)]).toEqual([4, 4, 3]);
+    await hive.prompts.cancel(ids[1] ?? '', HUMAN, 'human');
+    expect(await counted(100)).toBe(3);
+  });
+
   test('settled prompts come newest first', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     for (const ask_id of (await askAll(hive, 'a', 'b', 'c')).toReversed()) {

@@ -47,10 +47,10 @@ describe('hive doctor', () => {
     const { 'Claude Code': claude, Codex: codex } = await home().doctor();
     expect(claude).toEqual({
       ok: true,
-      text: 'not set up here (hive init claude --hooks does)',
+      text: 'not set up; to set it up, run: hive init claude --hooks',
       advice: null,
     });
-    expect(codex).toEqual({ ok: true, text: 'not set up here (hive init codex does)', advice: null });
+    expect(codex).toEqual({ ok: true, text: 'not set up; to set it up, run: hive init codex', advice: null });
   });
 
   it('finds nothing wrong with what hive init has written, after running it', async () => {

@@ -176,6 +176,11 @@ describe('hive install', () => {
   it.each([
     ['npm fails', 'echo "no network" >&2; exit 1', /"npm pack" failed, so nothing was changed: no network/],
     [
+      'the package cannot be unpacked',
+      '[ "$1" != pack ] || { echo broken > hive-sidecar-0.1.0.tgz; exit; }',
+      /"tar" failed, so nothing was changed: /,
+    ],
+    [
       'the new version does not start',
       '[ "$1" != pack ] || { mkdir -p package/bin; echo "throw 1" > package/bin/hive; tar -czf hive-sidecar-0.1.0.tgz package; exit; }',
       /The new version does not start, so it was not installed/,

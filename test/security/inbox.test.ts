@@ -1,0 +1,275 @@
+/**
+ * The inbox is a web server beside a browser that opens anybody's pages: each test is an attack on that door.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag http
+ */
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { pairingText, sessionText } from '../../src/domain/devices.ts';
+import { ask, introduce, openTestHive } from '../support/hive.ts';
+import { pairDevice, postTo, serveInbox, signedAnswer } from '../support/inbox.ts';
+import { rawRequest } from '../support/serve.ts';
+import { eventually } from '../support/wait.ts';
+
+describe('a request without a session', () => {
+  test.each([
+    ['a call', 'call', { method: 'prompt/list' }],
+    ['a call with a made-up cookie', 'call', { method: 'prompt/list' }],
+  ])('%s is refused', async (what, path, body) => {
+    const { url } = await serveInbox(await openTestHive());
+    const headers = what.includes('cookie') ? { Cookie: `hive_inbox=${'A'.repeat(43)}` } : {};
+    expect(await postTo(url, path, body, headers)).toMatchObject({
+      status: 401,
+      body: { error: { code: 'not_signed_in' } },
+    });
+  });
+
+  test('gets no stream', async () => {
+    const { url } = await serveInbox(await openTestHive());
+    expect((await fetch(`${url}/events`)).status).toBe(401);
+  });
+
+  test('gets the page, which nobody can frame and which loads nothing from elsewhere', async () => {
+    const { url } = await serveInbox(await openTestHive());
+    const { status, headers } = await fetch(url);
+    expect(status).toBe(200);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; .*frame-ancestors 'none'/,
+    );
+    expect(headers.get('content-security-policy')).not.toMatch(/unsafe|\*|http/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+  });
+});
+
+describe('another page in the same browser', () => {
+  test.each([
+    ['its Origin', { Origin: 'https://evil.example' }, 403],
+    ['an opaque Origin', { Origin: 'null' }, 403],
+    ['an Origin of the same host on another port', { Origin: 'http://127.0.0.1:1' }, 403],
+    ['no Origin', { Origin: '' }, 403],
+    ['a form', { 'Content-Type': 'text/plain' }, 400],
+    ['a cross-site fetch', { 'Sec-Fetch-Site': 'cross-site' }, 403],
+    ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }, 403],
+  ])('with %s calls nothing, even with the cookie', async (_what, headers, status) => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const cookie = await device.cookie();
+    const own = { Origin: new URL(url).origin, ...cookie, ...headers };
+    const sent = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== ''));
+    const reply = await rawRequest(url, {
+      path: '/inbox/call',
+      headers: sent,
+      body: JSON.stringify({ method: 'message/post', params: { body: 'Forged.' } }),
+    });
+    expect(reply.status).toBe(status);
+    expect((await hive.messages.read({ limit: 10 })).items).toEqual([]);
+  });
+
+  test('that has rebound its own name to this machine is refused by its Host', async () => {
+    const { url } = await serveInbox(await openTestHive());
+    expect(
+      (await rawRequest(url, { method: 'GET', body: '', headers: { Host: 'evil.example' } })).status,
+    ).toBe(403);
+  });
+
+  test('cannot open a stream', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const cookie = await (await pairDevice(hive, url)).cookie();
+    const headers = { ...cookie, 'Sec-Fetch-Site': 'cross-site' };
+    expect((await rawRequest(url, { method: 'GET', body: '', path: '/inbox/events', headers })).status).toBe(
+      403,
+    );
+  });
+});
+
+describe('a session', () => {
+  test('has a cookie that scripts cannot read and other sites do not send', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const cookie = (await device.signIn()).headers.get('set-cookie');
+    expect(cookie).toMatch(/^hive_inbox=[\w-]{43}; Path=\/inbox; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+    const behindProxy = await device.signIn({ 'X-Forwarded-Proto': 'https' });
+    expect(behindProxy.headers.get('set-cookie')).toMatch(/; Secure$/);
+  });
+
+  test('cannot be chosen beforehand: each sign-in has a new secret, and one that was brought along counts for nothing', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const planted = `hive_inbox=${'B'.repeat(43)}`;
+    const reply = await device.signIn({ Cookie: planted });
+    expect(reply.headers.get('set-cookie')).not.toContain(planted);
+    expect((await postTo(url, 'call', { method: 'prompt/list' }, { Cookie: planted })).status).toBe(401);
+  });
+
+  test('is not in the store: whoever reads the store cannot come in', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const { Cookie = '' } = await device.cookie();
+    const secret = Cookie.slice('hive_inbox='.length);
+    const stored = JSON.stringify([await hive.devices.list(), await hive.history.eventsAfter(0, 1_000)]);
+    expect(stored).not.toContain(secret);
+    expect(stored).not.toContain(createHash('sha256').update(secret).digest('hex'));
+  });
+
+  test('needs a signature of this very challenge, device, hive and address, once', async () => {
+    const hive = await openTestHive();
+    const { url, origin } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const other = await pairDevice(hive, url, { name: 'Other' });
+    const { device_id } = device;
+    const { store_id } = hive;
+    const challengeOf = async (id: string): Promise<string> =>
+      String((await postTo(url, 'challenge', { device_id: id })).body['challenge']);
+    const open = async (challenge: string, text: string, by = device): Promise<number> =>
+      (await postTo(url, 'session', { device_id, challenge, signature: by.sign(text) })).status;
+    const text = (challenge: string, changes: object = {}): string =>
+      sessionText({ store_id, device_id, challenge, origin, ...changes });
+
+    let challenge = await challengeOf(device_id);
+    expect(await open(challenge, text(challenge))).toBe(200);
+    expect(await open(challenge, text(challenge)), 'the same again').toBe(403);
+    for (const [what, changes] of [
+      ['another address', { origin: 'https://evil.example' }],
+      ['another hive', { store_id: 'store-0000000000000000' }],
+      ['another device', { device_id: other.device_id }],
+      ['another challenge', { challenge: 'A'.repeat(43) }],
+    ] as const) {
+      challenge = await challengeOf(device_id);
+      expect(await open(challenge, text(challenge, changes)), what).toBe(403);
+    }
+    challenge = await challengeOf(device_id);
+    expect(await open(challenge, text(challenge), other), 'the key of another device').toBe(403);
+    challenge = await challengeOf(other.device_id);
+    expect(await open(challenge, text(challenge)), 'the challenge of another device').toBe(403);
+    expect(await open('A'.repeat(43), text('A'.repeat(43))), 'a challenge of nobody').toBe(403);
+  });
+
+  test('is not given to a device that nobody has confirmed', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url, { confirm: false });
+    expect(await device.signIn()).toMatchObject({ status: 403, body: { error: { state: 'unconfirmed' } } });
+  });
+
+  test('ends at once when the device is revoked, with its stream', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const headers = await device.cookie();
+    const stream = await fetch(`${url}/events`, { headers });
+    const reader = stream.body?.getReader();
+    await reader?.read();
+    await hive.devices.revoke(device.device_id, 'ada');
+    const rest = async (): Promise<boolean> => (await reader?.read())?.done ?? true;
+    // The connection is cut, so the rest of the stream is its end or an error.
+    await eventually(() => rest().catch(() => true), 10_000, 'the end of the stream');
+    expect((await postTo(url, 'call', { method: 'prompt/list' }, headers)).status).toBe(401);
+    expect(await device.signIn()).toMatchObject({ status: 403, body: { error: { state: 'revoked' } } });
+  });
+});
+
+describe('a device', () => {
+  test('calls nothing that decides what is permitted, and nothing of an editor', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    for (const method of [
+      'initialize',
+      'desk/preferences',
+      'seat/register',
+      'rule/add',
+      'rule/list',
+      'doctor/run',
+      'dialog/open',
+      'session/configure',
+      'mention/allow',
+      'constructor',
+      '__proto__',
+    ])
+      expect((await device.call(method)).body.error, method).toMatchObject({ code: 'invalid_input' });
+  });
+
+  test('acts in the name of its own human, whatever it says', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    await device.call('message/post', { body: 'Hello.', by: 'grace' });
+    expect((await hive.messages.read({ limit: 1 })).items).toMatchObject([{ by: 'ada', via: 'inbox' }]);
+  });
+
+  test('answers nothing without a signature of its own', async () => {
+    const hive = await openTestHive();
+    await introduce(hive);
+    const prompt = await ask(hive, { question: 'Which?' });
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const other = await pairDevice(hive, url, { name: 'Other' });
+    const { ask_id } = prompt;
+    const unsigned = await device.call('hivemind-response', { ask_id, decision: 'this', response_id: 'r-1' });
+    expect(unsigned.body.error).toMatchObject({ code: 'not_allowed' });
+    const foreign = signedAnswer(hive, other, prompt, { decision: 'this', response_id: 'r-2' });
+    expect((await device.call('hivemind-response', foreign)).body.error).toMatchObject({
+      code: 'not_allowed',
+    });
+    const own = signedAnswer(hive, device, prompt, { decision: 'this', response_id: 'r-3' });
+    const altered = await device.call('hivemind-response', { ...own, decision: 'that' });
+    expect(altered.body.error).toMatchObject({ code: 'not_allowed' });
+    expect((await hive.prompts.get(ask_id)).status).toBe('pending');
+    expect((await device.call('hivemind-response', own)).body.result).toMatchObject({
+      accepted: true,
+      by: 'ada',
+    });
+    // Sent again, it is the same answer.
+    expect((await device.call('hivemind-response', own)).body.result).toMatchObject({ accepted: true });
+  });
+
+  test('pairs with proof of its key only', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const { key, sign } = await pairDevice(hive, url);
+    const { code } = await hive.devices.invite('ada');
+    const foreign = `${key.slice(0, -2)}AA`;
+    const proof = sign(pairingText({ code, key: foreign }));
+    expect((await postTo(url, 'pair', { code, name: 'x', key: foreign, proof })).status).toBe(403);
+    expect(await hive.devices.list()).toHaveLength(1);
+  });
+});
+
+describe('somebody who tries to fill the server', () => {
+  test('is told to wait, and a device that is in goes on', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    await device.call('prompt/list');
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, () => postTo(url, 'challenge', { device_id: 'device-0000000000000000' })),
+    );
+    expect(replies.map(({ status }) => status)).toContain(429);
+    expect((await device.call('prompt/list')).status).toBe(200);
+  });
+
+  test('has a body of at most 256 KB, read no further', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    const reply = await device.call('message/post', { body: 'x'.repeat(300_000) });
+    expect(reply).toMatchObject({ status: 400, body: { error: { code: 'invalid_input' } } });
+  });
+
+  test('has at most eight streams for each device', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const headers = await (await pairDevice(hive, url)).cookie();
+    const streams = await Promise.all(Array.from({ length: 9 }, () => fetch(`${url}/events`, { headers })));
+    expect(streams.map(({ status }) => status).sort()).toEqual([...Array(8).fill(200), 429]);
+    for (const stream of streams) await stream.body?.cancel();
+  });
+});

@@ -1,0 +1,150 @@
+/** The inbox on a real port of this machine, and a device that comes in as the page does. */
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { assetsAt } from '../../src/adapters/inbox/assets.ts';
+import { createInbox, INBOX_PATH } from '../../src/adapters/inbox/http.ts';
+import { pairingText, sessionText } from '../../src/domain/devices.ts';
+import { permissionDigest } from '../../src/domain/permissions.ts';
+import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
+import { answerText } from '../../src/domain/seats.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+
+/** The inbox of this hive, without the page: `url` ends in /inbox. */
+export async function serveInbox(hive: OpenedHive): Promise<{ url: string; origin: string }> {
+  const page = Buffer.from('<!doctype html><title>Hive</title>');
+  const inbox = createInbox(hive, {
+    assets: assetsAt(INBOX_PATH, new Map([['index.html', page]])),
+    hosts: new Set(['localhost', '127.0.0.1']),
+    tls: false,
+    seat: 'ada@test',
+    pid: process.pid,
+    onAdmitted: () => undefined,
+  });
+  const server = createServer(inbox.listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    await inbox.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: `${origin}${INBOX_PATH}`, origin };
+}
+
+export interface Reply {
+  status: number;
+  body: { error?: { code: string; message: string }; result?: Record<string, unknown> } & Record<
+    string,
+    unknown
+  >;
+  headers: Headers;
+}
+
+/** One POST as the page sends it; `headers` replace its own. */
+export async function postTo(
+  url: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Reply> {
+  const response = await fetch(`${url}/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Origin: new URL(url).origin, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return {
+    status: response.status,
+    body: (await response.json()) as Reply['body'],
+    headers: response.headers,
+  };
+}
+
+/** A device with its key, as it pairs. */
+export interface TestDevice {
+  device_id: string;
+  key: string;
+  secret: KeyObject;
+  sign(text: string): string;
+  /** Signs a challenge; the reply has the cookie. */
+  signIn(headers?: Record<string, string>): Promise<Reply>;
+  /** The cookie of a new session. */
+  cookie(): Promise<Record<string, string>>;
+  call(method: string, params?: object): Promise<Reply>;
+}
+
+/** Pairs a device and confirms it. */
+export async function pairDevice(
+  hive: OpenedHive,
+  url: string,
+  { name = "Ada's phone", human = 'ada', confirm = true } = {},
+): Promise<TestDevice> {
+  const { code } = await hive.devices.invite(human);
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const key = String(publicKey.export({ format: 'jwk' }).x);
+  const signText = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64url');
+  const { body } = await postTo(url, 'pair', {
+    code,
+    name,
+    key,
+    proof: signText(pairingText({ code, key })),
+  });
+  const device_id = String(body['device_id']);
+  if (confirm) await hive.devices.confirm(device_id, human);
+  let held: Record<string, string> | null = null;
+  const device: TestDevice = {
+    device_id,
+    key,
+    secret: privateKey,
+    sign: signText,
+    async signIn(headers = {}) {
+      const { body: asked } = await postTo(url, 'challenge', { device_id });
+      const challenge = String(asked['challenge']);
+      const text = sessionText({
+        store_id: hive.store_id,
+        device_id,
+        challenge,
+        origin: new URL(url).origin,
+      });
+      return postTo(url, 'session', { device_id, challenge, signature: signText(text) }, headers);
+    },
+    async cookie() {
+      const { headers } = await device.signIn();
+      return { Cookie: String(headers.get('set-cookie')).split(';')[0] ?? '' };
+    },
+    async call(method, params = {}) {
+      held ??= await device.cookie();
+      return postTo(url, 'call', { method, params }, held);
+    },
+  };
+  return device;
+}
+
+/** The params of an answer, signed as the page signs it. */
+export function signedAnswer(
+  hive: OpenedHive,
+  device: Pick<TestDevice, 'sign'>,
+  prompt: Prompt,
+  given: { decision?: string; selected?: string[]; response_id: string; responded_at?: string; by?: string },
+): Record<string, unknown> {
+  const { response_id, responded_at = new Date().toISOString(), by = 'ada', ...said } = given;
+  const stamp = { by, via: 'inbox' as const, attested: true, response_id, responded_at };
+  const answer = resolveAnswer(prompt, said, stamp);
+  const { ask_id } = prompt;
+  const { store_id } = hive;
+  const displayed_digest = permissionDigest(prompt);
+  const signature = device.sign(answerText({ store_id, ask_id, displayed_digest, answer }));
+  const { decision, selected, comment } = answer;
+  return {
+    ask_id,
+    decision,
+    selected,
+    comment,
+    response_id,
+    store_id,
+    displayed_digest,
+    responded_at,
+    signature,
+  };
+}
