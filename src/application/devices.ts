@@ -73,6 +73,8 @@ export function createDevices(
 ): DeviceService {
   /** When the last wrong codes came, in ms of `clock`. */
   let wrong: number[] = [];
+  /** How many came since the open codes last ended. */
+  let tried = 0;
 
   async function change(
     device: string,
@@ -89,9 +91,10 @@ export function createDevices(
 
   /** A wrong code. Many of them are somebody who tries: then nobody can use the codes that are out. */
   async function refuseCode(): Promise<never> {
-    wrong.push(clock());
-    if (wrong.length >= MOST_WRONG_CODES) {
-      wrong = [];
+    wrong = [...wrong, clock()].slice(-MOST_WRONG_AT_ONCE);
+    tried += 1;
+    if (tried >= MOST_WRONG_CODES) {
+      tried = 0;
       await store.write(async (tx) => {
         if ((await tx.devices.removeUnusedPairings()) === 0) return;
         const text =
