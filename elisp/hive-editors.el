@@ -45,6 +45,7 @@ A change takes effect when `hive-mode' is turned on the next time."
   (client-id nil :documentation "The agent's own id of the conversation, or nil.")
   (pid nil :documentation "The id of its process, or nil.")
   (busy nil :documentation "Non-nil while a turn runs.")
+  (gone nil :documentation "Non-nil if its process has ended, and no other was seen.")
   (interrupt nil :documentation "Function that stops the turn.")
   (say nil :documentation "Function that gives the agent a prompt.")
   (visit nil :documentation "Function that goes to its dialog, in its buffer."))
@@ -69,6 +70,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
 
 (defun hive-editors--introduce (agent)
   "Introduce AGENT to the sidecar.  While it works, begin its turn, too."
+  (setf (hive-editor-gone agent) nil)
   (hive-editors--tell 'session/introduce
                       (list :session_id (hive-editor-id agent)
                             :client (hive-editor-client agent)
@@ -97,6 +99,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
 
 (defun hive-editor-begin (agent)
   "Note that AGENT begins a turn."
+  (when (hive-editor-gone agent) (hive-editors--introduce agent))
   (unless (hive-editor-busy agent)
     (setf (hive-editor-busy agent) t)
     (hive-editors--tell 'turn/begin (list :session_id (hive-editor-id agent)))))
@@ -115,6 +118,17 @@ Its dialogs fall with it."
   (when (gethash (hive-editor-id agent) hive-editors--agents)
     (hive-editors--forget-dialogs agent)
     (remhash (hive-editor-id agent) hive-editors--agents)
+    (hive-editors--tell 'session/end (list :session_id (hive-editor-id agent)))))
+
+(defun hive-editor-died (agent pid)
+  "Note that the process of AGENT with PID has ended, and its session with it.
+Its buffer stays, and may start another process."
+  (when (and (gethash (hive-editor-id agent) hive-editors--agents)
+             (equal pid (hive-editor-pid agent)))
+    (hive-editors--forget-dialogs agent)
+    (setf (hive-editor-busy agent) nil
+          (hive-editor-pid agent) nil
+          (hive-editor-gone agent) t)
     (hive-editors--tell 'session/end (list :session_id (hive-editor-id agent)))))
 
 (defun hive-editors-known ()
@@ -290,7 +304,7 @@ place of another."
 
 (defun hive-editors--connected ()
   "Tell a new sidecar of every agent and every open dialog."
-  (mapc #'hive-editors--introduce (hive-editors-known))
+  (mapc #'hive-editors--introduce (cl-remove-if #'hive-editor-gone (hive-editors-known)))
   (mapc #'hive-editors--offer (hash-table-values hive-editors--dialogs)))
 
 (add-hook 'hive-connected-hook #'hive-editors--connected)

@@ -38,6 +38,7 @@ const tasks = {
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   // It clones, and installs nothing here.
   'test:fresh': ['scripts/fresh.mjs'],
+  'ci:faults': [everything, quickBuild, `${vitest} run --project faults`],
   'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],

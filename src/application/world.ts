@@ -80,7 +80,7 @@ export interface CodexControl {
 
 /** Makes ids; an interface, so that tests can fix them. */
 export interface Ids {
-  /** A new id: `ask-` and 16 random characters. It is a capability: anyone who knows it may poll. */
+  /** A new id: `ask-` and 16 characters. It is a capability: anyone who knows it may poll, so nobody can guess it. A process makes ids that grow. */
   make(prefix: string): string;
 }
 

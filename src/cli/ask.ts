@@ -9,9 +9,10 @@ import { invalidInput } from '../domain/errors.ts';
 import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
+import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { currentAnswer, parseDuration, print, printJson, promptJson, remark, stateOf } from './output.ts';
 import { waitForAny } from './poll.ts';
-import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ASK } from './sentences.ts';
 
 interface AskOptions {

@@ -33,8 +33,9 @@ import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
+import { isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
 import { ACTION, INIT } from './sentences.ts';
 
 interface CodexOptions extends SetUpOptions {

@@ -2,8 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
-import { EXIT, exitCodeOfError } from './program.ts';
-import './stdout-is-the-wire.ts';
+import { EXIT, exitCodeOfError } from './exit-codes.ts';
 
 type Define = (command: Command) => void | Promise<void>;
 
@@ -130,12 +129,8 @@ const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => 
   'emacs-path': ['init emacs --print', async () => (await import('./init.ts')).defineEmacsPath],
 };
 
-// Whoever read our messages may be gone; that ends no program, and there is nobody left to tell.
-process.stderr.on('error', () => undefined);
-
-void main();
-
-async function main(): Promise<void> {
+/** The command line, with the options of the command that is called; `help` has those of all. */
+export async function commandLine(called: string): Promise<Command> {
   const program = new Command('hive')
     .description('Coding agents ask you questions without stopping, and you answer when it suits you.')
     .version(VERSION)
@@ -145,7 +140,6 @@ async function main(): Promise<void> {
     .showHelpAfterError('hive: Add --help to see how the command is used.')
     .addHelpText('afterAll', ({ command }) => `\n${footer(command)}`);
 
-  const called = process.argv[2] ?? '';
   for (const [group, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(group);
     for (const [name, [summary, load]] of Object.entries(commands)) {
@@ -158,7 +152,12 @@ async function main(): Promise<void> {
     const command = program.command(name, { hidden: true }).description(`The old spelling of hive ${now}`);
     if (name === called) await (await load())(command);
   }
+  return program;
+}
 
+/** Runs what this process was started with, and sets its exit code. */
+export async function main(): Promise<void> {
+  const program = await commandLine(process.argv[2] ?? '');
   try {
     await program.parseAsync();
   } catch (error) {

@@ -26,9 +26,10 @@ import { codexSocket, humanName, thisSeat } from '../infrastructure/platform/pat
 import { placeAt } from '../infrastructure/platform/place.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
+import { exitCodeOfError } from './exit-codes.ts';
 import { sendHook } from './hook-remote.ts';
 import { parseDuration } from './output.ts';
-import { endSoon, exitCodeOfError, untilSignalled } from './program.ts';
+import { endSoon, untilSignalled } from './program.ts';
 import { MCP } from './sentences.ts';
 
 export function defineMcp(command: Command): void {

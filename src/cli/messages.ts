@@ -6,9 +6,10 @@ import type { Hive } from '../application/hive.ts';
 import type { MessageFilter, MessagePage } from '../application/ports.ts';
 import { blockOf, type Message, renderShared, sharedFileName, stampOf } from '../domain/messages.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { MESSAGES } from './sentences.ts';
 
 interface MessagesOptions extends Format {

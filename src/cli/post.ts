@@ -17,8 +17,9 @@ import {
 } from '../domain/messages.ts';
 import { humanName } from '../infrastructure/platform/paths.ts';
 import { BY, findAuthor } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { POST } from './sentences.ts';
 
 interface PostOptions extends Format {

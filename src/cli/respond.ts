@@ -6,8 +6,9 @@ import { invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { currentAnswer, type Format, mark, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { RESPOND } from './sentences.ts';
 
 interface AnswerOptions extends Format, ActorOptions {

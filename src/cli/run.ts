@@ -8,8 +8,9 @@ import { invalidInput } from '../domain/errors.ts';
 import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../domain/runs.ts';
 import { environmentToKeep } from '../infrastructure/platform/runs.ts';
 import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, thisFile, untilSignalled, withHive } from './program.ts';
+import { thisFile, untilSignalled, withHive } from './program.ts';
 import { ACTION, RUN } from './sentences.ts';
 
 interface RunOptions extends Format {

@@ -8,7 +8,8 @@ import { isLoopback } from '../domain/tokens.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
-import { EXIT, endSoon, examineAgentFiles, JOBS, thisFile, untilSignalled } from './program.ts';
+import { EXIT } from './exit-codes.ts';
+import { endSoon, examineAgentFiles, JOBS, thisFile, untilSignalled } from './program.ts';
 import { ACTION, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {

@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, TEAM } from './sentences.ts';
 
 interface SetOptions extends Format {

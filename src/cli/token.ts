@@ -9,8 +9,9 @@ import type { Role } from '../domain/tokens.ts';
 import { readFileOnly, replaceDurably } from '../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
 import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, moment, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, TOKEN } from './sentences.ts';
 
 interface MakeOptions extends Format {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempHome } from '../support/temp.ts';
 
 interface Found {
   ok: boolean;
@@ -20,7 +20,7 @@ interface Home {
 }
 
 function home(): Home {
-  const folder = tempFolder();
+  const folder = tempHome();
   const env = { HOME: folder, TMPDIR: folder };
   const person = shell(join(folder, 'state/hive.db'), env);
   return {

@@ -4,7 +4,7 @@ import { METHODS } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { ask, HUMAN, introduce, SEAT_SECRET } from '../support/hive.ts';
+import { ask, HUMAN, introduce, openTestHive, SEAT_SECRET } from '../support/hive.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
@@ -35,7 +35,8 @@ describe('desks', () => {
   });
 
   test('that were suspended while retention removed what they had not seen lost their place', async () => {
-    const { hive, sidecar } = await connectDesk();
+    const store = tempStore();
+    const [hive, sidecar] = [await openTestHive(store), await startSidecar(store)];
     process.kill(sidecar.child.pid, 'SIGSTOP');
     await ask(hive, { urgency: 'low' });
     await hive.store.write(async (tx) => {
@@ -161,7 +162,7 @@ describe('agents of other packages in Emacs', () => {
 
 test('a further seat is registered by a desk whose own key is, and by no other', async () => {
   const laptop = { name: 'ada@laptop', key: 'A'.repeat(43) };
-  const { sidecar: keyless } = await connectDesk();
+  const keyless = await startSidecar(tempStore());
   await expect(keyless.request('seat/register', laptop)).rejects.toThrow(/A further key is registered in/);
   const env = { XDG_CONFIG_HOME: tempFolder() };
   const sidecar = await startSidecar(tempStore(), { env, handshake: false });
@@ -184,7 +185,7 @@ test('notices that desks received are sent again to one that opens later', async
 });
 
 test('the doctor answers with checks of one shape, whatever the machine', async () => {
-  const { sidecar } = await connectDesk();
+  const sidecar = await startSidecar(tempStore());
   const { checks } = (await sidecar.request('doctor/run')) as { checks: Record<string, unknown>[] };
   const shapes = checks.map((check) =>
     Object.fromEntries(

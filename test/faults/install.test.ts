@@ -19,7 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { type Ran, type Shell, shell } from '../support/cli.ts';
 import { NPM } from '../support/npm.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempFolder, tempHome } from '../support/temp.ts';
 
 interface Home {
   folder: string;
@@ -38,7 +38,7 @@ function script(path: string, text: string): void {
 
 /** A home with these files, in which the machine's Node has this version. */
 function home(files: Record<string, string> = {}, version = process.version): Home {
-  const folder = tempFolder();
+  const folder = tempHome();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
