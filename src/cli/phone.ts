@@ -8,6 +8,7 @@ import { humanName } from '../infrastructure/platform/paths.ts';
 import { terminalProgram } from '../infrastructure/platform/person.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   age,
   confirmTyped,
@@ -19,7 +20,7 @@ import {
   printRows,
   remark,
 } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, PHONE } from './sentences.ts';
 
 interface AddOptions extends Format {

@@ -88,7 +88,7 @@ export function createDevice(
   if (!PUBLIC_KEY.test(key)) throw invalidInput('The key of a device is 32 bytes in base64url.');
   return {
     device_id,
-    name: required('name of the device', name, LONGEST_NAME),
+    name: required('name of the device', name.trim(), LONGEST_NAME),
     human,
     key,
     paired_at: now,
