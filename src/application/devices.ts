@@ -4,6 +4,7 @@
  */
 import {
   cleanCode,
+  codeFrom,
   createDevice,
   createPairing,
   type Device,
@@ -110,7 +111,8 @@ export function createDevices(
 
   return {
     async invite(human) {
-      const code = ids.make('code').slice('code-'.length, 'code-'.length + 8);
+      // Not an id: those of one process grow.
+      const code = codeFrom(secrets.digest(secrets.make()));
       const pairing = await store.write(async (tx) => {
         await tx.devices.removeExpiredPairings(tx.now);
         const made = createPairing({ code_digest: secrets.digest(code), human }, tx.now);

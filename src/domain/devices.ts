@@ -53,7 +53,18 @@ export const FRESH_MS: number = 2 * 60_000;
 /** In characters. */
 const LONGEST_NAME = 60;
 
-/** What a pairing code looks like once it is cleaned: 8 characters of Crockford's base 32, 40 bits. */
+/** Crockford's base 32 in lower case: without i, l, o and u, which are easily misread. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const CODE_LENGTH = 8;
+
+/** A pairing code of 40 bits, from the digest of a new secret (hexadecimal digits). */
+export function codeFrom(digest: string): string {
+  // 256 is a multiple of 32, so each character is as likely as the others.
+  const pairs = Array.from({ length: CODE_LENGTH }, (_, index) => digest.slice(2 * index, 2 * index + 2));
+  return pairs.map((pair) => ALPHABET[Number.parseInt(pair, 16) % ALPHABET.length]).join('');
+}
+
+/** What a pairing code looks like once it is cleaned. */
 const CODE = /^[0-9a-hjkmnp-tv-z]{8}$/;
 
 /** The code as it was made, however a person typed it: 7K3M-9Q2X, 7k3m 9q2x, O for 0. Null if it cannot be one. */

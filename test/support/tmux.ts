@@ -72,16 +72,14 @@ export async function openTerminal(
       return (await tmux('display-message', '-p', '#{cursor_x},#{cursor_y}')).trim();
     },
     async until(pattern, ms = PATIENCE_MS) {
-      const started = Date.now();
-      const deadline = started + Math.max(ms, PATIENCE_MS);
+      const deadline = Date.now() + Math.max(ms, PATIENCE_MS);
       // A half-drawn screen also lacks what should be gone.
       const isAbsence = pattern.source.startsWith('^(?!');
       for (;;) {
         const screen = isAbsence ? (await still()).split('\n') : await terminal.screen();
         if (pattern.test(screen.join('\n'))) return screen;
         if (Date.now() > deadline) throw new Error(`${pattern} did not appear:\n${screen.join('\n')}`);
-        // A look starts a program.
-        await moment(Math.min(30 + (Date.now() - started) / 10, 100));
+        await moment(30);
       }
     },
     async answer(dialog, key) {

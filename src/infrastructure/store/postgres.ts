@@ -306,6 +306,8 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
   let retry_ms = FIRST_RETRY_MS;
   let retry: NodeJS.Timeout | null = null;
   let heartbeat: NodeJS.Timeout | null = null;
+  /** The connection whose last heartbeat is unanswered: the library takes one statement at a time. */
+  let beating: pg.Client | null = null;
   let pollTimer: NodeJS.Timeout | null = null;
   let seen: number | null = null;
   let rounds = 0;
@@ -357,9 +359,15 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
 
   function beat(): void {
     const current = client;
-    if (current === null || !listening) return;
+    if (current === null || !listening || beating === current) return;
+    beating = current;
     // A half-open connection does not answer this; the time limit then declares it dead.
-    current.query('SELECT 1').catch(() => lose(current));
+    current.query('SELECT 1').then(
+      () => {
+        if (beating === current) beating = null;
+      },
+      () => lose(current),
+    );
   }
 
   async function poll(): Promise<void> {
