@@ -99,7 +99,8 @@ A camera reads it only if its blocks are lighter than the rest."
 
 (defun hive-phone--show (invited)
   "Go to the buffer that pairs a phone with the code of INVITED."
-  (pop-to-buffer (get-buffer-create hive-phone--buffer))
+  ;; A camera needs all of the code, which is most of a terminal.
+  (pop-to-buffer-same-window (get-buffer-create hive-phone--buffer))
   (hive-phone-mode)
   (setq hive-phone--invited invited hive-phone--paired nil hive-phone--phrase nil)
   (hive-phone--print))
@@ -267,7 +268,7 @@ There you can revoke one, or let one allow permissions."
 
 ;;;; What the sidecar sends
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'phone/changed)) _phone)
+(cl-defmethod hive-rpc-handle ((_method (eql 'phone/changed)) _phone)
   "Show what became of a phone, where it is displayed."
   (hive-phone--look)
   (hive-phone--refresh))
