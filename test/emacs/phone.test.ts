@@ -33,7 +33,7 @@ afterEach(() => home.close());
 
 async function command(name: string): Promise<void> {
   await emacs.keys('M-x');
-  await emacs.until(/^M-x/m);
+  await emacs.until(/M-x $|M-x$/m);
   await emacs.type(name);
   await emacs.keys('Enter');
 }
@@ -84,7 +84,7 @@ test('a phone that shows another phrase is refused', async () => {
 test('a phone in the list is let allow permissions, which then counts, and is revoked', async () => {
   const phone = await pair(hive, "Ada's phone");
   await command('hive-phone-list');
-  await emacs.until(/Ada's phone +ada +paired .* answer /);
+  await emacs.until(/Ada's phone +ada +paired +answer$/m);
   await emacs.keys('a');
   await emacs.until(/Let Ada's phone allow/);
   await emacs.type('yes');
