@@ -1,6 +1,6 @@
 /** The inbox on a real port of this machine, and a device that comes in as the page does. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { assetsAt } from '../../src/adapters/inbox/assets.ts';
@@ -12,7 +12,7 @@ import { answerText } from '../../src/domain/seats.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
 /** The inbox of this hive, without the page: `url` ends in /inbox. */
-export async function serveInbox(hive: OpenedHive): Promise<{ url: string; origin: string }> {
+export async function serveInbox(hive: OpenedHive): Promise<{ url: string; origin: string; server: Server }> {
   const page = Buffer.from('<!doctype html><title>Hive</title>');
   const inbox = createInbox(hive, {
     assets: assetsAt(INBOX_PATH, new Map([['index.html', page]])),
@@ -30,7 +30,7 @@ export async function serveInbox(hive: OpenedHive): Promise<{ url: string; origi
     await new Promise((resolve) => server.close(resolve));
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url: `${origin}${INBOX_PATH}`, origin };
+  return { url: `${origin}${INBOX_PATH}`, origin, server };
 }
 
 export interface Reply {
@@ -105,7 +105,7 @@ export async function pairDevice(
         store_id: hive.store_id,
         device_id,
         challenge,
-        origin: new URL(url).origin,
+        origin: headers['Origin'] ?? new URL(url).origin,
       });
       return postTo(url, 'session', { device_id, challenge, signature: signText(text) }, headers);
     },
