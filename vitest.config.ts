@@ -21,13 +21,12 @@ function project(name: string, ...folders: string[]) {
 }
 
 /** Tests with the real clients, their hooks over the connection or as processes. */
-function clients(name: string, way: 'connection' | 'process', exclude: string[] = []) {
+function clients(name: string, way: 'connection' | 'process', ...files: string[]) {
   return {
     extends: true as const,
     test: {
       name,
-      include: ['test/clients/**/*.test.ts'],
-      exclude: exclude.map((file) => `test/clients/${file}.test.ts`),
+      include: files.map((file) => `test/clients/${file}.test.ts`),
       globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
       env: { HIVE_TEST_HOOKS: way },
     },
@@ -56,6 +55,10 @@ const config: ViteUserConfig = defineConfig({
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
       project('long', 'long'),
+      // The inbox in Chromium, which only these tests need.
+      project('web', 'web'),
+      // Other systems that fail at length, real installations, and more rounds of what the quick tests repeat a few times.
+      project('faults', 'faults'),
       // Hive beside packages of others, which only these tests need.
       project('editors', 'editors'),
       {
@@ -66,18 +69,26 @@ const config: ViteUserConfig = defineConfig({
           globalSetup: ['test/support/run.ts', 'test/package/setup.ts'],
         },
       },
-      clients('clients', 'connection'),
-      // The same with a process for each hook, as with older clients. Left out is what has no hooks of a client's
-      // (mcp-*, opencode, acp-agents), whose hooks are functions (agent-sdk), whose hooks take one way only (init: Codex and the plugin), and what
-      // takes both ways itself (runs-killed).
-      clients('clients-by-process', 'process', [
-        'mcp-*',
-        'opencode',
-        'acp-agents',
-        'agent-sdk',
-        'init',
-        'runs-killed',
-      ]),
+      clients('clients', 'connection', '**/*'),
+      // With a process for each hook, as with older clients: one file for each kind of hook that can take both ways, and for
+      // what depends on how a hook waits, is ended or fails. CONTRIBUTING.md says why the others are not here.
+      clients(
+        'clients-by-process',
+        'process',
+        'claude-dialogs',
+        'claude-forms',
+        'claude-http',
+        'claude-init',
+        'claude-interrupts',
+        'claude-mentions',
+        'claude-prompts',
+        'claude-stop',
+        'claude-wake',
+        'codex-interrupts',
+        'codex-mentions',
+        'codex-prompts',
+        'runs-calls',
+      ),
     ],
   },
 });

@@ -110,15 +110,20 @@ function childOf(pid: number): number {
   }
 }
 
+/** Creates the store in `folder`, in which agents may ask in a loop. */
+export async function allowLoops(folder: string): Promise<void> {
+  const hive = await openHive({ store: storeIn(folder), env: {} });
+  await raiseQuotas(hive);
+  await hive.close();
+}
+
 /** An agent with its own session on the store in `folder`; it may ask in a loop. */
 export async function connectHive(
   folder: string,
   extra: Environment = { HIVE_AGENT: 'bench' },
   args: readonly string[] = [],
 ): Promise<Server> {
-  const hive = await openHive({ store: storeIn(folder), env: {} });
-  await raiseQuotas(hive);
-  await hive.close();
+  await allowLoops(folder);
   return connect([HIVE, 'mcp', ...args], environment(folder, extra));
 }
 

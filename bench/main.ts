@@ -20,6 +20,7 @@ import { growth } from './rows/growth.ts';
 import { history } from './rows/history.ts';
 import { hook } from './rows/hook.ts';
 import { idle } from './rows/idle.ts';
+import { inbox } from './rows/inbox.ts';
 import { interrupt } from './rows/interrupt.ts';
 import { messages } from './rows/messages.ts';
 import { peers } from './rows/peers.ts';
@@ -46,6 +47,7 @@ const FAMILIES: readonly Family[] = [
   engines,
   processes,
   serve,
+  inbox,
   tokens,
 ];
 

@@ -56,9 +56,12 @@ Each with the version in which it was seen, and what it is for.")
          (ignore-errors (map-nested-elt (symbol-value state) keys)))))
 
 (defun hive-agent-shell--pid ()
-  "Return the id of the agent's process in this buffer, or nil."
+  "Return the id of the agent's process in this buffer, or nil.
+See to it that its end is noted."
   (let ((process (hive-agent-shell--state :client :process)))
-    (and (processp process) (process-live-p process) (process-id process))))
+    (when (and (processp process) (process-live-p process))
+      (hive-agent-shell--watch process)
+      (process-id process))))
 
 ;;;; The agent of a buffer
 
@@ -133,7 +136,33 @@ state is made anew after that, and this is forgotten: see
           hive-agent-shell--heard nil
           hive-agent-shell--keys nil)))
 
-;;;; What Hive wants of it
+;;;; The end of its process
+
+(defun hive-agent-shell--watch (process)
+  "Note it when PROCESS, the agent of this buffer, ends."
+  (unless (process-get process 'hive-agent-shell-buffer)
+    (process-put process 'hive-agent-shell-buffer (current-buffer))
+    ;; After its own sentinel.
+    (add-function :after (process-sentinel process) #'hive-agent-shell--status)))
+
+(defun hive-agent-shell--status (process &rest _)
+  "Note that PROCESS has ended, if it has.
+The events of agent-shell do not tell that of an agent that was killed."
+  (unless (process-live-p process)
+    (hive-rpc-guarded #'hive-agent-shell--ended process)))
+
+(defun hive-agent-shell--ended (process)
+  "Note that PROCESS, the agent of a buffer, has ended."
+  (let ((buffer (process-get process 'hive-agent-shell-buffer)))
+    (when (buffer-live-p buffer)
+      (with-current-buffer buffer
+        (when hive-agent-shell--agent
+          (let ((pid (process-id process)))
+            (when (equal pid (hive-editor-pid hive-agent-shell--agent))
+              (setq hive-agent-shell--keys nil)
+              (hive-editor-died hive-agent-shell--agent pid))))))))
+
+;;;; What Hive asks of it
 
 (defun hive-agent-shell--interrupt ()
   "Stop the turn of this buffer.  What it asks is answered as cancelled."

@@ -258,7 +258,7 @@ taken back (see `hive-undo')."
   (interactive "P")
   (let* ((here (hive-prompt-at-point))
          (delayed (and here (cl-find (plist-get here :ask_id) (hive-outbox-delayed)
-                                  :key #'hive-outbox-entry-ask-id :test #'equal)))
+                                     :key #'hive-outbox-entry-ask-id :test #'equal)))
          (mine (hive-amend--known)))
     (cond (delayed (hive-amend-take-back (list delayed)))
           ((and here (hive-amend--mine-p here)) (hive-amend--correct here comment))

@@ -205,8 +205,9 @@ It may owe unread answers, urgent mentions, or a report."
 (defcustom hive-permission-wait nil
   "How long a permission can be answered at a desk.
 After that it waits in its terminal.  A number is seconds.  With
-`usual' it is a day for Claude Code,
-and permissions of Codex do not wait at all."
+`usual' it is a day for Claude Code, and a permission of Codex does
+not wait.  With `on' it does, for 20 seconds at most; with `off' none
+waits."
   :type (hive-attention--type 'hive-permission-wait)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
@@ -267,16 +268,16 @@ It replies with all current preferences, including stored ones."
    'desk/preferences preferences
    :success (lambda (result)
               (let ((now (plist-get result :preferences)))
-                (run-hook-with-args 'hive-attention-functions now)
+                (hive-rpc-run-hook 'hive-attention-functions now)
                 (when then (funcall then now))))
    :error (lambda (err)
             (hive-announce 'preference-refused (hive-text-line (plist-get err :text) 200)))))
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/preferences_changed)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/preferences_changed)) params)
   "Take the preferences in PARAMS, which a shell or another Emacs changed."
-  (run-hook-with-args 'hive-attention-functions (plist-get params :preferences)))
+  (hive-rpc-run-hook 'hive-attention-functions (plist-get params :preferences)))
 
 ;;;; Muting projects and agents
 
@@ -285,6 +286,7 @@ It replies with all current preferences, including stored ones."
 
 (defun hive-attention--toggle (field name)
   "Add NAME to the muted ones that the preference FIELD names, or remove it."
+  (when (string-empty-p name) (hive-fail 'nothing-chosen))
   (hive-attention-tell
    nil
    (lambda (now)
@@ -371,7 +373,7 @@ questions that arrived."
   (interactive "P")
   (if (and hive-attention--since (null minutes))
       (hive-attention-tell (list :do_not_disturb :json-false)
-                            (lambda (_) (hive-attention--end)))
+                           (lambda (_) (hive-attention--end)))
     (let* ((minutes (and minutes (prefix-numeric-value minutes)))
            (until (and minutes (hive-text-before (* -60 minutes)))))
       (hive-attention-tell

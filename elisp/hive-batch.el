@@ -340,6 +340,7 @@ A decision that may grant a permission is confirmed first."
   (with-current-buffer (get-buffer-create "*hive batch*")
     (hive-batch-mode)
     (hive-batch--print (current-buffer) batch)
+    (hive-text-to-top)
     (pop-to-buffer (current-buffer)))
   (dolist (prompt batch)
     (when (hive-rpc-true-p prompt :context_truncated)
@@ -348,27 +349,26 @@ A decision that may grant a permission is confirmed first."
 (defun hive-batch--print (buffer batch)
   "Print BATCH in BUFFER."
   (with-current-buffer buffer
-    (let ((inhibit-read-only t))
-      (setq hive-batch--current batch)
-      (erase-buffer)
-      (hive-batch-insert batch)
-      (when (cl-some (lambda (prompt) (hive-rpc-true-p prompt :context_truncated)) batch)
-        (insert (hive-words 'context-loading)))
-      (hive-wrap-like-lines (point-min) (point-max))
-      (goto-char (point-min)))))
+    (setq hive-batch--current batch)
+    (hive-text-reprint
+     (lambda ()
+       (hive-batch-insert batch)
+       (when (cl-some (lambda (prompt) (hive-rpc-true-p prompt :context_truncated)) batch)
+         (insert (hive-words 'context-loading)))
+       (hive-wrap-like-lines (point-min) (point-max))))))
 
 (defun hive-batch--fetch (prompt)
   "Fetch all of PROMPT, and print it in the buffer of its batch."
-  (hive-rpc-request
-   'prompt/get (list :ask_id (plist-get prompt :ask_id))
-   :success (lambda (result)
-              (let ((buffer (get-buffer "*hive batch*")) (whole (plist-get result :prompt)))
-                (when buffer
-                  (hive-batch--print
-                   buffer
-                   (mapcar (lambda (one)
-                             (if (equal (plist-get one :ask_id) (plist-get whole :ask_id)) whole one))
-                           (buffer-local-value 'hive-batch--current buffer))))))))
+  (hive-read-fetch
+   prompt
+   (lambda (whole)
+     (let ((buffer (get-buffer "*hive batch*")))
+       (when buffer
+         (hive-batch--print
+          buffer
+          (mapcar (lambda (one)
+                    (if (equal (plist-get one :ask_id) (plist-get whole :ask_id)) whole one))
+                  (buffer-local-value 'hive-batch--current buffer))))))))
 
 (defun hive-batch-answer-shown ()
   "Answer all questions of this buffer with one decision."

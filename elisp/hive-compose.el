@@ -184,13 +184,11 @@ which your text is then a comment."
 
 (defun hive-compose--fetch (buffer prompt)
   "Fetch all of PROMPT, and show it in BUFFER."
-  (hive-rpc-request
-   'prompt/get (list :ask_id (plist-get prompt :ask_id))
-   :success (lambda (result)
-              (when (buffer-live-p buffer)
-                (with-current-buffer buffer
-                  (when hive-compose--prompt
-                    (save-excursion (hive-compose--print (plist-get result :prompt)))))))))
+  (hive-read-fetch prompt (lambda (whole)
+                            (when (buffer-live-p buffer)
+                              (with-current-buffer buffer
+                                (when hive-compose--prompt
+                                  (save-excursion (hive-compose--print whole))))))))
 
 (defun hive-compose--refresh ()
   "Update the header line of each answer buffer, and show new notes."

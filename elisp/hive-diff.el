@@ -102,6 +102,9 @@ is non-nil."
 (defconst hive-diff--most-numbered 5000
   "How many lines get a number; each number costs Emacs time.")
 
+(defconst hive-diff--continued (make-string 12 ?\s)
+  "What is beside the rest of a line, as wide as the numbers.")
+
 (defun hive-diff-colour (most)
   "Colour the diff at point, and go behind it; return how many pieces it has.
 At most MOST of them are coloured."
@@ -125,9 +128,6 @@ At most MOST of them are coloured."
                (setq old (1+ old) new (1+ new) numbered (1+ numbered))
                (forward-line 1)))))))
     pieces))
-
-(defconst hive-diff--continued (make-string 12 ?\s)
-  "What is beside the rest of a line, as wide as the numbers.")
 
 (defun hive-diff--number (old new)
   "Return the line numbers OLD and NEW, or nil, as they are beside a line."

@@ -73,7 +73,7 @@ the newest version in the registry."
          (usual (eval (car (get 'hive-install-directory 'standard-value)) t))
          (options (append '("--yes" "--no-emacs" "--no-agents")
                           (unless (equal (expand-file-name usual)
-                                          (expand-file-name hive-install-directory))
+                                         (expand-file-name hive-install-directory))
                             (list "--to" (directory-file-name
                                           (expand-file-name hive-install-directory))))))
          (file (and (or (file-name-absolute-p source) (file-exists-p source))
@@ -220,17 +220,16 @@ argument, read SOURCE: a release file or a directory; without one, see
   "Print every line into BUFFER."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (let ((inhibit-read-only t) (place (point)))
-        (erase-buffer)
-        (insert (hive-words 'doctor-title) "\n\n")
-        (mapc #'hive-doctor--insert
-              (append (list (hive-doctor--emacs) (hive-doctor--program)
-                            (hive-doctor--sidecar) (hive-doctor--store))
-                      (hive-doctor--outbox)
-                      (list (hive-doctor--server))
-                      hive-doctor--remote))
-        (insert "\n" (hive-words 'doctor-again) "\n")
-        (goto-char (min place (point-max)))))))
+      (hive-text-reprint
+       (lambda ()
+         (insert (hive-words 'doctor-title) "\n\n")
+         (mapc #'hive-doctor--insert
+               (append (list (hive-doctor--emacs) (hive-doctor--program)
+                             (hive-doctor--sidecar) (hive-doctor--store))
+                       (hive-doctor--outbox)
+                       (list (hive-doctor--server))
+                       hive-doctor--remote))
+         (insert "\n" (hive-words 'doctor-again) "\n"))))))
 
 (defun hive-doctor--add (buffer lines)
   "Append LINES, which others found, to BUFFER."

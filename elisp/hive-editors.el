@@ -45,6 +45,7 @@ A change takes effect when `hive-mode' is turned on the next time."
   (client-id nil :documentation "The agent's own id of the conversation, or nil.")
   (pid nil :documentation "The id of its process, or nil.")
   (busy nil :documentation "Non-nil while a turn runs.")
+  (gone nil :documentation "Non-nil if its process has ended, and no other was seen.")
   (interrupt nil :documentation "Function that stops the turn.")
   (say nil :documentation "Function that gives the agent a prompt.")
   (visit nil :documentation "Function that goes to its dialog, in its buffer."))
@@ -69,6 +70,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
 
 (defun hive-editors--introduce (agent)
   "Introduce AGENT to the sidecar.  While it works, begin its turn, too."
+  (setf (hive-editor-gone agent) nil)
   (hive-editors--tell 'session/introduce
                       (list :session_id (hive-editor-id agent)
                             :client (hive-editor-client agent)
@@ -78,7 +80,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
   (when (hive-editor-busy agent)
     (hive-editors--tell 'turn/begin (list :session_id (hive-editor-id agent)))))
 
-(cl-defun hive-editor-add (&rest slots)
+(defun hive-editor-add (&rest slots)
   "Add an agent with SLOTS of `hive-editor', and return it."
   (let ((agent (apply #'hive-editors--make slots)))
     (puthash (hive-editor-id agent) agent hive-editors--agents)
@@ -97,6 +99,7 @@ Call SUCCESS with the result, or ERROR with what was wrong."
 
 (defun hive-editor-begin (agent)
   "Note that AGENT begins a turn."
+  (when (hive-editor-gone agent) (hive-editors--introduce agent))
   (unless (hive-editor-busy agent)
     (setf (hive-editor-busy agent) t)
     (hive-editors--tell 'turn/begin (list :session_id (hive-editor-id agent)))))
@@ -115,6 +118,17 @@ Its dialogs fall with it."
   (when (gethash (hive-editor-id agent) hive-editors--agents)
     (hive-editors--forget-dialogs agent)
     (remhash (hive-editor-id agent) hive-editors--agents)
+    (hive-editors--tell 'session/end (list :session_id (hive-editor-id agent)))))
+
+(defun hive-editor-died (agent pid)
+  "Note that the process of AGENT with PID has ended, and its session with it.
+Its buffer stays, and may start another process."
+  (when (and (gethash (hive-editor-id agent) hive-editors--agents)
+             (equal pid (hive-editor-pid agent)))
+    (hive-editors--forget-dialogs agent)
+    (setf (hive-editor-busy agent) nil
+          (hive-editor-pid agent) nil
+          (hive-editor-gone agent) t)
     (hive-editors--tell 'session/end (list :session_id (hive-editor-id agent)))))
 
 (defun hive-editors-known ()
@@ -156,10 +170,6 @@ DECISION is what was answered in its buffer."
     (remhash key hive-editors--dialogs)
     (hive-editors--tell 'dialog/close (list :key key :reason reason :decision decision))))
 
-(defun hive-editor-open-p (key)
-  "Return non-nil if the dialog KEY waits."
-  (gethash key hive-editors--dialogs))
-
 (defun hive-editors--forget-dialogs (agent)
   "Withdraw every dialog of AGENT."
   (dolist (dialog (hash-table-values hive-editors--dialogs))
@@ -181,11 +191,11 @@ DECISION is what was answered in its buffer."
                         (hive-text-line (hive-editor-client (hive-editors--dialog-agent dialog))
                                         40)))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'dialog/answered)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'dialog/answered)) params)
   "Give an agent the answer of a desk, in PARAMS."
   (hive-editors--answered (plist-get params :key) (plist-get params :answer)))
 
-;;;; What the hive wants of them
+;;;; What Hive asks of them
 
 (defun hive-editors--call (params slot &rest args)
   "Call the function in SLOT of the agent of PARAMS with ARGS, in its buffer."
@@ -196,11 +206,11 @@ DECISION is what was answered in its buffer."
       (save-window-excursion
         (with-current-buffer buffer (apply function args))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/interrupt)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/interrupt)) params)
   "Stop the turn of the agent in PARAMS."
   (hive-editors--call params 'interrupt))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/wake)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/wake)) params)
   "Give the agent in PARAMS the text in them as a prompt."
   (hive-editors--call params 'say (plist-get params :text)))
 
@@ -294,7 +304,7 @@ place of another."
 
 (defun hive-editors--connected ()
   "Tell a new sidecar of every agent and every open dialog."
-  (mapc #'hive-editors--introduce (hive-editors-known))
+  (mapc #'hive-editors--introduce (cl-remove-if #'hive-editor-gone (hive-editors-known)))
   (mapc #'hive-editors--offer (hash-table-values hive-editors--dialogs)))
 
 (add-hook 'hive-connected-hook #'hive-editors--connected)

@@ -174,6 +174,7 @@ was found into a file, as Org or Markdown.
         tabulated-list-entries (lambda () (mapcar #'hive-history--row hive-history--entries))
         bidi-paragraph-direction 'left-to-right)
   (setq truncate-lines t)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-history-again)))
   (tabulated-list-init-header))
 
 ;;;; Rows
@@ -277,10 +278,15 @@ An empty QUERY shows everything, newest first."
   hive-history--search)
 
 (defun hive-history-restore (search)
-  "Search for SEARCH, a value of `hive-history-state', in the buffer for it."
+  "Go to the buffer of the history, for SEARCH, a value of `hive-history-state'.
+Nothing is fetched yet: that is what reverting the buffer does."
   (set-buffer (get-buffer-create hive-history--name))
   (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
-  (hive-history--go search))
+  (setq hive-history--search search
+        hive-history--entries nil
+        hive-history--cursor nil)
+  (cl-incf hive-history--fetch-number)
+  (hive-history--print))
 
 (defun hive-history-again ()
   "Run the same search again."

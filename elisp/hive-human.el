@@ -60,11 +60,12 @@ else your login name."
 
 (defun hive-human--read (file)
   "Return the first line of FILE, or nil."
-  (ignore-errors
-    (with-temp-buffer
-      ;; Reading a named pipe would wait for its writer.
-      (and (file-regular-p file) (insert-file-contents file))
-      (string-trim (buffer-substring (point-min) (line-end-position))))))
+  ;; Reading a named pipe would wait for its writer.
+  (when (file-regular-p file)
+    (ignore-errors
+      (with-temp-buffer
+        (insert-file-contents file)
+        (string-trim (buffer-substring (point-min) (line-end-position)))))))
 
 (defun hive-human--git-directory (folder)
   "Return the git common directory of FOLDER, which has a .git."

@@ -34,8 +34,11 @@
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)
+(require 'hive-rpc)
+(require 'hive-rules)
 (require 'hive-sessions)
 (require 'hive-shared)
+(require 'hive-stats)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -53,21 +56,39 @@ The value can be printed and read."
     ('hive-outreach-mode '(command hive-outreach))
     ('hive-check-mentions-mode '(command hive-check-mentions))))
 
+(defvar hive-integrations--waiting nil
+  "Buffers that were opened while the sidecar was not connected.")
+
 (defun hive-view-open (view)
   "Return a buffer with VIEW, a value of `hive-view-here'.
-What it lists arrives later, once the sidecar is connected."
-  (save-window-excursion
-    (pcase view
-      (`(list . ,state) (hive-list) (hive-list-restore state))
-      (`(question ,id)
-       (set-buffer (hive-prompt-buffer (or (hive-model-prompt id) (list :ask_id id)))))
-      (`(history . ,search) (hive-history-restore search))
-      (`(shared ,place ,thread) (set-buffer (hive-shared-buffer place thread)))
-      ;; A file may hold any name; only these are called.
-      (`(command ,(and command (or 'hive-sessions 'hive-outreach 'hive-check-mentions)))
-       (funcall command))
-      (_ (hive-fail 'view-unknown)))
-    (current-buffer)))
+What it lists arrives later, at the latest once the sidecar is connected."
+  (let ((buffer (save-window-excursion (hive-integrations--open view) (current-buffer))))
+    (cond ((not (hive-sidecar-connected-p)) (push buffer hive-integrations--waiting))
+          ;; The others are fetched when they are made.
+          ((memq (car view) '(history command)) (with-current-buffer buffer (revert-buffer))))
+    buffer))
+
+(defun hive-integrations--open (view)
+  "Make a buffer with VIEW the current one."
+  (pcase view
+    (`(list . ,state) (hive-list) (hive-list-restore state))
+    (`(question ,id)
+     (set-buffer (hive-prompt-buffer (or (hive-model-prompt id) (list :ask_id id)))))
+    (`(history . ,search) (hive-history-restore search))
+    (`(shared ,place ,thread) (set-buffer (hive-shared-buffer place thread)))
+    ;; A file may hold any name; only these are known.
+    ('(command hive-sessions) (set-buffer (hive-sessions-buffer)))
+    ('(command hive-outreach) (set-buffer (hive-outreach-buffer)))
+    ('(command hive-check-mentions) (set-buffer (hive-check-mentions-buffer nil)))
+    (_ (hive-fail 'view-unknown))))
+
+(defun hive-integrations--connected ()
+  "Fetch what the buffers show that were opened before."
+  (dolist (buffer (prog1 hive-integrations--waiting (setq hive-integrations--waiting nil)))
+    (when (buffer-live-p buffer)
+      (with-current-buffer buffer (hive-rpc-guarded #'revert-buffer)))))
+
+(add-hook 'hive-connected-hook #'hive-integrations--connected)
 
 ;;;; Bookmarks
 
@@ -282,6 +303,8 @@ You can add it to `project-switch-commands' and `project-prefix-map'."
     (hive-history-mode . hive-history-mode-map) (hive-outreach-mode . hive-outreach-mode-map)
     (hive-sessions-mode . hive-sessions-mode-map)
     (hive-check-mentions-mode . hive-check-mentions-mode-map)
+    (hive-rules-mode . hive-rules-mode-map) (hive-rule-mode . hive-rule-mode-map)
+    (hive-stats-mode . hive-stats-mode-map)
     (hive-batch-mode . hive-batch-mode-map) (hive-doctor-mode . hive-doctor-mode-map))
   "The modes that are in motion state, and their keymaps.")
 

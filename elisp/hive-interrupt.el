@@ -72,9 +72,9 @@
           ((equal (plist-get turn :turn_id)
                   (plist-get (gethash session hive-interrupt--running) :turn_id))
            (remhash session hive-interrupt--running)))
-    (run-hook-with-args 'hive-turns-changed-functions turn)))
+    (hive-rpc-run-hook 'hive-turns-changed-functions turn)))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'turn/changed)) turn)
+(cl-defmethod hive-rpc-handle ((_method (eql 'turn/changed)) turn)
   "Handle TURN, which changed."
   (hive-interrupt--remember turn))
 
@@ -85,8 +85,9 @@ A list that was cut short lacks the sessions that were silent longest."
   (dolist (session sessions)
     (let ((turn (plist-get session :turn)))
       (when turn
-        (hive-interrupt--remember (append turn (list :agent (plist-get session :handle)
-						 :project (plist-get session :project))))))))
+        (hive-interrupt--remember
+         (append turn (list :agent (plist-get session :handle)
+                            :project (plist-get session :project))))))))
 
 (defun hive-interrupt--sidecar ()
   "Forget every turn when Hive is turned off."

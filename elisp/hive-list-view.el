@@ -577,8 +577,8 @@ The place of point has nil as its window."
   "Return a sentence on why the list is empty."
   (cond ((hive-sidecar-absence))
         ((if (eq hive-list--view 'waiting) (not (hive-model-complete-p)) (null hive-list--total))
-         (hive-words 'list-loading))
-        (hive-list--filter
+         (hive-words 'loading))
+        ((and hive-list--filter (or (hive-prompts) (not (eq hive-list--view 'waiting))))
          (if (eq hive-list--view 'waiting)
              (hive-words 'list-empty-filter (hive-count (length (hive-prompts)) "pending question"))
            (hive-words 'list-empty-filtered)))

@@ -263,7 +263,7 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (and (derived-mode-p 'hive-list-mode) hive-list--stale)
-        (hive-list--print)))))
+        (hive-rpc-guarded #'hive-list--print)))))
 
 (defun hive-list--tick (buffer)
   "Update the ages in BUFFER while it is in a window."
@@ -432,7 +432,7 @@ Without one, questions that are all snoozed already are un-snoozed."
         (dolist (prompt prompts) (hive-snooze-prompt prompt minutes))
       (let ((prompts (if minutes prompts awake)) (minutes (or minutes hive-snooze-minutes)))
         (dolist (prompt prompts) (hive-snooze-prompt prompt minutes))
-        (hive-say 'snoozed-several (hive-count (length prompts) "question")
+        (hive-say 'snoozed (hive-count (length prompts) "question")
                   (hive-count minutes "minute"))))
     (hive-list--done)))
 

@@ -90,15 +90,14 @@
 (defun hive-mentions--arrived (mentions)
   "Announce MENTIONS soon; they are new, oldest first."
   (dolist (mention mentions)
-    (run-hook-wrapped 'hive-mentions-arrived-functions
-                      (lambda (function) (hive-rpc-guarded function mention) nil)))
+    (hive-rpc-run-hook 'hive-mentions-arrived-functions mention))
   (when (and mentions hive-notify-echo)
     (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
     (unless hive-mentions--timer
       (setq hive-mentions--timer
-            (hive-later hive-mentions--together #'hive-mentions--tell)))))
+            (hive-later hive-mentions--together #'hive-mentions--announce)))))
 
-(defun hive-mentions--tell ()
+(defun hive-mentions--announce ()
   "Announce in one line the new mentions that are still unprocessed."
   (setq hive-mentions--timer nil)
   (let* ((fresh (cl-remove-if-not #'hive-mentions-open-p
@@ -113,19 +112,18 @@
                      (if (> others 0) (hive-words 'and-more others) "")
                      (substitute-command-keys "  \\[hive-check-mentions]")))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'mention/changed)) mention)
+(cl-defmethod hive-rpc-handle ((_method (eql 'mention/changed)) mention)
   "Handle MENTION, which changed."
   (when (equal hive-mentions-human (plist-get mention :session_id))
     (when hive-mentions--arrivals (push mention (cdr hive-mentions--arrivals)))
     (when (hive-mentions--remember mention)
       (hive-mentions--arrived (list mention)))
     (hive-changed))
-  (run-hook-wrapped 'hive-mentions-changed-functions
-                    (lambda (function) (hive-rpc-guarded function mention) nil)))
+  (hive-rpc-run-hook 'hive-mentions-changed-functions mention))
 
 (defun hive-mentions-refresh ()
   "Fetch the unprocessed mentions of the human."
-  (setq hive-mentions--arrivals (list 'told))
+  (setq hive-mentions--arrivals (list 'arrivals))
   (hive-rpc-request
    'mention/list (list :status "unprocessed" :limit hive-mentions--most)
    :success
@@ -144,11 +142,11 @@
          (hive-mentions--arrived
           (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
          (dolist (mention now)
-           (run-hook-with-args 'hive-mentions-changed-functions mention)))
+           (hive-rpc-run-hook 'hive-mentions-changed-functions mention)))
        (hive-changed)))
    :error (lambda (err)
             (setq hive-mentions--arrivals nil)
-            (hive-rpc-log "no mentions: %S" err))))
+            (hive-rpc-again err #'hive-mentions-refresh))))
 
 (defun hive-mentions--sidecar ()
   "Forget all mentions when Hive is turned off."
@@ -463,14 +461,18 @@ yours."
 (defun hive-check-mentions-of (session)
   "Show the mentions of SESSION, a handle; if nil, of the human."
   (interactive (list (hive-mentions--read-handle)))
+  (pop-to-buffer (hive-check-mentions-buffer session))
+  (hive-mentions--fetch))
+
+(defun hive-check-mentions-buffer (session)
+  "Return the buffer for the mentions of SESSION, a handle; if nil, of the human."
   (let ((buffer (get-buffer-create
                  (format "*hive-mentions: %s*" (if session (hive-text-line session 60) "Human")))))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-check-mentions-mode) (hive-check-mentions-mode))
       (setq hive-mentions--session session)
-      (hive-mentions--print)
-      (hive-mentions--fetch))
-    (pop-to-buffer buffer)))
+      (hive-mentions--print))
+    buffer))
 
 ;;;###autoload
 (defun hive-check-mentions (&optional choose)

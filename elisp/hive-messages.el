@@ -108,6 +108,7 @@ Its agents ask as token:%s.  To take the token away:
       (doctor-outbox-unverified . ", %d not signed with your key")
       (outbox-unverified
        . "The outbox has %s not signed with your key; M-x hive-outbox-review shows them")
+      (outbox-unusable . "Hive cannot keep answers: %s")
       (outbox-none-unverified . "Everything in the outbox is signed with your key")
       (outbox-about
        . "This entry in %s is not signed with your key.  Send it only if it is yours.")
@@ -218,7 +219,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-list-refresh . "refresh")
       (menu-list-quit . "quit, remove filters")
 
-      ;; Titles of columns
+      ;; Lists and their columns
       (column-agent . "Agent")
       (column-source . "Source")
       (column-project . "Project")
@@ -240,6 +241,7 @@ Its agents ask as token:%s.  To take the token away:
       (column-seen . "Seen")
       (column-doing . "Activity")
       (ago . "%s ago")
+      (loading . "Loading…")
 
       ;; What arrives
       (asks . "%s asks: %s%s%s")
@@ -300,6 +302,8 @@ Its agents ask as token:%s.  To take the token away:
       (not-an-option-answer . "\"%s\" is not an option.  Send it as your answer? ")
       (not-an-option-comment . "\"%s\" is not an option.  Send it as a comment? ")
       (which-meant . "Which did you mean by \"%s\"?  %s  [w] send it as typed  [e] edit it ")
+      (permission-mark . "PERMISSION")
+      (permission-annotation . "permission")
       (permission-more . "  … and %s; SPC scrolls them in a side window, ? shows everything\n")
       (permission-long
        . "Too long to show here.  A key that could grant it opens the full text first; a key that denies it works at once.\n")
@@ -351,7 +355,6 @@ Its agents ask as token:%s.  To take the token away:
       (cancel-late . "Not cancelled: %s's question is already %s")
       (cancel-failed . "Hive could not cancel the question: %s")
       (snoozed . "Snoozed %s for %s")
-      (snoozed-several . "Snoozed %s for %s")
       (unsnoozed . "Un-snoozed %s")
       (snooze-failed . "Hive could not snooze the question: %s")
       (unsnooze-failed . "Hive could not un-snooze the question: %s")
@@ -562,7 +565,6 @@ Its agents ask as token:%s.  To take the token away:
       (list-empty-cancelled . "No cancelled questions.")
       (list-empty-filter . "The filter hides %s; / / removes it.")
       (list-empty-filtered . "No questions match the filter; / / removes it.")
-      (list-loading . "Loading…")
       (list-none-here . "There is no question on this line")
       (list-no-section . "There are no sections; G makes some")
       (list-last-section . "This is the last section")
@@ -601,8 +603,6 @@ Its agents ask as token:%s.  To take the token away:
       (which-recipient . "Questions for: ")
 
       ;; Rules
-      (rule-loading . "Loading…")
-      (rule-failed . "%s")
       (rule-everywhere . "every project")
       (rule-not-written . "A rule, not written yet.  It would answer in your place:")
       (rule-written . "This rule answers in your place:")
@@ -648,10 +648,48 @@ Its agents ask as token:%s.  To take the token away:
       (rules-in . "Rules in %s")
       (rules-none . "  None yet.  Press A at a permission to make one.")
 
+      ;; Phones
+      (phone-url . "Address of the inbox: ")
+      (phone-picture . "QR code")
+      (phone-scan
+       . "Point the phone's camera at the code, or type this address there:
+
+  %s
+
+The code is %s.  It can be used once, until %s.
+This buffer shows when a phone has used it.")
+      (phone-copied . "Copied the address")
+      (phone-arrived . "%s has used the pairing code; compare its phrase in the buffer *hive phone*")
+      (phone-used . "%s has used the code.  It shows four words; these are the ones:")
+      (phone-keys
+       . "\\<hive-phone-mode-map>Look at the phone, then press \\[hive-phone-compare].  If it shows other words, somebody else has used the code.")
+      (phone-same? . "Does %s show the words \"%s\"?  Yes lets it in, no refuses it. ")
+      (phone-confirmed . "Paired %s.  It can answer questions; M-x hive-phone-list lets it allow permissions, too.")
+      (phone-refused . "Refused %s.  It has no access.")
+      (phone-none-yet . "No phone has used the code yet")
+      (phone-decided . "This phone is paired or refused already; M-x hive-phone pairs another one")
+      (phone-none-here . "There is no phone on this line")
+      (phone-unconfirmed . "not confirmed")
+      (phone-in-use . "paired")
+      (phone-revoked . "revoked")
+      (phone-may-allow . "answer and allow")
+      (phone-may-answer . "answer")
+      (phone-push-on . "on")
+      (phone-not-paired . "Only a phone that is paired may allow permissions")
+      (phone-revoke? . "Revoke %s?  It loses its access at once. ")
+      (phone-is-revoked . "Revoked %s; it has no access any more")
+      (phone-allow? . "Let %s allow what agents ask for, from anywhere, as you can here? ")
+      (column-phone . "Phone")
+      (column-phone-of . "Of")
+      (column-phone-state . "State")
+      (column-phone-seen . "Seen")
+      (column-phone-may . "May")
+      (column-phone-push . "Notifications")
+      (menu-phone . "phones")
+
       ;; The statistics
-      (stats-loading . "Loading…")
       (stats-failed . "Hive could not count the questions: %s")
-      (stats-summary . "The last %d days: %s, %d answered in time")
+      (stats-summary . "The last %s: %s, %d answered in time")
       (stats-late . ", %d late")
       (stats-expired . ", %d expired")
       (stats-cancelled . ", %d cancelled")
@@ -829,7 +867,6 @@ Its agents ask as token:%s.  To take the token away:
       (which-thread . "Thread: ")
       (which-shared . "Shared buffer of: ")
       (which-shared-file . "Save messages to: ")
-      (shared-done-note . "Note (what was done): ")
       (handle-ambiguous . "\"%s\" matches several names: %s")
       (handle-all . "  everyone here")
       (handle-you . "  you")
@@ -895,6 +932,9 @@ It must be what the human's own command came to; for anything else
 see `hive-announce'."
   (declare (compiler-macro hive-messages-check))
   (message "%s" (apply #'hive-words key args)))
+
+;; Most files are loaded before that one.
+(autoload 'hive-announce "hive-notify")
 
 (defun hive-fail (key &rest args)
   "Signal a `user-error' with the sentence KEY, filled in with ARGS."

@@ -7,10 +7,11 @@
 
 ;;; Commentary:
 
-;; The mode line shows the number of pending questions, those that block an
-;; agent apart, in the colour of the most urgent one, the number of mentions, whether the sidecar is missing,
-;; and whether notifications are suppressed.  Snoozed questions do not count.
-;; A click answers.
+;; The mode line shows the number of pending questions in the colour of the
+;; most urgent one, with those that block an agent counted apart.  It also shows
+;; the number of mentions, whether the sidecar is missing, and whether
+;; notifications are suppressed.  Snoozed questions do not count.  A click
+;; answers.
 ;;
 ;; With `hive-side-window' the list of questions is in a side window as long
 ;; as questions are pending.  That window is never selected, and opens only

@@ -55,6 +55,7 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-outreach)
+(require 'hive-phone)
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-rules)
@@ -126,7 +127,8 @@ The desk that has the focus shows desktop notifications first."
   "Synchronize after a handshake: focus, outbox and questions."
   (setq hive-mode--focused 'unknown)
   (hive-mode--focus)
-  (hive-outbox-connected)
+  ;; If the outbox cannot be read, the questions arrive all the same.
+  (hive-rpc-guarded #'hive-outbox-connected)
   (hive-model-refresh))
 
 (defun hive-mode--enable ()

@@ -230,8 +230,7 @@ Prompts of a snapshot that were known before are not new.")
   "Run `hive-changed-hook'; a failing function does not stop the others."
   (setq hive-model--timer nil)
   (save-match-data
-    (run-hook-wrapped 'hive-changed-hook
-                      (lambda (function) (hive-rpc-guarded function) nil))))
+    (hive-rpc-run-hook 'hive-changed-hook)))
 
 ;;;; The known prompts
 
@@ -346,7 +345,7 @@ first; they are applied again on top.  Settled prompts stay known."
                    (hive-model--put known)
                  (hive-model-put-prompt prompt))
                (hive-model--news-p prompt known))
-      (run-hook-with-args 'hive-arrived-functions prompt))))
+      (hive-rpc-run-hook 'hive-arrived-functions prompt))))
 
 ;;;; Receiving prompts
 
@@ -357,20 +356,20 @@ first; they are applied again on top.  Settled prompts stay known."
 (defvar hive-model--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
 
-(defun hive-model--told (prompt)
+(defun hive-model--receive (prompt)
   "Take PROMPT, from a notification."
   (when hive-model--arrivals
     (push prompt (cdr hive-model--arrivals)))
   (when (hive-model-put-prompt prompt)
-    (run-hook-with-args 'hive-arrived-functions prompt)))
+    (hive-rpc-run-hook 'hive-arrived-functions prompt)))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'hivemind-ask)) prompt)
+(cl-defmethod hive-rpc-handle ((_method (eql 'hivemind-ask)) prompt)
   "Take PROMPT, a new question."
-  (hive-model--told prompt))
+  (hive-model--receive prompt))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'prompt/changed)) prompt)
+(cl-defmethod hive-rpc-handle ((_method (eql 'prompt/changed)) prompt)
   "Take PROMPT, a question that changed."
-  (hive-model--told prompt))
+  (hive-model--receive prompt))
 
 ;;;; Fetching a snapshot
 
@@ -394,7 +393,7 @@ first; they are applied again on top.  Settled prompts stay known."
 (defun hive-model-refresh ()
   "Fetch all pending questions, page by page, then replace the model by them."
   (hive-model--cancel)
-  (let ((arrivals (list 'told)))
+  (let ((arrivals (list 'arrivals)))
     (setq hive-model--arrivals arrivals)
     (hive-model--fetch nil nil arrivals)))
 
@@ -426,7 +425,7 @@ refresh has another one, which ends this one."
          (hive-rpc-log "no snapshot: %S" err)
          (hive-model--again))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/resync)) _params)
   "Fetch a snapshot, as the sidecar lost its place in the event log.
 Turns may have ended unnoticed, so fetch the sessions too."
   (hive-model-refresh)
@@ -484,14 +483,14 @@ Each is a plist with its current :turn.")
                 ;; A list that was cut short says nothing of the sessions it lacks.
                 (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
                 (mapc #'hive-model--remember-session sessions)
-                (run-hook-with-args 'hive-model-sessions-listed-functions sessions)
-                (run-hooks 'hive-model-sessions-changed-hook)))
-   :error (lambda (err) (hive-rpc-log "no sessions: %S" err))))
+                (hive-rpc-run-hook 'hive-model-sessions-listed-functions sessions)
+                (hive-rpc-run-hook 'hive-model-sessions-changed-hook)))
+   :error (lambda (err) (hive-rpc-again err #'hive-model-refresh-sessions))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'session/changed)) session)
+(cl-defmethod hive-rpc-handle ((_method (eql 'session/changed)) session)
   "Take SESSION, which changed."
   (hive-model--remember-session session)
-  (run-hooks 'hive-model-sessions-changed-hook))
+  (hive-rpc-run-hook 'hive-model-sessions-changed-hook))
 
 (defun hive-model--sidecar ()
   "Forget all sessions when Hive is turned off."

@@ -16,27 +16,6 @@
 (defconst hive-program-node-version "24.15.0"
   "The oldest Node.js that runs the sidecar.")
 
-(defconst hive-program-agent-variables
-  '("HIVE_AGENT"
-    "HIVE_SESSION"
-    "CLAUDECODE"
-    "CLAUDE_CODE_SESSION_ID"
-    "CLAUDE_PID"
-    "CODEX_SESSION_ID"
-    "CODEX_THREAD_ID"
-    "CODEX_TOOL_CALL_ID"
-    "CODEX_CI"
-    "CODEX_VERSION"
-    "CODEX_SANDBOX"
-    "CODEX_SANDBOX_NETWORK_DISABLED"
-    "GEMINI_CLI"
-    "CURSOR_AGENT"
-    "OPENCODE"
-    "AI_AGENT"
-    "HIVE_PARENT")
-  "Environment variables that mark the shell of an agent, and its parent.
-Settings such as CODEX_HOME belong to the human.")
-
 (defconst hive-rpc-codes
   '((parse . -32700)
     (invalid-request . -32600)

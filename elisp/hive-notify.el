@@ -188,7 +188,7 @@ Leave out those that are already settled or answered."
 
 (defvar hive-notify--list nil "The notices, newest first.")
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) notice)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/notice)) notice)
   "Show NOTICE and keep it."
   (hive-notify--keep (cons notice hive-notify--list))
   (unless (hive-notify--said-p notice)
@@ -221,7 +221,7 @@ If an answer from this Emacs was rejected, its outbox has reported it."
         (append (cl-remove-if-not (lambda (notice) (> (or (plist-get notice :notice_id) -1) newest))
                                   hive-notify--list)
                 stored))))
-   :error (lambda (err) (hive-rpc-log "no earlier notices: %S" err))))
+   :error (lambda (err) (hive-rpc-again err #'hive-notify--fetch))))
 
 (add-hook 'hive-connected-hook #'hive-notify--fetch)
 
@@ -230,21 +230,22 @@ If an answer from this Emacs was rejected, its outbox has reported it."
   (let ((buffer (get-buffer hive-notify--name)))
     (when buffer
       (with-current-buffer buffer
-        (let ((inhibit-read-only t) (place (point)))
-          (erase-buffer)
-          (unless hive-notify--list (insert (hive-words 'no-notices) "\n"))
-          (dolist (notice hive-notify--list)
-            (insert (propertize (hive-words 'ago (hive-text-age (plist-get notice :at))) 'face 'hive-shadow)
-                    "  "
-                    (propertize (hive-text-inert (plist-get notice :text))
-                                'face (and (equal "error" (plist-get notice :severity))
-                                           'hive-critical))
-                    "\n")
-            (when (stringp (plist-get notice :sent))
-              (insert (propertize (hive-words 'notice-sent) 'face 'hive-shadow) " "
-                      (hive-text-inert (plist-get notice :sent)) "\n")))
-          (hive-wrap-heed (point-min) (point-max))
-          (goto-char (min place (point-max))))))))
+        (hive-text-reprint
+         (lambda ()
+           (unless hive-notify--list (insert (hive-words 'no-notices) "\n"))
+           (mapc #'hive-notify--insert hive-notify--list)
+           (hive-wrap-heed (point-min) (point-max))))))))
+
+(defun hive-notify--insert (notice)
+  "Insert NOTICE, with what was sent if that is known."
+  (insert (propertize (hive-words 'ago (hive-text-age (plist-get notice :at))) 'face 'hive-shadow)
+          "  "
+          (propertize (hive-text-inert (plist-get notice :text))
+                      'face (and (equal "error" (plist-get notice :severity)) 'hive-critical))
+          "\n")
+  (when (stringp (plist-get notice :sent))
+    (insert (propertize (hive-words 'notice-sent) 'face 'hive-shadow) " "
+            (hive-text-inert (plist-get notice :sent)) "\n")))
 
 ;;;###autoload
 (defun hive-notices ()

@@ -210,7 +210,7 @@ file is made before it is needed, and stays as long as this Emacs.")
               (vector directory
                       (file-name-directory (expand-file-name hive-outbox-key-file)))))
     ;; An answer that cannot be kept is refused when it is given.
-    (error (message "%s" (error-message-string oops)) nil)))
+    (error (hive-announce 'outbox-unusable (error-message-string oops)) nil)))
 
 (add-hook 'hive-rpc-greeting-functions #'hive-outbox--greeting)
 
@@ -295,8 +295,7 @@ Without RECORDS, delete the file, or empty it if it is kept."
 
 ;;;; Entries
 
-(cl-defstruct (hive-outbox-entry (:constructor hive-outbox-entry-make)
-			  (:copier nil))
+(cl-defstruct (hive-outbox-entry (:constructor hive-outbox-entry-make) (:copier nil))
   "An answer or a message in the outbox.  FILE has its records.
 TOPIC caches the result of `hive-outbox-entry-subject'.  REPORT is what
 collects its outcome, or nil if it is announced by itself.  It is not
@@ -343,6 +342,10 @@ They need not wait for any other entry."
         :response_id (hive-outbox-entry-response-id entry)
         :code (hive-outbox-entry-code entry)
         :text (hive-outbox-entry-text entry)))
+
+(defun hive-outbox-entry-closing (entry)
+  "Return the record that ENTRY is closed: it was stored, taken back or deleted."
+  (list :entry "closed" :response_id (hive-outbox-entry-response-id entry)))
 
 (defconst hive-outbox--methods '("hivemind-response" "prompt/amend" "message/post")
   "What an entry may request; nothing else is sent.")
@@ -450,7 +453,7 @@ it is delayed before it is sent, by default none."
                 :delayed-until (if delay (+ (hive-now) delay) 0))))
     (condition-case oops
         (hive-outbox-append (hive-outbox-entry-file entry)
-                             (hive-outbox-entry-record entry))
+                            (hive-outbox-entry-record entry))
       ((error quit)
        (unless (string-empty-p text) (kill-new text))
        (hive-fail (if ask-id 'answer-unsaved 'message-unsaved) (error-message-string oops))))
@@ -519,7 +522,7 @@ When that is done, this is called again."
   (when (and (hive-sidecar-connected-p) (not hive-outbox--sending))
     (let* ((now (hive-now))
            (first (hive-outbox-entry-first (cl-remove-if-not #'hive-outbox-sendable-p
-                                                      hive-outbox--entries)))
+                                                             hive-outbox--entries)))
            (due (cl-find-if (lambda (entry)
                               (<= (hive-outbox--due entry) now))
                             first)))
@@ -569,9 +572,8 @@ When that is done, this is called again."
   (let ((prompt (hive-model-prompt (hive-outbox-entry-ask-id entry))))
     (unless (and prompt (hive-prompt-pending-p prompt))
       (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)))
-  (hive-outbox--append-record entry (list :entry "closed" :response_id
-                                 (hive-outbox-entry-response-id entry)))
-  (run-hook-with-args 'hive-outbox-stored-functions entry result))
+  (hive-outbox--append-record entry (hive-outbox-entry-closing entry))
+  (hive-rpc-run-hook 'hive-outbox-stored-functions entry result))
 
 (defun hive-outbox--failed (entry err)
   "Retry or reject ENTRY after ERR, a plist of :code, :name and :text."
@@ -598,7 +600,7 @@ When that is done, this is called again."
         (hive-outbox-entry-text entry) (hive-text-sendable (or text "")))
   (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)
   (hive-outbox--append-record entry (hive-outbox-entry-rejection entry))
-  (run-hook-with-args 'hive-outbox-rejected-functions entry))
+  (hive-rpc-run-hook 'hive-outbox-rejected-functions entry))
 
 ;;;; What is delayed
 
@@ -617,12 +619,11 @@ entry stays delayed for ever and an error says why."
   (when (memq entry (hive-outbox-delayed))
     ;; Whatever happens to the disk, this Emacs does not send it.
     (setf (hive-outbox-entry-delayed-until entry) 1.0e+INF)
-    (hive-outbox-append (hive-outbox-entry-file entry)
-                        (list :entry "closed" :response_id (hive-outbox-entry-response-id entry)))
+    (hive-outbox-append (hive-outbox-entry-file entry) (hive-outbox-entry-closing entry))
     (setq hive-outbox--entries (delq entry hive-outbox--entries))
     (hive-rpc-guarded #'hive-outbox--compact (hive-outbox-entry-file entry))
     (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)
-    (run-hook-with-args 'hive-outbox-taken-back-functions entry)
+    (hive-rpc-run-hook 'hive-outbox-taken-back-functions entry)
     t))
 
 (defun hive-outbox-send-delayed ()
@@ -666,7 +667,7 @@ It keeps its id, so if it was stored before, it is not stored twice."
 (defun hive-outbox--discard (entry)
   "Forget ENTRY, which is unverified."
   (setq hive-outbox--entries (delq entry hive-outbox--entries))
-  (hive-outbox--append-record entry (list :entry "closed" :response_id (hive-outbox-entry-response-id entry))))
+  (hive-outbox--append-record entry (hive-outbox-entry-closing entry)))
 
 (defun hive-outbox-review ()
   "Show each entry of the outbox that was not written with your key.
@@ -695,8 +696,7 @@ Their text is lost then; `hive-doctor' shows it."
       (setq hive-outbox--entries
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
       (dolist (entry rejected)
-        (hive-outbox--append-record entry (list :entry "closed" :response_id
-                                       (hive-outbox-entry-response-id entry))))
+        (hive-outbox--append-record entry (hive-outbox-entry-closing entry)))
       (hive-changed))))
 
 (provide 'hive-outbox)

@@ -127,6 +127,8 @@
 (defvar-local hive-outreach--items nil "The items that are shown, newest first.")
 (defvar-local hive-outreach--cursor nil "The cursor of the next page, or nil.")
 (defvar-local hive-outreach--kind nil "The only kind that is shown, or nil.")
+(defvar-local hive-outreach--arrivals nil
+  "During a fetch, a cons whose cdr is what arrived since, newest first.")
 (defvar hive-outreach--timer nil "The timer of the next printing, or nil.")
 (defvar hive-outreach--arrived nil "The items to be announced, newest first.")
 (defvar hive-outreach--say-timer nil "The timer that will announce them, or nil.")
@@ -169,14 +171,14 @@
       (dolist (item items)
         (hive-notify-say "%s" (hive-outreach--line item away))))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
+(cl-defmethod hive-rpc-handle ((_method (eql 'outreach/received)) item)
   "Take ITEM, which an agent sent."
   (when (and hive-notify-echo (not (hive-notify-suppressed-p item))
              (not (equal (plist-get item :status) "suppressed")))
     (hive-outreach--say item))
   (hive-outreach--update item))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'outreach/changed)) item)
+(cl-defmethod hive-rpc-handle ((_method (eql 'outreach/changed)) item)
   "Take ITEM, which changed."
   (hive-outreach--update item))
 
@@ -185,13 +187,18 @@
   (let ((buffer (get-buffer hive-outreach--name)))
     (when buffer
       (with-current-buffer buffer
-        (let ((known (cl-member (plist-get item :outreach_id) hive-outreach--items
-                                :test #'equal
-                                :key (lambda (one) (plist-get one :outreach_id)))))
-          (cond (known (setcar known item))
-                ((member hive-outreach--kind (list nil (plist-get item :kind)))
-                 (push item hive-outreach--items)))))
+        (when hive-outreach--arrivals (push item (cdr hive-outreach--arrivals)))
+        (hive-outreach--take item))
       (hive-outreach--soon))))
+
+(defun hive-outreach--take (item)
+  "Put ITEM among the items of this buffer, in place of its former state."
+  (let ((known (cl-member (plist-get item :outreach_id) hive-outreach--items
+                          :test #'equal
+                          :key (lambda (one) (plist-get one :outreach_id)))))
+    (cond (known (setcar known item))
+          ((member hive-outreach--kind (list nil (plist-get item :kind)))
+           (push item hive-outreach--items)))))
 
 (defun hive-outreach--soon ()
   "Print the buffer soon, once for several items."
@@ -293,19 +300,24 @@ older ones, \\[revert-buffer] fetches them again.
 ;;;; Fetching
 
 (defun hive-outreach--fetch (cursor)
-  "Fetch the newest items, or with CURSOR, the page there."
-  (let ((kind hive-outreach--kind))
+  "Fetch the newest items, or with CURSOR, the page there.
+What arrives in the meantime is newer than the page.  A later fetch
+replaces this one."
+  (let ((kind hive-outreach--kind) (arrivals (list 'arrivals)))
+    (setq hive-outreach--arrivals arrivals)
     (hive-rpc-request
      'outreach/list `( :limit ,hive-outreach--page ,@(when kind (list :kind kind))
                        ,@(when cursor (list :cursor cursor)))
      :success
      (lambda (result)
        (let ((buffer (get-buffer hive-outreach--name)))
-         (when (and buffer (equal kind (buffer-local-value 'hive-outreach--kind buffer)))
+         (when (and buffer (eq arrivals (buffer-local-value 'hive-outreach--arrivals buffer)))
            (with-current-buffer buffer
              (setq hive-outreach--items (append (and cursor hive-outreach--items)
                                                 (append (plist-get result :outreach) nil))
-                   hive-outreach--cursor (plist-get result :next_cursor)))
+                   hive-outreach--cursor (plist-get result :next_cursor)
+                   hive-outreach--arrivals nil)
+             (mapc #'hive-outreach--take (reverse (cdr arrivals))))
            (hive-outreach--print))))
      :error (lambda (err)
               (hive-announce 'outreach-fetch-failed (hive-text-line (plist-get err :text) 200))))))
@@ -316,12 +328,16 @@ older ones, \\[revert-buffer] fetches them again.
 (defun hive-outreach ()
   "List the pings, cards and reports of agents."
   (interactive)
+  (pop-to-buffer (hive-outreach-buffer))
+  (hive-outreach--fetch nil))
+
+(defun hive-outreach-buffer ()
+  "Return the buffer of the list, with what is known by now."
   (let ((buffer (get-buffer-create hive-outreach--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-outreach-mode) (hive-outreach-mode))
-      (hive-outreach--print)
-      (hive-outreach--fetch nil))
-    (pop-to-buffer buffer)))
+      (hive-outreach--print))
+    buffer))
 
 (defun hive-outreach-next ()
   "Go to the next item."

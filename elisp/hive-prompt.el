@@ -248,31 +248,14 @@ Events with the same words are one, at the place and time of the first."
   (when (hive-rpc-true-p prompt :context_truncated)
     (insert (hive-words 'context-loading))))
 
-(defun hive-prompt--place (position)
-  "Return the line and column of POSITION, for `hive-prompt--position'."
-  (save-excursion
-    (goto-char position)
-    (cons (line-number-at-pos) (current-column))))
-
-(defun hive-prompt--position (place)
-  "Return the position at PLACE, or the nearest one that there is."
-  (save-excursion
-    (goto-char (point-min))
-    (forward-line (1- (car place)))
-    (move-to-column (cdr place))
-    (point)))
-
 (defun hive-prompt--print ()
   "Print the question; point stays where it is, in each window."
-  (let* ((prompt hive-prompt--prompt)
-         (inhibit-read-only t)
-         (place (hive-prompt--place (point)))
-         ;; A window that is not selected has a point of its own.
-         (windows (mapcar (lambda (window)
-                            (cons window (hive-prompt--place (window-point window))))
-                          (get-buffer-window-list nil nil t)))
-         begin)
-    (erase-buffer)
+  (hive-text-reprint #'hive-prompt--insert)
+  (set-buffer-modified-p nil))
+
+(defun hive-prompt--insert ()
+  "Insert the question with all that belongs to it."
+  (let ((prompt hive-prompt--prompt) begin)
     (hive-fold-set-up nil nil)
     (insert (propertize
              (string-join
@@ -310,11 +293,7 @@ Events with the same words are one, at the place and time of the first."
     (hive-links-activate begin (point))
     (hive-prompt--insert-receipts prompt)
     (hive-prompt--insert-others)
-    (hive-wrap-like-lines (point-min) (point-max))
-    (set-buffer-modified-p nil)
-    (goto-char (hive-prompt--position place))
-    (pcase-dolist (`(,window . ,place) windows)
-      (set-window-point window (hive-prompt--position place)))))
+    (hive-wrap-like-lines (point-min) (point-max))))
 
 ;;;; The mode
 
@@ -390,9 +369,9 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
     (hive-rpc-request
      'prompt/get (list :ask_id id)
      :success (lambda (result)
-                (hive-prompt--show-changes buffer :prompt (plist-get result :prompt)
-                                   :events (plist-get result :events)
-                                   :changed (append (plist-get result :changed_files) nil)))
+                (hive-prompt--show-changes
+                 buffer :prompt (plist-get result :prompt) :events (plist-get result :events)
+                 :changed (append (plist-get result :changed_files) nil)))
      :error (lambda (err)
               (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200))))
     (hive-rpc-request
@@ -401,8 +380,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
                 (hive-prompt--show-changes
                  buffer :others
                  (cl-remove id (append (plist-get result :prompts) nil) :test #'equal
-                            :key (lambda (other) (plist-get other :ask_id)))))
-     :error #'ignore)))
+                            :key (lambda (other) (plist-get other :ask_id))))))))
 
 (cl-defun hive-prompt--show-changes (buffer &key prompt events changed (others nil others-p))
   "Show PROMPT, EVENTS and files CHANGED, or OTHERS, in BUFFER if it is live."
@@ -443,8 +421,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
       (setq hive-prompt--prompt prompt)
       (hive-prompt--print)
-      (goto-char (point-min))
-      (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window (point))))
+      (hive-text-to-top))
     (hive-prompt--fetch buffer)
     buffer))
 
@@ -580,7 +557,7 @@ It is written only when you say so."
   (hive-respond-send hive-prompt--prompt (append (list :decision label :selected (vector label))
                                                  (and words (list :comment words)))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'desk/open_prompt)) params)
   "Show the question in PARAMS, whose popup the human clicked."
   (let ((prompt (hive-model-prompt (plist-get params :ask_id))))
     (when prompt

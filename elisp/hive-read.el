@@ -43,7 +43,9 @@
 
 (defun hive-permission-mark (prompt)
   "Return the label of PROMPT if it asks for a permission, or \"\"."
-  (if (hive-permission-p prompt) (propertize "PERMISSION " 'face 'hive-warning) ""))
+  (if (hive-permission-p prompt)
+      (propertize (concat (hive-words 'permission-mark) " ") 'face 'hive-warning)
+    ""))
 
 (defun hive-permission-refuses-p (prompt label)
   "Return non-nil if choosing LABEL in PROMPT permits nothing."
@@ -158,22 +160,24 @@ The buffer follows what the agent adds while the human types."
 (defun hive-read--show (prompt buffer)
   "Print PROMPT in BUFFER, or each question of a batch."
   (with-current-buffer buffer
-    (let ((inhibit-read-only t) (place (point)))
-      (unless (derived-mode-p 'special-mode)
-        (special-mode)
-        (visual-line-mode))
-      (erase-buffer)
-      (if (plist-get prompt :batch)
-          (hive-batch-insert (plist-get prompt :batch))
-        (hive-read--insert prompt))
-      (hive-wrap-heed (point-min) (point-max))
-      (goto-char (min place (point-max))))))
+    (unless (derived-mode-p 'special-mode)
+      (special-mode)
+      (visual-line-mode))
+    (let ((notes hive-read--notes-shown))
+      (hive-text-reprint
+       (lambda ()
+         (if (plist-get prompt :batch)
+             (hive-batch-insert (plist-get prompt :batch))
+           (hive-read--insert prompt))
+         (hive-wrap-heed (point-min) (point-max))))
+      ;; A new note must be in sight.
+      (unless (equal notes hive-read--notes-shown) (hive-text-to-top)))))
 
 (defun hive-read--insert (prompt)
   "Insert the question, the notes and the context of PROMPT."
   (setq hive-read--notes-shown (plist-get prompt :notes))
   (insert (hive-text-inert (plist-get prompt :question)) "\n")
-  ;; Above the context, which may be long: new ones must be in sight.
+  ;; Above the context, which may be long.
   (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
   (let ((context (plist-get prompt :context)))
     (when context (insert "\n" (hive-diff-text (hive-text-inert context)) "\n")))
@@ -191,13 +195,18 @@ The buffer follows what the agent adds while the human types."
                        (hive-text-inert (plist-get option :description))))
              (plist-get prompt :options) "\n"))
 
-(defun hive-read--fetch (prompt buffer)
-  "Fetch the whole context of PROMPT, and print it in BUFFER."
+(defun hive-read-fetch (prompt then)
+  "Fetch PROMPT with its whole context, and call THEN with it."
   (hive-rpc-request
    'prompt/get (list :ask_id (plist-get prompt :ask_id))
-   :success (lambda (result)
-              (when (buffer-live-p buffer)
-                (hive-read--show (plist-get result :prompt) buffer)))))
+   :success (lambda (result) (funcall then (plist-get result :prompt)))
+   :error (lambda (err)
+            (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200)))))
+
+(defun hive-read--fetch (prompt buffer)
+  "Fetch the whole context of PROMPT, and print it in BUFFER."
+  (hive-read-fetch prompt (lambda (whole)
+                            (when (buffer-live-p buffer) (hive-read--show whole buffer)))))
 
 ;;;; Half-typed options
 
@@ -333,7 +342,9 @@ semicolon or a dash, or else free text."
                       (hive-human-label prompt)
                       (hive-text-line (plist-get prompt :project) 24)
                       (hive-prompt-waits prompt)
-                      (if (hive-permission-p prompt) "  permission" ""))
+                      (if (hive-permission-p prompt)
+                          (concat "  " (hive-words 'permission-annotation))
+                        ""))
               'face 'completions-annotations))
 
 (defun hive-read--mark (prompt)

@@ -94,6 +94,9 @@ once.  The agent notices nothing of an answer that is taken back with
                         :value-type number))
   :group 'hive)
 
+(defconst hive-respond--margin 5
+  "Seconds between the end of the delay and the time limit of a question.")
+
 (defun hive-respond-undo-delay (prompt answer)
   "Return for how many seconds ANSWER to PROMPT is delayed, or nil.
 An answer is not delayed if another human is about to answer, and it is
@@ -111,8 +114,7 @@ sent before the question expires."
          (not (hive-human-claimer (or (hive-model-prompt (plist-get prompt :ask_id)) prompt)))
          seconds)))
 
-(defconst hive-respond--margin 5
-  "Seconds between the end of the delay and the time limit of a question.")
+(defvar hive-respond-delayed-hook nil "Run when an answer was given that is delayed before it is sent.")
 
 (defun hive-respond-send (prompt answer)
   "Put ANSWER to PROMPT into the outbox and report that.
@@ -122,8 +124,6 @@ ANSWER is a plist of :decision, :selected and :comment."
     (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text nil delay)
     (if delay (run-hooks 'hive-respond-delayed-hook)
       (hive-respond--say-queued prompt text))))
-
-(defvar hive-respond-delayed-hook nil "Run when an answer was given that is delayed before it is sent.")
 
 (defun hive-respond--say-queued (prompt text)
   "Report that an answer to PROMPT is queued.
@@ -363,7 +363,8 @@ Return non-nil if it is snoozed."
              hive-model-snoozed)
     (pcase-dolist (`(,id . ,prompt) back)
       (remhash id hive-model-snoozed)
-      (run-hook-with-args 'hive-arrived-functions prompt)))
+      (when (hive-human-mine-p prompt)
+        (hive-rpc-run-hook 'hive-arrived-functions prompt))))
   (hive-changed))
 
 (add-hook 'hive-changed-hook #'hive-respond--plan)

@@ -12,7 +12,7 @@
 ;; uses jsonrpc.
 ;;
 ;; All requests are asynchronous: `hive-rpc-request'.  Notifications call the
-;; generic function `hive-rpc-notify'; each capability adds methods for those
+;; generic function `hive-rpc-handle'; each capability adds methods for those
 ;; it understands: hive-model.el for questions.  Callbacks and methods run
 ;; outside the process filter, and no error and no quit escapes from them.
 
@@ -70,6 +70,10 @@
       (apply function args)
     ((error quit) (hive-rpc-log "error: %S" oops) nil)))
 
+(defun hive-rpc-run-hook (hook &rest args)
+  "Call each function of HOOK with ARGS; one that fails does not stop the others."
+  (run-hook-wrapped hook (lambda (function) (apply #'hive-rpc-guarded function args) nil)))
+
 (defun hive-rpc--work ()
   "Do the deferred work for one slice of time."
   (setq hive-rpc--timer nil)
@@ -122,6 +126,14 @@ A port, or \"HOST:PORT\"; nil means nowhere.  The agents need a token:
 see the command hive token.  The first Emacs that starts gets the
 port.  It takes effect when the sidecar starts (\\[hive-restart])."
   :type '(choice (const :tag "Not" nil) (natnum :tag "Port") (string :tag "HOST:PORT"))
+  :group 'hive)
+
+(defcustom hive-serve-inbox nil
+  "Whether `hive-serve' serves the inbox for your phone, too.
+A string is the address at which phones reach it, such as
+\"https://hive.example.org\": that of a proxy with TLS.  It takes effect
+when the sidecar starts (\\[hive-restart])."
+  :type '(choice (const :tag "No" nil) (const :tag "Yes" t) (string :tag "Address"))
   :group 'hive)
 
 (defcustom hive-opencode nil
@@ -194,6 +206,9 @@ Signal `hive-program-missing' with a sentence if one is missing."
   "Return the command of the sidecar with its options."
   (append (hive-program-command)
           (when hive-serve (list "--serve" (format "%s" hive-serve)))
+          (cond ((not hive-serve) nil)
+                ((stringp hive-serve-inbox) (list "--inbox-url" hive-serve-inbox))
+                (hive-serve-inbox (list "--inbox")))
           (when hive-opencode (cons "--opencode" hive-opencode))))
 
 ;;;; The environment
@@ -393,7 +408,7 @@ A stream that is out of step never recovers."
   "The connection for requests, or nil if there is none.
 It is set when the handshake is complete.")
 
-(cl-defgeneric hive-rpc-notify (_method _params)
+(cl-defgeneric hive-rpc-handle (_method _params)
   "Handle the notification METHOD, a symbol, with its PARAMS, a plist.
 Capabilities add methods with an `eql' specializer.  Notifications
 that have no method are from a newer sidecar and are ignored."
@@ -414,7 +429,7 @@ has ended.  The program must exist: see `executable-find'."
   "Handle the notification METHOD of CONN with PARAMS."
   ;; A connection that was dropped may still send notifications.
   (when (eq conn hive-rpc-connection)
-    (hive-rpc-notify method params)))
+    (hive-rpc-handle method params)))
 
 (defun hive-rpc-close (conn)
   "Ask CONN's process to exit, and kill it if it has not after 2 seconds.
@@ -455,8 +470,11 @@ Exactly one of the callbacks is called later: SUCCESS with the
 result, or ERROR with a plist of :code, :name and :text.  :name is
 the symbol of a domain error such as `store_busy', or `timeout',
 or `disconnected'; nil for an error of the protocol itself.
-TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
-  (let ((fail (lambda (err) (when error (hive-rpc-later error err)))))
+Without ERROR, an error is logged.  TIMEOUT is in seconds.  CONN
+defaults to `hive-rpc-connection'."
+  (let ((fail (lambda (err)
+                (if error (hive-rpc-later error err)
+                  (hive-rpc-log "%s failed: %s" method (plist-get err :text))))))
     (if (not (hive-rpc-pipe-live-p conn))
         (funcall fail (list :code -1 :name 'disconnected
                             :text (hive-words 'request-not-connected)))
@@ -489,8 +507,24 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
         (error                          ; the process just ended
          (hive-rpc-log "cannot send %s: %S" method oops)
          (funcall fail (list :code -1 :name 'disconnected
-                             :text (error-message-string oops)))))))
+                             :text (error-message-string oops))))
+        (quit                           ; half of it may be in the pipe, which is of no use then
+         (hive-rpc-log "quit while sending %s" method)
+         (hive-rpc-pipe-kill conn)
+         (funcall fail (list :code -1 :name 'disconnected :text (hive-words 'sidecar-stopped)))
+         (signal 'quit nil)))))
   nil)
+
+(defconst hive-rpc--again-seconds 10 "After how many seconds a request is sent again.")
+
+(defun hive-rpc-again (err fetch)
+  "Log ERR of a request that the function FETCH has sent; call FETCH again later.
+Do so only where that may help, and only while there is a connection:
+the next one fetches everything anyway."
+  (hive-rpc-log "nothing was fetched: %S" err)
+  (when (or (eq (plist-get err :name) 'timeout) (hive-rpc-failed-p err 'transient))
+    (hive-later hive-rpc--again-seconds
+                (lambda () (when (hive-sidecar-connected-p) (hive-rpc-guarded fetch))))))
 
 (cl-defun hive-rpc-tell (method params &key (conn hive-rpc-connection) id)
   "Send the notification METHOD, a symbol, with PARAMS to CONN.
@@ -539,7 +573,7 @@ for the same :store_id.")
   (setq hive-sidecar-state state
         hive-sidecar-problem problem)
   (when problem (hive-rpc-log "%s: %s" state problem))
-  (run-hooks 'hive-sidecar-state-hook))
+  (hive-rpc-run-hook 'hive-sidecar-state-hook))
 
 (defun hive-sidecar-connected-p ()
   "Return non-nil if requests can be sent."
@@ -597,7 +631,7 @@ Each returns a new plist.")
    'initialize (append (list :protocol_version hive-sidecar-protocol
                              :client (list :name "emacs" :version emacs-version)
                              :human (hive-human-name))
-                       (cl-mapcan #'funcall hive-rpc-greeting-functions))
+                       (cl-mapcan #'hive-rpc-guarded hive-rpc-greeting-functions))
    :conn conn :timeout 20
    :success (lambda (info)
               (when (eq conn hive-rpc--process)
@@ -617,7 +651,7 @@ Each returns a new plist.")
             hive-rpc-connection conn)
       (hive-rpc-tell 'initialized nil)
       (hive-rpc--become 'connected)
-      (run-hooks 'hive-connected-hook))))
+      (hive-rpc-run-hook 'hive-connected-hook))))
 
 (defun hive-rpc--mismatch (theirs)
   "Return a sentence if the sidecar's protocol THEIRS is not ours."

@@ -59,7 +59,7 @@
 
 (defun hive-rules--failed (err)
   "Show ERR, of a request about rules."
-  (hive-announce 'rule-failed (hive-text-line (plist-get err :text) 300)))
+  (hive-announce 'from-sidecar (hive-text-line (plist-get err :text) 300)))
 
 ;;;; One rule and what it would have done
 
@@ -132,10 +132,15 @@
 
 (defun hive-rule--print ()
   "Print the rule of this buffer."
-  (let ((inhibit-read-only t) (rule hive-rule--rule))
-    (erase-buffer)
+  (setq header-line-format
+        (unless hive-rule--written (substitute-command-keys (hive-words 'rule-keys))))
+  (hive-text-reprint #'hive-rule--insert))
+
+(defun hive-rule--insert ()
+  "Insert the rule of this buffer, and what it would have answered."
+  (let ((rule hive-rule--rule))
     (if (not rule)
-        (insert (hive-words 'rule-loading))
+        (insert (hive-words 'loading))
       (insert (propertize (if hive-rule--written (hive-words 'rule-written)
                             (hive-words 'rule-not-written))
                           'face 'hive-shadow)
@@ -155,11 +160,8 @@
       (hive-rule--field 'rule-name (and (plist-get rule :name)
                                         (hive-text-inert (plist-get rule :name))))
       (if hive-rule--trial (hive-rule--insert-trial hive-rule--trial)
-        (insert "\n" (hive-words 'rule-loading) "\n")))
-    (setq header-line-format
-          (unless hive-rule--written (substitute-command-keys (hive-words 'rule-keys))))
-    (hive-wrap-like-lines (point-min) (point-max))
-    (goto-char (point-min))))
+        (insert "\n" (hive-words 'loading) "\n")))
+    (hive-wrap-like-lines (point-min) (point-max))))
 
 (defun hive-rule--show (rule prompt &optional written)
   "Go to a buffer of RULE, made from PROMPT or nil; WRITTEN if it is in the file."
@@ -168,7 +170,8 @@
   (hive-rule-mode)
   (setq hive-rule--rule rule hive-rule--prompt prompt hive-rule--written written
         hive-rule--inputs nil hive-rule--trial nil)
-  (hive-rule--print))
+  (hive-rule--print)
+  (hive-text-to-top))
 
 (defun hive-rule--sent (rule)
   "Return RULE with the fields that the sidecar takes."
@@ -198,7 +201,7 @@
 
 (defun hive-rule--demand ()
   "Signal an error unless the rule of this buffer can be changed."
-  (unless hive-rule--rule (hive-fail 'rule-loading))
+  (unless hive-rule--rule (hive-fail 'loading))
   (when hive-rule--written (hive-fail 'rule-in-file)))
 
 (defun hive-rule-edit ()
@@ -238,7 +241,7 @@ If it was made from a permission that was displayed in full, allow that
 one, too."
   (interactive nil hive-rule-mode)
   (hive-rule--demand)
-  (unless hive-rule--trial (hive-fail 'rule-loading))
+  (unless hive-rule--trial (hive-fail 'loading))
   (when (plist-get hive-rule--trial :problem)
     (hive-fail 'rule-problem (hive-text-line (plist-get hive-rule--trial :problem) 300)))
   (let* ((prompt (and hive-rule--prompt (hive-prompt-unanswered-p hive-rule--prompt)
@@ -350,13 +353,16 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
 
 (defun hive-rules--print ()
   "Print the list; point stays on its line."
-  (let* ((inhibit-read-only t) (line (line-number-at-pos))
-         (list hive-rules--list)
+  (setq header-line-format (substitute-command-keys (hive-words 'rules-keys)))
+  (hive-text-reprint #'hive-rules--insert)
+  (unless (get-text-property (point) 'hive-rule) (hive-rules--go 1)))
+
+(defun hive-rules--insert ()
+  "Insert the proposals and the rules."
+  (let* ((list hive-rules--list)
          (rules (append (plist-get list :rules) nil))
          (proposals (append (plist-get list :proposals) nil)))
-    (erase-buffer)
-    (setq header-line-format (substitute-command-keys (hive-words 'rules-keys)))
-    (if (not list) (insert (hive-words 'rule-loading))
+    (if (not list) (insert (hive-words 'loading))
       (dolist (problem (append (plist-get list :problems) nil))
         (insert (propertize (hive-text-inert problem) 'face 'hive-critical) "\n"))
       (when proposals
@@ -371,10 +377,7 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
                          (hive-words 'column-project) (hive-words 'rule-used)
                          (hive-words 'rule-last) (hive-words 'rule-ends))
                  'face 'hive-shadow))
-        (mapc #'hive-rules--insert-rule rules)))
-    (goto-char (point-min))
-    (forward-line (1- line))
-    (unless (get-text-property (point) 'hive-rule) (hive-rules--go 1))))
+        (mapc #'hive-rules--insert-rule rules)))))
 
 (defun hive-rules--go (step)
   "Go to the next row in the direction STEP; stay if there is none."
@@ -402,7 +405,7 @@ rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismis
 
 (defun hive-rules-refresh ()
   "Fetch the rules and print them."
-  (interactive)
+  (interactive nil hive-rules-mode)
   (hive-rpc-request
    'rule/list nil
    :success (lambda (result)

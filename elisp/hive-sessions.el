@@ -32,13 +32,10 @@
 
 ;;;; Choosing a session
 
-(defvar hive-session-at-point-function #'ignore
-  "Function that returns the session at point in `hive-sessions-mode'.")
-
 (defun hive-sessions--which ()
   "Return the session at point in the list, or let the human choose one."
   (if (derived-mode-p 'hive-sessions-mode)
-      (funcall hive-session-at-point-function)
+      (hive-sessions-at-point)
     (let* ((sessions (or (hive-model-sessions) (hive-sidecar-demand)
                          (hive-fail 'no-agents)))
            (handle (completing-read (hive-words 'which-session)
@@ -275,8 +272,6 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                :key (lambda (session) (plist-get session :session_id)))
       (hive-fail 'no-session-here)))
 
-(setq hive-session-at-point-function #'hive-sessions-at-point)
-
 ;;;; Updating
 
 (defvar hive-sessions--timer nil "The timer of the next fetch, or nil.")
@@ -306,7 +301,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions-refresh ()
   "Fetch the sessions and print the list."
-  (interactive)
+  (interactive nil hive-sessions-mode)
   (setq hive-sessions--stale nil)
   (when (hive-sidecar-connected-p)
     (hive-rpc-request
@@ -352,7 +347,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
   "Stop updating the list."
   (dolist (hook hive-sessions--hooks) (remove-hook hook #'hive-sessions--changed)))
 
-(cl-defmethod hive-rpc-notify :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
+(cl-defmethod hive-rpc-handle :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
   "Update the list, as a turn changed."
   (hive-sessions--changed)
   (cl-call-next-method))
@@ -361,7 +356,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 
 (defun hive-sessions-toggle-ended ()
   "Show or hide the sessions that have ended."
-  (interactive)
+  (interactive nil hive-sessions-mode)
   (setq hive-sessions--ended (not hive-sessions--ended))
   (hive-sessions-refresh))
 
@@ -372,13 +367,17 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it."
   (interactive)
   (unless hive-sessions--list (hive-sidecar-demand))
+  (pop-to-buffer (hive-sessions-buffer))
+  (hive-sessions-refresh))
+
+(defun hive-sessions-buffer ()
+  "Return the buffer of the list, with the sessions that are known by now."
   (let ((buffer (get-buffer-create hive-sessions--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-sessions-mode) (hive-sessions-mode))
       (hive-sessions--follow)
-      (hive-sessions--print)
-      (hive-sessions-refresh))
-    (pop-to-buffer buffer)))
+      (hive-sessions--print))
+    buffer))
 
 (provide 'hive-sessions)
 ;;; hive-sessions.el ends here

@@ -109,7 +109,7 @@ It mentions the author if that is an agent."
     (let ((problems (hive-shared-compose--problems result))
           (id (hive-outbox-entry-response-id entry)))
       (when problems (hive-announce 'posted-but problems))
-      (run-hook-with-args 'hive-post-stored-functions id result))))
+      (hive-rpc-run-hook 'hive-post-stored-functions id result))))
 
 (defun hive-shared-compose--post-rejected (entry)
   "Report that the post in ENTRY was rejected; put it into the kill ring."
@@ -178,11 +178,12 @@ processed, unless the session's mentions only remind."
           (handle (completing-read (hive-words 'which-mention)
                                    (hive-model-handle-table (plist-get place :project_dir)))))
      (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place))))
-  (when (string-blank-p handle) (hive-fail 'mention-nobody))
+  (setq handle (string-remove-prefix "@" (string-trim handle)))
+  (when (string-empty-p handle) (hive-fail 'mention-nobody))
   (hive-post-check body)
   (let ((session (cl-find handle (hive-model-sessions) :test #'equal
                           :key (lambda (session) (plist-get session :handle)))))
-    (hive-post-send (format "@%s %s" (string-remove-prefix "@" handle) body)
+    (hive-post-send (format "@%s %s" handle body)
                     :place (if session
                                (list :confirmed t
                                      :project (plist-get session :project)
@@ -572,7 +573,7 @@ An error here would remove the hook."
   "Post what you have written below the line.
 It is on disk before it is deleted here, and reaches the store even if
 Emacs or the sidecar crashes."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (let ((posts (hive-shared--posts (hive-shared-draft))))
     (dolist (post posts) (hive-post-check (car post)))
     (dolist (post posts)
@@ -595,7 +596,7 @@ Emacs or the sidecar crashes."
 (defun hive-shared-discard ()
   "Kill the draft.
 The next one is no reply and is not urgent."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (let ((draft (hive-shared-draft)))
     (unless (string-blank-p draft) (kill-new draft))
     (hive-shared--clear)
@@ -605,7 +606,7 @@ The next one is no reply and is not urgent."
 (defun hive-shared-toggle-urgent ()
   "Make the draft urgent, or normal again.
 An urgent mention holds a session even if its mentions only remind."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (setq hive-shared-urgent (not hive-shared-urgent))
   (force-mode-line-update)
   (hive-say (if hive-shared-urgent 'draft-urgent 'draft-normal)))
@@ -619,7 +620,7 @@ An urgent mention holds a session even if its mentions only remind."
 (defun hive-shared-reply (&optional message)
   "Reply to MESSAGE, by default the one at point, below the line.
 Posting the reply marks its mention of you done."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (hive-shared-begin-reply (or message (hive-shared--demand))))
 
 (defun hive-shared-begin-reply (message)
@@ -653,7 +654,7 @@ Posting the reply marks its mention of you done."
 (defun hive-shared-done (&optional note)
   "Mark the mention of you at point done.
 With a prefix argument, ask for a NOTE about what you did."
-  (interactive (list (and current-prefix-arg (read-string (hive-words 'shared-done-note)))))
+  (interactive (list (and current-prefix-arg (read-string (hive-words 'which-done-note)))))
   (let ((mention (hive-mentions-open-p (hive-shared--demand))))
     (unless mention (hive-fail 'no-mention-in-message))
     (hive-mentions-process (list (plist-get mention :mention_id)) :note note)))

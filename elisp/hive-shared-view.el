@@ -10,7 +10,7 @@
 ;; A shared buffer has a short introduction, a range of the messages in the
 ;; store in their order, a line, and below it the human's draft:
 ;;
-;;     Agents and their human share this buffer, and how they do.
+;;     Agents and their human share this buffer.  A mention notifies whom it names.
 ;;
 ;;     [Earlier messages]
 ;;     ## 2026-01-11 18:00:00 Claude-abc12
@@ -374,7 +374,7 @@ A later fetch replaces this one."
 (defun hive-shared-refresh ()
   "Fetch the last messages; those already shown stay in place.
 If there would be a gap between both, start again with the last ones."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (when (hive-sidecar-connected-p)
     (hive-shared--request (list :limit (min 500 hive-shared-limit))
                           #'hive-shared--refreshed)))
@@ -428,14 +428,14 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared-page-back ()
   "Show older messages."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (cond ((not hive-shared-earlier) (hive-fail 'shared-first))
         (t (hive-sidecar-demand)
            (hive-shared--back hive-shared-limit))))
 
 (defun hive-shared-page-forward ()
   "Show newer messages, after you have paged back."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (cond
    ((not hive-shared-later) (hive-fail 'shared-last))
    (t (hive-sidecar-demand)
@@ -450,7 +450,7 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared-latest ()
   "Show the last messages and go to where you write."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (when (and hive-shared-later (hive-sidecar-connected-p))
     (hive-shared-drop-last (hive-shared-count))
     (setq hive-shared-later nil)
@@ -484,7 +484,7 @@ If there would be a gap between both, start again with the last ones."
          (hive-shared-trim)
          (hive-shared-edges))))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'message/posted)) message)
+(cl-defmethod hive-rpc-handle ((_method (eql 'message/posted)) message)
   "Show MESSAGE, a new one, in its buffers."
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
@@ -515,7 +515,7 @@ If there would be a gap between both, start again with the last ones."
 (add-hook 'hive-mentions-changed-functions #'hive-shared--mention-changed)
 (add-hook 'hive-connected-hook #'hive-shared--connected)
 
-(cl-defmethod hive-rpc-notify :after ((_method (eql 'desk/resync)) _params)
+(cl-defmethod hive-rpc-handle :after ((_method (eql 'desk/resync)) _params)
   "Refresh all shared buffers, as the sidecar lost its place in the log."
   (hive-shared--connected))
 

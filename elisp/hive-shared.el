@@ -48,22 +48,22 @@ Skip hidden text.  Return nil if there is none."
 
 (defun hive-shared-next-mention ()
   "Go to the next mention of you."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (unless (hive-shared--next 'hive-mention 1) (hive-fail 'shared-no-next-mention)))
 
 (defun hive-shared-previous-mention ()
   "Go to the previous mention of you."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (unless (hive-shared--next 'hive-mention -1) (hive-fail 'shared-no-previous-mention)))
 
 (defun hive-shared-next-message ()
   "Go to the next message, or to the draft."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (unless (hive-shared--next 'hive-heading 1) (goto-char (point-max))))
 
 (defun hive-shared-previous-message ()
   "Go to the previous message."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (unless (hive-shared--next 'hive-heading -1) (hive-fail 'shared-first-message)))
 
 ;;;; Threads
@@ -75,7 +75,7 @@ Skip hidden text.  Return nil if there is none."
 (defun hive-shared-narrow ()
   "Show only the thread of the message at point, or all messages again.
 What you post then goes to that thread."
-  (interactive)
+  (interactive nil hive-shared-mode)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
   (force-mode-line-update)

@@ -7,9 +7,9 @@
 
 ;;; Commentary:
 
-;; `hive-stats' shows the statistics of a period: how long agents waited for their
-;; humans, by kind, project and agent; the questions of each day; where they
-;; were answered; what was asked most, and what rules saved.  The sidecar
+;; `hive-stats' shows the statistics of a period: how long agents waited for
+;; their humans, by kind, project and agent; the questions of each day; where
+;; they were answered; what was asked most, and what rules saved.  The sidecar
 ;; counts; this file displays.  Where Emacs shows images, the days are a
 ;; picture; elsewhere they are bars of text.
 
@@ -161,7 +161,7 @@ NAME returns what to show for the name of one."
   "Return the first lines for STATS."
   (let ((total (plist-get stats :total)))
     (concat
-     (hive-words 'stats-summary hive-stats--days
+     (hive-words 'stats-summary (hive-count hive-stats--days "day")
                  (hive-count (plist-get total :asked) "question") (plist-get total :answered))
      (mapconcat (lambda (part)
                   (let ((count (plist-get stats (car part))))
@@ -176,10 +176,13 @@ NAME returns what to show for the name of one."
 
 (defun hive-stats--print ()
   "Print the statistics; point stays on its line."
-  (let ((inhibit-read-only t) (stats hive-stats--stats) (line (line-number-at-pos)))
-    (erase-buffer)
-    (setq header-line-format (substitute-command-keys (hive-words 'stats-keys)))
-    (if (not stats) (insert (hive-words 'stats-loading))
+  (setq header-line-format (substitute-command-keys (hive-words 'stats-keys)))
+  (hive-text-reprint #'hive-stats--insert))
+
+(defun hive-stats--insert ()
+  "Insert the statistics."
+  (let ((stats hive-stats--stats))
+    (if (not stats) (insert (hive-words 'loading))
       (insert (hive-stats--summary stats))
       (hive-stats--heading 'stats-days)
       (hive-stats--insert-plot (append (plist-get stats :days) nil))
@@ -198,9 +201,7 @@ NAME returns what to show for the name of one."
       (hive-stats--insert-counts 'stats-rules (plist-get stats :rules)
                                  (lambda (text) (hive-text-line text 66)))
       (when (and (plist-get stats :saved_ms) (append (plist-get stats :rules) nil))
-        (insert (hive-words 'stats-saved (hive-stats--duration (plist-get stats :saved_ms))) "\n")))
-    (goto-char (point-min))
-    (forward-line (1- line))))
+        (insert (hive-words 'stats-saved (hive-stats--duration (plist-get stats :saved_ms))) "\n")))))
 
 ;;;; Commands
 
@@ -228,16 +229,24 @@ NAME returns what to show for the name of one."
      :success (lambda (result)
                 (when (buffer-live-p buffer)
                   (with-current-buffer buffer
-                    (setq hive-stats--stats (plist-get result :stats))
-                    (hive-stats--print))))
+                    ;; The period may have been changed again.
+                    (when (= days hive-stats--days)
+                      (setq hive-stats--stats (plist-get result :stats))
+                      (hive-stats--print)))))
      :error (lambda (err)
               (hive-announce 'stats-failed (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-stats-set-days (days)
   "Show the statistics of the last DAYS days."
   (interactive (list (read-number (hive-words 'stats-how-many) hive-stats--days)) hive-stats-mode)
-  (setq hive-stats--days (max 1 (round days)))
+  (hive-stats--choose days)
+  (hive-stats--print)
   (hive-stats--fetch))
+
+(defun hive-stats--choose (days)
+  "Let this buffer show the last DAYS days, and nothing until they are fetched."
+  (setq hive-stats--days (max 1 (round days))
+        hive-stats--stats nil))
 
 ;;;###autoload
 (defun hive-stats (&optional days)
@@ -247,7 +256,7 @@ The default is seven days; a prefix argument says how many."
   (hive-sidecar-demand)
   (with-current-buffer (get-buffer-create hive-stats--name)
     (unless (derived-mode-p 'hive-stats-mode) (hive-stats-mode))
-    (when days (setq hive-stats--days (max 1 (prefix-numeric-value days))))
+    (when days (hive-stats--choose (prefix-numeric-value days)))
     (hive-stats--print)
     (hive-stats--fetch)
     (pop-to-buffer (current-buffer))))

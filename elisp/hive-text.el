@@ -228,7 +228,7 @@ That of a human is the name under which they posted it.  If its heading
 had another name, that comes behind it."
   (let ((as (plist-get message :as_handle)))
     (concat (hive-text-line (or (plist-get message :by) (plist-get message :from_handle)) width)
-            (if as (format " (as %s)" (hive-text-line as width)) ""))))
+            (if as (format " (%s)" (hive-words 'mark-as (hive-text-line as width))) ""))))
 
 (defun hive-text-by (answer width)
   "Return who gave ANSWER, a plist with :by, at most WIDTH columns wide.
@@ -284,6 +284,44 @@ A name that `hive-messages' has no words for stays as it is."
 NUL, raw bytes and lone surrogates become the replacement character."
   (replace-regexp-in-string "[\u0000\xD800-\xDFFF\x3FFF80-\x3FFFFF]" "\uFFFD"
                             (substring-no-properties text) t t))
+
+;;;; Printing a buffer anew
+
+(defun hive-text--place (position)
+  "Return the line and column of POSITION, for `hive-text--position'."
+  (save-excursion
+    (goto-char position)
+    (cons (line-number-at-pos) (current-column))))
+
+(defun hive-text--position (place)
+  "Return the position at PLACE, or the nearest one that there is."
+  (save-excursion
+    (goto-char (point-min))
+    (forward-line (1- (car place)))
+    (move-to-column (cdr place))
+    (point)))
+
+(defun hive-text-reprint (print)
+  "Erase this buffer and call PRINT, which prints it anew.
+Point and what each window shows stay at their lines."
+  (let ((inhibit-read-only t)
+        (place (hive-text--place (point)))
+        ;; A window that is not selected has a point of its own.
+        (windows (mapcar (lambda (window)
+                           (list window (hive-text--place (window-point window))
+                                 (hive-text--place (window-start window))))
+                         (get-buffer-window-list nil nil t))))
+    (erase-buffer)
+    (funcall print)
+    (goto-char (hive-text--position place))
+    (pcase-dolist (`(,window ,point ,start) windows)
+      (set-window-start window (hive-text--position start) t)
+      (set-window-point window (hive-text--position point)))))
+
+(defun hive-text-to-top ()
+  "Go to the beginning of this buffer, in each of its windows."
+  (goto-char (point-min))
+  (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window (point))))
 
 ;;;; Times
 

@@ -8,22 +8,22 @@ const words = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-ti
 const { stdout, stderr, error } = spawnSync('npm', words, { cwd: root, encoding: 'utf8' });
 if (error !== undefined) throw error;
 
-const told = read(stdout);
-const counts = told?.metadata?.vulnerabilities;
+const report = read(stdout);
+const counts = report?.metadata?.vulnerabilities;
 if (counts !== undefined) {
-  const bad = Object.values(told.vulnerabilities ?? {}).filter(({ severity }) => isBad(severity));
+  const bad = Object.values(report.vulnerabilities ?? {}).filter(({ severity }) => isBad(severity));
   for (const { name, severity, range } of bad) console.log(`${severity}: ${name} ${range}`);
   const milder = counts.total - bad.length;
   console.log(
     `Audit: ${bad.length} high or critical, ${milder} milder, in what is installed with Hive.${counts.total > 0 ? ' `npm audit --omit=dev` tells more.' : ''}`,
   );
   process.exitCode = bad.length > 0 ? 1 : 0;
-} else if (told?.message !== undefined || told?.error !== undefined) {
+} else if (report?.message !== undefined || report?.error !== undefined) {
   console.log(
-    `NOT AUDITED: no answer could be had. The registry said: ${told.message ?? told.error.summary ?? told.error.code}`,
+    `NOT AUDITED: the registry gave no answer. It said: ${report.message ?? report.error.summary ?? report.error.code}`,
   );
 } else {
-  console.error(`npm audit said what this does not understand:\n${stdout}${stderr}`);
+  console.error(`The output of npm audit has an unknown shape:\n${stdout}${stderr}`);
   process.exitCode = 1;
 }
 

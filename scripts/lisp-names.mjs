@@ -4,7 +4,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RPC_CODES } from '../src/adapters/errors.ts';
-import { AGENT_VARIABLES } from '../src/application/identity.ts';
 import { AUTHORITY, SETTINGS } from '../src/domain/settings.ts';
 import {
   characterClass,
@@ -70,11 +69,6 @@ const file = `;;; hive-names.el --- Names that Emacs and its sidecar share  -*- 
 
 (defconst hive-program-node-version ${text(node)}
   "The oldest Node.js that runs the sidecar.")
-
-(defconst hive-program-agent-variables
-  ${list([...AGENT_VARIABLES, 'HIVE_PARENT'].map(text))}
-  "Environment variables that mark the shell of an agent, and its parent.
-Settings such as CODEX_HOME belong to the human.")
 
 (defconst hive-rpc-codes
   ${list(Object.entries(RPC_CODES).map(([name, code]) => `(${dashed(name)} . ${code})`))}

@@ -13,7 +13,7 @@ import { DARK, drawPicture, LIGHT } from './terminal-picture.mjs';
 const SCREEN = { columns: 110, lines: 14 };
 /** For a diff. */
 const TALL = { columns: 100, lines: 28 };
-/** For the ledger. */
+/** For the statistics. */
 const PAGE = { columns: 100, lines: 40 };
 const images = join(import.meta.dirname, '../docs/images');
 
@@ -133,7 +133,7 @@ const PAST = [
 ];
 const DAY_MS = 86_400_000;
 
-/** The ledger of a week, in a store of its own. While the past is written, this program's clock is in it. */
+/** The statistics of a week, in a store of its own. While the past is written, this program's clock is in it. */
 async function stats() {
   const place = join(folder, 'past', 'hive.db');
   mkdirSync(dirname(place), { mode: 0o700 });

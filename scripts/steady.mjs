@@ -3,20 +3,14 @@
 //   --rounds N    how often beside the busy programs; 5 by default
 //   Other arguments go to vitest: `npm run test:steady -- --rounds 1 test/contract`, `-- --project clients`
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { openRuns } from './run-leftovers.mjs';
 
 const root = join(import.meta.dirname, '..');
 const { rounds, args } = readArguments(process.argv.slice(2));
-const folder = mkdtempSync(join(tmpdir(), 'hive-steady-'));
-const started = new Set();
-process.once('exit', () => {
-  for (const child of started) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-});
-process.once('SIGTERM', () => process.exit(143));
-process.once('SIGINT', () => process.exit(130));
+const { folder, run: runProgram } = openRuns('hive-steady-');
 
 const results = [];
 for (let round = 1; round <= rounds; round += 1) results.push(await beside());
@@ -50,9 +44,14 @@ function readArguments(given) {
   return { rounds, args: given.toSpliced(at, 2) };
 }
 
+/** Computes until its parent is another one: then nobody is left to end it. */
+const BUSY = 'const parent = process.ppid; while (process.ppid === parent);';
+
 async function beside() {
   const count = availableParallelism();
-  const busy = Array.from({ length: count }, () => start(process.execPath, ['-e', 'for (;;);'], 'ignore'));
+  const busy = Array.from({ length: count }, () =>
+    spawn(process.execPath, ['-e', BUSY], { cwd: root, stdio: 'ignore' }),
+  );
   try {
     return await run(`${count} busy programs`, []);
   } finally {
@@ -70,22 +69,8 @@ async function run(under, prefix) {
   const [program, ...rest] = [...prefix, process.execPath, ...vitest];
   console.log(`\n== ${under}`);
   const began = Date.now();
-  const code = await ended(start(program, rest, 'inherit'));
+  const code = await runProgram(program, rest, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   return { under, seconds: Math.round((Date.now() - began) / 1000), code, ...read(report) };
-}
-
-function start(program, words, stdio) {
-  const child = spawn(program, words, { cwd: root, stdio });
-  started.add(child);
-  child.once('exit', () => started.delete(child));
-  return child;
-}
-
-function ended(child) {
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => resolve(code ?? 1));
-  });
 }
 
 /** What vitest wrote; nothing if it did not get that far. */

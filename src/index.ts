@@ -120,7 +120,7 @@ export interface LibraryTurns {
    * Calls back once when somebody wants the turn stopped: stop it, then call `end` with `aborted: 'interrupted'`.
    * Returns a function that removes the callback.
    */
-  onInterrupt(turn_id: string, callback: (order: StopRequest) => void | Promise<void>): () => void;
+  onInterrupt(turn_id: string, callback: (request: StopRequest) => void | Promise<void>): () => void;
   /**
    * Stops another session (handle or id), as an agent; resolves when its turn is over, or `unconfirmed` after `timeout_ms`.
    * @throws HiveError `session_not_found`, `no_turn` if none is running, `turn_not_current`, `not_allowed`, `invalid_input`.
@@ -165,25 +165,25 @@ async function ownSession(
   agent: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Session> {
-  const [told] = sessionsInEnvironment(env);
-  const claimed = agent === undefined ? told?.session_id : reportedId(agent);
+  const [named] = sessionsInEnvironment(env);
+  const claimed = agent === undefined ? named?.session_id : reportedId(agent);
   if (claimed !== undefined)
     refuse(await hive.sessions.refusalToSpeak(claimed, { machine: hostname(), pid: process.pid }));
-  if (agent === undefined && told !== undefined) {
-    const known = await hive.sessions.find(told.session_id);
+  if (agent === undefined && named !== undefined) {
+    const known = await hive.sessions.find(named.session_id);
     if (known !== undefined && known.state !== 'ended') return known;
   }
-  const own = agent ?? (told === undefined ? randomIds.make('connection') : undefined);
+  const own = agent ?? (named === undefined ? randomIds.make('connection') : undefined);
   const introduction = {
     ...findProject(process.cwd()),
-    session_id: own ?? told?.session_id ?? '',
-    client: own === undefined ? (told?.client ?? '') : 'library',
-    name: agent ?? told?.name,
+    session_id: own ?? named?.session_id ?? '',
+    client: own === undefined ? (named?.client ?? '') : 'library',
+    name: agent ?? named?.name,
     source: decideSource(sourceEvidence(env)),
     machine: hostname(),
     // Only a session of its own is this process; otherwise it is part of the agent's.
     pid: own === undefined ? null : process.pid,
-    parent_session_id: env['HIVE_PARENT'] ?? (own === undefined ? null : (told?.session_id ?? null)),
+    parent_session_id: env['HIVE_PARENT'] ?? (own === undefined ? null : (named?.session_id ?? null)),
   };
   return hive.sessions.introduce(introduction, process.pid);
 }
@@ -224,11 +224,11 @@ function turnsOf(hive: Hive, session: Session): LibraryTurns {
     onInterrupt(turn_id, callback) {
       const stop = new AbortController();
       const watch = async (): Promise<void> => {
-        const order = await hive.interrupts.untilInterrupted(turn_id, stop.signal);
-        if (order !== null) await callback(order);
+        const request = await hive.interrupts.untilInterrupted(turn_id, stop.signal);
+        if (request !== null) await callback(request);
       };
       watch().catch((error: unknown) =>
-        hive.log.error('An interrupt could not be told.', { turn_id, error: String(error) }),
+        hive.log.error('The program could not be asked to stop its turn.', { turn_id, error: String(error) }),
       );
       return () => stop.abort();
     },

@@ -15,7 +15,7 @@
 (defun bench-event (method json)
   "Handle METHOD with the params in JSON; return the milliseconds it took."
   (bench-time (lambda ()
-                (hive-rpc-notify method (bench-parse json))
+                (hive-rpc-handle method (bench-parse json))
                 (bench-run-changed))))
 
 (defun bench-frames (first count)

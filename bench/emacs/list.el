@@ -4,7 +4,7 @@
 
 ;; Run in batch by bench/rows/emacs.ts.  With BENCH_PENDING questions waiting
 ;; the list is opened BENCH_ROUNDS times, and refreshed as often.  A refresh
-;; holds Emacs twice: it prints the table, and later it takes over the new
+;; blocks Emacs twice: it prints the table, and later it takes over the new
 ;; list of the sidecar.  Prints three arrays of milliseconds: of opening, of
 ;; printing, of taking a snapshot.
 

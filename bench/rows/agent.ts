@@ -13,7 +13,8 @@ import { serveModel } from '../../test/clients/support/model-server.ts';
 import { environment, HIVE, ROOT, start, tempFolder } from '../children.ts';
 import { type Family, interleave, percentile } from '../harness.ts';
 
-const AT_ONCE = 8;
+/** They fill two processors by themselves; half as many do as well. */
+const AT_ONCE = { full: 8, smoke: 4 } as const;
 const program = [process.execPath, HIVE];
 const HIVES = serverSetting('claude-code', program);
 const INSTANT: ServerSetting = {
@@ -35,7 +36,7 @@ export const agent: Family = {
     'agent step, a server that does nothing',
     "agent step, Hive's own part",
     'agent step, a process for each hook',
-    `agent step, ${AT_ONCE} agents`,
+    `agent step, ${AT_ONCE.full} agents`,
   ],
   async measure(effort) {
     const clients = installClients();
@@ -44,22 +45,30 @@ export const agent: Family = {
       (setup: Setup, count = steps) =>
       (): Promise<number> =>
         stepTime(clients.claude, setup, count);
-    // Eight clients fill two processors by themselves, so their sessions are short.
+    // So many share the processors, so their sessions are short.
+    const count = AT_ONCE[effort];
     const crowd = (setup: Setup) => async (): Promise<number> => {
-      const each = await Promise.all(Array.from({ length: AT_ONCE }, run(setup, steps / 2)));
+      const each = await Promise.all(Array.from({ length: count }, run(setup, steps / 2)));
       return percentile(each, 50);
     };
-    const rounds = effort === 'full' ? 8 : 2;
-    const alone = await interleave(rounds, {
-      none: run({ way: null }),
-      connection: run({ way: 'connection' }),
-      instant: run({ way: 'connection', server: INSTANT }),
-      process: run({ way: 'process' }),
-    });
-    const many = await interleave(Math.ceil(rounds / 2), {
-      none: crowd({ way: null }),
-      connection: crowd({ way: 'connection' }),
-    });
+    const rounds = effort === 'full' ? 8 : 1;
+    // A session is the median of its steps; in a short bench the first one is no warm-up.
+    const warmup = effort === 'full' ? 1 : 0;
+    const alone = await interleave(
+      rounds,
+      {
+        none: run({ way: null }),
+        connection: run({ way: 'connection' }),
+        instant: run({ way: 'connection', server: INSTANT }),
+        process: run({ way: 'process' }),
+      },
+      warmup,
+    );
+    const many = await interleave(
+      Math.ceil(rounds / 2),
+      { none: crowd({ way: null }), connection: crowd({ way: 'connection' }) },
+      warmup,
+    );
     return [
       {
         name: 'agent step, hooks over the connection',
@@ -90,7 +99,7 @@ export const agent: Family = {
         target: null,
       },
       {
-        name: `agent step, ${AT_ONCE} agents`,
+        name: `agent step, ${count} agents`,
         unit: 'ms',
         samples: many.connection,
         floor: many.none,

@@ -3,14 +3,14 @@
  * and of eight processes, how near that comes to what the engine does alone.
  */
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { postgresAddress } from '../../src/infrastructure/store/postgres-pool.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
-import { environment, ROOT, start, storeIn, tempFolder } from '../children.ts';
+import { bundlePeers } from '../bundle.ts';
+import { environment, start, storeIn, tempFolder } from '../children.ts';
 import { type Effort, type Family, interleave, type Measurement } from '../harness.ts';
 import { introduceBench } from '../session.ts';
 
@@ -19,9 +19,11 @@ const PROCESSES = [1, 4, 16] as const;
 const EIGHT = 8;
 const HIVES = [4, 16] as const;
 const ENGINES = ['SQLite', 'PostgreSQL'] as const;
-const LOADER = join(ROOT, 'test/support/sql-loader.mjs');
-const COMMITTER = join(ROOT, 'bench/peers/committer.ts');
-const BARE = join(ROOT, 'bench/peers/bare-committer.ts');
+const COMMITTER = 'committer.ts';
+const BARE = 'bare-committer.ts';
+
+/** The bundle of a program, once `measure` has made them. */
+let bundleOf: (name: string) => string;
 
 type Engine = (typeof ENGINES)[number];
 
@@ -33,6 +35,7 @@ export const processes: Family = {
     ...HIVES.map((n) => `questions/s, ${n} hives in one database`),
   ],
   async measure(effort) {
+    bundleOf = await bundlePeers(COMMITTER, BARE);
     const server = await startPostgres();
     try {
       const load_ms = effort === 'full' ? 3_000 : 500;
@@ -141,10 +144,13 @@ interface Crew {
 }
 
 /** One process for each named store. */
-async function crew(stores: readonly string[], program: readonly string[]): Promise<Crew> {
+async function crew(
+  stores: readonly string[],
+  [program, ...args]: readonly [string, ...string[]],
+): Promise<Crew> {
   const members = await Promise.all(
     stores.map(async (store) => {
-      const child = start(process.execPath, ['--import', LOADER, ...program], {
+      const child = start(process.execPath, [bundleOf(program), ...args], {
         env: environment(tempFolder(), { HIVE_STORE: store }),
         stdio: ['pipe', 'pipe', 'inherit'],
       });

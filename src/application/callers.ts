@@ -17,7 +17,7 @@ import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts'
 import { cleanText } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
 import { refusalToSpeak, reported, type Speaker, text, toolUseKey } from './identity.ts';
-import { closeDead } from './lost-servers.ts';
+import { closeConnection, closeDead } from './lost-servers.ts';
 import type { Connection, ReadTx, Store } from './ports.ts';
 import { recordSession, type SessionService } from './sessions.ts';
 import { type CallTrace, turnOfCall } from './turns.ts';
@@ -53,6 +53,7 @@ export interface CallerService {
   resolve(evidence: CallerEvidence): Promise<Caller>;
   /** Records an open MCP connection, and closes those of this machine whose process is gone. */
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
+  /** Also ends the sessions of callers whose only identity was one of these connections. */
   closeConnections(connection_ids: readonly string[]): Promise<void>;
 }
 
@@ -120,7 +121,7 @@ export function createCallers(
     async closeConnections(connection_ids) {
       for (const connection_id of connection_ids) names.delete(connection_id);
       await store.write(async (tx) => {
-        for (const connection_id of connection_ids) await tx.sessions.closeConnection(connection_id);
+        for (const connection_id of connection_ids) await closeConnection(tx, connection_id);
       });
     },
   };

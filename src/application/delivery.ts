@@ -6,7 +6,7 @@
  * it, and `collected_at` when a later event of the same carrier proves that the agent has continued. A carrier that dies in
  * between proves nothing, so the next one delivers again, with `repeated`.
  */
-import { collect, type Delivery, handOver, lost, type Receipts, receiptsOf } from '../domain/delivery.ts';
+import { collect, type Delivery, handOver, lose, type Receipts, receiptsOf } from '../domain/delivery.ts';
 import { acceptsContext, type HookEvent, isHumanPrompt, isRefused, readUntil } from '../domain/hooks.ts';
 import {
   deliveryOf,
@@ -19,7 +19,7 @@ import {
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
-import { record } from './outreach.ts';
+import { recordOutreach } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { appendPrompt } from './prompts.ts';
 import { asSigned } from './signatures.ts';
@@ -86,7 +86,7 @@ export function createDelivery(store: Store, seats: () => readonly Seat[]): Deli
     markLost: (carrier, handed) =>
       store.writeUnflushed(async (tx) => {
         for (const delivery of await stillCarried(tx, carrier, handed))
-          await tx.deliveries.put(lost(delivery));
+          await tx.deliveries.put(lose(delivery));
       }),
   };
 }
@@ -136,7 +136,7 @@ async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   } else if (kind === 'report') {
     const report = await tx.outreach.get(subject);
     if (report !== undefined)
-      await record(tx, 'outreach/delivered', { ...report, status: 'delivered' }, { carrier });
+      await recordOutreach(tx, 'outreach/delivered', { ...report, status: 'delivered' }, { carrier });
   }
 }
 

@@ -238,7 +238,8 @@ async function concludeAll(
   const decision = await permitted(hook, dialog, { decided, prompts, seats, meant });
   for (const prompt of prompts) {
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
-    if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
+    if (isWholeAnswer(decision, dialog, prompt))
+      await handPrompt(tx, prompt, hookCarrier(session.session_id));
   }
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
   return { decision, carries: true };
@@ -313,7 +314,8 @@ const NOT_WHAT_WAS_DISPLAYED: DialogAnswer = {
   interrupt: false,
 };
 
-function isTold(decision: DialogAnswer, { kind }: Dialog, { comment }: Prompt): boolean {
+/** Whether the decision tells the agent all that the person answered, so that no later hook need deliver the rest. */
+function isWholeAnswer(decision: DialogAnswer, { kind }: Dialog, { comment }: Prompt): boolean {
   return comment === null || decision.kind === 'deny' || kind === 'questions';
 }
 
@@ -412,9 +414,9 @@ export const cancelEndedDialogs: HookHandler = async (hook) => {
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
   const { dialogsEndedBy } = await import('../domain/dialogs.ts');
-  const asleep = await askIdsOfRun(hook);
+  const ofRun = await askIdsOfRun(hook);
   for (const prompt of dialogsEndedBy(event, waiting, tx.now))
-    if (!asleep.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
+    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };
 

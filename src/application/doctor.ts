@@ -81,6 +81,6 @@ async function describeHive(store: Store): Promise<Check> {
   }));
   const pending = counts.critical + counts.normal + counts.low;
   const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
-  const text = `${pending} pending, ${counted(sessions.length, 'session')}, ${counted(desks.length, 'desk')} online, ${counted(head, 'event')}`;
+  const text = `${counted(pending, 'question')} pending, ${counted(sessions.length, 'session')}, ${counted(desks.length, 'desk')} online, ${counted(head, 'event')}`;
   return { name: 'Hive', ok: true, text, advice: null };
 }

@@ -31,8 +31,8 @@ export interface EditorAgent {
   cwd: string;
 }
 
-/** What the hive wants of the editor. */
-export interface EditorOrders {
+/** What the hive may ask of the editor. */
+export interface EditorActions {
   /** Stop the running turn. */
   interrupt(by: string): Promise<void>;
   /** Give the idle agent this text as a prompt; missing: the editor cannot. */
@@ -59,7 +59,7 @@ export interface EditorSession {
 }
 
 export interface EditorSessionService {
-  attach(agent: EditorAgent, orders: EditorOrders): EditorSession;
+  attach(agent: EditorAgent, actions: EditorActions): EditorSession;
 }
 
 interface EditorSessionParts {
@@ -83,10 +83,10 @@ interface EditorSessionParts {
 const HOOKED_TURN_MS = 10_000;
 
 export function createEditorSessions(parts: EditorSessionParts): EditorSessionService {
-  return { attach: (agent, orders) => attach(parts, agent, orders) };
+  return { attach: (agent, actions) => attach(parts, agent, actions) };
 }
 
-function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrders): EditorSession {
+function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorActions): EditorSession {
   const { sessions, turns, interrupts, delivery, editors, wakes, feed, log, machine } = parts;
   let agent = first;
   let introduction: Promise<Session> | null = null;
@@ -150,8 +150,8 @@ function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrd
   async function watchTurn(signal: AbortSignal): Promise<void> {
     const running = (await turn) ?? (await hookedTurn(signal));
     if (running === null || signal.aborted) return;
-    const order = await interrupts.untilInterrupted(running.turn_id, signal);
-    if (order !== null && !signal.aborted) await orders.interrupt(order.by);
+    const request = await interrupts.untilInterrupted(running.turn_id, signal);
+    if (request !== null && !signal.aborted) await actions.interrupt(request.by);
   }
 
   async function hookedTurn(signal: AbortSignal): Promise<Turn | null> {
@@ -164,7 +164,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, orders: EditorOrd
 
   /** Waits while the agent is idle. The wait of an earlier turn ends. */
   function watchIdle(): void {
-    const { wake } = orders;
+    const { wake } = actions;
     wakeStop.abort();
     if (wake === undefined) return;
     wakeStop = new AbortController();

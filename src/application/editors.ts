@@ -36,7 +36,7 @@ export interface EditorRequest {
   dialog: EditorDialog;
   /** Where the agent works, for the human's rules. */
   place: Place;
-  /** The editor's name for this dialog: opened again under it, it is the same dialog while it has not fallen. */
+  /** The editor's name for this dialog: opened again under it, it is the same dialog, unless it was cancelled. */
   key?: string | undefined;
 }
 
@@ -249,10 +249,10 @@ function asTool({ tool }: Extract<EditorDialog, { kind: 'permission' }>) {
   return { ...tool, use_id: null, response: null, own: null };
 }
 
-/** How often a dialog that has fallen may be opened again under its key. */
+/** How often a dialog that was cancelled may be opened again under its key. */
 const MOST_OPENINGS = 1_000;
 
-/** The prompts of a dialog that is open under this key, or answered; null where it has fallen, or never was. */
+/** The prompts of a dialog that is open under this key, or answered; null where it was cancelled, or never opened. */
 async function openedBefore(tx: ReadTx, request: EditorRequest): Promise<Prompt[] | null> {
   const count = editorPrompts(request.dialog).length;
   const fingerprint = editorFingerprint(request.dialog);
@@ -261,18 +261,18 @@ async function openedBefore(tx: ReadTx, request: EditorRequest): Promise<Prompt[
     const found = await Promise.all(keys.map((key) => tx.prompts.byKey(request.session.session_id, key)));
     const prompts = found.filter((prompt) => prompt !== undefined);
     if (prompts.length === 0) return null;
-    const isPending = prompts.every(
+    const isStillOffered = prompts.every(
       (prompt) =>
         prompt.dialog &&
         prompt.fingerprint === fingerprint &&
         (prompt.status === 'pending' || prompt.status === 'responded'),
     );
-    if (isPending && prompts.length === count) return prompts;
+    if (isStillOffered && prompts.length === count) return prompts;
   }
   return null;
 }
 
-/** The key of a prompt: which field of its dialog, and the how manieth opening of it. */
+/** The key of a prompt: which field of its dialog, and which opening of that. */
 function keyOf(key: string, n: number, opening: number): string {
   return `dialog ${cleanText(key)} ${n} ${opening}`;
 }

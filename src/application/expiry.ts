@@ -86,6 +86,8 @@ async function earliest(tx: ReadTx, kinds: readonly Expiring[]): Promise<string 
 // as unseen.
 
 const SWEEP_EVERY_MS = 60_000;
+/** No process is notified of the end of one that it did not start. A look costs one read of the living sessions. */
+const LOOK_EVERY_MS = 5_000;
 
 interface SweepParts {
   sessions: Pick<SessionService, 'sweep'>;
@@ -95,19 +97,44 @@ interface SweepParts {
   log: Logger;
 }
 
-/** Sweeps now and each minute until the returned function is called; a failure is logged and tried again. */
+/** Looks for ended processes every few seconds, and sweeps the rest each minute, until the returned function is called. */
 export function startSweep({ sessions, outreach, prompts, machine, log }: SweepParts): () => void {
-  async function sweep(): Promise<void> {
+  const looks = createRetries(log, {
+    fails: 'Hive could not look for sessions whose process has ended, and will try again.',
+    works: 'Hive can look for sessions whose process has ended again.',
+  });
+  /** A store that is slow gets no second look before the first has ended. */
+  let looking = false;
+
+  async function look(): Promise<void> {
+    if (looking) return;
+    looking = true;
     try {
       const ended = await sessions.sweep(machine);
       if (ended.length > 0) log.info('Sessions are gone.', { handles: ended.map(({ handle }) => handle) });
+      looks.worked();
+    } catch (error) {
+      looks.failed(error);
+    } finally {
+      looking = false;
+    }
+  }
+
+  async function sweep(): Promise<void> {
+    try {
       await outreach.markUnshown();
       await prompts.setAsideDamaged();
     } catch (error) {
       log.warn('The sweep failed and will be tried again in a minute.', { error: String(error) });
     }
   }
+  void look();
   void sweep();
-  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
-  return () => clearInterval(timer);
+  const timers = [
+    setInterval(() => void look(), LOOK_EVERY_MS),
+    setInterval(() => void sweep(), SWEEP_EVERY_MS),
+  ];
+  return () => {
+    for (const timer of timers) clearInterval(timer);
+  };
 }

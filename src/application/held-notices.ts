@@ -1,5 +1,5 @@
 /**
- * Tells the human of a seat that an agent is held by a mention, once its time has come (`notify_held`). Which agents
+ * Notifies the human of a seat that an agent is held by a mention, once its time has come (`notify_held`). Which agents
  * are held, and who was notified, is in the records of the gate, so a desk that opens later finds them too.
  */
 import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mention-gate.ts';

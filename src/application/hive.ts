@@ -48,6 +48,7 @@ import type {
   Examination,
   Files,
   Ids,
+  InboxPlace,
   Logger,
   Notifier,
   Processes,
@@ -154,6 +155,10 @@ export interface HiveParts {
   agentKey: (key: string) => SeatKey;
   /** Writes a seat into that file. */
   addSeat: (seat: Seat) => Promise<void>;
+  /** Takes the seat with this key out of that file. */
+  removeSeat: (key: string) => Promise<void>;
+  /** Where this machine serves the inbox. */
+  inbox: InboxPlace;
   /** The rules in that file. */
   ruleFile: RuleFile;
   /** Finds out where a directory of this machine leads; loaded when rules are tried. */
@@ -173,6 +178,7 @@ export function createHive(parts: HiveParts): Hive {
     env,
     trust: parts.trust,
     write: parts.addSeat,
+    remove: parts.removeSeat,
     agentKey: parts.agentKey,
   });
   const prompts = createPrompts(store, feed, ids, seats.key);
@@ -213,7 +219,7 @@ export function createHive(parts: HiveParts): Hive {
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
   const phones = new Set<() => Promise<void>>();
-  const devices = createDevices(store, { ids, secrets: parts.secrets });
+  const devices = createDevices(store, { ids, secrets: parts.secrets, inbox: parts.inbox });
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopProposals: (() => void) | null = null;

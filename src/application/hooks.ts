@@ -26,7 +26,7 @@ import { provenEvent, recordSessionState, sessionOfHook, speakerOf } from './hoo
 import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
-import { gateMentions, refusePrompts } from './mention-gate.ts';
+import { gateMentions, refuseHumanPrompts } from './mention-gate.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import { noticingRefusals } from './quotas.ts';
@@ -59,7 +59,7 @@ interface HookParts {
 
 /** How long a client may take to write how a turn ended, once an event of the next turn has arrived. */
 const TRANSCRIPT_LAG_MS = 500;
-const TRANSCRIPT_LOOK_MS = 20;
+const TRANSCRIPT_RETRY_MS = 20;
 const READ_AGAIN = Symbol('the transcript is behind');
 
 /**
@@ -144,7 +144,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
         }
         return handled;
       }
-      await new Promise((resolve) => setTimeout(resolve, TRANSCRIPT_LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, TRANSCRIPT_RETRY_MS));
     }
   }
 
@@ -218,7 +218,7 @@ interface LazyHookHandler {
 /** Only lazy handlers may wait for the human (`HookParts.waiting`). */
 const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   noticeLostServer,
-  refusePrompts,
+  refuseHumanPrompts,
   beginTurns,
   deliverInterrupts,
   notifyAborted,

@@ -1,5 +1,5 @@
 /**
- * Loops: two agents that keep replying to each other (the rules are in domain/mentions.ts). The guard lets their mentions
+ * Loops: two agents that keep replying to each other (the rules are in domain/mention-gate.ts). The guard lets their mentions
  * no longer gate and notifies the human once, who lets them continue, mutes them, or simply writes to them.
  */
 

@@ -2,12 +2,22 @@
  * Agents' MCP servers that died. A client that sends its hooks over the connection then continues without them. The next
  * server of that client, or its next hook that runs as a process, notices this and reports it once.
  */
-import type { Session } from '../domain/sessions.ts';
+import { isRemote, remoteId, type Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import type { HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
+import { endSession } from './sessions.ts';
 import type { Processes } from './world.ts';
+
+/** Forgets a connection. Where it was all the identity that its caller had, nobody can be that session any more. */
+export async function closeConnection(tx: WriteTx, connection_id: string): Promise<void> {
+  const machine = (await tx.sessions.connection(connection_id))?.machine;
+  await tx.sessions.closeConnection(connection_id);
+  const own = machine !== undefined && isRemote(machine) ? remoteId(machine, connection_id) : connection_id;
+  const session = await tx.sessions.get(own);
+  if (session !== undefined) await endSession(tx, session);
+}
 
 /** A server that ends normally closes its connection; one whose process is gone has died. */
 export async function closeDead(tx: WriteTx, machine: string, processes: Processes): Promise<void> {
@@ -35,7 +45,7 @@ function isServerOf({ session_id, parent_pid }: Connection, session: Session): b
 /** If the client is gone as well, it has lost nothing, so nothing is reported. */
 async function closeLost(tx: WriteTx, connection: Connection, processes: Processes): Promise<void> {
   const { connection_id, machine, parent_pid, session_id } = connection;
-  await tx.sessions.closeConnection(connection_id);
+  await closeConnection(tx, connection_id);
   if (parent_pid === null || !processes.alive(parent_pid)) return;
   const session =
     (session_id === null ? undefined : await tx.sessions.get(session_id)) ??

@@ -1,12 +1,12 @@
 /**
  * The mention gate as hook handlers: what is held, what is only reminded of, and when the gate gives up. The rules
- * are in domain/mentions.ts; here they meet the store and the client.
+ * are in domain/mention-gate.ts; here they meet the store and the client.
  */
 import { acceptsContext, isHumanPrompt } from '../domain/hooks.ts';
 import {
   closeStep,
   decideGate,
-  decidePrompt,
+  decideHumanPrompt,
   denialReason,
   type GateRecord,
   holdOfTurn,
@@ -34,7 +34,7 @@ import type { Connection, WriteTx } from './ports.ts';
  * With `gate_prompt` set to `block` a message of the human waits as well until the mentions are processed. First of all
  * handlers: a prompt that is refused begins no turn, and nothing is handed over beside it.
  */
-export const refusePrompts: HookHandler = async (context) => {
+export const refuseHumanPrompts: HookHandler = async (context) => {
   const { tx, event, session, log } = context;
   if (!isHumanPrompt(event)) return null;
   if ((await context.preferences()).gate_prompt !== 'block' || (await modeOf(context)) === 'off') return null;
@@ -42,7 +42,7 @@ export const refusePrompts: HookHandler = async (context) => {
   const counted = await tx.mentions.countUnprocessed(session_id);
   if (counted.gating === 0) return null;
   const record = (await tx.gates.get(session_id)) ?? newGate(session_id);
-  const decision = decidePrompt(counted, record, event.prompt ?? '');
+  const decision = decideHumanPrompt(counted, record, event.prompt ?? '');
   if (decision.record !== record) await tx.gates.put(decision.record);
   if (decision.gave_up_now) {
     log.warn('The mention gate lets prompts through.', { session: session.handle });

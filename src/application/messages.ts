@@ -73,7 +73,7 @@ export interface MessageService {
 const SAME_BODIES = 100;
 
 export function createMessages(store: Store, settings: MentionSettings): MessageService {
-  const service: MessageService = {
+  return {
     find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
 
     async post(command) {
@@ -95,21 +95,23 @@ export function createMessages(store: Store, settings: MentionSettings): Message
     },
 
     get: (message_id) => store.read((tx) => find(tx, message_id)),
-    read: (filter) =>
-      store.read(async (tx) => {
-        const { from_handle } = filter;
-        const from = from_handle === undefined ? undefined : await authorNamed(tx, from_handle);
-        return tx.messages.list({ ...filter, from_handle: from });
-      }),
+    read: (filter) => store.read((tx) => readPage(tx, filter)),
 
-    async readFitting(filter, bytes) {
-      const page = await service.read(filter);
-      const forward = filter.after !== undefined && filter.after !== null;
-      const count = countThatFits(forward ? page.items : page.items.toReversed(), bytes);
-      return count === page.items.length ? page : service.read({ ...filter, limit: count });
-    },
+    // Both reads in one transaction: what is posted in between was not measured, and would not fit.
+    readFitting: (filter, bytes) =>
+      store.read(async (tx) => {
+        const page = await readPage(tx, filter);
+        const forward = filter.after !== undefined && filter.after !== null;
+        const count = countThatFits(forward ? page.items : page.items.toReversed(), bytes);
+        return count === page.items.length ? page : readPage(tx, { ...filter, limit: count });
+      }),
   };
-  return service;
+}
+
+async function readPage(tx: ReadTx, filter: MessageFilter): Promise<MessagePage> {
+  const { from_handle } = filter;
+  const from = from_handle === undefined ? undefined : await authorNamed(tx, from_handle);
+  return tx.messages.list({ ...filter, from_handle: from });
 }
 
 async function find(tx: ReadTx, message_id: string): Promise<Message> {

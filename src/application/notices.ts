@@ -13,9 +13,9 @@ export interface Notice {
 }
 
 export interface NoticeService {
-  /** Tells every desk, and keeps it in the log. */
+  /** Notifies every desk, and keeps the notice in the log. */
   give(notice: Notice): Promise<void>;
-  /** What desks were told, newest first; with `before` only what has a lower event number. */
+  /** The notices that desks got, newest first; with `before` only what has a lower event number. */
   list(limit: number, before?: number): Promise<HiveEvent[]>;
 }
 
@@ -26,7 +26,7 @@ export function createNotices(store: Store): NoticeService {
   };
 }
 
-/** Tells every desk, now and in the log; the event's seq is the notice's id. */
+/** Notifies every desk, now and in the log; the event's seq is the notice's id. */
 export async function giveNotice(
   tx: WriteTx,
   { severity, text, session_id, data = {} }: Notice,

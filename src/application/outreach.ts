@@ -67,7 +67,7 @@ export interface OutreachService {
   /** The oldest pings and cards kept for a human who was away. */
   unseen(limit: number): Promise<Outreach[]>;
   /** Records what happened to a ping or card; false if that was already settled. */
-  settle(outreach_id: string, where: Whereto): Promise<boolean>;
+  settle(outreach_id: string, where: OutreachEnd): Promise<boolean>;
   /** Marks what nobody has shown in time as unseen. Returns how many. */
   markUnshown(): Promise<number>;
   settings(): Promise<OutreachSettings>;
@@ -117,7 +117,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
           const { rule } = opinion.refusal;
           const suppressed: Outreach = { ...made, status: 'suppressed', reason: rule };
           await tx.outreach.insert(suppressed);
-          await tell(tx, 'outreach/suppressed', suppressed, { rule });
+          await appendOutreach(tx, 'outreach/suppressed', suppressed, { rule });
           return { item: suppressed, refusal: opinion.refusal };
         }
         const beyond = await chargeQuotas(tx, session, demandOfOutreach(made));
@@ -131,7 +131,9 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
           ask_id: await askWith(tx, made),
         };
         await tx.outreach.insert(sent);
-        await tell(tx, absence === null ? 'outreach/sent' : 'outreach/unseen', sent, { ask_id: sent.ask_id });
+        await appendOutreach(tx, absence === null ? 'outreach/sent' : 'outreach/unseen', sent, {
+          ask_id: sent.ask_id,
+        });
         return { item: sent, refusal: null };
       },
     );
@@ -187,7 +189,9 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         const guard = (await tx.outreach.guard(session_id)) ?? newStopGuard(session_id);
         await tx.outreach.putGuard({ ...guard, reported_at: tx.now });
         await tx.outreach.insert(item);
-        await tell(tx, 'outreach/sent', item, { reports: unreported.map(({ outreach_id }) => outreach_id) });
+        await appendOutreach(tx, 'outreach/sent', item, {
+          reports: unreported.map(({ outreach_id }) => outreach_id),
+        });
         const reader = parent_session_id === null ? undefined : await tx.sessions.get(parent_session_id);
         const alive = reader !== undefined && reader.state !== 'ended';
         return { item, reported: unreported.length, reader: alive ? reader.handle : null };
@@ -258,7 +262,7 @@ async function bucketOf(tx: ReadTx, session: Session, settings: OutreachSettings
 }
 
 /** The final outcome of a ping or card. */
-type Whereto =
+type OutreachEnd =
   | { status: 'shown'; shown_via: NonNullable<Outreach['shown_via']> }
   /** Nobody could see it, so it is kept. */
   | { status: 'unseen'; reason: string };
@@ -267,17 +271,22 @@ type Whereto =
  * Settles a ping or card; one that was not shown is not charged. The first to settle it wins, but one marked unseen can
  * still be shown.
  */
-export async function markOutreach(tx: WriteTx, outreach_id: string, where: Whereto): Promise<boolean> {
+export async function markOutreach(tx: WriteTx, outreach_id: string, where: OutreachEnd): Promise<boolean> {
   const item = await tx.outreach.get(outreach_id);
   if (item === undefined || item.kind === 'report') return false;
   if (item.status !== 'sent' && !(item.status === 'unseen' && where.status === 'shown')) return false;
   if (where.status === 'shown') {
-    await record(tx, 'outreach/shown', { ...item, ...where, shown_at: tx.now }, { via: where.shown_via });
+    await recordOutreach(
+      tx,
+      'outreach/shown',
+      { ...item, ...where, shown_at: tx.now },
+      { via: where.shown_via },
+    );
     return true;
   }
   if (item.charged !== null) await refund(tx, item, item.charged);
   const { reason } = where;
-  await record(tx, 'outreach/unseen', { ...item, ...where, charged: null }, { reason });
+  await recordOutreach(tx, 'outreach/unseen', { ...item, ...where, charged: null }, { reason });
   return true;
 }
 
@@ -302,18 +311,18 @@ async function markUnshown(tx: WriteTx): Promise<number> {
 }
 
 /** Stores a change, with its event. */
-export async function record(
+export async function recordOutreach(
   tx: WriteTx,
   type: EventType,
   item: Outreach,
   data: Record<string, unknown> = {},
 ): Promise<void> {
   await tx.outreach.update(item);
-  await tell(tx, type, item, data);
+  await appendOutreach(tx, type, item, data);
 }
 
-/** Appends an event. */
-export async function tell(
+/** Appends an event about it. */
+export async function appendOutreach(
   tx: WriteTx,
   type: EventType,
   { session_id, outreach_id, kind, status, source, critical }: Outreach,

@@ -9,13 +9,13 @@ import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences
 import type { PopupEnd, ShownPopup } from './world.ts';
 
 export interface PopupBoard<T> {
-  /** Shows what was leased together; `storm`: this process holds the storm it belongs to. Returns before it is on the screen. */
+  /** Shows what was leased together; `storm`: it belongs to a storm that this process shows. Returns before it is on the screen. */
   show(items: readonly T[], storm: boolean): void;
   /** Another process shows the seat's storm: removes the popups here that are part of it. */
   giveWay(): void;
   /** The subject is settled: removes its popup. */
   dismiss(id: string): void;
-  /** Takes everything down and shows nothing more. */
+  /** Removes everything and shows nothing more. */
   clear(): void;
   /** Resolves when no work is in progress any more. */
   drained(): Promise<void>;
@@ -58,7 +58,7 @@ export function createPopupBoard<T>(
 
   function run(work: Promise<void>): void {
     const guarded = work
-      .catch((error: unknown) => log.warn('A popup came to nothing.', { error: String(error) }))
+      .catch((error: unknown) => log.warn('A popup could not be shown or updated.', { error: String(error) }))
       .finally(() => working.delete(guarded));
     working.add(guarded);
   }
@@ -129,7 +129,7 @@ export function createPopupBoard<T>(
     await makeRoom();
   }
 
-  /** Takes down every popup of what is in a storm's one popup. */
+  /** Removes every popup of what is in a storm's one popup. */
   function removeAll(inStorm: ReadonlySet<string>): void {
     for (const card of cards) if ([...card.waiting.keys()].some((id) => inStorm.has(id))) remove(card);
   }

@@ -188,7 +188,7 @@ function answerFromPopups(
 ): (prompt: Prompt, label: string, stopping: AbortSignal) => Promise<void> {
   const { seat } = party;
 
-  async function tell(prompt: Prompt, sentence: string, stopping: AbortSignal): Promise<void> {
+  async function showNotice(prompt: Prompt, sentence: string, stopping: AbortSignal): Promise<void> {
     if (stopping.aborted) return;
     const notice = noticePopup(prompt, excerpt(sentence, 400), await readPreferences({ store, trust }, seat));
     const { outcome } = await notifier.show(notice);
@@ -238,7 +238,7 @@ function answerFromPopups(
 
   return async (prompt, label, stopping) => {
     const notice = await respondOrExplain(prompt, label, stopping);
-    if (notice !== null) await tell(prompt, notice, stopping);
+    if (notice !== null) await showNotice(prompt, notice, stopping);
   };
 }
 

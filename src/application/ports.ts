@@ -185,8 +185,8 @@ export interface PromptReads extends PrunableReads {
   uncollectedOf(session_id: string, limit: number): Promise<Prompt[]>;
   /** How many are open in all. */
   countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
-  /** How many prompts of a session and its subagents (`ID:…`), or of a token's sessions, are pending. */
-  countPendingUnder(id: string): Promise<number>;
+  /** How many prompts of a session and its subagents (`ID:…`), or of a token's sessions, are pending. Counts no further than `most`. */
+  countPendingUnder(id: string, most: number): Promise<number>;
   /** The ids of the pending ones that do not read as they were written. Lists leave them out. */
   damagedPending(): Promise<string[]>;
   /** The ids of all of those, whatever their status. Reads every prompt. */

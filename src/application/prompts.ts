@@ -139,7 +139,7 @@ export interface PromptService {
   amend(command: AnswerCommand): Promise<Prompt>;
   /** @throws HiveError `prompt_not_found`, `not_allowed`. */
   cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Takes damaged prompts out of the pending ones, and tells every desk. Returns how many. */
+  /** Takes damaged prompts out of the pending ones, and notifies every desk. Returns how many. */
   setAsideDamaged(): Promise<number>;
   /** Expires prompts that are due. Every live process does this, and the compare-and-set lets one of them win. Returns how many this one expired. */
   expireDue(): Promise<number>;
@@ -161,7 +161,7 @@ export interface PromptService {
 }
 
 const DUE_BATCH = 200;
-/** They come first among the pending prompts. More agents than this are not looked at. */
+/** They come first among the pending prompts. More of them are not read. */
 const MOST_BLOCKED = 500;
 
 /** `seatKey` is the key with which the human's answers are signed in this process, if it has one. */
@@ -723,7 +723,7 @@ export async function recordCancel(
   return cancelled;
 }
 
-/** So many questions are named to the human; of more they get one notice with the number. */
+/** At most this many questions are named to the human; for more they get one notice with the number. */
 const MOST_NAMED = 3;
 
 /** Notifies the human of questions that they were shown. `one` and `many` say what became of them. */

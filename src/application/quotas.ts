@@ -6,7 +6,9 @@ import type { AskRequest, Prompt } from '../domain/prompts.ts';
 import {
   askQuotas,
   contextKb,
+  DEFAULT_QUOTAS,
   type Demand,
+  limitOf,
   NOTICE_SIZE,
   type QuotaOwner,
   type QuotaRefusal,
@@ -66,11 +68,26 @@ export interface QuotaReadings {
  * `touched` must have a number above 0 for every quota that the demand may touch.
  */
 export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
-  const [stored, ...states] = await Promise.all([
+  const [stored, ...found] = await Promise.all([
     tx.desks.preferences(EVERY_SEAT),
     ...quotaOwners(session).map((owner) => stateOf(tx, owner, touched)),
   ]);
-  return { quotas: quotasFrom(stored), states };
+  const quotas = quotasFrom(stored);
+  const states = await Promise.all(found.map((state) => countedFor(tx, state, quotas)));
+  return { quotas, states };
+}
+
+/** Counts further where the human allows more pending questions than were counted. */
+async function countedFor(tx: ReadTx, state: QuotaState, quotas: Quotas): Promise<QuotaState> {
+  const { owner, pending } = state;
+  const most = limitOf(quotas, 'quota_pending', owner);
+  if (pending < usualLimit(owner) || most <= pending) return state;
+  return { ...state, pending: await tx.prompts.countPendingUnder(owner.id, most) };
+}
+
+/** So many pending questions are counted before it is known how many the human allows. */
+function usualLimit(owner: QuotaOwner): number {
+  return limitOf(DEFAULT_QUOTAS, 'quota_pending', owner);
 }
 
 /**
@@ -146,7 +163,7 @@ export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () 
 
 async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<QuotaState> {
   const [pending, ...found] = await Promise.all([
-    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(owner.id) : 0,
+    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(owner.id, usualLimit(owner)) : 0,
     ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, owner))),
   ]);
   const buckets = new Map<string, Bucket>();

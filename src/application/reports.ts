@@ -8,7 +8,7 @@ import { describeReport, fittingReports, moreReports, REPORTS_AT_ONCE } from '..
 import { newStopGuard, reportReminder } from '../domain/stop-guard.ts';
 import { hand, hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
-import { settingsOf, tell } from './outreach.ts';
+import { appendOutreach, settingsOf } from './outreach.ts';
 import type { ReportReader } from './ports.ts';
 
 /** The hook handler of reports. It runs after that of answers, because the human's answers go first if there is not room for all. */
@@ -25,7 +25,7 @@ export const deliverReports: HookHandler = async (hook) => {
     const { outreach_id, handed_at } = item;
     const before = { ...owed('report', outreach_id, session.session_id), handed_at };
     const { repeated } = await hand(tx, before, carrier);
-    await tell(tx, 'outreach/handed', item, { to: session.session_id, carrier, repeated });
+    await appendOutreach(tx, 'outreach/handed', item, { to: session.session_id, carrier, repeated });
   }
   const more = total - fitting;
   if (fitting === 0) return null;

@@ -1,6 +1,6 @@
 /**
  * Trying again what the store refuses, for as long as it does: at first at once, at last every few seconds. The log
- * hears of it twice, when it begins and when it is over, and not once a try.
+ * gets two lines, when it begins and when it is over, and not one for each try.
  */
 import type { Logger } from './world.ts';
 

@@ -116,11 +116,11 @@ async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   // At a Stop the agent has done its work, unless a guard blocks the Stop; nobody else may see how it ends.
   const exit_code = name === 'Stop' ? 0 : goesOn ? null : run.exit_code;
   const { session_id } = event;
-  // A resumed agent has been told of the questions that it had left open, or is told with this event.
-  const isTold = goesOn && run.calls.some(({ call_id }) => call_id === null);
-  if (!isNew && !isOver && !isTold && exit_code === run.exit_code && session_id === run.session_id)
+  // A resumed agent has been notified of the questions that it had left open, or is with this event.
+  const isNotified = goesOn && run.calls.some(({ call_id }) => call_id === null);
+  if (!isNew && !isOver && !isNotified && exit_code === run.exit_code && session_id === run.session_id)
     return run;
-  const calls = run.calls.filter(({ call_id }) => call_id !== over && !(isTold && call_id === null));
+  const calls = run.calls.filter(({ call_id }) => call_id !== over && !(isNotified && call_id === null));
   const now: Run = {
     ...run,
     session_id,

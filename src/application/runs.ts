@@ -78,7 +78,7 @@ interface RunParts {
 }
 
 /** How often a process looks for runs that another one has left behind. */
-const LOOK_MS = 5_000;
+const CHECK_EVERY_MS = 5_000;
 
 export function createRuns(parts: RunParts): RunService {
   const { store, ids, processes, files, seat, machine, log } = parts;
@@ -250,7 +250,7 @@ export function createRuns(parts: RunParts): RunService {
     watch({ jobs }) {
       const kept = new Set<string>();
       let stopped = false;
-      let looking: Promise<void> = Promise.resolve();
+      let checking: Promise<void> = Promise.resolve();
 
       async function check(): Promise<void> {
         for (const run_id of await ready()) {
@@ -259,10 +259,13 @@ export function createRuns(parts: RunParts): RunService {
           const run = await claim(run_id);
           if (run === null) continue;
           kept.add(run_id);
-          log.info('A run goes on.', { run_id, start: run.start });
+          log.info('A run was resumed.', { run_id, start: run.start });
           void keep(run)
             .catch((error: unknown) =>
-              log.error('A run was lost sight of.', { run_id, error: String(error) }),
+              log.error('A run is no longer watched; hive runs shows its state.', {
+                run_id,
+                error: String(error),
+              }),
             )
             .finally(() => {
               kept.delete(run_id);
@@ -272,19 +275,21 @@ export function createRuns(parts: RunParts): RunService {
       }
 
       const again = debounced(() => {
-        looking = looking
+        checking = checking
           .then(() => (stopped ? undefined : check()))
-          .catch((error: unknown) => log.warn('Runs could not be looked at.', { error: String(error) }));
+          .catch((error: unknown) =>
+            log.warn('Runs could not be checked; trying again.', { error: String(error) }),
+          );
       });
       const unwatch = store.watch(again.call);
-      const timer = setInterval(again.call, LOOK_MS);
+      const timer = setInterval(again.call, CHECK_EVERY_MS);
       again.call();
       return async () => {
         stopped = true;
         unwatch();
         clearInterval(timer);
         again.stop();
-        await looking;
+        await checking;
       };
     },
   };

@@ -99,7 +99,7 @@ export async function examineSettings(store: Store, seat: string, env: Environme
   const changed = all
     .filter(({ origin }) => origin !== 'default')
     .map(({ key, value, origin }) => `${key} ${showSetting(value)} (${origin})`);
-  const text = changed.length === 0 ? 'all as by default' : changed.join(', ');
+  const text = changed.length === 0 ? 'all have their defaults' : changed.join(', ');
   const settings = { name: 'Settings', ok: true, text: `${text}; hive config shows all`, advice: null };
   return [settings, ...oldVariables(env).map(checkVariable)];
 }

@@ -126,9 +126,10 @@ export function examineTrust(trust: Trust): Check[] {
     seats.push({
       name: 'Seat',
       ok: true,
-      text: `no seat is registered in ${path}: nothing that is answered at a desk or a terminal allows anything; Emacs registers its key when it connects`,
+      text: `none is registered yet, so no answer of yours can allow anything; Emacs registers its key in ${path} when it first connects`,
       advice: null,
     });
-  const text = digest === null ? `${path} is not there: nothing is allowed without you` : `${path}: ${says}`;
+  const text =
+    digest === null ? `${path} does not exist, so nothing is allowed without asking you` : `${path}: ${says}`;
   return [{ name: 'Trust', ok: true, text, advice: null }, ...seats];
 }

@@ -5,7 +5,7 @@
  * - the steps inside a transaction: `recordTurnEnd` ends a turn, whatever ended it; `turnOf` finds the turn of an event;
  * - the hook handlers: `beginTurns` begins the turn of an event, and `endTurns` ends it after all other handlers.
  *
- * How somebody stops a turn is in interrupts.ts, which tells `recordTurnEnd` who it was.
+ * How somebody stops a turn is in interrupts.ts, which passes to `recordTurnEnd` who it was.
  */
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
@@ -188,12 +188,12 @@ async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Pr
 }
 
 /**
- * Ends a turn, cancels the questions that fall with it and answers the requests to interrupt it, all in one transaction,
+ * Ends a turn, cancels the questions that end with it, and answers the requests to interrupt it, all in one transaction,
  * so that nobody reads one of these without the others. A turn that has ended is returned unchanged.
  */
 export async function recordTurnEnd(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<Turn> {
   if (turn.state !== 'in_progress') return turn;
-  const ended = endTurn(turn, end, await cancelFalling(tx, turn, end), tx.now);
+  const ended = endTurn(turn, end, await cancelQuestions(tx, turn, end), tx.now);
   await tx.turns.update(ended);
   const { turn_id, session_id, state, abort_reason, by, via, started_at, ended_at, cancelled_prompts } =
     ended;
@@ -209,7 +209,7 @@ export async function recordTurnEnd(tx: WriteTx, turn: Turn, end: TurnEnd): Prom
   return ended;
 }
 
-async function cancelFalling(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<string[]> {
+async function cancelQuestions(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<string[]> {
   const kind = endKind(end);
   const cancelled: string[] = [];
   for (const prompt of await tx.prompts.pendingOfTurn(turn.turn_id)) {

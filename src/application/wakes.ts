@@ -65,7 +65,7 @@ interface Wanted {
 /** Something, nothing yet, or `over`: nothing to wait for any more. */
 type Found = Wanted | 'over' | undefined;
 
-/** At most this many mentions are read; a session that has left so many unread is not woken for another. */
+/** At most this many mentions are read; a session that has left this many unread is not woken for another. */
 const MENTIONS_LIMIT = 100;
 
 interface WakeParts {
@@ -82,6 +82,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
       const longest_ms = wakeLifeMs(await store.read(preferences));
       if (longest_ms === null) return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
+      const end = Date.now() + life_ms;
       const waker_id = ids.make('waker');
       await store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
@@ -93,7 +94,8 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
       });
       const find = (tx: ReadTx): Promise<Found> => findReasons(tx, session_id, waker_id, preferences);
       for (;;) {
-        const found = await feed.until(() => store.read(find), { wait_ms: life_ms, signal });
+        const left_ms = Math.max(0, end - Date.now());
+        const found = await feed.until(() => store.read(find), { wait_ms: left_ms, signal });
         if (found === undefined || found === 'over') return null;
         const woken = await store.write(async (tx) => {
           const now = await find(tx);
@@ -101,6 +103,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
         });
         if (woken === 'over') return null;
         if (woken !== undefined) return woken;
+        // What was found is no longer due, because the session works again.
       }
     },
   };
@@ -122,7 +125,7 @@ async function findReasons(
   const ask_ids = uncollected.filter((prompt) => isWorthWaking(prompt, waker)).map(({ ask_id }) => ask_id);
   const undelivered = await tx.mentions.undelivered(session_id, MENTIONS_LIMIT);
   if (ask_ids.length === 0 && undelivered.length === 0) return undefined;
-  // Asked for only now: most looks find nothing. What the person has changed since counts at once.
+  // Asked for only now: most checks find nothing. What the person has changed since counts at once.
   const preferred = await preferences(tx);
   if (wakeLifeMs(preferred) === null) return 'over';
   const settings = mentionWakes(preferred);

@@ -73,7 +73,7 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
     agent: { input: stdout, output: stdin, pid: agent.pid ?? null, command: basename(program) },
     name: process.env['HIVE_AGENT'] ?? null,
     makeId: () => randomIds.make('editor'),
-    glued: editorSession(process.env['HIVE_SESSION']),
+    package_session: editorSession(process.env['HIVE_SESSION']),
     mcp: mcp
       ? {
           command: process.execPath,

@@ -9,13 +9,14 @@ import { invalidInput } from '../domain/errors.ts';
 import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
+import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { currentAnswer, parseDuration, print, printJson, promptJson, remark, stateOf } from './output.ts';
 import { waitForAny } from './poll.ts';
-import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ASK } from './sentences.ts';
 
 interface AskOptions {
-  option: string[];
+  option?: string[];
   multi?: boolean;
   freeText: boolean;
   header?: string;
@@ -34,7 +35,7 @@ interface AskOptions {
 export function defineAsk(command: Command): void {
   command
     .argument('<question>', 'your question; with --note-to, what to add')
-    .option('--option <label>', 'an option to choose; repeat it for each one', collect, [])
+    .option('--option <label>', 'an option to choose; repeat it for each one', collect)
     .option('--multi', 'several options may be chosen')
     .option('--no-free-text', 'only the options may be chosen')
     .option('--header <text>', 'the topic in a few words')
@@ -77,14 +78,14 @@ const FOR_A_NEW_QUESTION = [
   'wait',
 ];
 
-function collect(label: string, before: string[]): string[] {
+function collect(label: string, before: string[] = []): string[] {
   return [...before, label];
 }
 
 async function ask(hive: Hive, question: string, options: AskOptions): Promise<ExitCode> {
   const request: AskRequest = {
     question,
-    options: options.option,
+    options: options.option ?? [],
     multi_select: options.multi,
     allow_free_text: options.freeText,
     header: options.header,

@@ -7,8 +7,9 @@ import { invalidInput } from '../domain/errors.ts';
 import { isLoopback } from '../domain/tokens.ts';
 import { placeAt } from '../infrastructure/platform/place.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { remark } from './output.ts';
-import { EXIT, type ExitCode, untilSignalled, withHive } from './program.ts';
+import { untilSignalled, withHive } from './program.ts';
 import { ATTACH } from './sentences.ts';
 
 /** Where `opencode serve` listens unless it is told otherwise. */

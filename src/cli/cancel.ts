@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark, stateOf } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, CANCEL } from './sentences.ts';
 
 type CancelOptions = Format & ActorOptions;

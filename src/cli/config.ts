@@ -7,8 +7,9 @@ import { type Origin, parseSetting, type Setting, settingNamed, showSetting } fr
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { terminalName } from '../infrastructure/platform/processes.ts';
 import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, CONFIG } from './sentences.ts';
 
 interface ConfigOptions extends Format {

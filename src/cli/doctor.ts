@@ -1,8 +1,9 @@
 /** `hive doctor`: checks everything that Hive needs and says how to fix each problem. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 
 export function defineDoctor(command: Command): void {
   command

@@ -4,9 +4,10 @@ import type { Hive } from '../application/hive.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { HISTORY, LIST, UNATTESTED } from './sentences.ts';
 
 interface HistoryOptions extends Format {

@@ -33,8 +33,9 @@ import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { unifiedDiff } from '../infrastructure/platform/edits.ts';
 import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
+import { isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
 import { ACTION, INIT } from './sentences.ts';
 
 interface CodexOptions extends SetUpOptions {
@@ -55,12 +56,12 @@ function defineSetUp(command: Command, direction: Direction): void {
   const isInit = direction === 'init';
   const define = <Options extends SetUpOptions>(
     name: string,
-    summary: string,
+    client: string,
     work: (options: Options) => Promise<ExitCode>,
   ): Command => {
     const defined = command
       .command(name)
-      .description(summary)
+      .description(isInit ? `Add Hive to ${client}` : `Remove Hive from ${client}`)
       .option('-y, --yes', 'write without asking')
       .option('--show', 'show every line that changes')
       .option('--json', 'print JSON')
@@ -84,16 +85,18 @@ function defineSetUp(command: Command, direction: Direction): void {
     claude.addOption(
       new Option(
         '--hooks [way]',
-        'add the hooks too, so that answers and mentions arrive by themselves and the guards work; they go over the connection, or start a process each',
+        'also add the hooks, which deliver answers and mentions and run the guards; default: over the connection, where the client can do that',
       ).choices(['connection', 'process']),
     );
     for (const client of [claude, codex]) client.addOption(roleOption());
     command
       .command('acp')
-      .description('an ACP agent in an editor: prints the settings for agent-shell and Zed')
-      .argument('[command...]', 'the agent and its arguments, after --', ['claude-agent-acp'])
+      .description('Print the settings for an ACP agent in agent-shell or Zed')
+      .argument('[command...]', 'the agent and its arguments, after --; default: claude-agent-acp')
       .option('--json', 'print JSON')
-      .action((agent: string[], options: Format) => reportErrors(options, () => printAcp(agent, options)));
+      .action((agent: string[], options: Format) =>
+        reportErrors(options, () => printAcp(agent.length > 0 ? agent : ['claude-agent-acp'], options)),
+      );
   }
   define<SetUpOptions>('emacs', 'Emacs', (options) =>
     setUp(

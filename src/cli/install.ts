@@ -111,7 +111,7 @@ async function offer(
 ): Promise<void> {
   if (clients.length === 0) return;
   if (options.yes !== true && !hasTerminal()) {
-    // One that names this installation already has nothing to be told.
+    // One that names this installation already needs nothing.
     const missing = clients.filter((client) => !names(place, program, client));
     if (missing.length > 0) say(INSTALL.later(missing.map(({ args }) => `hive init ${args.join(' ')}`)));
     return;

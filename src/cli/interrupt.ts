@@ -4,8 +4,9 @@ import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
 import { type ActorOptions, BY, findActor } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, INTERRUPT } from './sentences.ts';
 
 interface InterruptOptions extends Format, ActorOptions {

@@ -2,8 +2,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PromptFilter } from '../application/ports.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, printJson, promptJson, remark, showPrompts } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { LIST } from './sentences.ts';
 
 interface ListOptions extends Format {

@@ -2,8 +2,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HiveEvent } from '../domain/events.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, printJsonLine, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { LOG } from './sentences.ts';
 
 interface LogOptions extends Format {

@@ -2,81 +2,122 @@
 import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
-import { EXIT, exitCodeOfError } from './program.ts';
-import './stdout-is-the-wire.ts';
+import { EXIT, exitCodeOfError } from './exit-codes.ts';
 
 type Define = (command: Command) => void | Promise<void>;
 
-/** Each command with its line in `hive --help` and the file that defines it. */
-const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>> = {
-  ask: ['Ask the human', async () => (await import('./ask.ts')).defineAsk],
-  poll: [
-    'Check whether the human has answered, or wait for the answer',
-    async () => (await import('./poll.ts')).definePoll,
-  ],
-  list: ['List the questions of every agent', async () => (await import('./list.ts')).defineList],
-  respond: [
-    'Answer a question, or correct your answer',
-    async () => (await import('./respond.ts')).defineRespond,
-  ],
-  cancel: ['Cancel a question', async () => (await import('./cancel.ts')).defineCancel],
-  post: ['Write to the shared buffer', async () => (await import('./post.ts')).definePost],
-  messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
-  mentions: ['List and process mentions', async () => (await import('./mentions.ts')).defineMentions],
-  outreach: [
-    'Show the pings, cards and reports of agents',
-    async () => (await import('./outreach.ts')).defineOutreach,
-  ],
-  sessions: [
-    'List the sessions, or change the settings of one',
-    async () => (await import('./sessions.ts')).defineSessions,
-  ],
-  interrupt: [
-    'Stop an agent, and wait until it has stopped',
-    async () => (await import('./interrupt.ts')).defineInterrupt,
-  ],
-  status: ['Show what is pending and who is online', async () => (await import('./status.ts')).defineStatus],
-  config: ['Show and set your preferences', async () => (await import('./config.ts')).defineConfig],
-  stats: ['Show how long agents waited, and for what', async () => (await import('./stats.ts')).defineStats],
-  rules: ['List the rules that answer permissions', async () => (await import('./rules.ts')).defineRules],
-  doctor: [
-    'Check the setup and say how to fix problems',
-    async () => (await import('./doctor.ts')).defineDoctor,
-  ],
-  history: [
-    'Search everything asked, answered and posted',
-    async () => (await import('./history.ts')).defineHistory,
-  ],
-  log: ['Print the events', async () => (await import('./log.ts')).defineLog],
-  store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
-  run: ['Run a headless agent that ends while you think', async () => (await import('./run.ts')).defineRun],
-  runs: ['List the active and sleeping runs', async () => (await import('./run.ts')).defineRuns],
-  acp: [
-    'Run an ACP agent of an editor, and show what it asks at your desk as well',
-    async () => (await import('./acp.ts')).defineAcp,
-  ],
-  attach: [
-    'Show what the agents of an opencode server ask at your desk as well',
-    async () => (await import('./attach.ts')).defineAttach,
-  ],
-  init: ['Set up Hive in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
-  uninit: ['Remove that setup', async () => (await import('./init.ts')).defineUninit],
-  install: ['Install Hive for you, without root', async () => (await import('./install.ts')).defineInstall],
-  uninstall: [
-    'Remove what hive install has installed and written',
-    async () => (await import('./install.ts')).defineUninstall,
-  ],
-  sidecar: [
-    'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
-    async () => (await import('./sidecar.ts')).defineSidecar,
-  ],
-  serve: ['Serve remote agents over MCP on HTTP', async () => (await import('./serve.ts')).defineServe],
-  token: [
-    'Make, show and revoke tokens for remote agents',
-    async () => (await import('./token.ts')).defineToken,
-  ],
-  team: ['Show and set the teams of humans', async () => (await import('./team.ts')).defineTeam],
-  mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
+/** Each command with its line in `hive --help` and the file that defines it, under the heading of its group. */
+const COMMANDS: Readonly<
+  Record<string, Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>>>
+> = {
+  'Questions:': {
+    ask: ['Ask the human a question', async () => (await import('./ask.ts')).defineAsk],
+    poll: [
+      'Check whether the human has answered, or wait for the answer',
+      async () => (await import('./poll.ts')).definePoll,
+    ],
+    list: ['List the questions of every agent', async () => (await import('./list.ts')).defineList],
+    respond: [
+      'Answer a question, or correct your answer',
+      async () => (await import('./respond.ts')).defineRespond,
+    ],
+    cancel: ['Cancel a question', async () => (await import('./cancel.ts')).defineCancel],
+  },
+  'Messages:': {
+    post: [
+      "Write to the shared buffer of the project's agents and humans",
+      async () => (await import('./post.ts')).definePost,
+    ],
+    messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
+    mentions: ['List and process mentions', async () => (await import('./mentions.ts')).defineMentions],
+    outreach: [
+      'Show the pings, cards and reports of agents',
+      async () => (await import('./outreach.ts')).defineOutreach,
+    ],
+  },
+  'Agents:': {
+    sessions: [
+      'List the sessions, or change the settings of one',
+      async () => (await import('./sessions.ts')).defineSessions,
+    ],
+    interrupt: [
+      'Stop an agent, and wait until it has stopped',
+      async () => (await import('./interrupt.ts')).defineInterrupt,
+    ],
+    run: [
+      'Run a headless agent that ends while it waits for you',
+      async () => (await import('./run.ts')).defineRun,
+    ],
+    runs: [
+      'List the active and sleeping runs, or stop one',
+      async () => (await import('./run.ts')).defineRuns,
+    ],
+    attach: [
+      'Show the questions of an opencode server in Hive, too',
+      async () => (await import('./attach.ts')).defineAttach,
+    ],
+  },
+  'Overview:': {
+    status: [
+      'Show what is pending and who is online',
+      async () => (await import('./status.ts')).defineStatus,
+    ],
+    history: [
+      'Search everything asked, answered and posted',
+      async () => (await import('./history.ts')).defineHistory,
+    ],
+    stats: [
+      'Show how long agents waited for you, and for what',
+      async () => (await import('./stats.ts')).defineStats,
+    ],
+    log: ['Print the event log', async () => (await import('./log.ts')).defineLog],
+  },
+  'Setting up:': {
+    install: ['Install Hive for you, without root', async () => (await import('./install.ts')).defineInstall],
+    uninstall: [
+      'Remove what hive install has installed and written',
+      async () => (await import('./install.ts')).defineUninstall,
+    ],
+    init: ['Add Hive to Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
+    uninit: [
+      'Remove Hive from Claude Code, Codex or Emacs',
+      async () => (await import('./init.ts')).defineUninit,
+    ],
+    doctor: [
+      'Check the setup and say how to fix problems',
+      async () => (await import('./doctor.ts')).defineDoctor,
+    ],
+    config: ['Show and change settings', async () => (await import('./config.ts')).defineConfig],
+    rules: ['List your permission rules', async () => (await import('./rules.ts')).defineRules],
+    team: ['Show and change teams of humans', async () => (await import('./team.ts')).defineTeam],
+    store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
+  },
+  'Agents on other machines:': {
+    serve: ['Serve agents on other machines over HTTP', async () => (await import('./serve.ts')).defineServe],
+    phone: [
+      'Pair, list and revoke phones, which show the inbox',
+      async () => (await import('./phone.ts')).definePhone,
+    ],
+    token: [
+      'Make, show and revoke tokens for such agents',
+      async () => (await import('./token.ts')).defineToken,
+    ],
+  },
+  'Started by other programs:': {
+    sidecar: [
+      'Serve an Emacs over JSON-RPC on stdio',
+      async () => (await import('./sidecar.ts')).defineSidecar,
+    ],
+    mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
+    hook: [
+      'Handle an event of Claude Code or Codex, read from stdin',
+      async () => (await import('./mcp.ts')).defineHook,
+    ],
+    acp: [
+      "Run an editor's ACP agent, and show its questions in Hive, too",
+      async () => (await import('./acp.ts')).defineAcp,
+    ],
+  },
 };
 
 /** Earlier spellings of commands that are now part of another. They still work, and no help shows them. */
@@ -88,30 +129,35 @@ const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => 
   'emacs-path': ['init emacs --print', async () => (await import('./init.ts')).defineEmacsPath],
 };
 
-// Whoever read our messages may be gone; that ends no program, and there is nobody left to tell.
-process.stderr.on('error', () => undefined);
-
-void main();
-
-async function main(): Promise<void> {
+/** The command line, with the options of the command that is called; `help` has those of all. */
+export async function commandLine(called: string): Promise<Command> {
   const program = new Command('hive')
-    .description('Human in the loop for coding agents.')
+    .description('Coding agents ask you questions without stopping, and you answer when it suits you.')
     .version(VERSION)
     .exitOverride()
     // The errors of commander begin like those of our commands.
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) })
-    .addHelpText('after', '\nExit codes and examples: docs/cli.md');
+    .showHelpAfterError('hive: Add --help to see how the command is used.')
+    .addHelpText('afterAll', ({ command }) => `\n${footer(command)}`);
 
-  const called = process.argv[2] ?? '';
-  for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
-    const command = program.command(name).description(summary);
-    if (name === called || called === 'help') await (await load())(command);
+  for (const [group, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(group);
+    for (const [name, [summary, load]] of Object.entries(commands)) {
+      const command = program.command(name).description(summary);
+      if (name === called || called === 'help') await (await load())(command);
+    }
   }
+  program.commandsGroup('Help:').helpCommand('help [command]', 'Show the help of a command');
   for (const [name, [now, load]] of Object.entries(OLD_SPELLINGS)) {
     const command = program.command(name, { hidden: true }).description(`The old spelling of hive ${now}`);
     if (name === called) await (await load())(command);
   }
+  return program;
+}
 
+/** Runs what this process was started with, and sets its exit code. */
+export async function main(): Promise<void> {
+  const program = await commandLine(process.argv[2] ?? '');
   try {
     await program.parseAsync();
   } catch (error) {
@@ -123,4 +169,10 @@ async function main(): Promise<void> {
       process.exitCode = exitCodeOfError(error);
     } else throw error;
   }
+}
+
+/** The last lines of each help. */
+function footer({ options }: Command): string {
+  const hasDuration = options.some(({ flags }) => flags.includes('duration'));
+  return `${hasDuration ? 'A duration is written like 500ms, 90s, 10m, 2h or 1d.\n' : ''}Exit codes and examples: docs/cli.md, in Emacs M-x hive-manual`;
 }

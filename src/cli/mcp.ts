@@ -26,9 +26,10 @@ import { codexSocket, humanName, thisSeat } from '../infrastructure/platform/pat
 import { placeAt } from '../infrastructure/platform/place.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
+import { exitCodeOfError } from './exit-codes.ts';
 import { sendHook } from './hook-remote.ts';
 import { parseDuration } from './output.ts';
-import { endSoon, exitCodeOfError, untilSignalled } from './program.ts';
+import { endSoon, untilSignalled } from './program.ts';
 import { MCP } from './sentences.ts';
 
 export function defineMcp(command: Command): void {
@@ -53,6 +54,18 @@ export function defineMcp(command: Command): void {
             })
           : runRemote(url, options),
     );
+}
+
+/** Only its help: `bin/hive` starts the hook itself, from a bundle of its own (hook.ts). */
+export function defineHook(command: Command): void {
+  command
+    .addOption(
+      new Option('--client <client>', 'the agent whose event it is').choices(['claude-code', 'codex']),
+    )
+    .option('--wake', 'wait beside the idle session, and wake it')
+    .option('--url <url>', 'the hive serve of another machine, instead of a store')
+    .option('--token-file <file>', 'the file that holds the token')
+    .option('--insecure', 'send the token over plain http to another machine');
 }
 
 interface McpOptions {

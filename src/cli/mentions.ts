@@ -20,9 +20,10 @@ import {
   refuseAgents,
   registerCaller,
 } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { age, type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, MENTIONS } from './sentences.ts';
 
 interface MentionsOptions extends Format, ActorOptions {

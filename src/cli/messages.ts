@@ -6,9 +6,10 @@ import type { Hive } from '../application/hive.ts';
 import type { MessageFilter, MessagePage } from '../application/ports.ts';
 import { blockOf, type Message, renderShared, sharedFileName, stampOf } from '../domain/messages.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { MESSAGES } from './sentences.ts';
 
 interface MessagesOptions extends Format {
@@ -63,7 +64,7 @@ async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode>
     return EXIT.done;
   }
   for (const message of page.items) show(message);
-  reportMore(page, after !== undefined);
+  reportMore(page, after !== undefined, filter.project_dir === undefined);
   return EXIT.done;
 }
 
@@ -80,8 +81,12 @@ function show(message: Message): void {
   print(`${message.body.replace(/^(?=.)/gm, '  ')}\n`);
 }
 
-function reportMore({ items, more, next_cursor, previous_cursor }: MessagePage, forward: boolean): void {
-  if (items.length === 0) remark(MESSAGES.nothing);
+function reportMore(
+  { items, more, next_cursor, previous_cursor }: MessagePage,
+  forward: boolean,
+  isEverywhere: boolean,
+): void {
+  if (items.length === 0) remark(MESSAGES.nothing(isEverywhere));
   else if (more && forward) remark(MESSAGES.newer(next_cursor));
   else if (more) remark(MESSAGES.older(previous_cursor));
 }

@@ -45,7 +45,7 @@ export function printJsonLine(value: unknown): void {
   process.stdout.write(`${visibleJson(value, 0)}\n`);
 }
 
-/** Tells a person something on stderr that is not part of the result. */
+/** Prints something for a person on stderr that is not part of the result. */
 export function remark(sentence: string): void {
   process.stderr.write(`hive: ${revealed(sentence)}\n`);
 }
@@ -261,6 +261,18 @@ export function confirmAnswer(prompt: Prompt, decision: string): boolean {
     closeSync(terminal);
   }
   throw new HiveError('not_allowed', CONFIRM.notConfirmed(prompt.ask_id));
+}
+
+/** Shows these lines at the terminal of this process; true if the person typed `yes` there. */
+export function confirmTyped(lines: readonly string[], question: string): boolean {
+  const terminal = process.stdin.isTTY ? openTerminal() : null;
+  if (terminal === null) return false;
+  try {
+    writeSync(terminal, `${lines.join('\n')}\n${question}`);
+    return readLine(terminal) === 'yes';
+  } finally {
+    closeSync(terminal);
+  }
 }
 
 function linesToConfirm(prompt: Prompt): string[] {

@@ -4,9 +4,10 @@ import type { Hive } from '../application/hive.ts';
 import { cardText, type Outreach, type OutreachKind } from '../domain/outreach.ts';
 import { sourceLabel, sourcePrefix } from '../domain/sources.ts';
 import { findCaller } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { age, type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { LIST, OUTREACH } from './sentences.ts';
 
 interface OutreachOptions extends Format {

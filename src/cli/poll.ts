@@ -9,8 +9,9 @@ import { invalidInput } from '../domain/errors.ts';
 import { countThatFits } from '../domain/limits.ts';
 import { isUncollected, type Prompt } from '../domain/prompts.ts';
 import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
+import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
 import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';
-import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { POLL } from './sentences.ts';
 
 interface PollOptions extends WaitOptions {

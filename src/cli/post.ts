@@ -17,8 +17,9 @@ import {
 } from '../domain/messages.ts';
 import { humanName } from '../infrastructure/platform/paths.ts';
 import { BY, findAuthor } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { POST } from './sentences.ts';
 
 interface PostOptions extends Format {
@@ -39,10 +40,10 @@ export function definePost(command: Command): void {
       '--as-heading',
       'post each block of the text under its own heading: ## YYYY-MM-DD HH:MM:SS HANDLE',
     )
-    .option('--reply-to <id>', 'the message_id of the message that this answers')
+    .option('--reply-to <id>', 'the message_id of the message that this replies to')
     .option('--thread <name>', 'the conversation that it belongs to')
     .option('--urgent', 'hold those it mentions, even where mentions only remind')
-    .option('--expects-reply', 'ask for an answer')
+    .option('--expects-reply', 'ask for a reply')
     .addOption(new Option('--scope <scope>', 'whom @All and roles reach').choices(['project', 'all']))
     .option('--by <name>', BY)
     .option('--as-agent', 'post as the agent, or not at all')

@@ -4,9 +4,9 @@ import { delimiter, dirname, join } from 'node:path';
 import type { Hive } from '../application/hive.ts';
 import type { Examination } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
-import type { Prompt } from '../domain/prompts.ts';
 import { installedNode, lastingPath } from '../infrastructure/installation/versions.ts';
 import { openHive } from '../open-hive.ts';
+import { type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { endWithReader, type Format, printJson, remark } from './output.ts';
 import { INIT } from './sentences.ts';
 
@@ -98,52 +98,4 @@ export function untilSignalled(): AbortSignal {
 /** Limits the time that shutting down may take, so that a locked store or a client that hangs cannot keep the process alive. */
 export function endSoon(): void {
   setTimeout(() => process.exit(0), GRACE_MS).unref();
-}
-
-// ---- Exit codes ----
-// docs/cli.md has the same table. A command that looks at several prompts exits with the first of pending, expired and
-// cancelled that applies.
-
-export const EXIT = {
-  /** Done; for questions: answered. */
-  done: 0,
-  /** It failed; stderr says why. */
-  error: 1,
-  /** The command line or a value on it is invalid. Nothing was done. */
-  usage: 2,
-  /** No answer yet, or the time to wait for one is up. */
-  pending: 3,
-  /** The question expired: no decision. */
-  expired: 4,
-  /** The question was cancelled: no decision. */
-  cancelled: 5,
-  /** Somebody else was first: nothing changed, or the answer was kept as a late one. */
-  notAccepted: 6,
-  /** Not allowed for this caller, for example an agent that answers, or a permission without a terminal. */
-  notAllowed: 7,
-  /** bin/hive: this Node is too old. It cannot import this table, so a test compares the two. */
-  nodeTooOld: 8,
-  /** bin/hive: the package is not built. */
-  notBuilt: 9,
-} as const;
-
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
-
-export function exitCodeOfError(error: HiveError): ExitCode {
-  if (error.code === 'invalid_input') return EXIT.usage;
-  if (error.code === 'not_allowed') return EXIT.notAllowed;
-  return EXIT.error;
-}
-
-const OF_STATUS: readonly (readonly [Prompt['status'], ExitCode])[] = [
-  ['pending', EXIT.pending],
-  ['expired', EXIT.expired],
-  ['cancelled', EXIT.cancelled],
-];
-
-export function exitCodeOfPrompts(prompts: readonly Pick<Prompt, 'status'>[]): ExitCode {
-  for (const [status, code] of OF_STATUS) {
-    if (prompts.some((prompt) => prompt.status === status)) return code;
-  }
-  return EXIT.done;
 }

@@ -6,8 +6,9 @@ import { invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { currentAnswer, type Format, mark, print, printJson, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { RESPOND } from './sentences.ts';
 
 interface AnswerOptions extends Format, ActorOptions {
@@ -17,7 +18,7 @@ interface AnswerOptions extends Format, ActorOptions {
 
 export function defineRespond(command: Command): void {
   defineAnswer(command)
-    .option('--amend', 'correct your answer, as long as the agent has not read it')
+    .option('--amend', 'correct your answer, until the agent has it')
     .action((id: string, decision: string | undefined, options: AnswerOptions & { amend?: boolean }) =>
       withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
     );

@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { ListedRule } from '../application/rules.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { RULES } from './sentences.ts';
 
 export function defineRules(command: Command): void {

@@ -8,14 +8,15 @@ import { invalidInput } from '../domain/errors.ts';
 import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../domain/runs.ts';
 import { environmentToKeep } from '../infrastructure/platform/runs.ts';
 import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, moment, parseDuration, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, thisFile, untilSignalled, withHive } from './program.ts';
+import { thisFile, untilSignalled, withHive } from './program.ts';
 import { ACTION, RUN } from './sentences.ts';
 
 interface RunOptions extends Format {
   dir?: string;
   patience: string;
-  keepEnv: string[];
+  keepEnv?: string[];
   watch?: boolean;
   jobs: string;
 }
@@ -25,9 +26,9 @@ export function defineRun(command: Command): void {
     .argument('[command...]', 'claude -p "…" or codex exec "…" and its options, after --')
     .option('--dir <directory>', 'where the agent works; default: here')
     .option('--patience <duration>', 'how long a call waits for you before the agent ends', '60s')
-    .option('--keep-env <name...>', 'variables to keep for later starts though they look like secrets', [])
+    .option('--keep-env <name...>', 'variables to keep for later starts though they look like secrets')
     .option('--watch', 'start no agent, but resume those whose human has answered, until interrupted')
-    .option('--jobs <n>', 'with --watch: at most so many agents at a time', '4')
+    .option('--jobs <n>', 'with --watch: at most this many agents at a time', '4')
     .option('--json', 'print the run as JSON instead of the output of the agent')
     .action((words: string[], options: RunOptions) =>
       withHive(options, (hive) =>
@@ -41,8 +42,9 @@ async function start(hive: Hive, words: string[], options: RunOptions): Promise<
   const given = readCommand(words);
   const added = askingOptions(given, [process.execPath, thisFile(), 'mcp', '--deny']);
   const command = { ...given, options: [...given.options, ...added] };
-  const { env, left_out } = environmentToKeep(process.env, options.keepEnv);
-  const missing = options.keepEnv.find((name) => process.env[name] === undefined);
+  const named = options.keepEnv ?? [];
+  const { env, left_out } = environmentToKeep(process.env, named);
+  const missing = named.find((name) => process.env[name] === undefined);
   if (missing !== undefined) throw invalidInput(RUN.noVariable(missing));
   const patience_ms = parseDuration(options.patience);
   if (patience_ms > PATIENCE_MS) throw invalidInput(RUN.tooPatient(options.patience));

@@ -10,8 +10,9 @@ import { SOURCES } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
 import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, SESSIONS } from './sentences.ts';
 
 interface SessionsOptions extends Format {
@@ -27,7 +28,7 @@ export function defineSessions(command: Command): void {
     .action((options: SessionsOptions) => withHive(options, (hive) => sessions(hive, options)));
   command
     .command('set')
-    .description('change the settings of a session; an agent changes its own')
+    .description('Change the settings of a session; an agent changes its own')
     .usage('[options] [session] <name=value...>')
     .argument('<words...>', `a handle, which an agent leaves out; then ${NAMES}, each as NAME=VALUE`)
     .option('--by <name>', BY)

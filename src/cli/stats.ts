@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { STATS_DAYS, type Stats, type Waits } from '../domain/stats.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, printRows } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { STATS } from './sentences.ts';
 
 interface StatsOptions extends Format {

@@ -1,8 +1,9 @@
 /** `hive status`: the pending prompts, the sessions, the desks and the humans. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { age, type Format, print, printJson, printRows } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { STATUS } from './sentences.ts';
 
 export function defineStatus(command: Command): void {

@@ -7,9 +7,10 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { storeAddress } from '../infrastructure/platform/paths.ts';
 import { copyStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { ask } from './init.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, exitCodeOfError, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, MIGRATE, PRUNE } from './sentences.ts';
 
 /** Both; the old spellings `hive prune` and `hive migrate` use them one by one. */

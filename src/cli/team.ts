@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { withHive } from './program.ts';
 import { ACTION, TEAM } from './sentences.ts';
 
 interface SetOptions extends Format {
@@ -13,12 +14,12 @@ interface SetOptions extends Format {
 export function defineTeam(command: Command): void {
   command
     .command('list')
-    .description('list the teams')
+    .description('List the teams')
     .option('--json', 'print JSON')
     .action((options: Format) => withHive(options, (hive) => list(hive, options)));
   command
     .command('set <name> <member...>')
-    .description('make a team, or replace it')
+    .description('Make a team, or replace it')
     .option('--escalate-after <duration>', 'ask everybody if the team has not answered by then')
     .option('--json', 'print JSON')
     .action((name: string, members: string[], options: SetOptions) =>
@@ -26,7 +27,7 @@ export function defineTeam(command: Command): void {
     );
   command
     .command('remove <name>')
-    .description('remove a team; its questions stay with its members')
+    .description('Remove a team; its questions stay with its members')
     .option('--json', 'print JSON')
     .action((name: string, options: Format) => withHive(options, (hive) => remove(hive, name, options)));
 }

@@ -9,8 +9,9 @@ import type { Role } from '../domain/tokens.ts';
 import { readFileOnly, replaceDurably } from '../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
 import { refuseAgents } from './actor.ts';
-import { type Format, moment, print, printJson, printRows } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, moment, print, printJson, printRows, remark } from './output.ts';
+import { withHive } from './program.ts';
 import { ACTION, TOKEN } from './sentences.ts';
 
 interface MakeOptions extends Format {
@@ -37,12 +38,14 @@ export function defineToken(command: Command): void {
           return work(hive, name, options);
         });
       });
-  define<Format>('show', 'print the token that hive serve made', async () => show());
-  define<Format>('list', 'list the tokens, without their secrets', (hive, _name, options) =>
+  define<Format>('show', 'Print the token that hive serve made', async (_hive, name, options) =>
+    show(name, options),
+  );
+  define<Format>('list', 'List the tokens, without their secrets', (hive, _name, options) =>
     list(hive, options),
   );
-  define<MakeOptions>('make <name>', 'make a token', async (hive, name, options) =>
-    tell(
+  define<MakeOptions>('make <name>', 'Make a token', async (hive, name, options) =>
+    printToken(
       await hive.tokens.make({
         name,
         agent: options.agent,
@@ -60,10 +63,10 @@ export function defineToken(command: Command): void {
     .option('--project <directory...>', 'a project of this machine that it takes part in');
   define<Format>(
     'rotate <name>',
-    'make a new secret; the old one stops working at once',
-    async (hive, name, options) => tell(await hive.tokens.rotate(name), options),
+    'Make a new secret; the old one stops working at once',
+    async (hive, name, options) => printToken(await hive.tokens.rotate(name), options),
   );
-  define<Format>('revoke <name>', 'stop accepting this token', async (hive, name, { json }) => {
+  define<Format>('revoke <name>', 'Stop accepting this token', async (hive, name, { json }) => {
     const { revoked_at } = await hive.tokens.revoke(name);
     if (json === true) printJson({ name, revoked_at });
     else print(TOKEN.revoked(name, moment(revoked_at ?? '')));
@@ -71,16 +74,18 @@ export function defineToken(command: Command): void {
   });
 }
 
-function show(): ExitCode {
+function show(name: string, { json }: Format): ExitCode {
   const secret = readTokenFile(process.env);
   if (secret === null) throw new HiveError('token_not_found', TOKEN.none(tokenFile(process.env)));
-  print(secret);
+  if (json === true) printJson({ name, secret });
+  else print(secret);
   return EXIT.done;
 }
 
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   const tokens = (await hive.tokens.list()).map(({ digest: _, ...token }) => token);
   if (json === true) printJson({ tokens });
+  else if (tokens.length === 0) remark(TOKEN.nobody);
   else
     printRows(
       tokens.map(({ name, agent, role, projects, created_at, revoked_at }) => [
@@ -95,7 +100,7 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   return EXIT.done;
 }
 
-function tell({ token, secret }: MadeToken, { json }: Format): ExitCode {
+function printToken({ token, secret }: MadeToken, { json }: Format): ExitCode {
   // The file always holds the current secret of the first token.
   if (token.name === FIRST_TOKEN) writeTokenFile(process.env, secret);
   if (json === true) printJson({ name: token.name, agent: token.agent, role: token.role, secret });

@@ -52,7 +52,7 @@ export function collect(delivery: Delivery, now: string): Delivery {
 }
 
 /** Records that it was lost, because its carrier is gone or never printed it: the next carrier hands it over again. */
-export function lost(delivery: Delivery): Delivery {
+export function lose(delivery: Delivery): Delivery {
   return { ...delivery, carrier: null };
 }
 

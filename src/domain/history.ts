@@ -23,7 +23,7 @@ export interface HistoryEntry {
   attested: boolean;
 }
 
-/** Two lists of entries as one, newest first; entries of the same time are ordered by id. */
+/** Two lists of entries as one, newest first; entries of the same time are ordered by their ids, which grow. */
 export function mergeHistory(
   left: readonly HistoryEntry[],
   right: readonly HistoryEntry[],
@@ -34,5 +34,16 @@ export function mergeHistory(
 
 function newestFirst(a: HistoryEntry, b: HistoryEntry): number {
   if (a.at !== b.at) return a.at < b.at ? 1 : -1;
-  return a.id < b.id ? 1 : a.id > b.id ? -1 : 0;
+  const [left, right] = [placeOf(a.id), placeOf(b.id)];
+  return left < right ? 1 : left > right ? -1 : 0;
+}
+
+/** The part of an id that gives its place among the entries of one time, of whatever kind. */
+function placeOf(id: string): string {
+  return id.slice(id.indexOf('-') + 1);
+}
+
+/** The id that an entry with this prefix would have at the place of another one. */
+export function atPlaceOf(id: string, prefix: string): string {
+  return `${prefix}-${placeOf(id)}`;
 }

@@ -44,8 +44,8 @@ const HUMAN = 600;
 /** For events of a dialog that the client also shows: a day, because the dialog has no time limit either. */
 const DIALOG = 24 * 60 * 60;
 
-/** The default lifetime of a waker, in seconds. */
-const WAKES = 8 * 60 * 60;
+/** The longest lifetime of a waker, in seconds. The setting `wake` ends it earlier, by default after eight hours. */
+const WAKES = 24 * 60 * 60;
 
 const at = (way: HookWay, timeout: number, ...events: string[]): HookSetting[] =>
   events.map((event) => ({ event, timeout, way }));

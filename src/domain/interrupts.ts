@@ -18,7 +18,7 @@ export interface Interrupt {
   /** Who wants it stopped. */
   by: string;
   via: Via;
-  /** What the agent is told with it. */
+  /** What the agent reads with it. */
   note: string | null;
   /** How long its asker waits, in milliseconds. */
   timeout_ms: number;

@@ -1,5 +1,5 @@
 /**
- * Limits on what comes in, and on what goes out in one piece. Each check of what comes in returns the value, cleaned, or throws
+ * Limits on what comes in, on how long a call waits, and on what goes out in one piece. Each check of what comes in returns the value, cleaned, or throws
  * a sentence that names the field.
  */
 import { invalidInput } from './errors.ts';
@@ -72,6 +72,14 @@ export function parseDuration(text: string): number {
     throw invalidInput(`"${text}" is not a duration: write 90s, 10m, 2h or 1d.`);
   return Math.round(Number(match[1]) * unit);
 }
+
+/**
+ * The longest wait of a tool call in ms, except for the blocking ask, and for hivemind_await_ask where the client is
+ * known to allow more: clients give up on calls that take longer.
+ */
+export const LONGEST_WAIT_MS = 25_000;
+
+// ---- What goes out in one piece ----
 
 /** How many of these, from the first on, fit into this many bytes of JSON; at least one. */
 export function countThatFits(items: readonly unknown[], bytes: number): number {

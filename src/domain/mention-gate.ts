@@ -96,7 +96,7 @@ export function decideGate(
   };
 }
 
-interface PromptDecision {
+interface HumanPromptDecision {
   refused: boolean;
   record: GateRecord;
   /** The gate gave up at this prompt: the human is notified. */
@@ -107,11 +107,11 @@ interface PromptDecision {
 export const PROMPT_REFUSALS = 5;
 
 /** Decides one prompt of the human where prompts are held. `gating`: how many mentions hold. */
-export function decidePrompt(
+export function decideHumanPrompt(
   { gating }: Pick<UnprocessedCount, 'gating'>,
   record: GateRecord,
   prompt: string,
-): PromptDecision {
+): HumanPromptDecision {
   if (gating === 0 || record.prompts_gave_up || clearsMentions(prompt))
     return { refused: false, record, gave_up_now: false };
   if (record.prompts >= PROMPT_REFUSALS)

@@ -224,7 +224,7 @@ export function createReport(
   return { ...make('report', sender, id, now), message, to_session_id };
 }
 
-/** Visible output that no report has covered yet. What was not shown at once needs no report: its agent was told so. */
+/** Visible output that no report has covered yet. What was not shown at once needs no report: its agent knows that. */
 export function isUnreported({ kind, status, reason, reported_at, let_go_at }: Outreach): boolean {
   return (
     kind !== 'report' &&

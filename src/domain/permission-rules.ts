@@ -464,7 +464,7 @@ function isFolderNamed(first: string): boolean {
 // blank and a quote mean. A plain word is a name, a number, a path or a revision of git, and hardly any program reads more
 // into it. Those that do are listed below.
 
-// Expressions with classes of Unicode take up to a millisecond to make, so they stand in functions: most hooks have no rule.
+// Expressions with classes of Unicode take up to a millisecond to make, so they are made in functions: most hooks have no rule.
 
 function isPlainWord(text: string): boolean {
   return /^(?:\.\/?|(?:\.?\/)?[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*(?:\/[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.+-]*)*\/?(?:[~^]+\p{N}*)*)$/u.test(
@@ -547,7 +547,7 @@ const RUNS_A_WORD = new Set(
 );
 /** Their first word is code. */
 const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
-/** What they run may stand behind any of their words. */
+/** What they run may follow any of their words. */
 const RUNS_ANY_WORD = new Set(
   (
     'sudo doas su ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +

@@ -108,8 +108,8 @@ export interface Prompt {
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
   /**
-   * Since when its agent does nothing until it is settled (domain/waits.ts); null: the agent keeps working. Once it is settled, this is
-   * what it was then.
+   * Since when its agent does nothing until it is settled (waits.ts); null: the agent keeps working. Once it is settled, this is
+   * the value that it had then.
    */
   blocked_since: string | null;
   /**
@@ -386,7 +386,7 @@ export function releasePrompt(prompt: Prompt): Prompt {
 }
 
 // ---- Limits ----
-// How long a prompt and its answer may be, and how long a caller may wait.
+// How long a prompt and its answer may be, and how long a question may wait.
 
 /** Limits on input, in characters unless the name says bytes or ms; the zod shapes use the same numbers. */
 export const PROMPT_LIMITS: Readonly<
@@ -424,12 +424,6 @@ export const PROMPT_LIMITS: Readonly<
 
 /** At most this many open prompts of one session are read at once: settled ones first, then the oldest. The rest follow at a later read. */
 export const OPEN_LIMIT = 200;
-
-/**
- * The longest wait of a tool call in ms, except for the blocking ask, and for hivemind_await_ask where the client is
- * known to allow more: clients give up on calls that take longer.
- */
-export const LONGEST_WAIT_MS = 25_000;
 
 /** How long a blocking ask waits unless set otherwise, and at most (a day: what an agent can wait for and a timer can count). */
 export const BLOCKING_DEFAULT_MS = 300_000;
@@ -621,13 +615,14 @@ function normalizeOptions({ options: given, kind }: Pick<AskRequest, 'options' |
 function refuseLookAlikes(options: readonly PromptOption[]): void {
   const seen = new Map<string, string>();
   for (const { label } of options) {
-    const twin = seen.get(skeletonOf(label));
+    const skeleton = skeletonOf(label);
+    const twin = seen.get(skeleton);
     if (twin !== undefined)
       throw invalidInput(
         `The options "${revealed(twin)}" and "${revealed(label)}" look alike: give labels that a person can tell apart.`,
         { field: 'options' },
       );
-    seen.set(skeletonOf(label), label);
+    seen.set(skeleton, label);
   }
 }
 

@@ -327,7 +327,7 @@ export interface Proposal {
   allowed: number;
 }
 
-/** So many times the human must have allowed something before a rule is proposed for it. */
+/** How often the human must have allowed something before a rule is proposed for it. */
 export const LEAST_ALLOWED = 5;
 
 export interface ProposalParts {

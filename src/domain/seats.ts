@@ -46,7 +46,7 @@ export interface SignedAnswer {
 export const SECRET_KEY: RegExp = /^[0-9a-f]{64}$/;
 export const PUBLIC_KEY: RegExp = /^[A-Za-z0-9_-]{43}$/;
 const LONGEST_NAME = 400;
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+/** The bytes before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
 const PKCS8 = '302e020100300506032b657004220420';
 
 /** The key that this secret is. @throws TypeError for anything else than 64 hexadecimal digits. */

@@ -199,7 +199,7 @@ const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
   quota_pending: {
     type: between(0, MOST),
     emacs: null,
-    text: 'questions that one session may have pending at once; of every quota_…: 0: no limit',
+    text: 'questions that one session may have pending at once; 0 in any quota: no limit',
   },
   quota_questions: {
     type: between(0, MOST),
@@ -322,7 +322,7 @@ export function settingNamed(name: string): Setting {
     );
   }
   throw invalidInput(
-    `There is no setting "${excerpt(name, 40)}". There are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
+    `There is no setting "${excerpt(name, 40)}". The settings are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
     { field: 'key' },
   );
 }

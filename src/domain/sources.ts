@@ -53,7 +53,7 @@ export function sourceEvidence(env: Environment): SourceEvidence {
   };
 }
 
-/** The program in which a person sees the agent, where that is an editor: `hive acp` and the glue of editors set it. */
+/** The program in which a person sees the agent, where that is an editor: `hive acp` and the packages of editors set it. */
 export function editorIn(env: Environment): string | null {
   return env['HIVE_EDITOR'] || null;
 }

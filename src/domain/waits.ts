@@ -5,6 +5,7 @@
  * An agent is blocked by a question if it does nothing until the question is settled: a permission or another dialog of its
  * client, a blocking ask, a poll that waits, the wait of the Stop guard, or a sleeping run. Otherwise it keeps working.
  */
+
 /** How often a waiting process renews its lease, in ms. */
 export const WAIT_HEARTBEAT_MS = 30_000;
 

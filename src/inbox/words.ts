@@ -24,6 +24,7 @@ export const WORDS = {
   critical: 'critical',
   permission: 'permission',
   back: 'Back',
+  question: 'Question',
   context: 'Context',
   addedByAgent: 'Added by the agent',
   chooseSeveral: 'You can choose several.',

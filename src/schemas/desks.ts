@@ -63,7 +63,7 @@ const preferenceShape = {
   sound: shapeOf('sound').nullish(),
   /** In seconds. */
   phone_after: shapeOf('phone_after').nullish(),
-  /** `never`, or after so many seconds; 0 is at once. */
+  /** `never`, or after how many seconds; 0 is at once. */
   notify_held: shapeOf('notify_held').nullish(),
   gate: shapeOf('gate').nullish(),
   gate_prompt: shapeOf('gate_prompt').nullish(),

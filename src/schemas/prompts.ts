@@ -1,9 +1,9 @@
 /** Input about prompts. The limits are the domain's (PROMPT_LIMITS); the descriptions explain each field to a model. */
 import { z } from 'zod';
+import { LONGEST_WAIT_MS } from '../domain/limits.ts';
 import {
   BLOCKING_DEFAULT_MS,
   LONGEST_BLOCKING_MS,
-  LONGEST_WAIT_MS,
   PROMPT_LIMITS,
   WHEN_TURN_ABORTED,
 } from '../domain/prompts.ts';

@@ -1,7 +1,8 @@
 /** Input about turns and interrupts. */
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../domain/interrupts.ts';
-import { LONGEST_WAIT_MS, PROMPT_LIMITS } from '../domain/prompts.ts';
+import { LONGEST_WAIT_MS } from '../domain/limits.ts';
+import { PROMPT_LIMITS } from '../domain/prompts.ts';
 import { characters } from './characters.ts';
 import { waitMs } from './prompts.ts';
 

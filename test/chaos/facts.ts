@@ -74,6 +74,8 @@ export interface Evidence {
   store: Snapshot;
   /** The power was cut at some time. */
   cut?: boolean;
+  /** Who could not do its last acts after all faults were removed, and why. */
+  stuck?: readonly string[];
 }
 
 /** All facts of one kind, from every worker. */

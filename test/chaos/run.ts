@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { checkAll } from './checker.ts';
 import type { StoredRow } from './facts.ts';
+import { Failure } from './failures.ts';
 import { openHistory, readHistory } from './history.ts';
 import type { Installation } from './installation.ts';
 import { checkHistory } from './linearizable.ts';
@@ -91,15 +92,17 @@ export async function runWorkers({
   try {
     const working = workers.map((worker) => worker.work());
     const [struck] = await Promise.all([nemesis(workers.map(({ name }) => name)), ...working]);
-    await Promise.all(workers.map((worker) => worker.settle()));
-    await Promise.all(workers.map((worker) => worker.finish()));
+    const stuck = [
+      ...(await allOf(workers, 'settle', (worker) => worker.settle())),
+      ...(await allOf(workers, 'finish', (worker) => worker.finish())),
+    ];
     const store = await readSnapshot(installation.store);
     history.invoke('store', 'read all', {})({ got: store.prompts.map(readingOf) });
     const last = lastOf(store);
-    await Promise.all(workers.map((worker) => worker.end(last)));
+    stuck.push(...(await allOf(workers, 'end', (worker) => worker.end(last))));
     const names = readdirSync(installation.logs).filter((file) => file.endsWith('.log'));
     const logs = names.map((file) => readLog(join(installation.logs, file)));
-    const evidence = { logs, store, cut: struck.has('power') };
+    const evidence = { logs, store, cut: struck.has('power'), stuck };
     const seconds = (performance.now() - started) / 1000;
     const checked = [...checkAll(evidence), { ...LINEARIZABLE, ...checkHistory(readHistory(file)) }];
     return { engine, seconds, struck, evidence, checked };
@@ -108,6 +111,24 @@ export async function runWorkers({
     world.working = false;
     await installation.clear();
   }
+}
+
+/**
+ * Lets every worker do this; returns, as sentences, which of them could not. A store that lost something may refuse whoever
+ * relies on it: what was lost is found in the store, so this must not end the run.
+ */
+async function allOf(
+  workers: readonly Worker[],
+  what: string,
+  act: (worker: Worker) => Promise<void>,
+): Promise<string[]> {
+  const results = await Promise.allSettled(workers.map(act));
+  return results.flatMap((result, n) => {
+    if (result.status === 'fulfilled') return [];
+    // Any other error is a bug of ours.
+    if (!(result.reason instanceof Failure)) throw result.reason;
+    return [`${workers[n]?.name}, at its last acts (${what}): ${result.reason.message}`];
+  });
 }
 
 const HISTORY = 'history.jsonl';

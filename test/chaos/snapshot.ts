@@ -36,10 +36,19 @@ async function readSqlite(path: string): Promise<Snapshot> {
   try {
     database.exec('BEGIN');
     const all = (sql: string): StoredRow[] => database.prepare(sql).all() as StoredRow[];
-    const found = all('PRAGMA integrity_check')
-      .map((row) => String(row['integrity_check']))
-      .join('; ');
-    return { ...tables(await readAll(async (sql) => all(sql))), integrity: found };
+    // What a damaged file still has is read: what it has lost is then named, one by one.
+    const damage: string[] = [];
+    const readable = async (sql: string): Promise<StoredRow[]> => {
+      try {
+        return all(sql);
+      } catch (error) {
+        damage.push(String(error));
+        return [];
+      }
+    };
+    const said = (await readable('PRAGMA integrity_check')).map((row) => String(row['integrity_check']));
+    const rows = await readAll(readable);
+    return { ...tables(rows), integrity: [...said, ...damage].join('; ') };
   } finally {
     database.close();
   }

@@ -80,7 +80,7 @@ export async function untilSeen(log: Log, what: string, seen: () => boolean): Pr
 const FINISH_MS = 60_000;
 const AGAIN_MS = 200;
 
-/** Tries again until it is done or refused for good. @throws Error when it could not be done in a minute without faults. */
+/** Tries again until it is done or refused for good. @throws Failure `stuck` when it could not be done in a minute without faults. */
 export async function untilDone<T>(
   log: Log,
   what: string,
@@ -92,7 +92,8 @@ export async function untilDone<T>(
     const result = await attempt(log, what, act, value);
     if (!(result instanceof Failure) || !result.isTransient) return result;
     if (performance.now() - started > FINISH_MS)
-      throw new Error(
+      throw new Failure(
+        'stuck',
         `${log.worker} could not ${what} within ${FINISH_MS / 1000} s after the last fault: ${result.message}`,
       );
     await sleep(AGAIN_MS);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Child, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, FOR_EVER_MS } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
 import { askIdIn, isMain, mention, openWorld } from './support/world.ts';
@@ -97,10 +97,9 @@ describe('an agent of the Agent SDK', () => {
       session,
       note: 'enough',
       actor: HUMAN,
-      timeout_ms: 10_000,
+      timeout_ms: FOR_EVER_MS,
     });
     expect(outcome).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
-    expect(outcome.waited_ms).toBeLessThan(5_000);
     expect(await done).toContain('Stopped by ada: enough');
     expect(model.requests).toHaveLength(1);
   });

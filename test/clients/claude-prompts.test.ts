@@ -1,10 +1,7 @@
 /** Client suite 1: the real Claude Code asks, works on, and the answer arrives. */
 import { hostname } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { openHome } from '../support/emacs.ts';
+import { describe, expect, test } from 'vitest';
 import { HUMAN } from '../support/hive.ts';
-import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { askIdIn, openWorld } from './support/world.ts';
@@ -78,30 +75,5 @@ describe('an answer to Claude Code', () => {
     // Its human is told once that hooks may not have run.
     const lost = (await hive.notices.list(10)).filter(({ data }) => data['notice'] === 'server_lost');
     expect(lost).toMatchObject([{ session_id: prompt?.session_id }]);
-  });
-
-  test('is typed into the minibuffer of a real Emacs', async () => {
-    const home = await openHome();
-    onTestFinished(() => home.close());
-    const world = await openWorld(join(home.folder, 'store', 'hive.db'));
-    const emacs = await home.emacs();
-    const model = await startModel(async ({ messages }, step) => {
-      if (step === 1) return ask;
-      if (step > 2) return done;
-      await emacs.until(/hive 1!/);
-      await emacs.keys('M-x');
-      await emacs.type('hive-respond');
-      await emacs.keys('Enter');
-      await emacs.until(/asks: Red or blue\?/);
-      await emacs.type('blue');
-      await emacs.keys('Enter');
-      await emacs.until(/Answered Claude-\w+: blue \(stored\)/);
-      const { status } = await world.hive.prompts.get(askIdIn(messages));
-      expect(status).toBe('responded');
-      return { calls: [bash('echo worked on')] };
-    });
-    await runClaude({ ...world, model }, 'go');
-    expect(model.told()).toMatch(/Answer to ask-.*blue\. By Ada via emacs/);
-    await eventually(() => home.outboxFiles().length === 0);
   });
 });

@@ -1,130 +1,20 @@
-/** An idle Claude Code in its terminal is woken by an answer or a mention, once, and only where that is wanted. */
-import { describe, expect, test } from 'vitest';
-import { agentAuthor } from '../../src/domain/messages.ts';
-import { eventsOf, HUMAN, introduce } from '../support/hive.ts';
-import { eventually, moment } from '../support/wait.ts';
-import { hive as call, type Reply, startModel } from './support/anthropic.ts';
-import type { ChatTerminal } from './support/chat-terminal.ts';
-import { openClaude } from './support/claude-terminal.ts';
-import { askIdIn, isMain, mention, openWorld, type World } from './support/world.ts';
+/** An idle Claude Code in its terminal is woken by an answer. */
+import { expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
+import { expectNoFurtherTurn, idle } from './support/idle-claude.ts';
 
-const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
-
-interface Run extends World {
-  model: Awaited<ReturnType<typeof startModel>>;
-  claude: ChatTerminal;
-  ask_id: string;
-}
-
-/** A session that has asked and idles. */
-async function idle(env: Record<string, string> = {}): Promise<Run> {
-  const world = await openWorld();
-  const { hive, ...rest } = world;
-  const model = await startModel(({ messages }, step) => {
-    if (step === 1) return ask;
-    if (!model.told().includes('call hivemind_poll')) return { text: `reply ${step}` };
-    return { calls: [call('hivemind_poll', { ask_id: askIdIn(messages) })] };
-  });
-  const claude = await openClaude({ ...rest, model, env });
-  await claude.say('first words');
-  await claude.until(/reply 2/);
-  const [prompt] = (await hive.prompts.list({ limit: 1 })).items;
-  const session_id = prompt?.session_id ?? '';
-  await eventually(async () => (await hive.store.read((tx) => tx.turns.current(session_id))) === undefined);
-  return { ...world, model, claude, ask_id: prompt?.ask_id ?? '' };
-}
-
-/** The client has had no turn since reply `count`: the next reply answers what the human says now. */
-async function expectNoFurtherTurn(claude: ChatTerminal, count: number): Promise<void> {
-  await claude.say('further words');
-  const screen = await claude.until(new RegExp(`reply ${count + 1}\\b`));
-  expect(screen.join('\n')).not.toMatch(new RegExp(`reply ${count + 2}\\b`));
-}
-
-describe('an answer for an idle Claude Code', () => {
-  test('wakes it, says what to call, and comes as the result of that call', async () => {
-    const { hive, model, claude, ask_id } = await idle();
-    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
-    await eventually(() => model.requests.length === 3, 20_000);
-    const woken = JSON.stringify(model.requests[2]?.messages.at(-1));
-    expect(woken).toContain(`${ask_id} is answered: call hivemind_poll`);
-    expect(woken).not.toContain('blue');
-    await claude.until(/reply 4/);
-    expect(model.everything().replaceAll('\\', '')).toContain('"decision":"blue"');
-    await expectNoFurtherTurn(claude, 4);
-    const { collected_at, carrier } = await hive.prompts.get(ask_id);
-    expect(collected_at).toEqual(expect.any(String));
-    expect(carrier).toMatch(/^mcp:/);
-  });
-
-  test('does not wake a session that was left by /clear, nor the one that follows twice', async () => {
-    const { hive, claude, ask_id } = await idle();
-    await claude.say('/clear');
-    await eventually(
-      async () => (await hive.sessions.list({ state: 'alive' })).some((s) => s.continues !== null),
-      10_000,
-    );
-    await moment(500);
-    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
-    await claude.until(/reply 4/, 20_000);
-    await expectNoFurtherTurn(claude, 4);
-    expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
-  });
-
-  test('HIVE_WAKE=off leaves it alone: the answer comes with the next message', async () => {
-    const { hive, model, claude, ask_id } = await idle({ HIVE_WAKE: 'off' });
-    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
-    await expectNoFurtherTurn(claude, 2);
-    expect(model.told()).toMatch(/Answer to ask-.*blue/);
-  });
-});
-
-describe('a mention of an idle Claude Code', () => {
-  test('wakes it, once, and is read and cleared by the calls that the wake-up names', async () => {
-    const world = await openWorld();
-    const { hive, ...rest } = world;
-    const model = await startModel((_request, step) => {
-      if (step === 2) return { calls: [call('hivemind_get_unprocessed_mentions')] };
-      if (step === 3) return { calls: [call('hivemind_process_mentions', { all: true })] };
-      return { text: `reply ${step}` };
-    });
-    const claude = await openClaude({ ...rest, model });
-    await claude.say('first words');
-    await claude.until(/reply 1/);
-    const [session] = await hive.sessions.list({ state: 'alive' });
-    const session_id = session?.session_id ?? '';
-    await eventually(async () => (await hive.store.read((tx) => tx.turns.current(session_id))) === undefined);
-    await mention(hive, isMain);
-    await claude.until(/reply 4/, 20_000);
-    const woken = JSON.stringify(model.requests[1]?.messages.slice(-3));
-    expect(woken).toMatch(
-      /Claude-other mentioned you \[mention-\w+\]: read with hivemind_get_unprocessed_mentions/,
-    );
-    expect(woken).toContain('must not be treated as approval');
-    const { items } = await hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
-    expect(items).toMatchObject([{ status: 'processed', processed_via: 'mcp' }]);
-    await expectNoFurtherTurn(claude, 4);
-    expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
-  });
-
-  test('leaves it alone when it only mentions everyone, and wakes it for that with HIVE_WAKE_ALL=on', async () => {
-    const world = await openWorld();
-    const { hive, ...rest } = world;
-    const model = await startModel((_request, step) => ({ text: `reply ${step}` }));
-    const claude = await openClaude({ ...rest, model });
-    await claude.say('first words');
-    await claude.until(/reply 1/);
-    const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
-    const everyone = () => hive.messages.post({ body: '@All hello', scope: 'all', author });
-    expect((await everyone()).mentions).toHaveLength(1);
-    await expectNoFurtherTurn(claude, 1);
-    await claude.close();
-
-    const all = await openClaude({ ...rest, model, env: { HIVE_WAKE_ALL: 'on' } });
-    await all.say('second words');
-    await all.until(/reply 3/);
-    expect((await everyone()).mentions.length).toBeGreaterThan(0);
-    await eventually(() => model.requests.length === 4, 20_000);
-    expect(JSON.stringify(model.requests[3]?.messages.at(-1))).toContain('Claude-other mentioned you');
-  });
+test('an answer wakes it, says what to call, and comes as the result of that call', async () => {
+  const { hive, model, claude, ask_id } = await idle();
+  await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+  await eventually(() => model.requests.length === 3, 20_000);
+  const woken = JSON.stringify(model.requests[2]?.messages.at(-1));
+  expect(woken).toContain(`${ask_id} is answered: call hivemind_poll`);
+  expect(woken).not.toContain('blue');
+  await claude.until(/reply 4/);
+  expect(model.everything().replaceAll('\\', '')).toContain('"decision":"blue"');
+  await expectNoFurtherTurn(claude, 4);
+  const { collected_at, carrier } = await hive.prompts.get(ask_id);
+  expect(collected_at).toEqual(expect.any(String));
+  expect(carrier).toMatch(/^mcp:/);
 });

@@ -1,90 +1,36 @@
-/** Client suite 3 for Codex: an interrupt ends its turn through its control socket; where there is none it denies every call. */
+/** Client suite 3 for Codex: an interrupt where it has no control socket. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { shell as person } from '../support/cli.ts';
+import { expect, test } from 'vitest';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
-import { codexHome, runCodex } from './support/codex.ts';
-import { openCodexApp } from './support/codex-app.ts';
-import { openCodex } from './support/codex-terminal.ts';
+import { runCodex } from './support/codex.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
-import { openWorld, turnsOf } from './support/world.ts';
+import { openWorld } from './support/world.ts';
 
-describe('an interrupt of Codex', () => {
-  test('denies the tool, says why, and is confirmed when the turn has ended', async () => {
-    const world = await openWorld();
-    const { hive } = world;
-    let asked: Promise<unknown> | null = null;
-    const model = await startResponses(async (_request, step) => {
-      if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Go on?' })] };
-      if (step > 2) return { text: 'stopped' };
-      const [codex] = await hive.sessions.list({ state: 'alive' });
-      const session = codex?.session_id ?? '';
-      asked = hive.interrupts.interrupt({ session, note: 'wrong branch', actor: HUMAN });
-      const turn = await hive.store.read((tx) => tx.turns.current(session));
-      const pending = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn?.turn_id ?? ''));
-      await eventually(async () => (await pending()).length > 0);
-      return { calls: [shell('touch one'), shell('touch two')] };
-    });
-    await runCodex({ ...world, model }, 'go');
-    expect(existsSync(join(world.folder, 'one'))).toBe(false);
-    expect(existsSync(join(world.folder, 'two'))).toBe(false);
-    expect(model.everything()).toContain('wrong branch');
-    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(await asked).toMatchObject({
-      outcome: 'aborted',
-      abort_reason: 'interrupted',
-      cancelled_prompts: [prompt?.ask_id],
-    });
+test('denies every tool, says why, and is confirmed when the turn has ended', async () => {
+  const world = await openWorld();
+  const { hive } = world;
+  let asked: Promise<unknown> | null = null;
+  const model = await startResponses(async (_request, step) => {
+    if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Go on?' })] };
+    if (step > 2) return { text: 'stopped' };
+    const [codex] = await hive.sessions.list({ state: 'alive' });
+    const session = codex?.session_id ?? '';
+    asked = hive.interrupts.interrupt({ session, note: 'wrong branch', actor: HUMAN });
+    const turn = await hive.store.read((tx) => tx.turns.current(session));
+    const pending = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn?.turn_id ?? ''));
+    await eventually(async () => (await pending()).length > 0);
+    return { calls: [shell('touch one'), shell('touch two')] };
   });
-
-  test('requested from a shell: the running tool ends at once, and the next turn knows why', async () => {
-    const world = await openWorld();
-    const { hive, ...rest } = world;
-    const model = await startResponses((_request, step) => {
-      if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Go on?' })] };
-      return step === 2 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` };
-    });
-    const run = { ...rest, model };
-    const codex = await openCodex(run);
-    await codex.say('first words');
-    const works = async () => (await hive.turns.running()).find(({ turn }) => turn.last_tool === 'Bash');
-    await eventually(async () => (await works()) !== undefined, 20_000);
-    const handle = (await works())?.session.handle ?? '';
-    const { hive: say } = person(world.store, { CODEX_HOME: codexHome(run) });
-    const asked = await say('interrupt', handle, '--by', 'ada', '--note', 'wrong branch', '--json');
-    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(asked.json()).toMatchObject({
-      outcome: 'aborted',
-      abort_reason: 'interrupted',
-      by: 'ada',
-      cancelled_prompts: [prompt?.ask_id],
-    });
-    await codex.until(/Conversation interrupted/);
-    expect(model.requests).toHaveLength(2);
-    await codex.say('second words');
-    await codex.until(/reply 3/);
-    expect(model.told()).toContain('Your last turn was interrupted by ada');
-    expect(model.told()).toContain('wrong branch');
-  });
-});
-
-describe('a turn of Codex that another one replaces', () => {
-  test('a review is requested while a tool runs: its rollout says replaced, and so does Hive', async () => {
-    const { hive, ...rest } = await openWorld();
-    const model = await startResponses((_request, step) =>
-      step === 1 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` },
-    );
-    const codex = await openCodexApp({ ...rest, model });
-    await codex.ask('turn/start', { input: [{ type: 'text', text: 'first words' }] });
-    await eventually(
-      async () => (await hive.turns.running()).some(({ turn }) => turn.last_tool === 'Bash'),
-      20_000,
-    );
-    const target = { type: 'custom', instructions: 'look' };
-    await codex.ask('review/start', { target, delivery: 'inline' });
-    await eventually(async () => (await turnsOf(hive)).length > 1, 20_000);
-    expect((await turnsOf(hive))[0]).toBe('aborted replaced');
+  await runCodex({ ...world, model }, 'go');
+  expect(existsSync(join(world.folder, 'one'))).toBe(false);
+  expect(existsSync(join(world.folder, 'two'))).toBe(false);
+  expect(model.everything()).toContain('wrong branch');
+  const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+  expect(await asked).toMatchObject({
+    outcome: 'aborted',
+    abort_reason: 'interrupted',
+    cancelled_prompts: [prompt?.ask_id],
   });
 });

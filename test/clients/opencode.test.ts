@@ -7,9 +7,15 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, spawnHive } from '../support/children.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
 import { eventually } from '../support/wait.ts';
 import { startModel, type ToolUse } from './support/anthropic.ts';
-import { type OpencodeServe, serveOpencode } from './support/opencode.ts';
+import {
+  configureOpencode,
+  type OpencodeProject,
+  type OpencodeServe,
+  serveOpencode,
+} from './support/opencode.ts';
 import { openWorld, turnsOf, type World } from './support/world.ts';
 
 const WRITES: ToolUse = { name: 'bash', input: { command: 'echo one > made.txt', description: 'work' } };
@@ -17,24 +23,42 @@ const WRITES: ToolUse = { name: 'bash', input: { command: 'echo one > made.txt',
 interface Run extends World {
   model: Awaited<ReturnType<typeof startModel>>;
   server: OpencodeServe;
+  project: OpencodeProject;
   attached: Child;
   session: string;
 }
 
+/** Most tests have only a project of their own in it, and a Hive that is attached for them. */
+let shared: OpencodeServe;
+
+beforeFile(async () => {
+  shared = await serveOpencode();
+});
+
+const run = (...calls: ToolUse[]): Promise<Run> => runAt(async () => shared, ...calls);
+
+/** With a server of its own, which was started where its project is. */
+const runAlone = (...calls: ToolUse[]): Promise<Run> => runAt(serveOpencode, ...calls);
+
 /** A session of opencode that Hive is attached to, whose model makes these calls one after the other. */
-async function run(...calls: ToolUse[]): Promise<Run> {
+async function runAt(
+  serverFor: (folder: string) => Promise<OpencodeServe>,
+  ...calls: ToolUse[]
+): Promise<Run> {
   const world = await openWorld();
   const model = await startModel((_request, step) => {
     const call = calls[step - 1];
     return call === undefined ? { text: 'all done' } : { calls: [call] };
   });
   const { hive: _, ...rest } = world;
-  const server = await serveOpencode({ ...rest, model });
+  configureOpencode({ ...rest, model });
+  const server = await serverFor(world.folder);
+  const project = server.project(world.folder);
   const attached = attach(world, server.url);
   await eventually(() => attached.stderr().includes('Attached to'));
-  const session = await server.session();
-  await server.say(session, 'please begin');
-  return { ...world, model, server, attached, session };
+  const session = await project.session();
+  await project.say(session, 'please begin');
+  return { ...world, model, server, project, attached, session };
 }
 
 function attach({ store, folder }: World, url: string): Child {
@@ -74,10 +98,10 @@ describe('a permission that opencode asks for', () => {
 
   test('is answered by another client: the question is withdrawn, and the agent acts once', async () => {
     const ran = await run(WRITES);
-    const { hive, server, folder } = ran;
+    const { hive, project, folder } = ran;
     const [prompt] = await asked(hive);
-    const [request] = (await server.get('/permission')) as { id: string }[];
-    expect(await server.post(`/permission/${request?.id}/reply`, { reply: 'once' })).toMatchObject({
+    const [request] = (await project.get('/permission')) as { id: string }[];
+    expect(await project.post(`/permission/${request?.id}/reply`, { reply: 'once' })).toMatchObject({
       status: 200,
     });
     await isDone(ran, 2);
@@ -146,7 +170,7 @@ test('an interrupt from the desk stops the turn, and its questions are withdrawn
 
 describe('killed', () => {
   test('opencode takes its question with it, and nothing is allowed', async () => {
-    const { hive, server, folder } = await run(WRITES);
+    const { hive, server, folder } = await runAlone(WRITES);
     await asked(hive);
     await server.child.kill('SIGKILL');
     await asked(hive, 0);
@@ -154,7 +178,7 @@ describe('killed', () => {
   });
 
   test('hive attach leaves the question in opencode; attached again, it is asked again and can be answered', async () => {
-    const ran = await run(WRITES);
+    const ran = await runAlone(WRITES);
     const { hive, server, attached, folder } = ran;
     await asked(hive);
     await attached.kill('SIGKILL');

@@ -6,6 +6,17 @@ import { bash, hive as call, type Script } from './support/anthropic.ts';
 import { answer, effects, ended, LINE, pending, runOf, start, thenDone, watching } from './support/runs.ts';
 
 describe('a run of Claude Code', () => {
+  test('that is answered in time never ends, and prints what Claude Code prints', async () => {
+    const { hive, child, folder, output } = await start({ patience: null });
+    const prompt = await pending(hive);
+    expect(await runOf(hive)).toMatchObject({ patience_ms: 60_000 });
+    await answer(hive, prompt, 'Allow');
+    expect(await child.exited).toMatchObject({ code: 0 });
+    expect(JSON.parse(output())).toMatchObject({ result: 'all done', is_error: false });
+    expect(await runOf(hive)).toMatchObject({ status: 'ended', start: 1 });
+    expect(effects(folder)).toBe('one\n');
+  });
+
   test('waits instead where one step has several calls, and says so', async () => {
     const { hive, child, folder } = await start({
       script: thenDone(bash(LINE), bash('echo two >> effects.txt')),

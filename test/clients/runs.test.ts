@@ -58,17 +58,6 @@ describe('a run of Claude Code', () => {
     },
   );
 
-  test('that is answered in time never ends, and prints what Claude Code prints', async () => {
-    const { hive, child, folder, output } = await start({ patience: null });
-    const prompt = await pending(hive);
-    expect(await runOf(hive)).toMatchObject({ patience_ms: 60_000 });
-    await answer(hive, prompt, 'Allow');
-    expect(await child.exited).toMatchObject({ code: 0 });
-    expect(JSON.parse(output())).toMatchObject({ result: 'all done', is_error: false });
-    expect(await runOf(hive)).toMatchObject({ status: 'ended', start: 1 });
-    expect(effects(folder)).toBe('one\n');
-  });
-
   test('goes on once, whoever sees the answer first', async () => {
     const started = await start();
     const { hive, child, folder, model, run } = started;

@@ -6,27 +6,18 @@ import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { agent } from '../support/outreach.ts';
-import { eventually } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 const search = async (hive: OpenedHive, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> =>
   (await hive.store.read((tx) => tx.history.search({ limit: 50, ...filter }))).items;
 
-/** Gives what follows a later time: two entries of one millisecond have no order. */
-async function nextMillisecond(): Promise<void> {
-  const now = Date.now();
-  await eventually(() => Date.now() > now);
-}
-
 async function filled(engine: StoreEngine): Promise<OpenedHive> {
   const hive = await openTestHive(await engine.freshAddress());
   const first = await ask(hive, { question: 'Drop the TABLE sessions?' });
-  await nextMillisecond();
   await hive.messages.post({
     body: 'The table is gone.',
     author: humanAuthor('cli', { project: 'demo', project_dir: '/demo/.git' }),
   });
-  await nextMillisecond();
   await ask(hive, { question: '100% sure_' }, 'session-2');
   await hive.prompts.respond({ ask_id: first.ask_id, decision: 'keep it', actor: HUMAN });
   return hive;

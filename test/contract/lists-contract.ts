@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { PromptFilter } from '../../src/application/ports.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
-import { clockPasses } from '../support/wait.ts';
+import { clockReaches } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 type Filter = Omit<PromptFilter, 'limit' | 'cursor'>;
@@ -27,11 +27,7 @@ async function questions(
 
 async function askAll(hive: OpenedHive, ...texts: string[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const question of texts) {
-    ids.push((await ask(hive, { question })).ask_id);
-    // A millisecond apart, so that age decides.
-    await clockPasses(1);
-  }
+  for (const question of texts) ids.push((await ask(hive, { question })).ask_id);
   return ids;
 }
 
@@ -45,11 +41,24 @@ export function listsContract(engine: StoreEngine): void {
     expect(await questions(hive, { status: 'pending' })).toEqual(['critical', 'n1', 'n2', 'low']);
   });
 
+  test('what a session and its subagents have pending is counted, up to a limit', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const ids: string[] = [];
+    for (const session_id of ['main', 'main:sub', 'main', 'main2', 'main:other'])
+      ids.push((await ask(hive, {}, session_id)).ask_id);
+    const counted = (most: number): Promise<number> =>
+      hive.store.read((tx) => tx.prompts.countPendingUnder('main', most));
+    expect([await counted(100), await counted(4), await counted(3)]).toEqual([4, 4, 3]);
+    await hive.prompts.cancel(ids[1] ?? '', HUMAN, 'human');
+    expect(await counted(100)).toBe(3);
+  });
+
   test('settled prompts come newest first', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     for (const ask_id of (await askAll(hive, 'a', 'b', 'c')).toReversed()) {
       await hive.prompts.cancel(ask_id, HUMAN, 'human');
-      await clockPasses(1);
+      // What is settled in one millisecond is listed by the age of the questions.
+      await clockReaches((await hive.prompts.get(ask_id)).settled_at);
     }
     expect(await questions(hive, { status: 'cancelled' })).toEqual(['a', 'b', 'c']);
     expect(await questions(hive, { status: 'pending' })).toEqual([]);

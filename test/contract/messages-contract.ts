@@ -1,5 +1,5 @@
 /** Messages: one order for everybody, and pages that lose none. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from '../support/hive.ts';
@@ -80,6 +80,22 @@ export function messagesContract(engine: StoreEngine): void {
       const last = await hive.messages.read({ limit: 5, after: next.next_cursor });
       expect([...next.items, ...last.items].map((message) => message.body)).toEqual(names(0, 7));
       expect(last.more).toBe(false);
+    });
+
+    test('that fit into some bytes still fit when somebody posts while they are read', async () => {
+      const hive = await open();
+      const ada = await join(hive, 'abc12-session');
+      for (let n = 0; n < 6; n += 1) await post(hive, ada, `${n}`.repeat(1_000));
+      const read = hive.store.read.bind(hive.store);
+      const spy = vi.spyOn(hive.store, 'read').mockImplementationOnce(async (work) => {
+        const found = await read(work);
+        await post(hive, ada, 'long '.repeat(2_000));
+        return found;
+      });
+      onTestFinished(() => spy.mockRestore());
+      const { items } = await hive.messages.readFitting({ limit: 10 }, 6_000);
+      expect(items.length).toBeGreaterThan(1);
+      expect(Buffer.byteLength(JSON.stringify(items))).toBeLessThanOrEqual(6_002);
     });
 
     test('of an empty buffer are empty', async () => {

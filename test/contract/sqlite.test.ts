@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Store } from '../../src/application/ports.ts';
@@ -34,6 +34,39 @@ test('only a receipt leaves its fsync to the next write, unless it tells somebod
   expect(await synchronous(() => false)).toBe(NORMAL);
   expect(await synchronous(() => true), 'flushed after the commit').toBe(NORMAL);
   expect(await synchronous()).toBe(FULL);
+});
+
+test('after a flush that failed, the next write flushes even if it changes nothing', {
+  tags: ['flushed'],
+}, async () => {
+  const path = tempStore();
+  await prepareSqliteFile(path);
+  const driver = openSqlite(path);
+  onTestFinished(() => driver.close());
+  await driver.write((sql) => sql.run(statement('CREATE TABLE notes (text TEXT)'), []));
+  // Without its log in the folder a commit succeeds, and the flush after it fails.
+  const hideLog = (): void => renameSync(`${path}-wal`, `${path}-hidden`);
+  const showLog = (): void => renameSync(`${path}-hidden`, `${path}-wal`);
+
+  const note = statement('INSERT INTO notes (text) VALUES ($1)');
+  const lagging = driver.write(
+    async (sql) => {
+      await sql.run(note, ['one']);
+      hideLog();
+    },
+    { waits: () => true },
+  );
+  await expect(lagging).rejects.toThrow();
+  showLog();
+
+  await expect(
+    driver.write(async () => hideLog()),
+    'flushes again',
+  ).rejects.toThrow();
+  showLog();
+  await driver.write(async () => undefined);
+  const [row] = await driver.read((sql) => sql.all(statement('SELECT COUNT(*) AS n FROM notes'), []));
+  expect(row?.['n']).toBe(1);
 });
 
 test('a long log is emptied by the process that closes the store, a short one is left', async () => {

@@ -1,9 +1,11 @@
 /** What is written twice, in code and in a document or in TypeScript and Lisp, says the same. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
-import { EXIT } from '../../src/cli/program.ts';
+import { EXIT } from '../../src/cli/exit-codes.ts';
+import { commandLine } from '../../src/cli/main.ts';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { INTRODUCTION } from '../../src/domain/messages.ts';
@@ -11,7 +13,7 @@ import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
 import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { revealed } from '../../src/domain/text.ts';
 import { preferencesParams } from '../../src/schemas/desks.ts';
-import { childEnvironment, outputOf, ROOT, spawnChild, spawnHive } from '../support/children.ts';
+import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { askEmacs, lispStrings } from '../support/emacs-batch.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -22,13 +24,14 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 /** What a real Emacs says, with what agreements.el adds to it. */
 const ask = (form: string): Promise<unknown> => askEmacs(form, join(import.meta.dirname, 'agreements.el'));
 
-/** `hive hook` is not a command of commander's and has no help: its flags as src/cli reads them. */
-const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file', '--insecure'];
-
-/** What `hive COMMAND --help` prints; `hive help COMMAND` prints the same, by one program, whose code is kept. */
-async function help(...command: string[]): Promise<string> {
-  const words = command.length === 1 ? ['help', ...command] : [...command, '--help'];
-  return outputOf(spawnHive(words, childEnvironment(tempStore())));
+/** What `hive COMMAND --help` says, but for the last lines, which are the same everywhere. */
+function help(all: Command, ...words: string[]): string {
+  const command = words.reduce((above, word) => {
+    const found = above.commands.find((one) => one.name() === word);
+    if (found === undefined) throw new Error(`There is no command ${word}.`);
+    return found;
+  }, all);
+  return command.helpInformation();
 }
 
 const flagsOf = (text: string): string[] =>
@@ -40,9 +43,11 @@ function optionsIn(text: string): string[] {
   return lines.flatMap((line) => flagsOf(line).slice(0, 1)).filter((flag) => flag !== '--help');
 }
 
+/** The commands in a help text; the first help has several groups of them. */
 function commandsIn(text: string): string[] {
-  const [, list = ''] = text.split(/^Commands:$/m);
-  return [...list.matchAll(/^ {2}([a-z][a-z-]*)/gm)]
+  const groups = text.split(/^(?=[A-Z].*:$)/m).filter((part) => !/^(?:Usage|Arguments|Options):/.test(part));
+  return groups
+    .flatMap((group) => [...group.matchAll(/^ {2}([a-z][a-z-]*)/gm)])
     .map(([, name]) => name ?? '')
     .filter((name) => name !== 'help');
 }
@@ -67,12 +72,13 @@ function documentedOptions(): Map<string, Set<string>> {
 
 test('every command and every option of hive --help is in a synopsis, and nothing else is', async () => {
   const documented = documentedOptions();
-  const commands = commandsIn(await help());
-  const real = new Map<string, Set<string>>([['hook', new Set(HOOK_FLAGS)]]);
+  const all = await commandLine('help');
+  const commands = commandsIn(help(all));
+  const real = new Map<string, Set<string>>();
   const WITHOUT_JSON = ['acp', 'attach', 'install', 'uninstall', 'serve', 'sidecar', 'mcp', 'hook'];
   for (const command of commands) {
-    const text = await help(command);
-    const below = await Promise.all(commandsIn(text).map((name) => help(command, name)));
+    const text = help(all, command);
+    const below = commandsIn(text).map((name) => help(all, command, name));
     real.set(command, new Set([text, ...below].flatMap(optionsIn)));
   }
   // The page says once that every command takes --json, with exceptions; other options are named one by one.

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { beginShell, type Shell, shellOf } from '../support/agent-shell.ts';
+import { beginShell, type Shell, SOME_PROCESS, shellOf } from '../support/agent-shell.ts';
 import { answerDialog } from '../support/dialogs.ts';
 import { lisp } from '../support/emacs.ts';
 import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
@@ -59,18 +59,35 @@ async function all(): Promise<Prompt[]> {
   return (await hive.prompts.list({ limit: 50 })).items;
 }
 
+/** Kills the agent, and waits until its Emacs knows it. */
+async function killed(emacs: DrivenEmacs, pid: number): Promise<void> {
+  process.kill(pid, 'SIGKILL');
+  await emacs.eval('(progn (driver-wait (not (process-live-p (get-process "agent")))) (driver-settled) t)');
+}
+
+/** Waits until the sidecar that was killed has a successor. */
+function restarted(emacs: DrivenEmacs): Promise<unknown> {
+  return emacs.eval(
+    '(progn (driver-wait (not (hive-sidecar-connected-p))) (driver-wait (hive-sidecar-connected-p)) (driver-settled) t)',
+  );
+}
+
 describe('an agent that is killed', () => {
   test('takes its questions with it: a later answer is late, and reaches nobody', async () => {
     const { emacs, shell, pid, got } = await start();
     await shell.ask(0);
     await shell.ask(1);
     const prompts = await shell.pending(2);
-    process.kill(pid, 'SIGKILL');
-    await emacs.eval(`(progn (driver-wait (not (process-live-p (get-process "agent")))) t)`);
-    await hive.sessions.sweep(hostname());
+    await killed(emacs, pid);
+    // Emacs knows it at once, and says so. A sweep would have ended them for an unknown reason.
     await shell.pending(0);
+    await eventually(async () => (await hive.sessions.list({ state: 'alive' })).length === 0);
     for (const { ask_id } of prompts) {
-      expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', decision: null });
+      expect(await hive.prompts.get(ask_id)).toMatchObject({
+        status: 'cancelled',
+        cancel_reason: 'withdrawn',
+        decision: null,
+      });
       expect(await answerDialog(hive, ask_id, 'Allow')).toMatchObject({ outcome: 'late' });
     }
     await shell.settle();
@@ -82,12 +99,28 @@ describe('an agent that is killed', () => {
     await shell.pending(1);
   });
 
-  test('before an answer reaches it, gets nothing, and its human reads that', async () => {
-    const { emacs, shell, pid, got } = await start();
+  test('and whose buffer has another process then, is there again under its old row', async () => {
+    const { emacs, shell, pid } = await start();
+    const alive = () => hive.sessions.list({ state: 'alive' });
+    await shell.settle();
+    const [row] = await alive();
+    await killed(emacs, pid);
+    await eventually(async () => (await alive()).length === 0);
+    // A sidecar that is started now does not take it for one that lives.
+    process.kill(await emacs.sidecar(), 'SIGKILL');
+    await restarted(emacs);
+    expect(await alive()).toEqual([]);
+    await shell.inShell(`(progn (stand-in--put (list (cons :process ${SOME_PROCESS})) :client) t)`);
+    await shell.ask(0);
+    await shell.pending(1);
+    expect((await alive()).map(({ session_id }) => session_id)).toEqual([row?.session_id]);
+  });
+
+  test('before Emacs knows it, gets no answer, and its human reads that', async () => {
+    const { emacs, shell, got } = await start();
     await shell.ask(0);
     const ask_id = await only(shell);
-    process.kill(pid, 'SIGKILL');
-    await emacs.eval(`(progn (driver-wait (not (process-live-p (get-process "agent")))) t)`);
+    await shell.inShell('(progn (stand-in--put t :dead) t)');
     await answerDialog(hive, ask_id, 'Allow');
     await emacs.eval(`(progn (driver-wait (with-current-buffer "*hive log*" (save-excursion (goto-char (point-min))
       (search-forward "could not be given" nil t)))) t)`);
@@ -126,11 +159,6 @@ test('an Emacs that is killed in the middle of an answer allows nothing, and the
 });
 
 describe('a sidecar that is killed', () => {
-  const restarted = (emacs: DrivenEmacs): Promise<unknown> =>
-    emacs.eval(
-      '(progn (driver-wait (not (hive-sidecar-connected-p))) (driver-wait (hive-sidecar-connected-p)) (driver-settled) t)',
-    );
-
   test('with an answer that is stored: the next one gives it to the agent, once, and asks nothing again', async () => {
     const { emacs, shell, got } = await start();
     await shell.ask(0);

@@ -11,7 +11,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
-import { clockPasses, eventually } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let emacs: Terminal;
@@ -35,11 +35,7 @@ async function ask(request: AskRequest): Promise<string> {
 async function asked(...requests: AskRequest[]): Promise<string[]> {
   await emacs.until(/^(?![\s\S]*hive \d+!)/);
   const ids: string[] = [];
-  for (const request of requests) {
-    ids.push(await ask(request));
-    // Two questions of the same millisecond have no order.
-    await clockPasses(1);
-  }
+  for (const request of requests) ids.push(await ask(request));
   await emacs.until(new RegExp(`hive ${requests.length}!`));
   return ids;
 }

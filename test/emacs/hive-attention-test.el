@@ -109,7 +109,7 @@
       (hive-test-call 'fake/ask '(:ask_id "p2" :created_at "2026-01-02" :multi_select t
                                           :options [(:label "a") (:label "b")]))
       (hive-test-wait 5 (= 2 (length (hive-prompts))))
-      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (text &rest _) (push text shown) (or (pop keys) ?q))))
+      (cl-letf (((symbol-function 'hive-keys-read) (lambda (text &rest _) (push text shown) (or (pop keys) ?q))))
         (hive-next))
       (hive-test-wait 5 (= 2 (length (hive-test-answers))))
       (should (string-match-p " 3  100% yes, small" (car (last shown))))
@@ -263,8 +263,13 @@
   (hive-attention-test
     (let* ((told nil)
            (hive-attention-functions (list (lambda (preferences) (push preferences told)))))
-      (hive-rpc-notify 'desk/preferences_changed '(:preferences (:sound t)))
+      (hive-rpc-handle 'desk/preferences_changed '(:preferences (:sound t)))
       (should (equal '((:sound t)) told)))))
+
+(ert-deftest hive-attention-nobody-is-muted-by-an-empty-name ()
+  (cl-letf (((symbol-function 'hive-rpc-request) (lambda (&rest _) (ert-fail "It was sent"))))
+    (should-error (hive-mute-project "") :type 'user-error)
+    (should-error (hive-mute-agent " @") :type 'user-error)))
 
 (provide 'hive-attention-test)
 ;;; hive-attention-test.el ends here

@@ -55,8 +55,8 @@
       (let ((escalated (plist-put (plist-put (copy-sequence (car (hive-prompts)))
                                              :escalated_at "2026-01-01T00:00:00.000Z")
                                   :mine t)))
-        (hive-model--told escalated)
-        (hive-model--told (copy-sequence escalated)))
+        (hive-model--receive escalated)
+        (hive-model--receive (copy-sequence escalated)))
       (should (= told 1))
       (should (= (hive-prompts-awake) 1)))))
 
@@ -76,13 +76,32 @@
 (ert-deftest hive-human-opening-a-question-claims-it-until-it-is-left ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :options [(:label "yes")])
-    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) ?q)))
+    (cl-letf (((symbol-function 'hive-keys-read) (lambda (&rest _) ?q)))
       (hive-next))
     (hive-test-wait 5 (equal (hive-human-test-claims) '("prompt/claim" "prompt/release")))
-    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) ?1)))
+    (cl-letf (((symbol-function 'hive-keys-read) (lambda (&rest _) ?1)))
       (hive-next))
     (hive-test-wait 5 (equal (hive-human-test-claims)
                              '("prompt/claim" "prompt/release" "prompt/claim")))))
+
+(ert-deftest hive-human-quitting-a-minibuffer-releases-the-question ()
+  (hive-human-test-desk
+    (hive-human-test-ask 1 :question "Go on?" :options [(:label "yes")])
+    (cl-letf (((symbol-function 'hive-keys-read) (lambda (&rest _) ?e))
+              ((symbol-function 'read-string) (lambda (&rest _) (signal 'quit nil))))
+      (should (eq 'quit (condition-case nil (hive-next) (quit 'quit)))))
+    (hive-test-wait 5 (equal (hive-human-test-claims) '("prompt/claim" "prompt/release")))))
+
+(ert-deftest hive-human-the-end-of-a-snooze-announces-only-own-questions ()
+  (hive-human-test-desk
+    (let ((told nil) (soon (hive-test-time 60)))
+      (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"] :mine :json-false
+                           :snoozed_until soon)
+      (hive-human-test-ask 2 :question "for all?" :snoozed_until soon)
+      (hive-test-wait 5 hive-respond--timer)
+      (let ((hive-arrived-functions (list (lambda (prompt) (push (plist-get prompt :question) told)))))
+        (hive-test-run-timers 120)
+        (should (equal '("for all?") told))))))
 
 (ert-deftest hive-human-a-claim-of-another-is-shown ()
   (hive-human-test-desk

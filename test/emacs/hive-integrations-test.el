@@ -85,6 +85,26 @@
         (should (equal "p2" (progn (hive-list--to-first) (tabulated-list-get-id)))))
       (desktop-release-lock folder))))
 
+(ert-deftest hive-a-view-that-is-opened-before-the-sidecar-is-connected-is-fetched-then ()
+  (let ((views '((command hive-sessions) (command hive-outreach) (command hive-check-mentions)
+                 (history :query "ship")))
+        (said nil) (asked nil))
+    (hive-test-with-desk nil
+      (cl-letf (((symbol-function 'hive-notify-say) (lambda (&rest args) (push args said))))
+        (let ((buffers (mapcar #'hive-view-open views)) (request (symbol-function 'hive-rpc-request)))
+          (unwind-protect
+              (progn
+                (should-not said)
+                (cl-letf (((symbol-function 'hive-rpc-request)
+                           (lambda (method &rest args)
+                             (push (list method (current-buffer)) asked)
+                             (apply request method args))))
+                  (hive-test-connect))
+                (cl-loop for method in '(session/list outreach/list mention/list history/search)
+                         for buffer in buffers
+                         do (should (member (list method buffer) asked))))
+            (mapc #'kill-buffer buffers)))))))
+
 ;;;; Imenu and context menus
 
 (ert-deftest hive-imenu-lists-sections-and-headings ()
@@ -152,6 +172,15 @@
           (hive-project-list)))
       (with-current-buffer "*hive*"
         (should (equal '("p2") (mapcar (lambda (prompt) (plist-get prompt :ask_id)) hive-list--shown)))))))
+
+(ert-deftest hive-each-list-of-hive-has-its-own-keys-in-evil ()
+  (let ((modes nil))
+    (mapatoms (lambda (symbol)
+                (when (and (string-match-p "\\`hive-[a-z-]+-mode\\'" (symbol-name symbol))
+                           (provided-mode-derived-p symbol 'special-mode))
+                  (push symbol modes))))
+    (should (memq 'hive-rules-mode modes))
+    (should-not (cl-set-difference modes (mapcar #'car hive-integrations--motion)))))
 
 ;;;; Where the count is shown
 

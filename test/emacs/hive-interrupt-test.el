@@ -69,19 +69,19 @@
         (hive-interrupt--ended (make-hash-table :test #'equal))
         (turn '(:turn_id "turn-1" :session_id "s-1" :agent "reviewer" :state "in_progress"))
         (next '(:turn_id "turn-2" :session_id "s-1" :agent "reviewer" :state "in_progress")))
-    (hive-rpc-notify 'turn/changed turn)
+    (hive-rpc-handle 'turn/changed turn)
     (should (equal (list turn) (hive-turns-running)))
-    (hive-rpc-notify 'turn/changed (plist-put (copy-sequence turn) :state "completed"))
+    (hive-rpc-handle 'turn/changed (plist-put (copy-sequence turn) :state "completed"))
     ;; A list that was made before the turn ended arrives after that.
     (hive-interrupt--remember-listed (list (list :session_id "s-1" :handle "reviewer" :turn turn)))
     (should-not (hive-turns-running))
-    (hive-rpc-notify 'turn/changed next)
+    (hive-rpc-handle 'turn/changed next)
     (should (equal (list next) (hive-turns-running)))))
 
 (ert-deftest hive-interrupt-fetches-the-turns-again-when-events-were-missed ()
   (let ((asked nil) (hive-model--arrivals nil))
     (cl-letf (((symbol-function 'hive-rpc-request) (lambda (method &rest _) (push method asked))))
-      (hive-rpc-notify 'desk/resync nil))
+      (hive-rpc-handle 'desk/resync nil))
     (should (memq 'session/list asked))))
 
 (ert-deftest hive-interrupt-reports-unconfirmed-and-the-end-later ()

@@ -44,7 +44,7 @@
       (cl-letf (((symbol-function 'hive-notify-say)
                  (lambda (format &rest args) (push (apply #'format format args) said))))
         (dotimes (n 200)
-          (hive-rpc-notify 'mention/changed
+          (hive-rpc-handle 'mention/changed
                            (list :mention_id (format "mention-%d" n) :message_id (format "msg-%d" n)
                                  :seq n :session_id "human" :status "unprocessed"
                                  :from_handle "Claude-abc12" :body "@Human hey")))

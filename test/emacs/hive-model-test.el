@@ -167,4 +167,27 @@
     (should (= 1203 (length (hive-prompts))))
     (should-not (hive-model-prompt "not in the store"))))
 
+(ert-deftest hive-model-a-function-that-fails-loses-no-question-of-a-snapshot ()
+  (hive-model-test
+    (let ((arrived nil))
+      (add-hook 'hive-arrived-functions (lambda (prompt) (push (plist-get prompt :ask_id) arrived)))
+      (add-hook 'hive-arrived-functions (lambda (_) (error "It fails")))
+      (hive-model-replace (list (hive-test-prompt :ask_id "a") (hive-test-prompt :ask_id "b"))
+                          (list (hive-test-prompt :ask_id "c")))
+      (should (equal '("a" "b" "c") (sort (hive-model-test-ids) #'string<)))
+      (should (equal '("c" "b" "a") arrived)))))
+
+(ert-deftest hive-model-sessions-are-fetched-again-where-the-store-was-busy ()
+  (let ((asked 0))
+    (cl-letf (((symbol-function 'hive-rpc-request)
+               (cl-function (lambda (_method _params &key error &allow-other-keys)
+                              (setq asked (1+ asked))
+                              (funcall error (if (= asked 1) '(:name store_busy :code -32001 :text "busy")
+                                               '(:name invalid_input :code -32602 :text "no"))))))
+              ((symbol-function 'hive-sidecar-connected-p) #'always))
+      (hive-model-refresh-sessions)
+      (hive-test-run-timers 60)
+      ;; The second error is one that stays.
+      (should (= 2 asked)))))
+
 ;;; hive-model-test.el ends here

@@ -115,6 +115,31 @@
       (hive-outbox-tidy)
       (should-not (file-exists-p file)))))
 
+(ert-deftest hive-outbox-sends-on-after-the-human-has-quit-while-an-answer-was-sent ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+          (send (symbol-function 'jsonrpc-async-request)))
+      (cl-letf (((symbol-function 'jsonrpc-async-request)
+                 (lambda (&rest _)
+                   (fset 'jsonrpc-async-request send)
+                   (signal 'quit nil))))
+        (should (eq 'quit (condition-case nil (hive-outbox-test-add id) (quit 'quit)))))
+      (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+      (should (equal (list id) (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers)))))))
+
+(ert-deftest hive-outbox-says-that-it-can-keep-nothing-once-the-human-is-free ()
+  (hive-test-with-desk nil
+    (let ((said nil) (shown nil)
+          (hive-outbox-directory (expand-file-name "file/outbox/" hive-test-temp)))
+      (write-region "" nil (expand-file-name "file" hive-test-temp) nil 'quiet)
+      (cl-letf (((symbol-function 'hive-notify-say)
+                 (lambda (format &rest args) (push (apply #'format format args) said)))
+                ((symbol-function 'message) (lambda (&rest args) (push args shown))))
+        (should-not (hive-outbox--greeting)))
+      (should (string-match-p "\\`Hive cannot keep answers: " (car said)))
+      (should-not shown))))
+
 (ert-deftest hive-outbox-sends-what-was-answered-while-the-sidecar-was-away ()
   (hive-test-with-desk nil
     (hive-test-connect)

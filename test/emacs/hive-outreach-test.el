@@ -108,6 +108,19 @@
     (hive-outreach-test-shown "shown\nPing!")
     (should (= 3 (length hive-outreach--items)))))
 
+(ert-deftest hive-outreach-what-arrives-during-a-fetch-stays ()
+  (hive-outreach-test nil
+    (let ((reply nil))
+      (cl-letf (((symbol-function 'hive-rpc-request)
+                 (cl-function (lambda (_method _params &key success &allow-other-keys)
+                                (setq reply success)))))
+        (hive-outreach)
+        (hive-rpc-handle 'outreach/received (hive-outreach-test-item "ping" :message "New"))
+        (funcall reply (list :outreach (vector (hive-outreach-test-item "ping" :message "Old"))
+                             :next_cursor nil))
+        (should (equal '("New" "Old")
+                       (mapcar (lambda (item) (plist-get item :message)) hive-outreach--items)))))))
+
 (ert-deftest hive-outreach-a-card-has-colour-fields-and-buttons-that-answer ()
   (hive-outreach-test (list (hive-outreach-test-item
                              "card" :title "Deploy %d" :color "red" :ask_id "p1" :description "one\ntwo"
@@ -180,7 +193,7 @@
       (hive-test-wait 5 said)
       (should (equal '("Hive: The guard gave up %s") said))
       (should (string-match-p "ago  The guard\ngave up %s" (buffer-string)))
-      (dotimes (n 15) (hive-rpc-notify 'desk/notice (list :text (format "n%d" n))))
+      (dotimes (n 15) (hive-rpc-handle 'desk/notice (list :text (format "n%d" n))))
       (should (= 10 (length hive-notify--list)))
       (should (equal "n14" (plist-get (car hive-notify--list) :text))))))
 

@@ -57,6 +57,18 @@
       (should (equal "/other/.git" (plist-get message :project_dir))))
     (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-zzz99"))))))
 
+(ert-deftest hive-post/a-handle-may-be-typed-with-its-at ()
+  (hive-shared-test-with
+    (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
+                         :project_dir "/other/.git")
+    (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
+    (hive-mention "@Claude-zzz99" "look here")
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (let ((message (car (hive-shared-test-do "messages"))))
+      (should (equal "@Claude-zzz99 look here" (plist-get message :body)))
+      (should (equal "/other/.git" (plist-get message :project_dir))))
+    (should-error (hive-mention "@" "look here") :type 'user-error)))
+
 (ert-deftest hive-post/says-who-was-not-reached ()
   (hive-shared-test-with
     (hive-post-test-hearing said

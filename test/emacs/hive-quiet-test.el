@@ -152,10 +152,10 @@
   (hive-quiet-test
     (let ((ping '(:outreach_id "o-1" :kind "ping" :agent "Claude-abc12" :message "done" :status "sent")))
       (hive-quiet-test-stands :do_not_disturb t)
-      (hive-rpc-notify 'outreach/received ping)
+      (hive-rpc-handle 'outreach/received ping)
       (should-not hive-outreach--arrived)
       (setq hive-attention--since nil)
-      (hive-rpc-notify 'outreach/received ping)
+      (hive-rpc-handle 'outreach/received ping)
       (hive-test-wait 5 told)
       (should (equal '("Claude-abc12: done") told)))))
 

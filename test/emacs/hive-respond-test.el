@@ -541,4 +541,26 @@
       (should-not (hive-next--following nil))
       (should (string-match-p "1 in the terminals of their agents" (hive-respond-others))))))
 
+(ert-deftest hive-respond-beside-the-minibuffer-only-a-new-note-goes-to-the-top ()
+  (save-window-excursion
+    (let* ((context (mapconcat #'number-to-string (number-sequence 1 200) "\n"))
+           (prompt (hive-test-prompt :context context))
+           (buffer (get-buffer-create hive-read--buffer)))
+      (unwind-protect
+          (progn
+            (hive-read--show prompt buffer)
+            (let ((window (display-buffer buffer '(display-buffer-pop-up-window))))
+              (set-window-point window (with-current-buffer buffer
+                                         (goto-char (point-min))
+                                         (forward-line 100)
+                                         (point)))
+              (hive-read--show prompt buffer)
+              (with-current-buffer buffer
+                (should (= 101 (line-number-at-pos (window-point window)))))
+              (hive-read--show (append (list :notes [(:text "It got worse." :at "2026-01-01T00:00:00.000Z")])
+                                       prompt)
+                               buffer)
+              (should (= 1 (window-point window)))))
+        (kill-buffer buffer)))))
+
 ;;; hive-respond-test.el ends here

@@ -15,19 +15,19 @@
 
 (defvar hive-rpc-test-told nil "What the notifications of these tests brought.")
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/told)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/told)) params)
   "Remember PARAMS."
   (push (plist-get params :i) hive-rpc-test-told))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/fails)) _params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/fails)) _params)
   "Fail."
   (error "A handler that fails"))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/quits)) _params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/quits)) _params)
   "Quit."
   (signal 'quit nil))
 
-(cl-defmethod hive-rpc-notify ((_method (eql 'test/echoes)) params)
+(cl-defmethod hive-rpc-handle ((_method (eql 'test/echoes)) params)
   "Send PARAMS back, a large message, from within a handler."
   (hive-rpc-request 'fake/echo params
                     :success (lambda (result) (push (plist-get result :i) hive-rpc-test-told))))
@@ -137,6 +137,53 @@
       (should (memq 'timeout errors))
       (hive-test-wait 10 (and (hive-sidecar-connected-p) (not (eq first hive-rpc-connection))))
       (should (hive-test-call 'fake/echo '(:a 1))))))
+
+(ert-deftest hive-rpc-a-function-of-a-hook-that-fails-does-not-stop-the-others ()
+  (hive-test-with-desk nil
+    (let* ((states nil) (connected nil)
+           (hive-sidecar-state-hook (append (list (lambda () (error "It fails"))
+                                                  (lambda () (push hive-sidecar-state states)))
+                                            hive-sidecar-state-hook))
+           (hive-connected-hook (append (list (lambda () (error "It fails"))
+                                              (lambda () (setq connected t)))
+                                        hive-connected-hook)))
+      (hive-test-connect)
+      (should (equal '(connected starting) states))
+      (should connected)
+      (hive-mode -1))))
+
+(ert-deftest hive-rpc-an-outbox-that-cannot-be-read-keeps-no-question-away ()
+  (hive-test-with-desk nil
+    (cl-letf (((symbol-function 'hive-outbox-adopt)
+               (lambda () (signal 'file-error '("Opening directory" "Permission denied")))))
+      (hive-mode 1)
+      (hive-test-wait 10 (hive-sidecar-connected-p))
+      (hive-rpc-guarded #'hive-test-call 'fake/ask '(:ask_id "p1"))
+      (hive-sidecar-stop)
+      (hive-model-forget)
+      (hive-sidecar-start)
+      (hive-test-wait 10 (hive-prompts)))))
+
+(ert-deftest hive-rpc-the-human-can-quit-while-a-program-reads-nothing ()
+  (let* ((ended nil) (failed nil)
+         (conn (hive-rpc-open '("sleep" "60") process-environment (lambda (_) (setq ended t)))))
+    ;; It runs once the pipe is full, since Emacs waits for nothing before.
+    (run-at-time 0 nil (lambda () (setq quit-flag t)))
+    (should (eq 'quit (condition-case nil
+                          (hive-rpc-request 'initialize (list :text (make-string 4000000 ?a))
+                                            :conn conn
+                                            :error (lambda (err) (setq failed (plist-get err :name))))
+                        (quit 'quit))))
+    ;; Half a message is in that pipe, which is of no use then.
+    (hive-test-wait 10 (and ended (eq failed 'disconnected)))
+    (should-not (hive-rpc-pipe-live-p conn))))
+
+(ert-deftest hive-rpc-an-error-that-nobody-handles-is-logged ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-rpc-request 'no/such nil)
+    (hive-test-wait 5 (with-current-buffer "*hive log*"
+                        (string-match-p "no/such failed: " (buffer-string))))))
 
 (ert-deftest hive-rpc-leaves-no-buffers-and-no-processes ()
   (hive-test-with-desk nil

@@ -40,7 +40,7 @@ It is given SECONDS, and a minute at least: a busy machine may stall a
 process for many seconds, and that is no failure."
   `(let ((deadline (+ (float-time) (max ,seconds 60))) value)
      (while (and (not (setq value ,condition)) (< (float-time) deadline))
-       (accept-process-output nil 0.005))
+       (accept-process-output nil 0.02))
      (or value (ert-fail (list "waited in vain for" ',condition)))))
 
 ;; A test that shows that nothing happens does not wait for a time that

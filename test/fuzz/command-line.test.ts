@@ -6,7 +6,7 @@
  * @module-tag cli
  */
 import fc from 'fast-check';
-import { EXIT } from '../../src/cli/program.ts';
+import { EXIT } from '../../src/cli/exit-codes.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';

@@ -49,6 +49,8 @@ describe('the tarball', () => {
           'dist/main.cjs',
           'dist/install.cjs',
           'dist/hook.cjs',
+          'dist/hook-small.cjs',
+          'dist/mcp.cjs',
           'dist/index.js',
           'dist/agent-sdk.js',
           'dist/NOTICES.txt',

@@ -115,8 +115,27 @@ describe('the command line', () => {
     expect(help.code).toBe(0);
     expect(help.out).toContain('Ask the human');
     expect((await person.hive('respond', '--help')).out).toContain('--as-agent');
-    expect((await person.hive('nonsense')).code).toBe(2);
+    // bin/hive starts the hook itself, and here it must not wait for an event.
+    expect((await person.hive('hook', '--help')).out).toContain('--wake');
+    const nonsense = await person.hive('nonsense');
+    expect(nonsense.code).toBe(2);
+    expect(nonsense.err).toBe(
+      "hive: unknown command 'nonsense'\nhive: Add --help to see how the command is used.\n",
+    );
     expect((await person.hive('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('says so where there is nothing to list, and where else to look', async () => {
+    const person = shell(tempStore());
+    expect((await person.hive('token', 'list')).err).toContain('There are no tokens.');
+    expect((await person.hive('messages')).err).toContain('in this project. To see those of every project');
+    expect((await person.hive('messages', '--all')).err).toBe('hive: No messages were found.\n');
+  });
+
+  it('prints the first token as JSON, too', async () => {
+    const person = shell(tempStore());
+    const secret = (await person.hive('token', 'make', 'default')).out.trim();
+    expect((await person.hive('token', 'show', '--json')).json()).toEqual({ name: 'default', secret });
   });
 
   it('accepts --all and --timeout of poll only together with --wait', async () => {

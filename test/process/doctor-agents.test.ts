@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempHome } from '../support/temp.ts';
 
 interface Found {
   ok: boolean;
@@ -20,7 +20,7 @@ interface Home {
 }
 
 function home(): Home {
-  const folder = tempFolder();
+  const folder = tempHome();
   const env = { HOME: folder, TMPDIR: folder };
   const person = shell(join(folder, 'state/hive.db'), env);
   return {
@@ -47,10 +47,10 @@ describe('hive doctor', () => {
     const { 'Claude Code': claude, Codex: codex } = await home().doctor();
     expect(claude).toEqual({
       ok: true,
-      text: 'not set up here (hive init claude --hooks does)',
+      text: 'not set up; to set it up, run: hive init claude --hooks',
       advice: null,
     });
-    expect(codex).toEqual({ ok: true, text: 'not set up here (hive init codex does)', advice: null });
+    expect(codex).toEqual({ ok: true, text: 'not set up; to set it up, run: hive init codex', advice: null });
   });
 
   it('finds nothing wrong with what hive init has written, after running it', async () => {

@@ -6,14 +6,21 @@
  * @module-tag sqlite
  * @module-tag hook
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { type Child, childEnvironment, type Environment, spawnHive } from '../support/children.ts';
+import {
+  type Child,
+  childEnvironment,
+  type Environment,
+  spawnChild,
+  spawnHive,
+} from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const SESSION = '5e551000-0000-4000-8000-000000000001';
 const EVENT = {
   session_id: SESSION,
@@ -127,4 +134,22 @@ describe('a store that cannot be used', () => {
     mkdirSync(store);
     expect(await hook(store, JSON.stringify(EVENT))).toMatchObject({ code: 0, out: '' });
   });
+});
+
+test('fails as configured if it needs the program that has everything, and that is missing', async () => {
+  const root = tempFolder();
+  for (const name of ['bin', 'dist/hook-small.cjs'])
+    cpSync(join(ROOT, name), join(root, name), { recursive: true });
+  // Its store must be made first, which the small program cannot do.
+  const fire = async (env: Environment): Promise<{ code: number | null; err: string }> => {
+    const child = spawnChild(
+      process.execPath,
+      [join(root, 'bin/hive'), 'hook'],
+      childEnvironment(tempStore(), env),
+    );
+    child.process.stdin.end(JSON.stringify(EVENT));
+    return { code: (await child.exited).code, err: child.stderr() };
+  };
+  expect(await fire(CLOSED)).toMatchObject({ code: 2, err: expect.stringContaining('hook.cjs') });
+  expect(await fire({})).toMatchObject({ code: 0 });
 });

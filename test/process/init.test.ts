@@ -14,11 +14,11 @@ import { type HookGroup, hookSettings, hookTable } from '../../src/domain/instal
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempHome } from '../support/temp.ts';
 
 /** A separate home directory with these files. */
 function home(files: Record<string, string> = {}): { folder: string; person: Shell } {
-  const folder = tempFolder();
+  const folder = tempHome();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text, { mode: 0o640 });

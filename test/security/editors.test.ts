@@ -121,7 +121,10 @@ test('an agent that starts hive acp in the place of an editor asks nothing in th
   const attacker = { session_id: 'attacker', machine: hostname(), pid: process.pid };
   await hive.sessions.introduce(introduction(attacker));
   await openDesk(hive);
-  const { agent, remarks } = await beginAcp(hive, { pid: startProcess().pid, glued: 'editor-victim' });
+  const { agent, remarks } = await beginAcp(hive, {
+    pid: startProcess().pid,
+    package_session: 'editor-victim',
+  });
   const requestedSchema = { type: 'object', properties: { key: { type: 'string' } } };
   const params = { mode: 'form', sessionId: 's1', message: 'Which key?', requestedSchema };
   agent.send({ id: 100, method: 'elicitation/create', params });

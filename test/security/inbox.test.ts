@@ -6,9 +6,14 @@
  * @module-tag http
  */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { pairingText, sessionText } from '../../src/domain/devices.ts';
-import { ask, introduce, openTestHive } from '../support/hive.ts';
+import { HiveError } from '../../src/domain/errors.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { ask, introduce, noticesOf, openTestHive } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox, signedAnswer } from '../support/inbox.ts';
 import { rawRequest } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
@@ -49,6 +54,7 @@ describe('another page in the same browser', () => {
     ['its Origin', { Origin: 'https://evil.example' }, 403],
     ['an opaque Origin', { Origin: 'null' }, 403],
     ['an Origin of the same host on another port', { Origin: 'http://127.0.0.1:1' }, 403],
+    ['an Origin of the same name without TLS', { 'X-Forwarded-Proto': 'https' }, 403],
     ['no Origin', { Origin: '' }, 403],
     ['a form', { 'Content-Type': 'text/plain' }, 400],
     ['a cross-site fetch', { 'Sec-Fetch-Site': 'cross-site' }, 403],
@@ -94,7 +100,8 @@ describe('a session', () => {
     const device = await pairDevice(hive, url);
     const cookie = (await device.signIn()).headers.get('set-cookie');
     expect(cookie).toMatch(/^hive_inbox=[\w-]{43}; Path=\/inbox; HttpOnly; SameSite=Strict; Max-Age=43200$/);
-    const behindProxy = await device.signIn({ 'X-Forwarded-Proto': 'https' });
+    const secure = new URL(url).origin.replace('http:', 'https:');
+    const behindProxy = await device.signIn({ 'X-Forwarded-Proto': 'https', Origin: secure });
     expect(behindProxy.headers.get('set-cookie')).toMatch(/; Secure$/);
   });
 
@@ -106,6 +113,15 @@ describe('a session', () => {
     const reply = await device.signIn({ Cookie: planted });
     expect(reply.headers.get('set-cookie')).not.toContain(planted);
     expect((await postTo(url, 'call', { method: 'prompt/list' }, { Cookie: planted })).status).toBe(401);
+  });
+
+  test('is found beside the cookies that another server on this machine has set', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const { Cookie } = await (await pairDevice(hive, url)).cookie();
+    const planted = `hive_inbox=${'B'.repeat(43)}`;
+    const both = { Cookie: `${planted}; ${Cookie}; ${planted}` };
+    expect((await postTo(url, 'call', { method: 'prompt/list' }, both)).status).toBe(200);
   });
 
   test('is not in the store: whoever reads the store cannot come in', async () => {
@@ -231,6 +247,20 @@ describe('a device', () => {
     expect((await device.call('hivemind-response', own)).body.result).toMatchObject({ accepted: true });
   });
 
+  test('whose forged answers are refused fills no list of its human with them', async () => {
+    const hive = await openTestHive();
+    await introduce(hive);
+    const prompt = await ask(hive, { question: 'Which?' });
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    for (const response_id of ['r-1', 'r-2', 'r-3']) {
+      const own = signedAnswer(hive, device, prompt, { decision: 'this', response_id });
+      const altered = await device.call('hivemind-response', { ...own, decision: 'that' });
+      expect(altered.body.error).toMatchObject({ code: 'not_allowed' });
+    }
+    expect(await noticesOf(hive)).toEqual([]);
+  });
+
   test('pairs with proof of its key only', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
@@ -240,6 +270,101 @@ describe('a device', () => {
     const proof = sign(pairingText({ code, key: foreign }));
     expect((await postTo(url, 'pair', { code, name: 'x', key: foreign, proof })).status).toBe(403);
     expect(await hive.devices.list()).toHaveLength(1);
+  });
+});
+
+describe('a stream', () => {
+  /** This hive, with another history. */
+  const withHistory = (hive: OpenedHive, history: Partial<OpenedHive['history']>): OpenedHive =>
+    Object.assign(Object.create(hive) as OpenedHive, { history: { ...hive.history, ...history } });
+
+  test('that opens while the last other page closes, as a reload does, is sent what happens', async () => {
+    const real = await openTestHive();
+    await introduce(real);
+    const hold = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    let openings = 0;
+    const hive = withHistory(real, {
+      now: async () => {
+        openings += 1;
+        if (openings === 3) {
+          reached.resolve();
+          await hold.promise;
+        }
+        return real.history.now();
+      },
+    });
+    const { url, server } = await serveInbox(hive);
+    // Signing in has read the clock, too.
+    const headers = await (await pairDevice(hive, url)).cookie();
+    const closed = once(server, 'request').then(([, response]) => once(response as ServerResponse, 'close'));
+    const gone = new AbortController();
+    const before = await fetch(`${url}/events`, { headers, signal: gone.signal });
+    await before.body?.getReader().read();
+    const after = fetch(`${url}/events`, { headers });
+    await reached.promise;
+    gone.abort();
+    await closed;
+    await setImmediate();
+    hold.resolve();
+    const reader = (await after).body?.getReader();
+    const { ask_id } = await ask(real, { question: 'Still here?' });
+    let said = '';
+    while (!said.includes(ask_id)) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      if (done) throw new Error(`The stream ended: ${said}`);
+      said += new TextDecoder().decode(value);
+    }
+    await reader?.cancel();
+  });
+
+  test('whose page goes before it is let in takes no place', async () => {
+    const real = await openTestHive();
+    let hold: PromiseWithResolvers<void> | null = null;
+    const admitted: OpenedHive['devices']['admitted'] = async (id) => {
+      await hold?.promise;
+      return real.devices.admitted(id);
+    };
+    const hive = Object.assign(Object.create(real) as OpenedHive, {
+      devices: { ...real.devices, admitted },
+    });
+    const { url, server } = await serveInbox(hive);
+    const headers = await (await pairDevice(hive, url)).cookie();
+    for (let page = 0; page < 5; page += 1) {
+      hold = Promise.withResolvers();
+      const gone = new AbortController();
+      const came = once(server, 'request');
+      const stream = fetch(`${url}/events`, { headers, signal: gone.signal }).catch(() => undefined);
+      const closed = once((await came)[1] as ServerResponse, 'close');
+      gone.abort();
+      await Promise.all([stream, closed]);
+      hold.resolve();
+      await setImmediate();
+    }
+    hold = null;
+    const stream = await fetch(`${url}/events`, { headers });
+    expect(stream.status).toBe(200);
+    await stream.body?.cancel();
+  });
+
+  test('that cannot begin is refused, and the server lives', async () => {
+    const real = await openTestHive();
+    let fails = true;
+    const hive = withHistory(real, {
+      head: async () => {
+        if (fails) throw new HiveError('store_busy', 'The store is busy.');
+        return real.history.head();
+      },
+    });
+    const { url } = await serveInbox(hive);
+    const headers = await (await pairDevice(hive, url)).cookie();
+    const replies = await Promise.all([1, 2].map(() => fetch(`${url}/events`, { headers })));
+    expect(replies.map(({ status }) => status)).toEqual([503, 503]);
+    await Promise.all(replies.map((reply) => reply.text()));
+    fails = false;
+    const stream = await fetch(`${url}/events`, { headers });
+    expect(stream.status).toBe(200);
+    await stream.body?.cancel();
   });
 });
 
@@ -264,12 +389,12 @@ describe('somebody who tries to fill the server', () => {
     expect(reply).toMatchObject({ status: 400, body: { error: { code: 'invalid_input' } } });
   });
 
-  test('has at most eight streams for each device', async () => {
+  test('has at most four streams for each device, so that its browser has connections left for calls', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
     const headers = await (await pairDevice(hive, url)).cookie();
-    const streams = await Promise.all(Array.from({ length: 9 }, () => fetch(`${url}/events`, { headers })));
-    expect(streams.map(({ status }) => status).sort()).toEqual([...Array(8).fill(200), 429]);
+    const streams = await Promise.all(Array.from({ length: 5 }, () => fetch(`${url}/events`, { headers })));
+    expect(streams.map(({ status }) => status).sort()).toEqual([...Array(4).fill(200), 429]);
     for (const stream of streams) await stream.body?.cancel();
   });
 });

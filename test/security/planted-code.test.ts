@@ -46,19 +46,19 @@ async function fire(env: Place['env'], name: string): Promise<void> {
 async function place(): Promise<Place> {
   const home = tempFolder();
   const env = childEnvironment(tempStore(), { HOME: home });
-  for (const name of ['PreToolUse', 'PreToolUse', 'Stop', 'Stop']) await fire(env, name);
+  for (const name of ['PreToolUse', 'PreToolUse', 'PostToolUse', 'PostToolUse']) await fire(env, name);
   const state = join(home, '.local/state/hive');
   const folder = join(state, 'code');
-  const digest = readFileSync(join(ROOT, 'dist/hook.cjs'), 'latin1').slice(-17, -1);
-  const [file = '', other = ''] = ['PreToolUse', 'Stop'].map((kind) =>
+  const digest = readFileSync(join(ROOT, 'dist/hook-small.cjs'), 'latin1').slice(-17, -1);
+  const [file = '', other = ''] = ['PreToolUse', 'PostToolUse'].map((kind) =>
     join(folder, readdirSync(folder).find((name) => name.includes(digest) && name.endsWith(kind)) ?? '?'),
   );
   return { env, file, other, folder, key: join(state, 'code.key'), ran: join(home, 'ran') };
 }
 
-/** Compiled code that the engine takes for that of dist/hook.cjs: it compares the lengths of the sources. */
+/** Compiled code that the engine takes for that of dist/hook-small.cjs: it compares the lengths of the sources. */
 async function hostileCode({ ran, env }: Place): Promise<Buffer> {
-  const source = readFileSync(join(ROOT, 'dist/hook.cjs'), 'latin1');
+  const source = readFileSync(join(ROOT, 'dist/hook-small.cjs'), 'latin1');
   const hostile = `(function (module, require) {
     module.exports.runHook = function () { require('fs').writeFileSync(${JSON.stringify(ran)}, 'ran'); };
   })`;

@@ -111,6 +111,17 @@ describe('questions', () => {
     expect((await ask(hive, session)).existing).toBe(false);
   });
 
+  test('a limit above the usual one is counted up to its own number', async () => {
+    const hive = await withQuotas({ quota_pending: 203, quota_questions: 0 });
+    const session = await agent(hive, 'busy');
+    for (let asked = 0; asked < 203; asked += 1) await ask(hive, session);
+    expect(await refusalOf(ask(hive, session))).toMatchObject({
+      code: 'too_many',
+      details: { quota: 'quota_pending' },
+    });
+    expect(await hive.prompts.count({ status: 'pending' })).toBe(203);
+  });
+
   test('context is counted in bytes, whatever the number of questions', async () => {
     const hive = await withQuotas({ quota_context: 100 });
     const session = await agent(hive, 'talker');

@@ -63,13 +63,13 @@ interface ProxyOptions {
   /** The process of the agent. */
   pid?: number | null;
   /** The session of which its environment says that an editor speaks for it. */
-  glued?: string | null;
+  package_session?: string | null;
 }
 
 /** Starts the proxy. */
 export function openProxy(
   hive: OpenedHive,
-  { patience_ms = 60_000, pid = null, glued = null }: ProxyOptions = {},
+  { patience_ms = 60_000, pid = null, package_session = null }: ProxyOptions = {},
 ): Proxied {
   const [fromClient, toClient, fromAgent, toAgent] = [0, 0, 0, 0].map(() => new PassThrough()) as [
     PassThrough,
@@ -83,7 +83,7 @@ export function openProxy(
     hive,
     client: { input: fromClient, output: toClient },
     agent: { input: fromAgent, output: toAgent, pid, command: 'fake-agent' },
-    glued,
+    package_session,
     name: null,
     makeId() {
       sessions += 1;
@@ -107,7 +107,7 @@ export interface BegunOptions extends ProxyOptions {
   capabilities?: object;
   version?: number;
   /** The session's id where the editor's own package speaks to the hive. */
-  glued?: string | null;
+  package_session?: string | null;
 }
 
 /** Starts the proxy with a session `s1` in `/demo`, in which a turn runs; the turn is the request 3. */

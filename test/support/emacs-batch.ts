@@ -13,7 +13,7 @@ export const NO_TRAMPOLINES =
 
 /** The value of a Lisp form, as `json-encode` writes it; `library`: a file to load first. */
 export async function askEmacs(form: string, library?: string): Promise<unknown> {
-  const program = `(progn ${NO_TRAMPOLINES} (require 'json) ${LOAD} (princ (json-encode ${form})))`;
+  const program = `(progn (setq gc-cons-threshold 64000000) ${NO_TRAMPOLINES} (require 'json) ${LOAD} (princ (json-encode ${form})))`;
   const load = library === undefined ? [] : ['-l', library];
   const args = ['-Q', '--batch', '-L', lispFolder(), ...load, '--eval', program];
   return JSON.parse(await outputOf(spawnChild('emacs', args, childEnvironment(tempStore()))));

@@ -99,6 +99,8 @@ export async function openEmptyHome(): Promise<EmptyHome> {
       const connected = join(mkdtempSync(join(folder, 'c')), 'connected');
       const command = `(list ${[process.execPath, HIVE, 'sidecar'].map(lisp).join(' ')})`;
       const lines = [
+        // Half of what loading costs is collecting garbage.
+        '(setq gc-cons-threshold 64000000)',
         '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
         `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-outbox-key-file ${lisp(`${outbox}.key`)} hive-user-name "Ada")`,
         // A test that is about taking an answer back sets this itself, in `setup`.
@@ -111,6 +113,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
         setup,
         "(require 'hive-mode)",
         '(hive-mode 1)',
+        '(setq gc-cons-threshold 800000)',
       ];
       const args = ['-L', lispFolder(), ...lines.flatMap((line) => ['--eval', line])];
       return { args, env, connected };

@@ -1,12 +1,12 @@
 /** The inbox on a real port of this machine, and a device that comes in as the page does. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { assetsAt } from '../../src/adapters/inbox/assets.ts';
-import { createInbox, INBOX_PATH } from '../../src/adapters/inbox/http.ts';
+import { createInbox } from '../../src/adapters/inbox/http.ts';
 import type { PushSender } from '../../src/application/world.ts';
-import { pairingText, sessionText } from '../../src/domain/devices.ts';
+import { INBOX_PATH, pairingText, sessionText } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
 import { answerText } from '../../src/domain/seats.ts';
@@ -16,7 +16,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 export async function serveInbox(
   hive: OpenedHive,
   push: PushSender | null = null,
-): Promise<{ url: string; origin: string }> {
+): Promise<{ url: string; origin: string; server: Server }> {
   const page = Buffer.from('<!doctype html><title>Hive</title>');
   const inbox = createInbox(hive, {
     assets: assetsAt(INBOX_PATH, new Map([['index.html', page]])),
@@ -35,7 +35,7 @@ export async function serveInbox(
     await new Promise((resolve) => server.close(resolve));
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url: `${origin}${INBOX_PATH}`, origin };
+  return { url: `${origin}${INBOX_PATH}`, origin, server };
 }
 
 export interface Reply {
@@ -110,7 +110,7 @@ export async function pairDevice(
         store_id: hive.store_id,
         device_id,
         challenge,
-        origin: new URL(url).origin,
+        origin: headers['Origin'] ?? new URL(url).origin,
       });
       return postTo(url, 'session', { device_id, challenge, signature: signText(text) }, headers);
     },

@@ -80,12 +80,17 @@ export async function connectMcp({
     pid,
     crash,
     close: () => client.close(),
-    async call(tool, args = {}, { meta, ...options } = {}) {
-      const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
-      const result = await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
-      if (result.isError === true) throw new Error(textOf(result.content));
-      return result.structuredContent ?? {};
-    },
+    call: caller(client),
+  };
+}
+
+/** How a test calls the tools of this client. */
+export function caller(client: Client): McpCaller['call'] {
+  return async (tool, args = {}, { meta, ...options } = {}) => {
+    const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
+    const result = await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+    if (result.isError === true) throw new Error(textOf(result.content));
+    return result.structuredContent ?? {};
   };
 }
 

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { type Connection, createMcpServer } from '../../src/adapters/mcp/server.ts';
 import type { Role } from '../../src/domain/tokens.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { caller, type McpCaller } from './mcp-client.ts';
 
 /** The connection of `agent-1`, until `stopping`. */
 export function agentConnection(stopping: AbortSignal = new AbortController().signal): Connection {
@@ -38,4 +39,17 @@ export async function connectInProcess(
   await client.connect(here);
   onTestFinished(() => client.close());
   return client;
+}
+
+/** What calls tools in this process. */
+export type CallerInProcess = Pick<McpCaller, 'client' | 'call'>;
+
+/** The same as a caller of tools, where the process of `hive mcp` is not what the test is about. */
+export async function callInProcess(
+  hive: OpenedHive,
+  role: Role = 'agent',
+  options: InProcess = {},
+): Promise<CallerInProcess> {
+  const client = await connectInProcess(hive, role, options);
+  return { client, call: caller(client) };
 }

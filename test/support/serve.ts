@@ -1,11 +1,12 @@
 /** A real `hive serve` child, clients of it, and raw requests to it. */
+import { existsSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
+import { tokenFile } from '../../src/cli/token.ts';
 import { type Child, childEnvironment, type Environment, spawnHive } from './children.ts';
-import { shell } from './cli.ts';
 import { eventually } from './wait.ts';
 
 export interface Served {
@@ -29,7 +30,8 @@ export async function serveWith(store: string, env: Environment, ...args: string
   });
   await eventually(() => said.includes('\n'), 10_000, 'hive serve');
   const url = /https?:\S+/.exec(said)?.[0] ?? '';
-  const token = (await shell(store).hive('token', 'show')).out.trim();
+  const file = tokenFile(childEnvironment(store));
+  const token = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   return { url, child, store, token };
 }
 

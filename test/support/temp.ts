@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whenFinished } from './lifetime.ts';
-import { paddedPid } from './run-folder.ts';
+import { lendCode, paddedPid, returnCode } from './run-folder.ts';
 
 /** The name contains the worker's number, so that leftovers of a test file can be recognized. */
 const PREFIX = `hive-test-${paddedPid()}-`;
@@ -16,6 +16,14 @@ export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), PREFIX));
   given.add(folder);
   whenFinished(() => removeFolder(folder));
+  return folder;
+}
+
+/** The same as somebody's home, where a program starts with the code that others of this run have compiled. */
+export function tempHome(): string {
+  const folder = tempFolder();
+  lendCode(folder);
+  whenFinished(() => returnCode(folder));
   return folder;
 }
 

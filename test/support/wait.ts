@@ -42,8 +42,10 @@ export async function within(
 ): Promise<boolean> {
   const started = performance.now();
   while (!(await condition())) {
-    if (performance.now() - started > limit_ms) return false;
-    await sleep(5);
+    const waited_ms = performance.now() - started;
+    if (waited_ms > limit_ms) return false;
+    // A look costs the processor something, and what has taken long may take a tenth longer.
+    await sleep(Math.min(5 + waited_ms / 10, 30));
   }
   return true;
 }

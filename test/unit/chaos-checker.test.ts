@@ -45,6 +45,21 @@ test('a correct run breaks nothing, and every check except that of failures has 
   expect(unused.map(({ name }) => name)).toEqual(['no self-approval', 'failures']);
 });
 
+test('a worker that could not finish is named beside what was lost', () => {
+  const told = story();
+  const logs = Object.entries(told.facts).map(([worker, facts]) => ({ worker, facts }));
+  const [key] = known(told.facts['agent'], 'asked').map((fact) => fact.key);
+  drop(told.store.prompts as StoredRow[], (prompt) => prompt['idempotency_key'] === key);
+  const stuck = ['agent could not finish: The prompt ask-1 is damaged.'];
+  const [{ violations } = { violations: [] }] = checkAll({
+    logs,
+    store: told.store as Evidence['store'],
+    stuck,
+  });
+  expect(violations).toContain(stuck[0]);
+  expect(violations.join()).toContain(`"${key}" was acknowledged as`);
+});
+
 describe('a check that had nothing to check is named', () => {
   const unchecked = (spoil: (told: Story) => void, without?: readonly string[]): string[] => {
     const told = story();

@@ -1,7 +1,7 @@
 /** What the command line makes of texts, times and outcomes. */
 import { describe, expect, it } from 'vitest';
+import { EXIT, exitCodeOfError, exitCodeOfPrompts } from '../../src/cli/exit-codes.ts';
 import { age, line, parseDuration, table, visibleJson, width } from '../../src/cli/output.ts';
-import { EXIT, exitCodeOfError, exitCodeOfPrompts } from '../../src/cli/program.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { revealed } from '../../src/domain/text.ts';
 

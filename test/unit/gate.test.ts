@@ -5,7 +5,7 @@ import {
   clearsMentions,
   closeStep,
   decideGate,
-  decidePrompt,
+  decideHumanPrompt,
   denialReason,
   GATE_STEPS,
   type GateRecord,
@@ -140,7 +140,7 @@ describe('a prompt of the human, where prompts are blocked', () => {
     let gave_up = 0;
     const refused: boolean[] = [];
     for (let n = 0; n < 20; n += 1) {
-      const decision = decidePrompt(one, record, `try ${n}`);
+      const decision = decideHumanPrompt(one, record, `try ${n}`);
       record = decision.record;
       refused.push(decision.refused);
       gave_up += decision.gave_up_now ? 1 : 0;
@@ -148,12 +148,12 @@ describe('a prompt of the human, where prompts are blocked', () => {
     expect(refused.filter(Boolean)).toHaveLength(PROMPT_REFUSALS);
     expect(refused.lastIndexOf(true)).toBe(PROMPT_REFUSALS - 1);
     expect(gave_up).toBe(1);
-    expect(decidePrompt(one, recordProgress(record), 'go on').refused).toBe(true);
+    expect(decideHumanPrompt(one, recordProgress(record), 'go on').refused).toBe(true);
   });
 
   test('passes when nothing holds, and is not counted', () => {
     const record = newGate('s');
-    expect(decidePrompt({ gating: 0 }, record, 'go on')).toEqual({
+    expect(decideHumanPrompt({ gating: 0 }, record, 'go on')).toEqual({
       refused: false,
       record,
       gave_up_now: false,
@@ -162,7 +162,7 @@ describe('a prompt of the human, where prompts are blocked', () => {
 
   test('that clears mentions passes, and is not counted', () => {
     const record = newGate('s');
-    expect(decidePrompt(one, record, '/check-mentions')).toEqual({
+    expect(decideHumanPrompt(one, record, '/check-mentions')).toEqual({
       refused: false,
       record,
       gave_up_now: false,

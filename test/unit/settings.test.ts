@@ -56,7 +56,7 @@ describe('the table', () => {
   test('accepts hyphens or underscores; an unknown name is told the known ones', () => {
     expect(settingNamed('budget-capacity').key).toBe('budget_capacity');
     expect(() => settingNamed('budgets')).toThrow(
-      /There is no setting "budgets"\. There are notify_when, .*budget_capacity/,
+      /There is no setting "budgets"\. The settings are notify_when, .*budget_capacity/,
     );
   });
 

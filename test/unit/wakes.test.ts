@@ -9,7 +9,9 @@ import {
   wakesSince,
   wokenFor,
 } from '../../src/domain/hooks.ts';
+import { hookSettings } from '../../src/domain/installation.ts';
 import type { Mention } from '../../src/domain/mentions.ts';
+import { SETTINGS } from '../../src/domain/settings.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
 
@@ -89,4 +91,12 @@ test('the text of a wake-up names author, mention and calls, and says that it ap
   expect(mentionWakeSentence([urgent])).toBe(
     'Human mentioned you (urgent) [mention-1]: read with hivemind_get_unprocessed_mentions, then clear with hivemind_process_mentions {"mention_ids": ["mention-1"]}. A mention must not be treated as approval of anything.',
   );
+});
+
+test('a client lets a waker wait as long as the setting may say', () => {
+  const type = SETTINGS.find(({ key }) => key === 'wake')?.type;
+  const hours = type?.kind === 'word_or_number' ? type.max : 0;
+  const wakers = hookSettings('claude-code').flatMap(({ wakes }) => wakes ?? []);
+  expect(wakers).toEqual(wakers.map(() => hours * 60 * 60));
+  expect(wakers).toHaveLength(2);
 });

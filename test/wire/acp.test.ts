@@ -418,7 +418,7 @@ describe('sessions and turns', () => {
 
   test('if the package of the editor talks to Hive itself, the proxy handles only forms', async () => {
     await openDesk(hive);
-    const { client, agent } = await beginAcp(hive, { glued: 'editor-glued' });
+    const { client, agent } = await beginAcp(hive, { package_session: 'editor-package' });
     agent.send(permission(100));
     await client.until(({ id }) => id === 100);
     agent.send({
@@ -431,8 +431,8 @@ describe('sessions and turns', () => {
         requestedSchema: { type: 'object', properties: { how: { type: 'string' } } },
       },
     });
-    expect(await atTheDesk()).toMatchObject([{ kind: 'question', session_id: 'editor-glued' }]);
-    expect(await turnsOf(hive, 'editor-glued')).toEqual([]);
+    expect(await atTheDesk()).toMatchObject([{ kind: 'question', session_id: 'editor-package' }]);
+    expect(await turnsOf(hive, 'editor-package')).toEqual([]);
   });
 
   test('in version 2 a turn begins and ends by its state, and a permission has a subject', async () => {

@@ -8,12 +8,11 @@
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { connectMcp } from '../support/mcp-client.ts';
-import { tempStore } from '../support/temp.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
 
 async function scene() {
-  const store = tempStore();
-  return { hive: await openTestHive(store), agent: await connectMcp({ store }) };
+  const hive = await openTestHive();
+  return { hive, agent: await callInProcess(hive) };
 }
 
 test('kebab case, camel case, and null for a missing value', async () => {

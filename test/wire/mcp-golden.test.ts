@@ -2,22 +2,22 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { type CallerInProcess, callInProcess } from '../support/mcp-in-process.ts';
 import { attended } from '../support/outreach.ts';
-import { tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
 
 interface Wire {
-  store: string;
   hive: OpenedHive;
-  agent: McpCaller;
+  agent: CallerInProcess;
 }
 
 async function connect(role: 'agent' | 'coordinator' = 'agent'): Promise<Wire> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  return { store, hive, agent: await connectMcp({ store, args: ['--role', role] }) };
+  const hive = await openTestHive();
+  return { hive, agent: await callInProcess(hive, role) };
 }
+
+/** The connection of another agent. */
+const SECOND = { connection_id: 'connection-2', env: { HIVE_AGENT: 'agent-2' } };
 
 /** Calls a tool and compares arguments and result with `golden/mcp/NAME.json`. */
 async function call(
@@ -104,7 +104,7 @@ describe('prompts', () => {
   test("of another agent, for a coordinator; never one's own", async () => {
     const wire = await connect('coordinator');
     await call(wire, 'hivemind_await_ask', { timeout_ms: 0 }, 'hivemind_await_ask-nothing');
-    const other = await connectMcp({ store: wire.store, env: { HIVE_AGENT: 'agent-2' } });
+    const other = await callInProcess(wire.hive, 'agent', { connection: SECOND });
     const { ask_id } = await other.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
     await call(wire, 'hivemind_await_ask');
     await call(wire, 'hivemind_respond', { ask_id, decision: 'yes' });
@@ -140,10 +140,8 @@ describe('the shared buffer', () => {
 });
 
 test('reaching the human from the background, and stopping another', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const args = ['--role', 'coordinator', '--source', 'bg'];
-  const wire = { store, hive, agent: await connectMcp({ store, args }) };
+  const hive = await openTestHive();
+  const wire = { hive, agent: await callInProcess(hive, 'coordinator', { connection: { source: 'bg' } }) };
   await call(wire, 'hivemind_ping_user', { message: 'Anybody?' }, 'nobody-there');
   await attended(hive);
   await call(wire, 'hivemind_ping_user', { message: 'The build is green.' });

@@ -9,23 +9,21 @@
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { DEMO, join, post } from '../support/messages.ts';
-import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
+import { isTold, type RpcClient, serveInProcess } from '../support/sidecar.ts';
 
 const BY = { by: 'ada' };
 const HERE = { project_dir: DEMO.project_dir };
 
 /** A desk and two agents on one store, in this process. */
 async function world(): Promise<{
-  desk: Sidecar;
+  desk: RpcClient;
   hive: Awaited<ReturnType<typeof openTestHive>>;
   ada: Awaited<ReturnType<typeof join>>;
   bob: Awaited<ReturnType<typeof join>>;
 }> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
+  const hive = await openTestHive();
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
-  return { desk: await startSidecar(store), hive, ada, bob };
+  return { desk: await serveInProcess(hive), hive, ada, bob };
 }
 
 describe('Emacs', () => {

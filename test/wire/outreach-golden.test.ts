@@ -2,14 +2,12 @@
 import { test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { agent } from '../support/outreach.ts';
-import { type Loose, startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
+import { type Loose, serveInProcess } from '../support/sidecar.ts';
 import { expectGolden } from './golden.ts';
 
 test('a ping, a card and a report are received, and change; an agent that got away is a notice', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const desk = await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: 'disabled:' } });
+  const hive = await openTestHive();
+  const desk = await serveInProcess(hive);
   const told = async (method: string, name: string, kind?: string): Promise<void> => {
     const frame = await desk.seen(
       (one) => one.method === method && (kind === undefined || (one.params as Loose).kind === kind),

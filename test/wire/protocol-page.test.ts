@@ -35,7 +35,7 @@ test('every notification that the sidecar sends is there, and no other', () => {
 test('Emacs takes every notification that the sidecar sends, and waits for no other', async () => {
   const taken = await askEmacs(`(delete-dups (delq nil (mapcar
     (lambda (method) (pcase (car (cl--generic-method-specializers method)) (\`(eql ,name) (symbol-name (eval name t)))))
-    (cl--generic-method-table (cl--generic 'hive-rpc-notify)))))`);
+    (cl--generic-method-table (cl--generic 'hive-rpc-handle)))))`);
   expect((taken as string[]).sort()).toEqual([...NOTIFICATIONS].sort());
 });
 

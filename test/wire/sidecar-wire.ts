@@ -1,26 +1,25 @@
 /** A desk on a wire whose frames are compared with `golden/sidecar/`. */
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive } from '../support/hive.ts';
-import { isTold, type Loose, RpcError, type Sidecar, startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
+import { isTold, type Loose, type RpcClient, RpcError, serveInProcess } from '../support/sidecar.ts';
 import { eventually } from '../support/wait.ts';
 import { expectGolden } from './golden.ts';
 import { FULL_QUESTION } from './golden-prompt.ts';
 
 export interface Wire {
   hive: OpenedHive;
-  sidecar: Sidecar;
+  sidecar: RpcClient;
 }
 
 export async function connectDesk(): Promise<Wire> {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  return { hive, sidecar: await startSidecar(store) };
+  const hive = await openTestHive();
+  hive.startExpiry();
+  return { hive, sidecar: await serveInProcess(hive) };
 }
 
 /** Sends a request and compares both frames with `golden/sidecar/NAME.json`. */
 export async function exchange(
-  sidecar: Sidecar,
+  sidecar: RpcClient,
   method: string,
   params: unknown,
   name = method,
@@ -48,7 +47,7 @@ function steady<T>(reply: T): T {
 }
 
 export async function expectTold(
-  sidecar: Sidecar,
+  sidecar: RpcClient,
   method: string,
   test: (params: Loose) => boolean = () => true,
   name = method,

@@ -1,13 +1,12 @@
 /** What our tools cost a model in tokens: the list that is in every request, and each kind of result. */
 import { describe, expect, test } from 'vitest';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { connectMcp } from '../support/mcp-client.ts';
-import { tempStore } from '../support/temp.ts';
+import { callInProcess } from '../support/mcp-in-process.ts';
 import { sentToModel, tokensOf } from '../support/tokens.ts';
 
 async function scene() {
-  const store = tempStore();
-  return { store, hive: await openTestHive(store), agent: await connectMcp({ store }) };
+  const hive = await openTestHive();
+  return { hive, agent: await callInProcess(hive) };
 }
 
 const cost = (tools: readonly Parameters<typeof sentToModel>[0][]): number =>
@@ -30,8 +29,7 @@ describe('the tool list', () => {
   });
 
   test('describes no argument in the same words twice', async () => {
-    const store = tempStore();
-    const agent = await connectMcp({ store, args: ['--role', 'coordinator'] });
+    const agent = await callInProcess(await openTestHive(), 'coordinator');
     const { tools } = await agent.client.listTools();
     const seen = new Map<string, string>();
     for (const { name, inputSchema } of tools)
@@ -70,8 +68,9 @@ describe('a result has a limited number of tokens:', () => {
   });
 
   test('of mentions and messages', async () => {
-    const { store, agent } = await scene();
-    const other = await connectMcp({ store, env: { HIVE_AGENT: 'agent-2' } });
+    const { hive, agent } = await scene();
+    const connection = { connection_id: 'connection-2', env: { HIVE_AGENT: 'agent-2' } };
+    const other = await callInProcess(hive, 'agent', { connection });
     await other.call('hivemind_sessions');
     const spent: Record<string, number> = {};
     spent['no mention'] = tokensOf(await other.call('hivemind_get_unprocessed_mentions'));

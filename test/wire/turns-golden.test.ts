@@ -2,15 +2,13 @@
 import { expect, test } from 'vitest';
 import { NOTIFICATIONS } from '../../src/adapters/emacs/method.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
+import { serveInProcess } from '../support/sidecar.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { expectGolden, goldenNames, readGolden } from './golden.ts';
 
 test('a turn is running, is asked to stop, and is aborted', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const sidecar = await startSidecar(store);
+  const hive = await openTestHive();
+  const sidecar = await serveInProcess(hive);
   const told = async (name: string, state: string, requests: number): Promise<void> => {
     const { method, params } = await sidecar.seen(
       ({ method, params }) =>

@@ -136,6 +136,25 @@ describe('a waiter', () => {
   });
 });
 
+test('a waiter whose finding is no longer due waits for the rest of its time only', async () => {
+  await claude(hive).stop('p1');
+  await answer();
+  let passed_ms = 0;
+  const began = Date.now();
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => began + passed_ms);
+  onTestFinished(() => clock.mockRestore());
+  const until = vi.spyOn(hive.feed, 'until').mockImplementationOnce(async (check) => {
+    const found = await check();
+    await claude(hive).prompt('p2');
+    passed_ms = 4_000;
+    return found;
+  });
+  until.mockImplementationOnce(async () => undefined);
+  onTestFinished(() => until.mockRestore());
+  expect(await wait()).toBeNull();
+  expect(until.mock.calls.map(([, { wait_ms }]) => wait_ms)).toEqual([10_000, 6_000]);
+});
+
 describe('a mention', () => {
   let other: Session;
   beforeEach(async () => {

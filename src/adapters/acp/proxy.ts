@@ -41,14 +41,14 @@ export interface ProxyOptions {
    * The session's id where the editor's own package speaks to the hive (elisp/hive-agent-shell.el): that reports the turns
    * and offers the permissions, and only forms are left to the proxy.
    */
-  glued: string | null;
+  package_session: string | null;
   /** The command of `hive mcp`, for the sessions that the client begins; null: the client adds it itself. */
   mcp: { command: string; args: string[]; env: Readonly<Record<string, string>> } | null;
   /** How many ms a form waits that only a desk can show, while nobody is at one. */
   patience_ms: number;
   /** The client has gone. The agent has no more input and should end. */
   onClientGone: () => void;
-  /** Tells the person something that concerns them, on stderr. */
+  /** Prints a line for the person, on stderr. */
   remark: (text: string) => void;
 }
 
@@ -81,7 +81,7 @@ interface Conversation {
   session: EditorSession;
 }
 
-/** A request of the client's whose response tells something. */
+/** A request of the client's whose response the proxy needs. */
 type Awaited =
   | { kind: 'initialize' }
   | { kind: 'session'; acp_id: string | null; session_id: string; cwd: string }
@@ -148,7 +148,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       return withForms(params);
     }
     if (SESSION_METHODS.has(method)) {
-      const session_id = options.glued ?? options.makeId();
+      const session_id = options.package_session ?? options.makeId();
       const cwd = textIn(params, 'cwd') ?? process.cwd();
       awaited.set(key(id), { kind: 'session', acp_id: textIn(params, 'sessionId'), session_id, cwd });
       return withMcp(params, session_id);
@@ -157,7 +157,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
       if (conversation !== undefined) {
         awaited.set(key(id), { kind: 'turn', conversation });
-        if (version === 1 && options.glued === null) void conversation.session.beginTurn(String(id));
+        if (version === 1 && options.package_session === null)
+          void conversation.session.beginTurn(String(id));
       }
     }
     return null;
@@ -207,7 +208,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       questions.delete(key(id));
       return writeTo(agent.output, bytes);
     }
-    // A desk was first. Its answer leaves by itself, and this one comes too late: `settle` tells the client.
+    // A desk was first. Its answer leaves by itself, and this one comes too late: `settle` informs the client.
     question.shown = false;
     question.outrun = true;
   }
@@ -278,11 +279,12 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     conversation.calls.update(update);
     if (version === 1 || update['sessionUpdate'] !== 'state_update') return;
     // Version 2: the response to a prompt only says that it was accepted.
-    if (update['state'] === 'running' && options.glued === null) void conversation.session.beginTurn(null);
+    if (update['state'] === 'running' && options.package_session === null)
+      void conversation.session.beginTurn(null);
     if (update['state'] === 'idle') endTurn(conversation, textIn(update, 'stopReason'));
   }
 
-  /** The agent no longer asks. Returns whether the client must not hear of it. */
+  /** The agent no longer asks. Returns whether to keep this from the client. */
   function cancelOfAgent(params: Raw): boolean {
     const id = idOf(params['requestId']);
     const question = id === null ? undefined : questions.get(key(id));
@@ -299,7 +301,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
 
   function questionOf(id: Id, method: string, params: Raw): Question | null {
     const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
-    if (conversation === undefined || (options.glued !== null && method === PERMISSION)) return null;
+    if (conversation === undefined || (options.package_session !== null && method === PERMISSION))
+      return null;
     const dialog =
       method === PERMISSION
         ? permissionOf(params, conversation.calls, conversation.cwd)
@@ -424,7 +427,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
         await withdraw(question, 'withdrawn');
       });
     }
-    if (options.glued === null) beside(() => conversation.session.endTurn(stop_reason));
+    if (options.package_session === null) beside(() => conversation.session.endTurn(stop_reason));
   }
 
   // ---- Until one side is gone ----

@@ -161,7 +161,7 @@ export interface Interruptible {
 export function onInterrupt(
   hive: AgentHive,
   query: Interruptible,
-  callback: (order: StopRequest) => void = () => undefined,
+  callback: (request: StopRequest) => void = () => undefined,
 ): () => void {
   const { turns, interrupts, log } = hive.hive;
   const stop = new AbortController();
@@ -172,10 +172,10 @@ export function onInterrupt(
     const turn = await turns.current(session_id);
     if (turn === undefined || watched.has(turn.turn_id)) return;
     watched.add(turn.turn_id);
-    const order = await interrupts.untilInterrupted(turn.turn_id, signal);
-    if (order === null) return;
+    const request = await interrupts.untilInterrupted(turn.turn_id, signal);
+    if (request === null) return;
     // Called first: with the interrupt the query ends, and its program with it.
-    callback(order);
+    callback(request);
     await query.interrupt();
     await turns.end(turn.turn_id, { aborted: 'interrupted' });
   }

@@ -1,6 +1,6 @@
 /**
  * Agents that other packages in this Emacs show (agent-shell, ECA): their sessions, their turns, and the dialogs that are
- * offered at the desks as well. What this Emacs has opened falls with its connection; nothing is allowed by that.
+ * offered at the desks as well. When its connection ends, what this Emacs has opened is withdrawn; nothing is allowed by that.
  */
 import type { z } from 'zod';
 import type { EditorAgent, EditorSession } from '../../application/editor-sessions.ts';
@@ -133,7 +133,7 @@ function sessionOf({ agents }: DeskConnection, session_id: string): EditorSessio
   throw invalidInput(`This desk has introduced no session ${session_id}: send session/introduce first.`);
 }
 
-/** Offers a dialog, and tells Emacs of its answer once a desk has given one. */
+/** Offers a dialog, and passes its answer to Emacs once a desk has given one. */
 function openDialog(connection: DeskConnection, params: z.infer<typeof openParams>): OpenDialog {
   const { hive, agents, notify } = connection;
   const { session_id, key } = params;

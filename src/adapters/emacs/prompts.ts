@@ -93,13 +93,16 @@ function signedBy(
   return { signed: { key: device.key, responded_at, signature } };
 }
 
-/** Takes an answer sent as a request. A refused one is kept as well, unless the sender can try again. */
+/**
+ * Takes an answer sent as a request. A refused one is kept as well, unless the sender can try again. A device keeps and shows
+ * its own, so what somebody forges there fills no list of the human's.
+ */
 async function handleResponse(params: unknown, connection: DeskConnection): Promise<object | null> {
   try {
     return await settle(params, connection);
   } catch (error) {
     // When it cannot be kept either, the sender still gets the first error.
-    if (!isTransient(error))
+    if (connection.device === null && !isTransient(error))
       await keepAnswer(params, connection, { error, sender_told: true }).catch(logged(connection));
     throw error;
   }

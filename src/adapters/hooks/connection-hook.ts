@@ -52,18 +52,18 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
 interface Failures {
   /** A hook failed for this reason, and the agent went on without it. */
   note(reason: string): void;
-  /** A hook of this agent works again: the human is told why others did not. */
+  /** A hook of this agent works again: the human is notified why others did not. */
   report(event: HookEvent): void;
 }
 
-/** The failures of one connection. The human is told each reason once. */
+/** The failures of one connection. The human is notified of each reason once. */
 function createFailures(hive: Hive): Failures {
-  const told = new Set<string>();
+  const known = new Set<string>();
   let unreported: string[] = [];
   return {
     note(reason) {
-      if (!told.has(reason)) unreported.push(reason);
-      told.add(reason);
+      if (!known.has(reason)) unreported.push(reason);
+      known.add(reason);
     },
     report({ session_id }) {
       const reasons = unreported;

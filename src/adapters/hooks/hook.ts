@@ -160,7 +160,7 @@ function backgroundAgents(raw: Raw): string[] {
   return launched === null ? running : [launched, ...running];
 }
 
-const CLAUDE_TAKES_CONTEXT: ReadonlySet<string> = new Set([
+const CLAUDE_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
   'SessionStart',
   'UserPromptSubmit',
   'PreToolUse',
@@ -184,7 +184,7 @@ function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
     Object.assign(specific, sayClaudeDecision(name, verdict.decision));
   }
   const context = joinContext(verdict.context);
-  if (context !== null && CLAUDE_TAKES_CONTEXT.has(name)) specific['additionalContext'] = context;
+  if (context !== null && CLAUDE_ACCEPTS_CONTEXT.has(name)) specific['additionalContext'] = context;
   if (verdict.block !== null) {
     said['decision'] = 'block';
     said['reason'] = verdict.block;
@@ -241,7 +241,7 @@ function readCodex(raw: Raw, env: Environment): HookEvent {
   };
 }
 
-const CODEX_TAKES_CONTEXT: ReadonlySet<string> = new Set([
+const CODEX_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
   'SessionStart',
   'UserPromptSubmit',
   'PreToolUse',
@@ -260,7 +260,7 @@ function sayCodex({ name }: HookEvent, verdict: Verdict): object | null {
   if (name === 'PermissionRequest' && verdict.decision !== null)
     return sayCodexDecision(name, verdict.decision);
   const context = joinContext(verdict.context);
-  return context !== null && CODEX_TAKES_CONTEXT.has(name)
+  return context !== null && CODEX_ACCEPTS_CONTEXT.has(name)
     ? specific(name, { additionalContext: context })
     : null;
 }

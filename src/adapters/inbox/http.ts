@@ -6,7 +6,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
 import type { PushSender } from '../../application/world.ts';
-import type { Device } from '../../domain/devices.ts';
+import { type Device, INBOX_PATH } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { deviceParams, pairParams, pushParams, sessionParams } from '../../schemas/devices.ts';
@@ -15,9 +15,6 @@ import { type Assets, sendAsset } from './assets.ts';
 import { createInboxCalls } from './calls.ts';
 import { createInboxSessions, type InboxSession, verifyPairing } from './sessions.ts';
 import { createInboxStreams } from './streams.ts';
-
-/** Where the inbox is. */
-export const INBOX_PATH = '/inbox';
 
 export interface InboxOptions {
   /** The files of the page, by path. */
@@ -63,6 +60,9 @@ const HEADERS = {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    // No text can become HTML or a script, by any mistake of the page. Its one policy names the service worker.
+    "require-trusted-types-for 'script'",
+    'trusted-types hive-worker',
   ].join('; '),
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -73,7 +73,7 @@ const HEADERS = {
 } as const;
 
 export function createInbox(hive: Hive, options: InboxOptions): Inbox {
-  const { assets, hosts, onAdmitted } = options;
+  const { assets, onAdmitted } = options;
   const sessions = createInboxSessions(hive);
   const calls = createInboxCalls(hive, options);
   const streams = createInboxStreams(hive, options);
@@ -106,8 +106,7 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
       const origin = request.headers.origin ?? '';
       const { cookie, device } = await sessions.open(asked, origin);
       onAdmitted(request);
-      const secure = options.tls || request.headers['x-forwarded-proto'] === 'https';
-      response.setHeader('Set-Cookie', cookie(secure));
+      response.setHeader('Set-Cookie', cookie(isSecure(request, options)));
       return describe(hive, device, options.push);
     },
 
@@ -143,7 +142,7 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    refuseForeign(request, hosts);
+    refuseForeign(request, options);
     const path = pathOf(request);
     if (request.method === 'GET' || request.method === 'HEAD') {
       if (path !== `${INBOX_PATH}/events`) return sendAsset(request, response, assets.get(path));
@@ -217,14 +216,22 @@ function pathOf(request: IncomingMessage): string {
 }
 
 /** @throws HiveError where the page was reached by a name that it does not have (DNS rebinding), or by another page. */
-function refuseForeign({ headers }: IncomingMessage, hosts: ReadonlySet<string>): void {
+function refuseForeign(request: IncomingMessage, options: Pick<InboxOptions, 'hosts' | 'tls'>): void {
+  const { headers } = request;
   const host = nameOf(`http://${headers.host ?? ''}`);
-  if (host === null || !hosts.has(host.name))
+  if (host === null || !options.hosts.has(host.name))
     throw new HiveError('not_allowed', 'This Host is not allowed: see hive serve --allow-host.');
   if (headers.origin === undefined) return;
   const origin = nameOf(headers.origin);
-  if (origin === null || origin.host !== host.host)
+  // Whoever is on the way can serve a page of this name without TLS.
+  const isPlain = isSecure(request, options) && !headers.origin.startsWith('https:');
+  if (origin === null || origin.host !== host.host || isPlain)
     throw new HiveError('not_allowed', 'Another page may not call the inbox.');
+}
+
+/** Whether the browser speaks TLS: with this server, or with a proxy before it. */
+function isSecure({ headers }: IncomingMessage, { tls }: Pick<InboxOptions, 'tls'>): boolean {
+  return tls || headers['x-forwarded-proto'] === 'https';
 }
 
 function nameOf(address: string): { name: string; host: string } | null {

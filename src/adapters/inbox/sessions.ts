@@ -35,6 +35,7 @@ const SESSION_MS = 12 * 60 * 60_000;
 /** Unused challenges are few: one more drops the oldest. */
 const MOST_CHALLENGES = 1_000;
 const MOST_SESSIONS_OF_DEVICE = 20;
+const MOST_COOKIES = 10;
 
 export function createInboxSessions(hive: Hive): InboxSessions {
   const challenges = new Map<string, { device_id: string; until: number }>();
@@ -90,9 +91,9 @@ export function createInboxSessions(hive: Hive): InboxSessions {
     },
 
     async admit(request) {
-      const secret = cookieOf(request);
-      const session = secret === null ? undefined : sessions.get(digestOf(secret));
-      if (session !== undefined && session.until > performance.now()) {
+      for (const secret of cookiesOf(request)) {
+        const session = sessions.get(digestOf(secret));
+        if (session === undefined || session.until <= performance.now()) continue;
         const device = await hive.devices.admitted(session.device_id);
         if (device !== undefined) return { device };
       }
@@ -126,10 +127,13 @@ function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-function cookieOf({ headers }: IncomingMessage): string | null {
-  for (const pair of (headers.cookie ?? '').split(';')) {
-    const [name, value = ''] = pair.trim().split('=');
-    if (name === COOKIE && value !== '') return value;
-  }
-  return null;
+/**
+ * Every cookie of this name. Cookies know no ports, so another server of this machine can set one that a browser sends
+ * first: it must not hide the page's own.
+ */
+function cookiesOf({ headers }: IncomingMessage): string[] {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
+  return pairs
+    .flatMap(([name, value = '']) => (name === COOKIE && value !== '' ? value : []))
+    .slice(0, MOST_COOKIES);
 }

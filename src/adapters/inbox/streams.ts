@@ -20,7 +20,8 @@ export interface InboxStreams {
   close(): Promise<void>;
 }
 
-const MOST_OF_DEVICE = 8;
+/** A browser has six connections to a server: were each a stream, no page of it could call anything. */
+const MOST_OF_DEVICE = 4;
 const MOST = 1_000;
 /** A proxy closes a connection on which nothing comes. */
 const HEARTBEAT_MS = 20_000;
@@ -28,10 +29,10 @@ const HEARTBEAT_MS = 20_000;
 const MOST_WAITING = 1024 * 1024;
 
 export function createInboxStreams(hive: Hive, place: { seat: string; pid: number }): InboxStreams {
-  const open = new Map<ServerResponse, string>();
+  const open = new Map<ServerResponse, Device>();
   const channels = new Map<string, Promise<Channel>>();
   const heartbeat = setInterval(() => {
-    for (const response of open.keys()) send(response, ': \n\n');
+    for (const response of open.keys()) if (response.headersSent) send(response, ': \n\n');
   }, HEARTBEAT_MS).unref();
 
   function send(response: ServerResponse, text: string): void {
@@ -40,51 +41,69 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
   }
 
   /** The feed of a human, while one of their pages is open. */
-  async function channelOf(device: Device): Promise<Channel> {
+  function channelOf(device: Device): Promise<Channel> {
+    const { human } = device;
+    const before = channels.get(human);
+    if (before !== undefined) return before;
+    const making = makeChannel(device);
+    channels.set(human, making);
+    making.catch(() => {
+      if (channels.get(human) === making) channels.delete(human);
+    });
+    return making;
+  }
+
+  async function makeChannel(device: Device): Promise<Channel> {
     const pages = new Set<ServerResponse>();
     const connection = connectionOf(hive, place, device);
     connection.head_seq = await hive.history.head();
-    const following = startEvents(connection, async (method, params) => {
+    const end = startEvents(connection, async (method, params) => {
       const text = event('notification', { method, params: fitted(cleanDeep(params)) });
       for (const page of pages) send(page, text);
     });
-    return { pages, end: following };
+    return { pages, end };
+  }
+
+  /** The last page of a human has closed. One that is about to open is in `open` already, so it keeps the feed. */
+  async function leave(response: ServerResponse, human: string): Promise<void> {
+    open.delete(response);
+    const making = channels.get(human);
+    const channel = await making?.catch(() => undefined);
+    channel?.pages.delete(response);
+    const isWanted = [...open.values()].some((device) => device.human === human);
+    if (channel === undefined || isWanted || channels.get(human) !== making) return;
+    channels.delete(human);
+    await channel.end();
   }
 
   return {
     async open(request, response, device) {
-      const own = [...open.values()].filter((device_id) => device_id === device.device_id);
+      // Its page went while it was let in, and nothing would say so again.
+      if (response.destroyed) return;
+      const { human, device_id } = device;
+      const own = [...open.values()].filter((other) => other.device_id === device_id);
       if (own.length >= MOST_OF_DEVICE || open.size >= MOST)
         throw new HiveError('too_many', 'Too many pages are open: close one of them.');
-      const { human, device_id } = device;
-      open.set(response, device_id);
-      const making = channels.get(human) ?? channelOf(device);
-      channels.set(human, making);
+      open.set(response, device);
       response.once('close', () => {
-        open.delete(response);
-        void making.then(async (channel) => {
-          channel.pages.delete(response);
-          if (channel.pages.size > 0 || channels.get(human) !== making) return;
-          channels.delete(human);
-          await channel.end();
-        });
+        leave(response, human).catch((error: unknown) =>
+          hive.log.warn('A feed of the inbox did not end.', { error: String(error) }),
+        );
       });
-      const { pages } = await making.catch((error: unknown) => {
-        channels.delete(human);
-        throw error;
-      });
+      const { pages } = await channelOf(device);
+      const now = await hive.history.now();
+      if (request.destroyed || response.destroyed) return;
       response.writeHead(200, {
         'Content-Type': 'text/event-stream',
         'Cache-Control': 'no-store, no-transform',
         'X-Accel-Buffering': 'no',
       });
-      response.write(event('hello', { now: await hive.history.now() }));
-      if (request.destroyed || response.destroyed) return;
+      response.write(event('hello', { now }));
       pages.add(response);
     },
 
     keepOnly(devices) {
-      for (const [response, device_id] of open) if (!devices.has(device_id)) response.destroy();
+      for (const [response, { device_id }] of open) if (!devices.has(device_id)) response.destroy();
     },
 
     async close() {

@@ -5,12 +5,11 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { countThatFits } from '../../domain/limits.ts';
+import { countThatFits, LONGEST_WAIT_MS } from '../../domain/limits.ts';
 import {
   type AskRequest,
   againstNotes,
   BLOCKING_DEFAULT_MS,
-  LONGEST_WAIT_MS,
   type Prompt,
   unattestedText,
 } from '../../domain/prompts.ts';
@@ -315,12 +314,12 @@ const askAsync = tool({
 /** Asks and waits. In a run (hive run) the hook before this call may have asked already, and had an answer. */
 async function askAndWait(request: AskRequest, wait_ms: number, call: ToolCall): Promise<View> {
   const run = await call.ofRun();
-  if (run !== null && run.ask_id !== null) return answered(run.ask_id, wait_ms, call);
+  if (run !== null && run.ask_id !== null) return waitForAnswer(run.ask_id, wait_ms, call);
   const { prompt } = await call.hive.prompts.ask(request, call.session, call.turn_id);
-  if (run === null || wait_ms <= run.patience_ms) return answered(prompt.ask_id, wait_ms, call);
+  if (run === null || wait_ms <= run.patience_ms) return waitForAnswer(prompt.ask_id, wait_ms, call);
   // This call could not be deferred, but the run continues an agent that ends its turn.
   const patience_ms = Math.min(run.patience_ms, call.longest_wait_ms);
-  return answered(prompt.ask_id, patience_ms, call, END_YOUR_TURN);
+  return waitForAnswer(prompt.ask_id, patience_ms, call, END_YOUR_TURN);
 }
 
 const END_YOUR_TURN =
@@ -330,7 +329,12 @@ const END_YOUR_TURN =
  * The answer, if it comes in time. The time limit applies only to the waiting: the question itself stays open (invariant 3).
  * `without` says what to do without an answer.
  */
-async function answered(ask_id: string, wait_ms: number, call: ToolCall, without?: string): Promise<View> {
+async function waitForAnswer(
+  ask_id: string,
+  wait_ms: number,
+  call: ToolCall,
+  without?: string,
+): Promise<View> {
   const { hive, signal } = call;
   const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
     hive.prompts.wait([ask_id], waiting(wait_ms, call)),

@@ -35,11 +35,11 @@ import { offerResources } from './resources.ts';
 import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
 import {
-  inTurn,
   listed,
   longestWait,
   noSuchTool,
   rightCall,
+  runInTurn,
   sentences,
   type TakenArguments,
   type Tool,
@@ -104,7 +104,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       const ofRun = () => hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
       const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp, ofRun };
       const ends = [extra.signal, connection.stopping];
-      const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
+      const result = await runInTurn({ hive, turn, ends }, (turn_id, ends) =>
         tool.handle(args as never, {
           ...call,
           turn_id,

@@ -10,8 +10,8 @@ import type { StopRequest } from '../../application/interrupts.ts';
 import type { RunOfAsk } from '../../application/runs.ts';
 import { type ErrorCode, HiveError, invalidInput } from '../../domain/errors.ts';
 import { pleaseStop } from '../../domain/interrupts.ts';
+import { LONGEST_WAIT_MS } from '../../domain/limits.ts';
 import { type Message, UNVERIFIED_WARNING } from '../../domain/messages.ts';
-import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { excerpt } from '../../domain/text.ts';
 import type { Turn } from '../../domain/turns.ts';
@@ -406,7 +406,7 @@ interface TurnOfCall {
 }
 
 /** Runs a tool inside its turn. `work` gets the turn, or null, and the signals that end it, including the stop of the turn. */
-export async function inTurn(
+export async function runInTurn(
   { hive, turn, ends }: TurnOfCall,
   work: (turn_id: string | null, ends: readonly AbortSignal[]) => Promise<Result>,
 ): Promise<Result> {
@@ -417,17 +417,17 @@ export async function inTurn(
 
   const over = new AbortController();
   const stop = new AbortController();
-  let order: StopRequest | null = null;
+  let request: StopRequest | null = null;
   const watch = async (): Promise<void> => {
-    order = await hive.interrupts.untilInterrupted(turn_id, over.signal);
-    if (order !== null) stop.abort();
+    request = await hive.interrupts.untilInterrupted(turn_id, over.signal);
+    if (request !== null) stop.abort();
   };
   const failed = (error: unknown): void =>
     hive.log.warn('An interrupt could not be watched for.', { turn_id, error: String(error) });
   const timer = setTimeout(() => void watch().catch(failed), WATCH_AFTER_MS);
   try {
     const result = await work(turn_id, [...ends, stop.signal]);
-    return order === null ? result : interrupted(order, result);
+    return request === null ? result : interrupted(request, result);
   } catch (error) {
     // The tool ran in a turn that was stopped in the meantime.
     const after = isOver(error) ? await hive.interrupts.stopRequestFor(turn_id) : null;
@@ -443,12 +443,12 @@ function isOver(error: unknown): boolean {
   return error instanceof HiveError && error.code === 'turn_not_current';
 }
 
-function interrupted(order: StopRequest, result: Result = {}): Result {
+function interrupted(request: StopRequest, result: Result = {}): Result {
   return {
     ...result,
     status: 'interrupted',
-    interrupted_by: order.by,
-    note: order.note,
-    next: pleaseStop(order),
+    interrupted_by: request.by,
+    note: request.note,
+    next: pleaseStop(request),
   };
 }

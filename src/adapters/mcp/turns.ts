@@ -1,6 +1,6 @@
 /** The tool with which a coordinator stops another agent. */
 import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
-import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
+import { LONGEST_WAIT_MS } from '../../domain/limits.ts';
 import { interruptShape } from '../../schemas/turns.ts';
 import { type Tool, tool } from './tool.ts';
 

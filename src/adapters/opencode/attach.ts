@@ -34,7 +34,7 @@ export interface AttachOptions {
   placeAt: (directory: string) => Place;
   /** Ends it. */
   signal: AbortSignal;
-  /** Tells the person that the connection is there or lost. */
+  /** Prints for the person that the connection is there or lost. */
   remark: (text: string) => void;
 }
 
@@ -63,7 +63,7 @@ interface Question {
   offered: OfferedDialog | null;
   /** A desk's answer is on its way to the server. */
   sending: boolean;
-  /** It was seen that somebody else has answered it: a desk that was first in the hive has been told. */
+  /** Somebody else has answered it, and a desk that was first in the hive has been informed. */
   settled: boolean;
 }
 
@@ -285,15 +285,15 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
         hive.log.warn('hive attach could not send an answer.', { url: server.url, error: String(error) });
         if (error instanceof RefusedRequest) {
           questions.delete(id);
-          return tell(question, SENTENCES.undelivered(ask_id, error.message));
+          return giveWarning(question, SENTENCES.undelivered(ask_id, error.message));
         }
         await Promise.race([next, sleepUntil(stop.signal, signal)]);
       }
     }
-    if (!signal.aborted) await tell(question, SENTENCES.undelivered(ask_id, SENTENCES.ended));
+    if (!signal.aborted) await giveWarning(question, SENTENCES.undelivered(ask_id, SENTENCES.ended));
   }
 
-  async function tell({ offered }: Question, text: string): Promise<void> {
+  async function giveWarning({ offered }: Question, text: string): Promise<void> {
     const session_id = offered?.session.session_id ?? null;
     const data = { notice: 'late_answer', ask_id: offered?.ask_ids[0] };
     await hive.notices.give({ severity: 'warning', session_id, text, data });
@@ -304,7 +304,7 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
     forgetOldest(over, MOST_OVER);
   }
 
-  /** It was answered in opencode, or is no longer asked. `deliver` tells a desk that was first in the hive. */
+  /** It was answered in opencode, or is no longer asked. `deliver` informs a desk that was first in the hive. */
   function isOver(id: string, reply: string | undefined): void {
     noteOver(id, reply);
     const question = questions.get(id);
@@ -400,8 +400,8 @@ export async function attachOpencode(options: AttachOptions): Promise<void> {
   async function watchTurn(conversation: Conversation, stop: AbortSignal): Promise<void> {
     const turn = await conversation.turn;
     if (turn == null || stop.aborted) return;
-    const order = await hive.interrupts.untilInterrupted(turn.turn_id, stop);
-    if (order === null || stop.aborted) return;
+    const request = await hive.interrupts.untilInterrupted(turn.turn_id, stop);
+    if (request === null || stop.aborted) return;
     await server.post(`/session/${encodeURIComponent(conversation.id)}/abort`, conversation.directory);
     for (const question of asksOf(conversation)) {
       questions.delete(question.id);

@@ -17,7 +17,7 @@ import {
   type WaitingPopup,
 } from './notify-send.ts';
 
-/** How many ms the user's own program may continue after we were told to end. */
+/** How many ms the user's own program may continue after we were asked to end. */
 const COMMAND_GRACE_MS = 400;
 
 const HANDED_OVER: ShownPopup = { outcome: Promise.resolve({ kind: 'closed' }), close: () => undefined };

@@ -99,7 +99,7 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
   };
 }
 
-/** A server that starts Hive, as a person is told of it; none for any other. */
+/** A server that starts Hive, as a person reads about it; none for any other. */
 export function serverEntries(server: unknown): Entry[] {
   if (!isHiveServer(server)) return [];
   const { command, args, env_vars } = server as Record<string, unknown>;

@@ -91,7 +91,7 @@ async function examineClient(
   const served = found.find(({ server }) => isHiveServer(server));
   const hooked = found.find(({ hooks }) => hooks.length > 0);
   if (served === undefined && hooked === undefined)
-    return [{ name, ok: true, text: `not set up here (${init} does)`, advice: null }];
+    return [{ name, ok: true, text: `not set up; to set it up, run: ${init}`, advice: null }];
   return Promise.all([
     examineServer(name, served, init, env),
     examineHooks(`${name} hooks`, client, hooked, init, env),
@@ -126,7 +126,12 @@ async function examineHooks(
   env: Environment,
 ): Promise<Check> {
   if (found === undefined)
-    return { name, ok: true, text: `none: answers come only to an agent that polls (${init})`, advice: null };
+    return {
+      name,
+      ok: true,
+      text: `none, so only an agent that polls gets its answers; to add them, run: ${init}`,
+      advice: null,
+    };
   const hooks = found.hooks.flatMap(({ event, entry }) => {
     const hook = readHook(entry);
     return hook === null ? [] : [{ event, ...hook }];

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 
-/** One thing of Hive's in a file, as a person is told of it. */
+/** One thing of Hive's in a file, as a person reads about it. */
 export type Entry =
   | { kind: 'server'; command: string; variables: number }
   /** `program` is null for a hook over the connection. */

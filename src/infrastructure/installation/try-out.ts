@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { HookClient } from '../../domain/hooks.ts';
 import type { Environment } from './parts.ts';
 
-const LIMIT_MS = 5_000;
+/** On a busy machine a server that is in order may take long to start. Emacs waits 30 s for the whole doctor. */
+const LIMIT_MS = 20_000;
 
 /** What to say to a program. */
 export interface Conversation {

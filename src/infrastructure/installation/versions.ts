@@ -211,7 +211,7 @@ async function fill(draft: string, { needs, node }: Wanted, env: Environment): P
   const args = ['install', '--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund'];
   await npm([...args, '--prefer-offline', '--loglevel=error'], draft, env);
   // Unpacked here, and last: npm would also bring a hundred packages that are bundled into the programs.
-  await output('tar', ['-xzf', join(draft, 'hive-sidecar.tgz'), '-C', draft], { env });
+  await unpack(join(draft, 'hive-sidecar.tgz'), draft, env);
   renameSync(join(draft, 'package'), join(draft, PACKAGE));
   mkdirSync(join(draft, 'bin'));
   linkTo(node.path ?? join('..', 'node_modules', own, 'bin', 'node'), join(draft, 'bin', 'node'));
@@ -419,6 +419,13 @@ async function npm(args: readonly string[], folder: string, env: Environment): P
       throw new HiveError('invalid_input', `"npm ${args[0]}" failed, so nothing was changed: ${why}`);
     },
   );
+}
+
+async function unpack(archive: string, folder: string, env: Environment): Promise<void> {
+  await output('tar', ['-xzf', archive, '-C', folder], { env }).catch((error: Error & { code?: unknown }) => {
+    const why = error.code === 'ENOENT' ? 'it was not found on PATH; install it' : error.message;
+    throw new HiveError('invalid_input', `"tar" failed, so nothing was changed: ${why}`);
+  });
 }
 
 /** What a program prints. Rejects with what it printed on stderr, if it fails. */

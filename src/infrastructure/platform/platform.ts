@@ -210,7 +210,7 @@ function darwin(machine: Machine): Platform {
 
 // ---- Any other Unix ----
 
-/** What `ps` cannot say here: one process is not told from a later one with its id. */
+/** What `ps` does not say here. So a process cannot be distinguished from a later one with its id. */
 const UNKNOWN_START = 'unknown';
 
 function generic(machine: Machine): Platform {

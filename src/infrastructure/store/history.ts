@@ -3,7 +3,7 @@
  * searched in `search_text`, which JavaScript has normalised in the same way for both engines.
  */
 import type { HistoryFilter, HistoryReads } from '../../application/ports.ts';
-import { type HistoryEntry, mergeHistory } from '../../domain/history.ts';
+import { atPlaceOf, type HistoryEntry, mergeHistory } from '../../domain/history.ts';
 import {
   conditions,
   decodeCursor,
@@ -20,6 +20,8 @@ interface Source {
   /** The columns as an entry names them. */
   select: string;
   order: readonly [at: string, id: string];
+  /** What its ids begin with. */
+  prefix: string;
   agent: string;
 }
 
@@ -28,6 +30,7 @@ const SOURCES: readonly Source[] = [
     kind: 'prompt',
     select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by", attested FROM prompts`,
     order: ['created_at', 'ask_id'],
+    prefix: 'ask',
     agent: 'agent',
   },
   {
@@ -36,17 +39,19 @@ const SOURCES: readonly Source[] = [
       (SELECT source FROM sessions WHERE sessions.session_id = messages.session_id) AS source,
       CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, "by", 0 AS attested FROM messages`,
     order: ['at', 'message_id'],
+    prefix: 'msg',
     agent: 'from_handle',
   },
 ];
 
 export function historyStatements(sql: Sql): HistoryReads {
   async function read(
-    { kind, select, order, agent }: Source,
+    { kind, select, order, prefix, agent }: Source,
     filter: HistoryFilter,
     cursor: SqlValue[] | null,
   ): Promise<HistoryEntry[]> {
     const [at] = order;
+    const after = cursor && [cursor[0] ?? null, atPlaceOf(String(cursor[1]), prefix)];
     const where = conditions('1 = 1')
       .and(`${agent} = ?`, filter.agent)
       .and('project = ?', filter.project)
@@ -56,7 +61,7 @@ export function historyStatements(sql: Sql): HistoryReads {
         `search_text LIKE ? ESCAPE '\\'`,
         filter.query === undefined ? undefined : likePattern(filter.query),
       )
-      .after(order, 'DESC', cursor);
+      .after(order, 'DESC', after);
     const sorted = order.map((column) => `${column} DESC`).join(', ');
     const text = `SELECT ${select} WHERE ${where.text} ORDER BY ${sorted} LIMIT ${where.next}`;
     const rows = await sql.all(statement(text), [...where.params, filter.limit + 1]);

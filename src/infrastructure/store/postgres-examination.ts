@@ -46,21 +46,21 @@ async function doorbell(place: PostgresAddress): Promise<Check> {
   return withClient(place.listen, async (client) => {
     const channel = `hive_doctor_${randomUUID()}`;
     const started = performance.now();
-    const heard = new Promise<boolean>((resolve) => {
+    const arrival = new Promise<boolean>((resolve) => {
       client.once('notification', () => resolve(true));
       setTimeout(() => resolve(false), LIMIT_MS).unref();
     });
     await client.query(`LISTEN "${channel}"`);
     await withClient(place.config, (other) => other.query(`SELECT pg_notify('${channel}', '')`));
-    const works = await heard;
+    const works = await arrival;
     return {
       name: 'Doorbell',
       ok: works,
       text: works
         ? `LISTEN works, ${(performance.now() - started).toFixed(0)} ms with connecting`
-        : 'LISTEN hears nothing',
+        : 'LISTEN receives no notification',
       advice:
-        'a transaction pooler swallows LISTEN: set HIVE_LISTEN_URL to the server itself; until then answers come by polling, up to 0.5 s late',
+        'a transaction pooler passes no notifications on: set HIVE_LISTEN_URL to the server itself; until then answers come by polling, up to 0.5 s late',
     };
   });
 }

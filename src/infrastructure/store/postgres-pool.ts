@@ -1,6 +1,6 @@
 /**
  * Connections that may be dead without notice. One that breaks while it is used must not end the process. One that is
- * half-open swallows what it is sent, so the first statement of every transaction has a short time limit. It is then sent
+ * half-open loses what it is sent, so the first statement of every transaction has a short time limit. It is then sent
  * again over a new connection, which is safe because nothing has been done yet.
  */
 import type { ClientConfig } from 'pg';
@@ -184,7 +184,7 @@ export interface PostgresAddress {
   schema: string;
   /** Off for a pooler that cannot carry prepared statements over its connections. */
   prepares: boolean;
-  /** For LISTEN, which needs a direct connection; a transaction pooler swallows it. */
+  /** For LISTEN, which needs a direct connection; over a transaction pooler no notification arrives. */
   listen: ClientConfig;
   /** For people: the address without password. */
   where: string;

@@ -285,8 +285,8 @@ const END_LIMIT_MS = 500;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1_000;
 /** The interval of the slow poll: long while the connection works, short while it is down or has never delivered. */
-const NET_MS = 500;
-const NET_EVERY_WHEN_LISTENING = 10;
+const POLL_MS = 500;
+const POLL_EVERY_WHEN_LISTENING = 10;
 
 interface BellParts {
   /** The name of the channel, which only those who may read the hive's tables can know. */
@@ -300,16 +300,18 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
   let client: pg.Client | null = null;
   let listening = false;
   /** A notification has arrived, and the poll has found no commit since then without one. */
-  let heard = false;
-  let heardSince = false;
+  let delivers = false;
+  let deliveredSince = false;
   let stopped = true;
   let retry_ms = FIRST_RETRY_MS;
   let retry: NodeJS.Timeout | null = null;
   let heartbeat: NodeJS.Timeout | null = null;
-  let net: NodeJS.Timeout | null = null;
+  /** The connection whose last heartbeat is unanswered: the library takes one statement at a time. */
+  let beating: pg.Client | null = null;
+  let pollTimer: NodeJS.Timeout | null = null;
   let seen: number | null = null;
   let rounds = 0;
-  let casting = false;
+  let polling = false;
 
   function wake(): void {
     for (const listener of [...listeners]) listener();
@@ -328,8 +330,8 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
     fresh.on('error', () => lose(fresh));
     fresh.on('end', () => lose(fresh));
     fresh.on('notification', () => {
-      heard = true;
-      heardSince = true;
+      delivers = true;
+      deliveredSince = true;
       wake();
     });
     try {
@@ -338,7 +340,7 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
       if (stopped || client !== fresh) return await end(fresh);
       listening = true;
       retry_ms = FIRST_RETRY_MS;
-      // Commits while the connection was down rang for nobody.
+      // Nobody was woken by the commits while the connection was down.
       wake();
     } catch {
       lose(fresh);
@@ -357,28 +359,34 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
 
   function beat(): void {
     const current = client;
-    if (current === null || !listening) return;
-    // A half-open connection swallows this; the time limit then declares it dead.
-    current.query('SELECT 1').catch(() => lose(current));
+    if (current === null || !listening || beating === current) return;
+    beating = current;
+    // A half-open connection does not answer this; the time limit then declares it dead.
+    current.query('SELECT 1').then(
+      () => {
+        if (beating === current) beating = null;
+      },
+      () => lose(current),
+    );
   }
 
-  async function cast(): Promise<void> {
+  async function poll(): Promise<void> {
     rounds += 1;
-    if (casting || (listening && heard && rounds % NET_EVERY_WHEN_LISTENING !== 0)) return;
-    casting = true;
+    if (polling || (listening && delivers && rounds % POLL_EVERY_WHEN_LISTENING !== 0)) return;
+    polling = true;
     try {
       const current = await version();
-      // A first poll knows nothing to compare with: what was committed since the watch began may have rung for nobody.
+      // A first poll knows nothing to compare with: what was committed since the watch began may have woken nobody.
       const changed = current !== seen;
-      if (changed && !heardSince && seen !== null) heard = false;
+      if (changed && !deliveredSince && seen !== null) delivers = false;
       seen = current;
-      heardSince = false;
+      deliveredSince = false;
       if (changed) wake();
     } catch {
       // The server is away. Whoever waits gets the error from its own read.
       wake();
     } finally {
-      casting = false;
+      polling = false;
     }
   }
 
@@ -387,16 +395,16 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
     retry_ms = FIRST_RETRY_MS;
     void connect();
     heartbeat = setInterval(beat, HEARTBEAT_MS);
-    net = setInterval(() => void cast(), NET_MS);
+    pollTimer = setInterval(() => void poll(), POLL_MS);
   }
 
   async function stop(): Promise<void> {
     stopped = true;
     listening = false;
-    for (const timer of [retry, heartbeat, net]) if (timer !== null) clearTimeout(timer);
+    for (const timer of [retry, heartbeat, pollTimer]) if (timer !== null) clearTimeout(timer);
     retry = null;
     heartbeat = null;
-    net = null;
+    pollTimer = null;
     const last = client;
     client = null;
     if (last !== null) await end(last);

@@ -155,7 +155,7 @@ function readIntact(rows: readonly Row[]): Prompt[] {
   return rows.filter(isIntactPrompt).map(readPrompt);
 }
 
-/** So many damaged rows may stand before those that are due. */
+/** At most this many damaged rows are read past to find those that are due. */
 const SPARE = 100;
 
 const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
@@ -214,8 +214,9 @@ const COUNT_OPEN_OF = statement(
 );
 /** What begins with `ID:` is sorted between `ID:` and `ID;`. */
 const PENDING_UNDER = statement(
-  `SELECT (SELECT COUNT(*) FROM prompts WHERE ${PENDING_OF})
-     + (SELECT COUNT(*) FROM prompts WHERE session_id >= $2 AND session_id < $3 AND status = 'pending') AS n`,
+  `SELECT COUNT(*) AS n FROM (SELECT session_id FROM prompts WHERE ${PENDING_OF}
+     UNION ALL SELECT session_id FROM prompts WHERE session_id >= $2 AND session_id < $3 AND status = 'pending'
+     LIMIT $4) AS counted`,
 );
 const PENDING_OF_TURN = statement(
   () => `${SELECT} WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
@@ -282,8 +283,8 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       const [row] = await sql.all(COUNT_OPEN_OF, [session_id]);
       return { settled: Number(row?.['settled'] ?? 0), pending: Number(row?.['pending'] ?? 0) };
     },
-    async countPendingUnder(id) {
-      const [row] = await sql.all(PENDING_UNDER, [id, `${id}:`, `${id};`]);
+    async countPendingUnder(id, most) {
+      const [row] = await sql.all(PENDING_UNDER, [id, `${id}:`, `${id};`, most]);
       return Number(row?.['n'] ?? 0);
     },
     pendingOfTurn: async (turn_id) => readIntact(await sql.all(PENDING_OF_TURN, [turn_id])),

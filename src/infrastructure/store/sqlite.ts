@@ -119,13 +119,16 @@ export function openSqlite(
    */
   function flush({ version, lags, must }: { version: number; lags: boolean; must: boolean }): void {
     const by_commit = !lags && writer.changed;
+    const isFlushed = flushed === version;
+    // Until the flush has succeeded: after one that fails, the next write that acknowledges something flushes again.
+    flushed = null;
     if (by_commit) named = true;
-    else if (must && (lags || flushed !== version)) {
+    else if (must && (lags || !isFlushed)) {
       flushLog(path, named);
       named = true;
     }
     // No other process can have committed before ours, because it would have changed the version.
-    flushed = by_commit || must ? version : null;
+    if (by_commit || must) flushed = version;
   }
 
   /**
@@ -496,7 +499,7 @@ interface Doorbell {
 }
 
 /** The interval of the slow poll in ms; a lost wake-up costs at most this. */
-const NET_MS = 500;
+const POLL_MS = 500;
 /** How soon a broken watch is armed again. */
 const REARM_MS = 1_000;
 
@@ -505,7 +508,7 @@ function createDoorbell(path: string, version: () => number): Doorbell {
   const listeners = new Set<() => void>();
   let bell: { file: number; ino: number } | null = null;
   let watcher: FSWatcher | null = null;
-  let net: NodeJS.Timeout | null = null;
+  let pollTimer: NodeJS.Timeout | null = null;
   let rearm: NodeJS.Timeout | null = null;
   let seen = 0;
   /** The identity of the watched file: another file of the same name is another bell. */
@@ -570,22 +573,22 @@ function createDoorbell(path: string, version: () => number): Doorbell {
   function start(): void {
     arm();
     seen = version();
-    net = setInterval(() => {
+    pollTimer = setInterval(() => {
       // While a writer holds the old file open, its removal is not reported to a watcher.
       if (watcher !== null && !isBell(watched)) rewatch();
       const current = version();
       if (current === seen) return;
       seen = current;
       wake();
-    }, NET_MS);
+    }, POLL_MS);
   }
 
   function stop(): void {
     watcher?.close();
     watcher = null;
-    if (net !== null) clearInterval(net);
+    if (pollTimer !== null) clearInterval(pollTimer);
     if (rearm !== null) clearTimeout(rearm);
-    net = null;
+    pollTimer = null;
     rearm = null;
   }
 

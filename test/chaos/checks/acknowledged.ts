@@ -11,6 +11,7 @@ export const acknowledged: Check = {
       evidence.store.integrity === 'ok',
       () => `The engine finds the store damaged: ${evidence.store.integrity}`,
     );
+    for (const sentence of evidence.stuck ?? []) found.expect(false, () => sentence);
     questions(evidence, found);
     answers(evidence, found);
     messages(evidence, found);

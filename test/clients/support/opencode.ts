@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type Child, childEnvironment, spawnChild } from '../../support/children.ts';
+import { tempFolder, tempStore } from '../../support/temp.ts';
 import { eventually } from '../../support/wait.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
 
@@ -15,6 +16,12 @@ interface OpencodeRun extends Omit<World, 'hive'> {
 export interface OpencodeServe {
   url: string;
   child: Child;
+  /** The project in this folder. */
+  project(folder: string): OpencodeProject;
+}
+
+/** A server holds several projects at once: each has its own configuration, sessions and requests. */
+export interface OpencodeProject {
   /** Begins a session. */
   session(): Promise<string>;
   /** Sends a prompt, which its turn answers later. */
@@ -23,7 +30,10 @@ export interface OpencodeServe {
   post(path: string, body?: object): Promise<{ status: number; body: unknown }>;
 }
 
-export function opencodeEnvironment({ store, folder }: OpencodeRun): Record<string, string> {
+export function opencodeEnvironment({
+  store,
+  folder,
+}: Pick<OpencodeRun, 'store' | 'folder'>): Record<string, string> {
   return childEnvironment(store, {
     HOME: folder,
     OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -57,12 +67,12 @@ export function configureOpencode({ folder, model }: OpencodeRun): void {
   );
 }
 
-export async function serveOpencode(run: OpencodeRun): Promise<OpencodeServe> {
-  configureOpencode(run);
+/** Starts a server in this folder, its home. That costs more than several turns of an agent. */
+export async function serveOpencode(folder: string = tempFolder()): Promise<OpencodeServe> {
   const child = spawnChild(
     opencode,
     ['serve', '--hostname', '127.0.0.1', '--port', '0'],
-    opencodeEnvironment(run),
+    opencodeEnvironment({ store: tempStore(), folder }),
   );
   let said = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -71,8 +81,13 @@ export async function serveOpencode(run: OpencodeRun): Promise<OpencodeServe> {
   const address = (): string | undefined => /listening on (http:\S+)/.exec(said)?.[1];
   await eventually(() => address() !== undefined, undefined, 'the server of opencode');
   const url = address() ?? '';
+  return { url, child, project: (folder) => projectAt(url, folder) };
+}
+
+function projectAt(url: string, folder: string): OpencodeProject {
+  const at = (path: string): string => `${url}${path}?directory=${encodeURIComponent(folder)}`;
   const post = async (path: string, body?: object): Promise<{ status: number; body: unknown }> => {
-    const response = await fetch(`${url}${path}`, {
+    const response = await fetch(at(path), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -81,8 +96,6 @@ export async function serveOpencode(run: OpencodeRun): Promise<OpencodeServe> {
     return { status: response.status, body: text === '' ? null : JSON.parse(text) };
   };
   return {
-    url,
-    child,
     post,
     async session() {
       return ((await post('/session', {})).body as { id: string }).id;
@@ -90,6 +103,6 @@ export async function serveOpencode(run: OpencodeRun): Promise<OpencodeServe> {
     async say(session, text) {
       await post(`/session/${session}/prompt_async`, { parts: [{ type: 'text', text }] });
     },
-    get: async (path) => (await fetch(`${url}${path}`)).json(),
+    get: async (path) => (await fetch(at(path))).json(),
   };
 }

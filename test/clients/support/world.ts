@@ -5,6 +5,7 @@ import { agentAuthor } from '../../../src/domain/messages.ts';
 import { addSeat } from '../../../src/infrastructure/platform/seat-file.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
+import { openDesk } from '../../support/dialogs.ts';
 import { eventsOf, introduce, SEAT, SEAT_SECRET } from '../../support/hive.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
@@ -28,6 +29,13 @@ export async function openWorld(store: string = tempStore()): Promise<World> {
   // Their person has registered the seat at which this hive answers.
   addSeat({ HOME: folder }, SEAT);
   return { clients, store, folder, hive };
+}
+
+/** With a desk: without one a ping is unseen, and no report is owed. */
+export async function openWorldWithDesk(): Promise<World> {
+  const world = await openWorld();
+  await openDesk(world.hive);
+  return world;
 }
 
 /** In the environment of every client, so that it reaches nothing outside of this machine. */

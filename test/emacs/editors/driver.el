@@ -19,6 +19,9 @@
 (setq native-comp-enable-subr-trampolines nil
       comp-enable-subr-trampolines nil)
 
+;; Half of what loading costs is collecting garbage.
+(setq gc-cons-threshold (* 64 1024 1024))
+
 (require 'cl-lib)
 (require 'json)
 (require 'hive-mode)
@@ -27,7 +30,7 @@
   "Wait until CONDITION is true, and return its value; fail after a minute."
   `(let ((deadline (+ (float-time) 60)) value)
      (while (and (not (setq value ,condition)) (< (float-time) deadline))
-       (accept-process-output nil 0.005))
+       (accept-process-output nil 0.02))
      (or value (error "Waited in vain for %S; the log: %s" ',condition
                       (if (get-buffer "*hive log*")
                           (with-current-buffer "*hive log*" (buffer-string)) "")))))

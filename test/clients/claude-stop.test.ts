@@ -1,24 +1,13 @@
-/** The Stop guard against the real programs: it holds, a report clears it, it ends, and a Stop that waits brings the answer. */
+/** The Stop guard against the real Claude Code: it holds, a report clears it, it ends, and a Stop that waits brings the answer. */
 import { describe, expect, test } from 'vitest';
-import { openDesk } from '../support/dialogs.ts';
 import { HUMAN, noticesOf } from '../support/hive.ts';
 import { eventually, moment } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { runCodex } from './support/codex.ts';
-import { type Reply as CodexReply, hive as codexCall, startResponses } from './support/responses.ts';
-import { askIdIn, openWorld, type World } from './support/world.ts';
-
-/** With a desk: without one a ping is unseen, and no report is owed. */
-async function withDesk(): Promise<World> {
-  const world = await openWorld();
-  await openDesk(world.hive);
-  return world;
-}
+import { askIdIn, openWorld, openWorldWithDesk } from './support/world.ts';
 
 const PING = { message: 'Deployed.' };
 const REPORT = { message: 'All is up.' };
-const HELD = /have not reported it, so the session that you report to knows nothing about it/g;
 /** Claude Code shows the model each reason twice, once of them as this. */
 const FEEDBACK = /Stop hook feedback:\\n(?=You showed your human)/g;
 
@@ -26,7 +15,7 @@ describe('Claude Code in the background', () => {
   const done: Reply = { text: 'done' };
 
   test('is held for what it showed, reports, and stops; the main session reads the report', async () => {
-    const world = await withDesk();
+    const world = await openWorldWithDesk();
     const model = await startModel(({ messages }, step) => {
       if (step === 1) return { calls: [call('hivemind_ping_user', PING)] };
       const held = JSON.stringify(messages.at(-1)).includes('have not reported it');
@@ -51,7 +40,7 @@ describe('Claude Code in the background', () => {
   });
 
   test('that ignores it may stop after three holds, and the human is told', async () => {
-    const world = await withDesk();
+    const world = await openWorldWithDesk();
     const model = await startModel((_request, step) =>
       step === 1 ? { calls: [call('hivemind_ping_user', PING)] } : done,
     );
@@ -77,32 +66,5 @@ describe('Claude Code in the background', () => {
     expect(model.requests).toHaveLength(3);
     expect(model.told()).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
     expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
-  });
-});
-
-describe('Codex in the background', () => {
-  const done: CodexReply = { text: 'done' };
-  const env = { HIVE_SOURCE: 'bg' };
-
-  test('is held for what it showed, reports, and stops', async () => {
-    const world = await withDesk();
-    const model = await startResponses(({ input }, step) => {
-      if (step === 1) return { calls: [codexCall('hivemind_ping_user', PING)] };
-      const held = JSON.stringify(input.at(-1)).includes('have not reported it');
-      return held ? { calls: [codexCall('hivemind_report_updates', REPORT)] } : done;
-    });
-    await runCodex({ ...world, model, env }, 'go');
-    expect(model.everything().match(HELD)).toHaveLength(1);
-    expect(await noticesOf(world.hive)).toEqual([]);
-  });
-
-  test('that ignores it may stop after three holds: Codex has no limit of its own', async () => {
-    const world = await withDesk();
-    const model = await startResponses((_request, step) =>
-      step === 1 ? { calls: [codexCall('hivemind_ping_user', PING)] } : done,
-    );
-    await runCodex({ ...world, model, env }, 'go');
-    expect(model.everything().match(HELD)).toHaveLength(3);
-    expect(await noticesOf(world.hive)).toHaveLength(1);
   });
 });

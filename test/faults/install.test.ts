@@ -19,7 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { type Ran, type Shell, shell } from '../support/cli.ts';
 import { NPM } from '../support/npm.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempFolder, tempHome } from '../support/temp.ts';
 
 interface Home {
   folder: string;
@@ -38,7 +38,7 @@ function script(path: string, text: string): void {
 
 /** A home with these files, in which the machine's Node has this version. */
 function home(files: Record<string, string> = {}, version = process.version): Home {
-  const folder = tempFolder();
+  const folder = tempHome();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
@@ -175,6 +175,11 @@ describe('hive install', () => {
 
   it.each([
     ['npm fails', 'echo "no network" >&2; exit 1', /"npm pack" failed, so nothing was changed: no network/],
+    [
+      'the package cannot be unpacked',
+      '[ "$1" != pack ] || { echo broken > hive-sidecar-0.1.0.tgz; exit; }',
+      /"tar" failed, so nothing was changed: /,
+    ],
     [
       'the new version does not start',
       '[ "$1" != pack ] || { mkdir -p package/bin; echo "throw 1" > package/bin/hive; tar -czf hive-sidecar-0.1.0.tgz package; exit; }',

@@ -1,0 +1,196 @@
+/**
+ * The inbox: how soon a waiting agent has an answer that is tapped on the page, in a real Chromium, and what open pages cost
+ * the server in memory and at rest.
+ */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { pairingText, sessionText } from '../../src/domain/devices.ts';
+import { seatKeyFrom } from '../../src/domain/seats.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { environment, HIVE, processorTime, residentMemory, start, storeIn, tempFolder } from '../children.ts';
+import type { Family } from '../harness.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+/** As many as the server lets one device have. */
+const PAGES_A_DEVICE = 8;
+
+export const inbox: Family = {
+  name: 'inbox',
+  rows: ['answer on the page → waiting poll', 'inbox, memory an open page', 'inbox, 200 open pages at rest'],
+  async measure(effort) {
+    const pages = effort === 'full' ? 200 : 40;
+    const rounds = effort === 'full' ? 100 : 8;
+    const folder = tempFolder();
+    const hive = await openHive({ store: storeIn(folder), env: {} });
+    const child = start(process.execPath, [HIVE, 'serve', '--inbox', '--port', '0'], {
+      env: environment(folder),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let browser: Browser | null = null;
+    try {
+      if (child.stdout === null || child.pid === undefined) throw new Error('hive serve did not start.');
+      const url = await addressIn(createInterface({ input: child.stdout }));
+      browser = await chromium.launch({ executablePath: CHROMIUM, args: [...ARGUMENTS] });
+      const page = await pairPage(hive, browser, url);
+      const answered = await answerMany(hive, page, rounds);
+      await browser.close();
+      browser = null;
+      const { memory, rest } = await openPages(hive, { url, pages, pid: child.pid, effort });
+      return [
+        {
+          name: 'answer on the page → waiting poll',
+          unit: 'ms',
+          samples: answered,
+          floor: null,
+          target: { of: 'p99', at_most: 50 },
+        },
+        {
+          name: 'inbox, memory an open page',
+          unit: 'MiB',
+          samples: [memory],
+          floor: null,
+          target: { of: 'p50', at_most: 0.5 },
+        },
+        {
+          name: 'inbox, 200 open pages at rest',
+          unit: '% of a core',
+          samples: rest,
+          floor: null,
+          target: { of: 'p50', at_most: 0.5 },
+        },
+      ];
+    } finally {
+      await browser?.close();
+      child.kill('SIGTERM');
+      await hive.close();
+    }
+  },
+};
+
+async function addressIn(lines: ReturnType<typeof createInterface>): Promise<string> {
+  for (;;) {
+    const [line] = (await once(lines, 'line')) as [string];
+    const url = /inbox at (\S+)\. /.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+}
+
+/** A real page, paired as a person pairs it. */
+async function pairPage(hive: OpenedHive, browser: Browser, url: string): Promise<Page> {
+  const { code } = await hive.devices.invite('ada');
+  const page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+  await page.goto(`${url}#code=${code}`);
+  await page.fill('input:not(.code)', 'Bench');
+  await page.click('button[type=submit]');
+  await page.waitForSelector('.phrase');
+  const device = await hive.devices.paired(code);
+  await hive.devices.confirm(device?.device_id ?? '', 'ada');
+  await page.waitForSelector('nav');
+  return page;
+}
+
+/** From the tap on an option to the poll that has the answer, both by the clock of this machine. */
+async function answerMany(hive: OpenedHive, page: Page, rounds: number): Promise<number[]> {
+  const session = await hive.sessions.introduce({
+    session_id: 'bench',
+    client: 'bench',
+    source: 'main',
+    project: 'bench',
+    project_dir: '/bench',
+    branch: null,
+    parent_session_id: null,
+    machine: 'bench',
+    pid: null,
+  });
+  const waits: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const { prompt } = await hive.prompts.ask(
+      { question: `Round ${round}?`, options: ['Go'], urgency: 'low' },
+      session,
+    );
+    const { ask_id } = prompt;
+    const polled = hive.prompts.wait([ask_id], { wait_ms: 20_000 }).then(() => now());
+    await page.evaluate(`location.hash = '#/ask/${ask_id}'`);
+    await page.getByRole('heading', { name: `Round ${round}?` }).waitFor();
+    const tapped = await page.evaluate<number>(TAP);
+    waits.push((await polled) - tapped);
+  }
+  return waits;
+}
+
+/** Taps the option in the page; its value is when. */
+const TAP = `(() => {
+  const at = performance.timeOrigin + performance.now();
+  document.querySelector('.option').click();
+  return at;
+})()`;
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+/** The memory of a page in the server, and the processor's share of all of them while nothing happens. */
+async function openPages(
+  hive: OpenedHive,
+  { url, pages, pid, effort }: { url: string; pages: number; pid: number; effort: 'full' | 'smoke' },
+): Promise<{ memory: number; rest: number[] }> {
+  const cookies = await Promise.all(
+    Array.from({ length: pages / PAGES_A_DEVICE }, (_, n) => signIn(hive, url, n + 1)),
+  );
+  const ended = new AbortController();
+  const before = residentMemory(pid);
+  for (let n = 0; n < pages; n += 1) {
+    const headers = { Cookie: cookies[n % cookies.length] ?? '' };
+    const stream = await fetch(`${url}/events`, { headers, signal: ended.signal });
+    if (stream.status !== 200) throw new Error(`A stream was refused: ${stream.status}.`);
+    await stream.body?.getReader().read();
+  }
+  await pause(2_000);
+  const memory = (residentMemory(pid) - before) / pages;
+  const rest: number[] = [];
+  for (let count = effort === 'full' ? 6 : 2; count > 0; count -= 1) {
+    const used = processorTime(pid);
+    const started = performance.now();
+    await pause(1_000);
+    rest.push((100 * (processorTime(pid) - used)) / (performance.now() - started));
+  }
+  ended.abort();
+  return { memory, rest };
+}
+
+/** The cookie of a device that has only a key. Its requests are few, so that none is refused for coming too fast. */
+async function signIn(hive: OpenedHive, url: string, number: number): Promise<string> {
+  await pause(number * 600);
+  const { origin } = new URL(url);
+  const seat = seatKeyFrom(number.toString(16).padStart(64, '0'));
+  const post = async (
+    path: string,
+    body: object,
+  ): Promise<{ reply: Record<string, unknown>; cookie: string }> => {
+    const headers = { 'Content-Type': 'application/json', Origin: origin };
+    const response = await fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const cookie = String(response.headers.get('set-cookie')).split(';')[0] ?? '';
+    return { reply: (await response.json()) as Record<string, unknown>, cookie };
+  };
+  const { code } = await hive.devices.invite('ada');
+  const { key } = seat;
+  const proof = await seat.sign(pairingText({ code, key }));
+  const { reply } = await post('pair', { code, name: `Bench ${number}`, key, proof });
+  const device_id = String(reply['device_id']);
+  await hive.devices.confirm(device_id, 'ada');
+  const challenge = String((await post('challenge', { device_id })).reply['challenge']);
+  const text = sessionText({ store_id: hive.store_id, device_id, challenge, origin });
+  return (await post('session', { device_id, challenge, signature: await seat.sign(text) })).cookie;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,8 @@
+/** The program `hive` (bin/hive runs it from dist/main.cjs): the command line in a process of its own. */
+import './stdout-is-the-wire.ts';
+import { main } from './main.ts';
+
+// Whoever read our messages may be gone; that ends no program, and there is nobody left to tell.
+process.stderr.on('error', () => undefined);
+
+void main();

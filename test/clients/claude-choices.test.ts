@@ -1,0 +1,65 @@
+/** Client suite 5: what else its human may choose when the real Claude Code asks for a permission, and its plan. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openDesk } from '../support/dialogs.ts';
+import { bash, startModel } from './support/anthropic.ts';
+import { answer, asked, PROCEED, run, WRITES } from './support/claude-dialogs.ts';
+import { openClaude } from './support/claude-terminal.ts';
+import { openWorld } from './support/world.ts';
+
+describe('a plan of Claude Code', () => {
+  test('is shown at the desk in full, and approved there', async () => {
+    const world = await openWorld();
+    await openDesk(world.hive);
+    const PLAN = '# The plan\n\n1. Do it.\n';
+    const model = await startModel((request, step) => {
+      const [, file_path = ''] = /([^\s\\"'(`]+\/plans\/[\w.-]+?\.md)/.exec(JSON.stringify(request)) ?? [];
+      if (step === 1) return { calls: [{ name: 'Write', input: { file_path, content: PLAN } }] };
+      return step === 2 ? { calls: [{ name: 'ExitPlanMode', input: {} }] } : { text: 'all done' };
+    });
+    const { hive, ...rest } = world;
+    const claude = await openClaude({ ...rest, model, allowed: 'mcp__hive' });
+    await claude.say('/plan');
+    await claude.until(/Turned on plan mode/);
+    await claude.say('please begin now');
+    const [prompt] = await asked(hive);
+    expect(prompt).toMatchObject({ question: 'Approve this plan?', context: expect.stringContaining(PLAN) });
+    await answer(hive, prompt, { decision: 'Approve' });
+    await claude.until(/all done/);
+    expect(model.told()).toContain('approved');
+  });
+});
+
+describe('a permission that Claude Code asks for', () => {
+  test('always: the client writes its own rule and asks no more', async () => {
+    const { hive, claude, folder } = await run(bash('npm test'));
+    const [prompt] = await asked(hive);
+    expect(prompt?.options[1]).toMatchObject({
+      label: 'Allow always',
+      description: expect.stringContaining('npm test'),
+    });
+    await answer(hive, prompt, { decision: 'Allow always' });
+    await claude.until(/all done/);
+    expect(readFileSync(join(folder, '.claude/settings.local.json'), 'utf8')).toContain('npm test');
+  });
+
+  test('is aborted: the turn ends, and the model is not called again', async () => {
+    const { hive, model, claude, folder } = await run(WRITES);
+    const [prompt] = await asked(hive);
+    await answer(hive, prompt, { decision: 'Abort' });
+    await claude.until(/Interrupted/);
+    expect(model.requests).toHaveLength(1);
+    expect(existsSync(join(folder, 'made.txt'))).toBe(false);
+    const turn = await hive.store.read((tx) => tx.turns.last(prompt?.session_id ?? ''));
+    expect(turn).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', by: 'ada', via: 'emacs' });
+  });
+
+  test('falls through to the terminal alone when no desk is open', async () => {
+    const { hive, claude, folder } = await run(WRITES, { desk: false });
+    await claude.answer(PROCEED, 'Enter');
+    await claude.until(/all done/);
+    expect(existsSync(join(folder, 'made.txt'))).toBe(true);
+    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+  });
+});

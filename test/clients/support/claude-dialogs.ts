@@ -1,0 +1,56 @@
+/** A session of Claude Code in its terminal that asks something, and the desk that answers. */
+import { permissionDigest } from '../../../src/domain/permissions.ts';
+import type { Prompt } from '../../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../../src/open-hive.ts';
+import { openDesk } from '../../support/dialogs.ts';
+import { HUMAN } from '../../support/hive.ts';
+import { eventually } from '../../support/wait.ts';
+import { bash, startModel, type ToolUse } from './anthropic.ts';
+import type { ChatTerminal } from './chat-terminal.ts';
+import { openClaude } from './claude-terminal.ts';
+import { openWorld, type World } from './world.ts';
+
+export const COLORS = [
+  { label: 'Red', description: 'r' },
+  { label: 'Blue', description: 'b' },
+];
+export const WRITES = bash('echo one > made.txt');
+interface Run extends World {
+  model: Awaited<ReturnType<typeof startModel>>;
+  claude: ChatTerminal;
+}
+
+/** A session in the terminal whose model makes one call, and has been sent a message. */
+export async function run(
+  call: ToolUse,
+  { desk = true, env = {} }: { desk?: boolean; env?: Record<string, string> } = {},
+): Promise<Run> {
+  const world = await openWorld();
+  if (desk) await openDesk(world.hive);
+  const model = await startModel((_request, step) => (step === 1 ? { calls: [call] } : { text: 'all done' }));
+  const { hive: _, ...rest } = world;
+  const claude = await openClaude({ ...rest, model, env, allowed: 'mcp__hive' });
+  await claude.say('please begin');
+  return { ...world, model, claude };
+}
+
+export async function asked(hive: OpenedHive, count = 1): Promise<Prompt[]> {
+  let prompts: Prompt[] = [];
+  await eventually(async () => {
+    prompts = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
+    return prompts.length === count;
+  }, 10_000);
+  return prompts;
+}
+
+/** The dialog of a permission in the terminal. */
+export const PROCEED = /Do you want to proceed/;
+
+/** Answers at the desk, which has displayed all of it. */
+export const answer = (hive: OpenedHive, prompt: Prompt | undefined, given: object) =>
+  hive.prompts.respond({
+    ask_id: prompt?.ask_id ?? '',
+    ...given,
+    actor: HUMAN,
+    displayed_digest: prompt === undefined ? null : permissionDigest(prompt),
+  });

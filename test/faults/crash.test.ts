@@ -1,0 +1,14 @@
+/**
+ * The kills of test/process/crash.test.ts, more often.
+ *
+ * @module-tag durable
+ * @module-tag at-least-once
+ * @module-tag sqlite
+ * @module-tag mcp
+ */
+import { test } from 'vitest';
+import { crashRounds } from '../support/crash.ts';
+
+test('20 rounds of kill -9 lose no acknowledged ask and no acknowledged answer, and duplicate none', async () => {
+  await crashRounds(20);
+});
