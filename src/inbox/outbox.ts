@@ -56,7 +56,7 @@ async function put(entry: OutboxEntry): Promise<void> {
  * Sends what is queued, in order, until all is sent or the server cannot be reached. One page of this device does it at a time.
  * @throws Unreachable.
  */
-export async function sendQueued(device: OwnDevice, changed: () => void): Promise<void> {
+export async function sendQueued(device: OwnDevice, changed: (sent: OutboxEntry) => void): Promise<void> {
   await navigator.locks.request('hive-outbox', async () => {
     for (const entry of await entries()) {
       if (entry.fate.state !== 'queued' || entry.number === undefined) continue;
@@ -64,7 +64,7 @@ export async function sendQueued(device: OwnDevice, changed: () => void): Promis
       // Nothing to read about a message that was posted.
       if (fate.state === 'done' && entry.queued.kind === 'message') await dismiss(entry.number);
       else await put({ ...entry, fate });
-      changed();
+      changed({ ...entry, fate });
     }
   });
 }
@@ -95,7 +95,12 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
     response_id,
     responded_at,
   };
-  const text = answerText({ store_id: device.store_id, ask_id, displayed_digest, answer: signed });
+  const text = answerText({
+    store_id: device.store_id,
+    ask_id,
+    displayed_digest: displayed_digest ?? '',
+    answer: signed,
+  });
   const signature = await sign(device.secret, text);
   return call(device, 'hivemind-response', { ...answer, store_id: device.store_id, signature });
 }
