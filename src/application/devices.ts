@@ -15,7 +15,7 @@ import {
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
-import type { Ids, Secrets } from './world.ts';
+import type { Ids, InboxPlace, Secrets } from './world.ts';
 
 /** A new invitation, with its code. */
 export interface Invitation {
@@ -47,8 +47,21 @@ export interface DeviceService {
   seen(device_id: string): Promise<void>;
   /** Where its notifications go; null: nowhere, and `why` says what failed, as a sentence. */
   setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
+  /** This subscription no longer works, unless the device has another one by now. */
+  endPush(device_id: string, endpoint: string, why: string): Promise<void>;
   /** Calls `listener` with the ids of all admitted devices when something may have changed, until the returned function is called. */
   watch(listener: (admitted: ReadonlySet<string>) => void): () => void;
+  /** The address at which this human's own machine serves the inbox of this store; null if it does not now. */
+  served(): string | null;
+  /** This process serves the inbox at that address, until the returned function is called. @throws where that cannot be recorded. */
+  servedAt(address: string): () => void;
+}
+
+export interface DeviceParts {
+  ids: Ids;
+  secrets: Secrets;
+  inbox: InboxPlace;
+  clock?: () => number;
 }
 
 /** Wrong codes that one process takes before every open invitation ends. */
@@ -59,10 +72,12 @@ const MOST_WRONG_AT_ONCE = 5;
 
 export function createDevices(
   store: Store,
-  { ids, secrets, clock = () => performance.now() }: { ids: Ids; secrets: Secrets; clock?: () => number },
+  { ids, secrets, inbox, clock = () => performance.now() }: DeviceParts,
 ): DeviceService {
   /** When the last wrong codes came, in ms of `clock`. */
   let wrong: number[] = [];
+  /** How many came since the open codes last ended. */
+  let tried = 0;
 
   async function change(
     device: string,
@@ -79,9 +94,10 @@ export function createDevices(
 
   /** A wrong code. Many of them are somebody who tries: then nobody can use the codes that are out. */
   async function refuseCode(): Promise<never> {
-    wrong.push(clock());
-    if (wrong.length >= MOST_WRONG_CODES) {
-      wrong = [];
+    wrong = [...wrong, clock()].slice(-MOST_WRONG_AT_ONCE);
+    tried += 1;
+    if (tried >= MOST_WRONG_CODES) {
+      tried = 0;
       await store.write(async (tx) => {
         if ((await tx.devices.removeUnusedPairings()) === 0) return;
         const text =
@@ -130,7 +146,7 @@ export function createDevices(
 
     paired: (code) =>
       store.read(async (tx) => {
-        const pairing = await tx.devices.pairing(secrets.digest(code));
+        const pairing = await tx.devices.pairing(secrets.digest(cleanCode(code) ?? code));
         return pairing?.device_id == null ? undefined : tx.devices.get(pairing.device_id);
       }),
 
@@ -161,14 +177,30 @@ export function createDevices(
         if (device !== undefined) await tx.devices.put({ ...device, seen_at: tx.now });
       }),
 
-    async setPush(device_id, push, why = null) {
-      const what = why === null ? 'push' : 'push_failed';
-      await change(device_id, { change: what, ...(why !== null && { why }) }, (device) => ({
-        ...device,
-        push,
-        push_failed: why,
-      }));
-    },
+    setPush: (device_id, push, why = null) =>
+      store.write(async (tx) => {
+        const devices = await tx.devices.list();
+        const found = devices.find((device) => device.device_id === device_id);
+        if (found === undefined || !isAdmitted(found)) return;
+        const other = devices.find((device) => device !== found && device.push?.endpoint === push?.endpoint);
+        if (push !== null && other !== undefined) {
+          // Otherwise one device could have what is for its human shown on the phone of another.
+          if (other.human !== found.human)
+            throw new HiveError('not_allowed', 'This subscription belongs to another device.');
+          // The same browser, paired anew.
+          await record(tx, { ...other, push: null, push_failed: null }, { change: 'push' });
+        }
+        const change = why === null ? 'push' : 'push_failed';
+        const changed = { ...found, push, push_failed: why };
+        await record(tx, changed, { change, ...(why !== null && { why }) });
+      }),
+
+    endPush: (device_id, endpoint, why) =>
+      store.write(async (tx) => {
+        const found = await tx.devices.get(device_id);
+        if (found?.push?.endpoint !== endpoint) return;
+        await record(tx, { ...found, push: null, push_failed: why }, { change: 'push_failed', why });
+      }),
 
     watch(listener) {
       let reading = false;
@@ -193,6 +225,9 @@ export function createDevices(
       }
       return store.watch(() => void check());
     },
+
+    served: () => inbox.read(store.store_id),
+    servedAt: (address) => inbox.write(store.store_id, address),
   };
 }
 

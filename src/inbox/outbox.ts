@@ -66,7 +66,7 @@ async function put(entry: OutboxEntry): Promise<void> {
  */
 export async function sendQueued(
   device: OwnDevice,
-  settled: (entry: OutboxEntry) => Promise<void>,
+  settled: (entry: OutboxEntry) => Promise<void> | void,
 ): Promise<void> {
   await navigator.locks.request('hive-outbox', async () => {
     for (const entry of await entries()) {
@@ -107,7 +107,12 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
     response_id,
     responded_at,
   };
-  const text = answerText({ store_id: device.store_id, ask_id, displayed_digest, answer: signed });
+  const text = answerText({
+    store_id: device.store_id,
+    ask_id,
+    displayed_digest: displayed_digest ?? '',
+    answer: signed,
+  });
   const signature = await sign(device.secret, text);
   return call(device, 'hivemind-response', { ...answer, store_id: device.store_id, signature });
 }

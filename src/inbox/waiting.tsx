@@ -1,6 +1,7 @@
 /** What waits for the human, and what became of their answers. */
 import type { VNode } from 'preact';
 import type { ListedPrompt, State } from './model.ts';
+import { Notifications } from './notifications.tsx';
 import { queuedAnswers, sortWaiting, unread } from './order.ts';
 import { storeTime } from './server.ts';
 import type { Fate, OutboxEntry } from './storage.ts';
@@ -24,6 +25,7 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
       )}
       <More title={WORDS.forOthers(others.length)} prompts={others} queued={queued} />
       <More title={WORDS.snoozed(snoozed.length)} prompts={snoozed} queued={queued} />
+      <Notifications inbox={inbox} />
     </>
   );
 }

@@ -28,3 +28,27 @@ export const callParams = z.object({
   method: z.string().max(100),
   params: z.record(z.string(), z.unknown()).optional(),
 });
+
+/** `POST /inbox/push`: where notifications go, as the browser says it; null: nowhere. */
+export const pushParams = z.object({
+  subscription: z
+    .object({
+      endpoint: z.string().min(1).max(1_000),
+      keys: z.object({
+        p256dh: z
+          .string()
+          .regex(/^B[A-Za-z0-9_-]{86}$/, 'The key of a subscription is 65 bytes in base64url.'),
+        auth: z
+          .string()
+          .regex(/^[A-Za-z0-9_-]{22}$/, 'The secret of a subscription is 16 bytes in base64url.'),
+      }),
+    })
+    .nullable(),
+});
+
+// ---- From Emacs ----
+
+/** `phone/invite`: where the inbox is, if this machine does not serve it. */
+export const inviteParams = z.object({ url: z.string().min(1).max(2_000).nullish() });
+/** `phone/paired`: the code that was shown. */
+export const pairedParams = z.object({ code: z.string().min(1).max(40) });
