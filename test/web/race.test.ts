@@ -32,6 +32,8 @@ test(`${ANSWERS} answers of two phones and a human at a desk`, async () => {
       const context = await openContext(chromium);
       const page = await context.newPage();
       await pair(page, { ...inbox, url }, name);
+      // The inbox itself would send what is queued, too.
+      await page.goto(`${url}/manifest.webmanifest`);
       await page.evaluate(await racePage());
       return { name, page };
     }),
