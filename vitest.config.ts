@@ -55,6 +55,8 @@ const config: ViteUserConfig = defineConfig({
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
       project('long', 'long'),
+      // The inbox in Chromium, which only these tests need.
+      project('web', 'web'),
       // Other systems that fail at length, real installations, and more rounds of what the quick tests repeat a few times.
       project('faults', 'faults'),
       // Hive beside packages of others, which only these tests need.

@@ -30,6 +30,7 @@
 (declare-function hive-notices "hive-notify")
 (declare-function hive-history "hive-history")
 (declare-function hive-rules "hive-rules")
+(declare-function hive-phone-list "hive-phone")
 (declare-function hive-stats "hive-stats")
 (declare-function hive-interrupt "hive-interrupt")
 (declare-function hive-interrupt-all "hive-interrupt")
@@ -72,6 +73,7 @@
         ("M" menu-manual hive-manual)
         ("X" menu-install hive-install-sidecar)
         ("T" menu-token hive-token-for-directory)
+        ("P" menu-phone hive-phone-list)
         ("O" menu-on-off hive-mode))))
     "The rows of the menu.
 A row has groups, a group a title and commands, each with its key and

@@ -648,6 +648,45 @@ Its agents ask as token:%s.  To take the token away:
       (rules-in . "Rules in %s")
       (rules-none . "  None yet.  Press A at a permission to make one.")
 
+      ;; Phones
+      (phone-url . "Address of the inbox: ")
+      (phone-picture . "QR code")
+      (phone-scan
+       . "Point the phone's camera at the code, or type this address there:
+
+  %s
+
+The code is %s.  It can be used once, until %s.
+This buffer shows when a phone has used it.")
+      (phone-copied . "Copied the address")
+      (phone-arrived . "%s has used the pairing code; compare its phrase in the buffer *hive phone*")
+      (phone-used . "%s has used the code.  It shows four words; these are the ones:")
+      (phone-keys
+       . "\\<hive-phone-mode-map>Look at the phone, then press \\[hive-phone-compare].  If it shows other words, somebody else has used the code.")
+      (phone-same? . "Does %s show the words \"%s\"?  Yes lets it in, no refuses it. ")
+      (phone-confirmed . "Paired %s.  It can answer questions; M-x hive-phone-list lets it allow permissions, too.")
+      (phone-refused . "Refused %s.  It has no access.")
+      (phone-none-yet . "No phone has used the code yet")
+      (phone-decided . "This phone is paired or refused already; M-x hive-phone pairs another one")
+      (phone-none-here . "There is no phone on this line")
+      (phone-unconfirmed . "not confirmed")
+      (phone-in-use . "paired")
+      (phone-revoked . "revoked")
+      (phone-may-allow . "answer and allow")
+      (phone-may-answer . "answer")
+      (phone-push-on . "on")
+      (phone-not-paired . "Only a phone that is paired may allow permissions")
+      (phone-revoke? . "Revoke %s?  It loses its access at once. ")
+      (phone-is-revoked . "Revoked %s; it has no access any more")
+      (phone-allow? . "Let %s allow what agents ask for, from anywhere, as you can here? ")
+      (column-phone . "Phone")
+      (column-phone-of . "Of")
+      (column-phone-state . "State")
+      (column-phone-seen . "Seen")
+      (column-phone-may . "May")
+      (column-phone-push . "Notifications")
+      (menu-phone . "phones")
+
       ;; The statistics
       (stats-failed . "Hive could not count the questions: %s")
       (stats-summary . "The last %s: %s, %d answered in time")

@@ -55,6 +55,7 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-outreach)
+(require 'hive-phone)
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-rules)

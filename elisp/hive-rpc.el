@@ -128,6 +128,14 @@ port.  It takes effect when the sidecar starts (\\[hive-restart])."
   :type '(choice (const :tag "Not" nil) (natnum :tag "Port") (string :tag "HOST:PORT"))
   :group 'hive)
 
+(defcustom hive-serve-inbox nil
+  "Whether `hive-serve' serves the inbox for your phone, too.
+A string is the address at which phones reach it, such as
+\"https://hive.example.org\": that of a proxy with TLS.  It takes effect
+when the sidecar starts (\\[hive-restart])."
+  :type '(choice (const :tag "No" nil) (const :tag "Yes" t) (string :tag "Address"))
+  :group 'hive)
+
 (defcustom hive-opencode nil
   "Servers of opencode whose agents ask at this desk as well.
 A list of addresses such as \"http://127.0.0.1:4096\".  The sidecar then
@@ -198,6 +206,9 @@ Signal `hive-program-missing' with a sentence if one is missing."
   "Return the command of the sidecar with its options."
   (append (hive-program-command)
           (when hive-serve (list "--serve" (format "%s" hive-serve)))
+          (cond ((not hive-serve) nil)
+                ((stringp hive-serve-inbox) (list "--inbox-url" hive-serve-inbox))
+                (hive-serve-inbox (list "--inbox")))
           (when hive-opencode (cons "--opencode" hive-opencode))))
 
 ;;;; The environment

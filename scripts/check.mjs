@@ -13,6 +13,11 @@ const steps = [
     needs: 'src/inbox',
     command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'src/inbox'],
   },
+  {
+    name: 'types of its tests',
+    needs: 'test/web',
+    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'test/web'],
+  },
   { name: 'lint and format', command: ['node_modules/.bin/biome', 'check', '--error-on-warnings'] },
   { name: 'unused code', needs: 'src/cli/main.ts', command: ['node_modules/.bin/knip', '--no-config-hints'] },
   {

@@ -10,6 +10,7 @@ import {
   preferencesParams,
   seatRegisterParams,
 } from '../src/schemas/desks.ts';
+import { deviceParams, inviteParams, pairedParams } from '../src/schemas/devices.ts';
 import {
   beginTurnParams,
   closeParams,
@@ -83,6 +84,30 @@ export const METHODS = {
   'rule/propose': [
     ruleSuggestParams,
     'Returns the rule that a permission suggests, complete, other patterns for its `input`, the narrowest first, and its `trial` as `rule/try` does. Writes nothing.',
+  ],
+  'phone/allow': [
+    deviceParams,
+    'Lets a phone allow permissions: lists its key among the seats in the human\'s own file, as `seat/register` does. `text` is for the human; if `registered` is false, it says what they can do.',
+  ],
+  'phone/confirm': [
+    deviceParams,
+    'Lets a phone in that has used a pairing code: its human has compared the phrases.',
+  ],
+  'phone/invite': [
+    inviteParams,
+    'Makes a pairing code for a phone of this human: one use, ten minutes. Returns the `code` as people type it, the `address` with the code behind `#`, which is what the QR code shows (`qr_svg`, `qr_blocks`), and a `warning` if no phone can use that address. Refused if it is not known where the inbox is.',
+  ],
+  'phone/list': [
+    null,
+    'Returns the phones that were paired, oldest first. `state` is `unconfirmed`, `confirmed` or `revoked`. `may_allow`: its key is listed among the seats. `push`: `on`, `off`, or `failed` with the reason in `push_failed`.',
+  ],
+  'phone/paired': [
+    pairedParams,
+    'Returns the phone that has used this code, and the `phrase` that it shows; both null until one has.',
+  ],
+  'phone/revoke': [
+    deviceParams,
+    'Takes away the access of a phone, at once and for ever, and takes its key out of the human\'s own file. If that file could not be written, `problem` says what the human has to do.',
   ],
   'rule/revoke': [ruleRevokeParams, "Removes a rule from the human's own file, as `rule/add` writes one."],
   'rule/try': [

@@ -11,6 +11,7 @@ const vitest = 'node_modules/vitest/vitest.mjs';
 
 const everything = 'scripts/setup.mjs --system';
 const compiler = 'scripts/setup.mjs --only-system=gcc,libc6-dev';
+const browser = 'scripts/setup.mjs --only-system=chromium';
 const modulesOnly = 'scripts/setup.mjs';
 const modulesToBuild = 'scripts/setup.mjs --to-build';
 const quickBuild = 'scripts/build.mjs --fast';
@@ -55,6 +56,8 @@ const tasks = {
     `${vitest} run --project editors`,
     'scripts/other-emacs.mjs 30 --editors',
   ],
+  'test:web': [everything, browser, quickBuild, `${vitest} run --project web`],
+  'ci:web': [everything, browser, quickBuild, `${vitest} run --project web`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
@@ -80,7 +83,10 @@ const tasks = {
 };
 
 /** Fewer rounds of what takes a minute or more: the whole number of rounds is for the suites by themselves. */
-const shorter = { 'ci:clients': { HIVE_TEST_RUNS: '6' } };
+const shorter = {
+  'ci:clients': { HIVE_TEST_RUNS: '6' },
+  'ci:web': { HIVE_TEST_LOOKS: '2', HIVE_TEST_ANSWERS: '200' },
+};
 
 // A script whose own parent is gone may have started this. What bench and chaos do as a human still counts as a person's:
 // they have this Emacs (test/support/run.ts says so for vitest).

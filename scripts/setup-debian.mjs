@@ -26,10 +26,11 @@ const needs = {
   fonts: { package: 'fonts-dejavu-core', found: hasFonts },
 };
 
-// The compiler of the recorder (test/powerloss), and Emacs packages that only `npm run ci:editors` needs: they are installed when
-// they are named.
+// The browser of `npm run test:web`, the compiler of the recorder (test/powerloss), and Emacs packages that only
+// `npm run ci:editors` needs: they are installed when they are named.
 const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key', 'vterm'];
 const usual = Object.keys(needs);
+needs.chromium = { package: 'chromium' };
 needs.gcc = { package: 'gcc' };
 needs['libc6-dev'] = { package: 'libc6-dev', found: () => existsSync('/usr/include/stdio.h') };
 for (const name of emacsPackages) needs[name] = { package: `elpa-${name}`, found: hasEmacsPackage };

@@ -12,6 +12,7 @@ import { oldVariables } from './domain/settings.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
+import { inboxPlace } from './infrastructure/platform/inbox-file.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
@@ -79,6 +80,8 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     ruleFile: lazyRuleFile(env),
     placeAt: async () => (await import('./infrastructure/platform/place.ts')).placeAt,
     addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
+    removeSeat: async (key) => (await import('./infrastructure/platform/seat-file.ts')).removeSeat(env, key),
+    inbox: inboxPlace(env),
   });
   return { ...(globalThis.SABOTAGE?.services(hive) ?? hive), store };
 }

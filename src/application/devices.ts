@@ -15,7 +15,7 @@ import {
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
-import type { Ids, Secrets } from './world.ts';
+import type { Ids, InboxPlace, Secrets } from './world.ts';
 
 /** A new invitation, with its code. */
 export interface Invitation {
@@ -49,6 +49,17 @@ export interface DeviceService {
   setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
   /** Calls `listener` with the ids of all admitted devices when something may have changed, until the returned function is called. */
   watch(listener: (admitted: ReadonlySet<string>) => void): () => void;
+  /** The address at which this human's own machine serves the inbox of this store; null if it does not now. */
+  served(): string | null;
+  /** This process serves the inbox at that address, until the returned function is called. @throws where that cannot be recorded. */
+  servedAt(address: string): () => void;
+}
+
+export interface DeviceParts {
+  ids: Ids;
+  secrets: Secrets;
+  inbox: InboxPlace;
+  clock?: () => number;
 }
 
 /** Wrong codes that one process takes before every open invitation ends. */
@@ -59,10 +70,12 @@ const MOST_WRONG_AT_ONCE = 5;
 
 export function createDevices(
   store: Store,
-  { ids, secrets, clock = () => performance.now() }: { ids: Ids; secrets: Secrets; clock?: () => number },
+  { ids, secrets, inbox, clock = () => performance.now() }: DeviceParts,
 ): DeviceService {
   /** When the last wrong codes came, in ms of `clock`. */
   let wrong: number[] = [];
+  /** How many came since the open codes last ended. */
+  let tried = 0;
 
   async function change(
     device: string,
@@ -79,9 +92,10 @@ export function createDevices(
 
   /** A wrong code. Many of them are somebody who tries: then nobody can use the codes that are out. */
   async function refuseCode(): Promise<never> {
-    wrong.push(clock());
-    if (wrong.length >= MOST_WRONG_CODES) {
-      wrong = [];
+    wrong = [...wrong, clock()].slice(-MOST_WRONG_AT_ONCE);
+    tried += 1;
+    if (tried >= MOST_WRONG_CODES) {
+      tried = 0;
       await store.write(async (tx) => {
         if ((await tx.devices.removeUnusedPairings()) === 0) return;
         const text =
@@ -130,7 +144,7 @@ export function createDevices(
 
     paired: (code) =>
       store.read(async (tx) => {
-        const pairing = await tx.devices.pairing(secrets.digest(code));
+        const pairing = await tx.devices.pairing(secrets.digest(cleanCode(code) ?? code));
         return pairing?.device_id == null ? undefined : tx.devices.get(pairing.device_id);
       }),
 
@@ -193,6 +207,9 @@ export function createDevices(
       }
       return store.watch(() => void check());
     },
+
+    served: () => inbox.read(store.store_id),
+    servedAt: (address) => inbox.write(store.store_id, address),
   };
 }
 

@@ -47,6 +47,7 @@ import type {
   Examination,
   Files,
   Ids,
+  InboxPlace,
   Logger,
   Notifier,
   Processes,
@@ -150,6 +151,10 @@ export interface HiveParts {
   agentKey: (key: string) => SeatKey;
   /** Writes a seat into that file. */
   addSeat: (seat: Seat) => Promise<void>;
+  /** Takes the seat with this key out of that file. */
+  removeSeat: (key: string) => Promise<void>;
+  /** Where this machine serves the inbox. */
+  inbox: InboxPlace;
   /** The rules in that file. */
   ruleFile: RuleFile;
   /** Finds out where a directory of this machine leads; loaded when rules are tried. */
@@ -169,6 +174,7 @@ export function createHive(parts: HiveParts): Hive {
     env,
     trust: parts.trust,
     write: parts.addSeat,
+    remove: parts.removeSeat,
     agentKey: parts.agentKey,
   });
   const prompts = createPrompts(store, feed, ids, seats.key);
@@ -293,7 +299,7 @@ export function createHive(parts: HiveParts): Hive {
     }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
-    devices: createDevices(store, { ids, secrets: parts.secrets }),
+    devices: createDevices(store, { ids, secrets: parts.secrets, inbox: parts.inbox }),
     runs,
     rules,
     stats: createStats(store, localDay),

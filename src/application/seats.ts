@@ -45,6 +45,11 @@ export interface SeatService {
    * may do that. @throws HiveError `invalid_input`, where the human's file cannot be written.
    */
   admit(seat: Pick<Seat, 'name' | 'key'>, registrar: Registrar): Promise<SeatState>;
+  /**
+   * Takes a key out of the human's file, which only ever takes away what may allow something. Returns whether it does not count
+   * any more. @throws with a sentence that says why the file could not be written.
+   */
+  expel(key: string): Promise<boolean>;
   /** Whether the key of this process counts, for the doctor; nothing where it has none. */
   examine(): Check[];
 }
@@ -68,10 +73,12 @@ export interface SeatParts {
   agentKey: (key: string) => SeatKey;
   /** Writes a seat into the human's file, in place of one with the same key. @throws with a sentence that says why it could not. */
   write: (seat: Seat) => Promise<void>;
+  /** Takes the seat with this key out of the human's file. @throws as `write` does. */
+  remove: (key: string) => Promise<void>;
 }
 
 export function createSeats(parts: SeatParts): SeatService {
-  const { store, sessions, processes, seat: name, machine, env, trust, write, agentKey } = parts;
+  const { store, sessions, processes, seat: name, machine, env, trust, write, remove, agentKey } = parts;
   let held: SeatKey | null = null;
 
   /** A person who has named a key of their SSH agent wants that one to sign. */
@@ -168,6 +175,10 @@ export function createSeats(parts: SeatParts): SeatService {
         );
       if (counts(seat.key)) return { registered: true, is_new: false, text: null };
       return enter(seat, registrar);
+    },
+    async expel(key) {
+      if (trust().seats.some((seat) => seat.key === key)) await remove(key);
+      return !counts(key);
     },
     examine() {
       const own = ownKey();

@@ -44,6 +44,17 @@ export interface Processes {
   interrupt(pid: number): boolean;
 }
 
+/**
+ * Where this person's machine serves the inbox of a store. It is in a file of theirs and not in the store: the address is
+ * opened by a phone that is then trusted, and whoever can write the store could name a page of their own.
+ */
+export interface InboxPlace {
+  /** Null if no process serves it now. */
+  read(store_id: string): string | null;
+  /** Records that this process serves it there, until the returned function is called. */
+  write(store_id: string, address: string): () => void;
+}
+
 /** Files that belong to others. */
 export interface Files {
   /** Waits until the names in these folders, and of the folders above, are on disk. What cannot be opened is left out. */

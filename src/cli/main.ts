@@ -94,6 +94,10 @@ const COMMANDS: Readonly<
   },
   'Agents on other machines:': {
     serve: ['Serve agents on other machines over HTTP', async () => (await import('./serve.ts')).defineServe],
+    phone: [
+      'Pair, list and revoke phones, which show the inbox',
+      async () => (await import('./phone.ts')).definePhone,
+    ],
     token: [
       'Make, show and revoke tokens for such agents',
       async () => (await import('./token.ts')).defineToken,

@@ -263,6 +263,18 @@ export function confirmAnswer(prompt: Prompt, decision: string): boolean {
   throw new HiveError('not_allowed', CONFIRM.notConfirmed(prompt.ask_id));
 }
 
+/** Shows these lines at the terminal of this process; true if the person typed `yes` there. */
+export function confirmTyped(lines: readonly string[], question: string): boolean {
+  const terminal = process.stdin.isTTY ? openTerminal() : null;
+  if (terminal === null) return false;
+  try {
+    writeSync(terminal, `${lines.join('\n')}\n${question}`);
+    return readLine(terminal) === 'yes';
+  } finally {
+    closeSync(terminal);
+  }
+}
+
 function linesToConfirm(prompt: Prompt): string[] {
   if (prompt.kind === 'permission') return permissionLines(prompt).map((text) => `  ${revealed(text)}`);
   const options = prompt.options.map(({ label }) => line(label)).join(' | ');

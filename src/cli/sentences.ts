@@ -20,6 +20,7 @@ export const ACTION = {
   settings: 'change settings',
   teams: 'change teams',
   tokens: 'read or change tokens',
+  phones: 'pair, list or revoke phones',
   runs: 'start or stop runs',
   prune: 'remove old records',
   coordinator: 'make an agent a coordinator',
@@ -429,6 +430,8 @@ export const SERVE = {
     `Made the first token and wrote it to ${file}. hive token show prints it.`,
   serving: (url: string): string => `Serving MCP at ${url}`,
   inbox: (url: string): string => `Serving the inbox at ${url}. Pair a phone with: hive phone add`,
+  notRecorded: (why: string): string =>
+    `hive phone and M-x hive-phone will not know where this inbox is (${why}). Give it to them with --url.`,
   noInbox: (folder: string): string =>
     `There is no page of the inbox in ${folder}. In a clone, run: npm run build`,
   badPort: (option: string, text: string): string =>
@@ -458,6 +461,36 @@ export const TOKEN = {
     `There is no token in ${file}. hive serve makes one when it starts, or make one with: hive token make default`,
   revoked: (name: string, at: string): string => `Revoked ${name} at ${at}. It no longer gives access.`,
   revokedAt: (at: string): string => `revoked ${at}`,
+} as const;
+
+export const PHONE = {
+  needsTerminal:
+    'Pairing a phone must be confirmed at a terminal, and Hive cannot tell that a person is typing here. Run the command in a terminal, or use M-x hive-phone in Emacs.',
+  scan: (address: string, code: string): string =>
+    `Open this with the phone's camera, or type the address there:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`,
+  nobodyCame: 'No phone has used the code, which no longer counts. Try again with: hive phone add',
+  compare: (name: string, phrase: string): string =>
+    `${name} has used the code. The phone shows four words; here they are:\n\n    ${phrase}\n`,
+  confirm: 'Does your phone show the same four words? Type yes to let it in; anything else refuses it: ',
+  refused: (name: string): string => `Not confirmed: ${name} was refused.`,
+  paired: (name: string): string =>
+    `Paired ${name}. It can answer questions. To let it allow permissions, too: hive phone allow, or M-x hive-phone-list in Emacs`,
+  revoked: (name: string): string => `Revoked ${name}. It has no access any more.`,
+  none: 'No phone is paired. Pair one with: hive phone add',
+  columns: ['PHONE', 'NAME', 'OF', 'STATE', 'SEEN', 'MAY', 'NOTIFICATIONS'],
+  state: (state: 'unconfirmed' | 'confirmed' | 'revoked', revoked_at: string): string =>
+    ({ unconfirmed: 'not confirmed', confirmed: 'paired', revoked: `revoked ${revoked_at}` })[state],
+  ago: (age: string): string => `${age} ago`,
+  mayAllow: 'answer and allow',
+  mayAnswer: 'answer',
+  push: { on: 'on', off: 'off', failed: 'failed' },
+  onlyEmacsAllows: (entry: string, path: string): string =>
+    `A phone gets the right to allow permissions in Emacs, with M-x hive-phone-list. You can also add ${entry} to the list "seats" in ${path} yourself, or set "terminal_may_allow": true there to do it at a terminal.`,
+  allowing: (name: string, key: string): string[] => [
+    `${name} (key ${key}) will be able to allow what agents ask for, from anywhere, as you can here.`,
+  ],
+  confirmAllow: 'Let it? Type yes to confirm: ',
+  notAllowed: (name: string): string => `Not confirmed: ${name} may still not allow anything.`,
 } as const;
 
 export const MCP = {

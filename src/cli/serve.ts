@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import { assetsAt } from '../adapters/inbox/assets.ts';
-import { createInbox, INBOX_PATH, type Inbox } from '../adapters/inbox/http.ts';
+import { createInbox, type Inbox } from '../adapters/inbox/http.ts';
 import { createMcpOverHttp } from '../adapters/mcp/http.ts';
 import type { Hive } from '../application/hive.ts';
+import { INBOX_PATH, inboxAddress } from '../domain/devices.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { MCP_PATH } from '../domain/installation.ts';
 import { NOWHERE } from '../domain/permission-rules.ts';
@@ -35,6 +36,7 @@ interface ServeOptions {
   key?: string;
   insecure?: boolean;
   inbox?: boolean;
+  inboxUrl?: string;
 }
 
 export function defineServe(command: Command): void {
@@ -46,6 +48,7 @@ export function defineServe(command: Command): void {
     .option('--key <file>', 'TLS key, PEM')
     .option('--insecure', 'allow plain http from other machines')
     .option('--inbox', 'serve the inbox too, for phones and browsers that hive phone has paired')
+    .option('--inbox-url <url>', 'serve the inbox, which phones reach at this address (of a proxy)')
     .action((options: ServeOptions) => serve(options));
 }
 
@@ -64,6 +67,7 @@ async function serve({ port, allowHost = [], insecure = false, ...options }: Ser
     if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
     process.stdout.write(`${SERVE.serving(serving.url)}\n`);
     if (serving.inbox_url !== null) process.stdout.write(`${SERVE.inbox(serving.inbox_url)}\n`);
+    if (serving.problem !== null) remark(serving.problem);
     await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
     await serving.close();
   } finally {
@@ -90,6 +94,8 @@ interface ServingOptions {
   cert?: string | undefined;
   key?: string | undefined;
   inbox?: boolean | undefined;
+  /** Where phones reach the inbox, if not at the address that this listens on. */
+  inboxUrl?: string | undefined;
 }
 
 interface Serving {
@@ -97,6 +103,8 @@ interface Serving {
   url: string;
   /** Where the inbox is; null if it is not served. */
   inbox_url: string | null;
+  /** Why `hive phone` will not know that; null when it does. */
+  problem: string | null;
   /** The file of the first token, if this start made it. */
   made_token: string | null;
   /** Lets waiting calls return first. */
@@ -121,7 +129,9 @@ const LIMITS = {
 /** @throws HiveError `invalid_input` for an address that cannot be listened on. */
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
   const { host, port, allowHost, cert } = options;
-  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]);
+  const named = options.inboxUrl === undefined ? null : inboxAddress(options.inboxUrl);
+  const own = named === null ? [] : [new URL(named).hostname];
+  const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost, ...own]);
   // The rules of the human who serves. Each rule says whether it applies to other machines.
   const rules = {
     seat: thisSeat(),
@@ -141,7 +151,10 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     },
   });
   const inbox =
-    options.inbox === true ? await startInbox(hive, { hosts, tls: cert !== undefined, strangers }) : null;
+    options.inbox === true || named !== null
+      ? await startInbox(hive, { hosts, tls: cert !== undefined, strangers })
+      : null;
+  let forget: (() => void) | null = null;
   try {
     const made_token = await makeFirstToken(hive);
     const server = listenerOf(options, (request, response) => {
@@ -151,12 +164,21 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     });
     server.on('connection', strangers.came);
     const address = await listen(server, host, port);
-    const origin = `${cert === undefined ? 'http' : 'https'}://${address}`;
+    const scheme = cert === undefined ? 'http' : 'https';
+    const inbox_url = inbox === null ? null : (named ?? addressFor(`${scheme}://${address}`, allowHost));
+    let problem: string | null = null;
+    try {
+      forget = inbox_url === null ? null : hive.devices.servedAt(inbox_url);
+    } catch (error) {
+      problem = SERVE.notRecorded(error instanceof Error ? error.message : String(error));
+    }
     return {
-      url: `${origin}${MCP_PATH}`,
-      inbox_url: inbox === null ? null : `${origin}${INBOX_PATH}`,
+      url: `${scheme}://${address}${MCP_PATH}`,
+      inbox_url,
+      problem,
       made_token,
       async close() {
+        forget?.();
         await inbox?.close();
         await mcp.close();
         server.closeAllConnections();
@@ -168,6 +190,13 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     await mcp.close();
     throw error;
   }
+}
+
+/** Where phones reach what listens on all addresses: the first name that it was given. */
+function addressFor(origin: string, allowHost: readonly string[]): string {
+  const url = new URL(INBOX_PATH, origin);
+  if (['0.0.0.0', '[::]'].includes(url.hostname)) url.hostname = allowHost[0] ?? 'localhost';
+  return url.href;
 }
 
 type Strangers = ReturnType<typeof createStrangers>;

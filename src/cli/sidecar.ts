@@ -14,17 +14,21 @@ import { ACTION, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
   serve?: string;
+  inbox?: boolean;
+  inboxUrl?: string;
   opencode?: string[];
 }
 
 export function defineSidecar(command: Command): void {
   command
     .option('--serve <address>', 'also do what hive serve does, at PORT or HOST:PORT')
+    .option('--inbox', 'with --serve: serve the inbox too')
+    .option('--inbox-url <url>', 'with --serve: serve the inbox, which phones reach at this address')
     .option('--opencode <url...>', 'also do what hive attach opencode does, with these servers')
     .action((options: SidecarOptions) => runSidecar(options));
 }
 
-async function runSidecar({ serve, opencode = [] }: SidecarOptions): Promise<void> {
+async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   const refuse = (unknown: 'refused' | 'allowed'): Promise<void> =>
@@ -50,7 +54,7 @@ async function runSidecar({ serve, opencode = [] }: SidecarOptions): Promise<voi
     let serving: Promise<(() => Promise<void>) | null> | null = null;
     // Only once the desk is open: problems are reported there.
     const opened = (): void => {
-      if (serve !== undefined) serving = serveAgents(hive, serve);
+      if (serve !== undefined) serving = serveAgents(hive, serve, inbox);
       if (opencode.length > 0) attach(hive, opencode);
     };
     await serveEmacs(hive, { ...here, input, output, stop, opened, ending: endSoon });
@@ -64,14 +68,19 @@ async function runSidecar({ serve, opencode = [] }: SidecarOptions): Promise<voi
 }
 
 /** Returns what ends it. The address may be taken, perhaps by another Emacs; that must not cost the human their desk. */
-async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<void>) | null> {
+async function serveAgents(
+  hive: Hive,
+  address: string,
+  inbox: Pick<SidecarOptions, 'inbox' | 'inboxUrl'>,
+): Promise<(() => Promise<void>) | null> {
   const colon = address.lastIndexOf(':');
   const host = colon === -1 ? '127.0.0.1' : address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   try {
     const { startServing, portOf } = await import('./serve.ts');
     const port = portOf('--serve', address.slice(colon + 1));
     if (!isLoopback(host)) throw invalidInput(SERVE.sidecarPlainHttp(host));
-    const serving = await startServing(hive, { host, port, allowHost: [] });
+    const serving = await startServing(hive, { host, port, allowHost: [], ...inbox });
+    if (serving.problem !== null) hive.log.warn(serving.problem);
     hive.log.info(SIDECAR.serving, { url: serving.url });
     return () => serving.close();
   } catch (error) {

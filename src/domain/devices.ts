@@ -6,6 +6,7 @@
 import { invalidInput } from './errors.ts';
 import { required } from './limits.ts';
 import { PUBLIC_KEY } from './seats.ts';
+import { isLoopback, isReadableByOthers } from './tokens.ts';
 
 /** A paired device, or one that waits until its human confirms it. */
 export interface Device {
@@ -98,7 +99,7 @@ export function createDevice(
   if (!PUBLIC_KEY.test(key)) throw invalidInput('The key of a device is 32 bytes in base64url.');
   return {
     device_id,
-    name: required('name of the device', name, LONGEST_NAME),
+    name: required('name of the device', name.trim(), LONGEST_NAME),
     human,
     key,
     paired_at: now,
@@ -114,6 +115,14 @@ export function createDevice(
 export function isAdmitted({ confirmed_at, revoked_at }: Device): boolean {
   return confirmed_at !== null && revoked_at === null;
 }
+
+/** What a device may do at all, for lists: it waits until its human has compared the phrases, it is in use, or was revoked. */
+export function stateOf({ confirmed_at, revoked_at }: Device): DeviceState {
+  if (revoked_at !== null) return 'revoked';
+  return confirmed_at === null ? 'unconfirmed' : 'confirmed';
+}
+
+export type DeviceState = 'unconfirmed' | 'confirmed' | 'revoked';
 
 /** Whether an answer that a device signed at this time is from now. The time of the store counts, not the device's. */
 export function isFresh(signed_at: string, now: string): boolean {
@@ -159,4 +168,37 @@ export function phraseOf(digest: Uint8Array, words: readonly string[]): string {
     return words[Number((bits >> shift) & BigInt(2 ** BITS - 1))] ?? '';
   });
   return chosen.join(' ');
+}
+
+// ---- Where the inbox is ----
+
+/** The path of the inbox on every server. */
+export const INBOX_PATH = '/inbox';
+
+/** The address of the inbox, as its human wrote it or without the path. @throws HiveError `invalid_input`. */
+export function inboxAddress(given: string): string {
+  const url = URL.parse(given);
+  const isPlain =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    [url.username, url.password, url.search, url.hash].every((part) => part === '') &&
+    ['/', INBOX_PATH, `${INBOX_PATH}/`].includes(url.pathname);
+  if (!isPlain)
+    throw invalidInput(`${given} is not the address of an inbox: it looks like https://hive.example.org.`);
+  return `${url.origin}${INBOX_PATH}`;
+}
+
+/** What the QR code shows. What follows # is not sent to any server. */
+export function pairingAddress(address: string, code: string): string {
+  return `${address}#code=${shownCode(code)}`;
+}
+
+/** Why a phone cannot use the inbox at this address, as a sentence; null if it can. */
+export function whyOutOfReach(address: string): string | null {
+  const url = new URL(address);
+  if (isLoopback(url.hostname))
+    return `${url.host} is this machine only, so no phone can open it. Put a proxy with TLS before it and name it with hive serve --inbox-url (docs/inbox.md shows how).`;
+  if (isReadableByOthers(url))
+    return `A browser makes no key on a page that came over plain HTTP. Serve the inbox over https (docs/inbox.md shows how).`;
+  return null;
 }

@@ -4,15 +4,26 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect, flush, forget, reconnect, type State, useInbox } from './model.ts';
 import { PromptScreen } from './prompt.tsx';
 import { HistoryScreen, MessagesScreen, ReportsScreen, SessionsScreen } from './screens.tsx';
+import { keepShell } from './shell.ts';
 import { WaitingScreen } from './waiting.tsx';
 import { WORDS } from './words.ts';
 
 const SCREENS = [
-  { path: '', name: WORDS.waiting, Screen: WaitingScreen },
-  { path: 'agents', name: WORDS.sessions, Screen: SessionsScreen },
-  { path: 'messages', name: WORDS.messages, Screen: MessagesScreen },
-  { path: 'reports', name: WORDS.reports, Screen: ReportsScreen },
-  { path: 'history', name: WORDS.history, Screen: HistoryScreen },
+  { path: '', name: WORDS.waiting, icon: 'M4 13h4l2 3h4l2-3h4M4 13l3-8h10l3 8v6H4z', Screen: WaitingScreen },
+  {
+    path: 'agents',
+    name: WORDS.sessions,
+    icon: 'M7 9h10v10H7zM12 9V5M10 13v2M14 13v2M4 13v3M20 13v3',
+    Screen: SessionsScreen,
+  },
+  { path: 'messages', name: WORDS.messages, icon: 'M4 5h16v11H10l-4 4v-4H4z', Screen: MessagesScreen },
+  { path: 'reports', name: WORDS.reports, icon: 'M6 4h12v16H6zM9 9h6M9 13h6M9 17h3', Screen: ReportsScreen },
+  {
+    path: 'history',
+    name: WORDS.history,
+    icon: 'M5 12a7 7 0 1 0 2-5L5 9M5 5v4h4M12 8v4l3 2',
+    Screen: HistoryScreen,
+  },
 ] as const;
 
 function App(): VNode {
@@ -60,9 +71,12 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
         )}
       </main>
       <nav aria-label={WORDS.title}>
-        {SCREENS.map(({ path: to, name }) => (
+        {SCREENS.map(({ path: to, name, icon }) => (
           <a key={to} href={`#/${to}`} aria-current={to === path ? 'page' : undefined}>
-            {name}
+            <svg viewBox="0 0 24 24" aria-hidden="true">
+              <path d={icon} />
+            </svg>
+            <span>{name}</span>
             {to === '' && waiting > 0 ? <span class="count">{waiting}</span> : null}
             {to === 'messages' && inbox.mentions.length > 0 ? (
               <span class="count">{inbox.mentions.length}</span>
@@ -111,8 +125,7 @@ document.addEventListener('visibilitychange', () => {
   reconnect();
   void flush().catch(() => undefined);
 });
-if ('serviceWorker' in navigator)
-  void navigator.serviceWorker.register('/inbox/worker.js', { scope: '/inbox' });
+if ('serviceWorker' in navigator) void keepShell();
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

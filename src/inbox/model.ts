@@ -7,7 +7,7 @@ import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
-import { entries, sendQueued, tidy } from './outbox.ts';
+import { entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 
@@ -217,7 +217,6 @@ export async function readWelcome(): Promise<void> {
 export async function connect(): Promise<void> {
   try {
     const device = (await (await storage()).get('device', 'own')) ?? null;
-    await tidy();
     update({ device, outbox: await entries() });
   } catch (error) {
     update({ refused: error instanceof Error ? error.message : String(error) });

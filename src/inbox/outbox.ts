@@ -70,12 +70,6 @@ async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate)
 
 const timeOf = (queued: Queued): string | null => (queued.kind === 'answer' ? queued.responded_at : null);
 
-/** Takes out the answers that simply counted: what they answered is in the history. */
-export async function tidy(): Promise<void> {
-  for (const { number, fate } of await entries())
-    if (number !== undefined && fate.state === 'done' && fate.reply.accepted === true) await dismiss(number);
-}
-
 const LOCK = 'hive-outbox';
 /** A page that the phone has put to sleep keeps its lock. What two pages send twice counts once. */
 const LOCK_MS = 60_000;

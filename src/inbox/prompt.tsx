@@ -53,7 +53,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
         {problem}
       </p>
       {shown === null ? (
-        <p>{problem === null ? WORDS.loading : ''}</p>
+        <h1 tabIndex={-1}>{problem === null ? WORDS.loading : WORDS.question}</h1>
       ) : (
         <Question prompt={shown} entry={entry} inbox={inbox} isWhole={prompt !== null} />
       )}
@@ -81,9 +81,15 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
           {isPermission ? <span class="badge">{WORDS.permission}</span> : null}
           {urgency === 'critical' ? <span class="badge critical">{WORDS.critical}</span> : null}
         </p>
-        <h1 dir={isPermission ? 'ltr' : 'auto'} tabIndex={-1}>
-          {isPermission ? revealedSource(question) : <Plain text={question} />}
-        </h1>
+        {isPermission ? (
+          <h1 class="command" dir="ltr" tabIndex={-1}>
+            {revealedSource(question)}
+          </h1>
+        ) : (
+          <h1 dir="auto" tabIndex={-1}>
+            <Plain text={question} />
+          </h1>
+        )}
       </header>
       <Times prompt={prompt} />
       {notes.length > 0 ? (
@@ -278,7 +284,7 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, reading, isWhole }: Answer
           {WORDS.send}
         </button>
       ) : null}
-      <div ref={reading.end} />
+      <div ref={reading.end} class="end" />
       {bars.map((why) => (
         <p class="barred" key={why}>
           {why}

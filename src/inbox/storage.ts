@@ -78,15 +78,20 @@ let opened: Promise<IDBPDatabase<InboxSchema>> | null = null;
 
 /** The database of this device. @throws Error where the browser keeps nothing for the page. */
 export function storage(): Promise<IDBPDatabase<InboxSchema>> {
-  opened ??= openDB<InboxSchema>('hive-inbox', 1, {
-    upgrade(database) {
-      database.createObjectStore('device');
-      database.createObjectStore('outbox', { keyPath: 'number', autoIncrement: true });
-    },
-  }).catch((error: unknown) => {
+  opened ??= open().catch((error: unknown) => {
     // Tried again by whatever needs it next.
     opened = null;
     throw new Error(WORDS.noStorage, { cause: error });
   });
   return opened;
+}
+
+/** Some browsers refuse it at once, others later. */
+async function open(): Promise<IDBPDatabase<InboxSchema>> {
+  return openDB<InboxSchema>('hive-inbox', 1, {
+    upgrade(database) {
+      database.createObjectStore('device');
+      database.createObjectStore('outbox', { keyPath: 'number', autoIncrement: true });
+    },
+  });
 }

@@ -28,6 +28,8 @@ function block(token: MarkedToken): ComponentChildren {
   switch (token.type) {
     case 'space':
     case 'def':
+    // Its list item shows it.
+    case 'checkbox':
       return null;
     case 'heading':
       // A heading of an agent's text is below those of the page.

@@ -1,9 +1,7 @@
 /** What waits, in the order of Emacs: whose agent is blocked comes first, then the urgent, then what expires soonest. */
 import type { VNode } from 'preact';
 import type { ListedPrompt, State } from './model.ts';
-import { Fate } from './prompt.tsx';
 import { storeTime } from './server.ts';
-import type { OutboxEntry } from './storage.ts';
 import { Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
@@ -36,7 +34,6 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.waiting}</h1>
-      <Outcomes entries={inbox.outbox} />
       {mine.length === 0 ? (
         <p class="empty" data-test="nothing">
           {WORDS.nothingWaits}
@@ -47,40 +44,6 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
       <More title={WORDS.forOthers(others.length)} prompts={others} queued={queued} />
       <More title={WORDS.snoozed(snoozed.length)} prompts={snoozed} queued={queued} />
     </>
-  );
-}
-
-/** What this phone sent and what did not simply count: nothing of that is on any other list. */
-function Outcomes({ entries }: { entries: readonly OutboxEntry[] }): VNode | null {
-  const told = entries.filter(
-    ({ fate }) => fate.state !== 'queued' && !(fate.state === 'done' && fate.reply.accepted === true),
-  );
-  if (told.length === 0) return null;
-  return (
-    <section class="outcome" aria-label={WORDS.yourAnswers}>
-      {told.map((entry) => (
-        <Outcome key={entry.number} entry={entry} />
-      ))}
-    </section>
-  );
-}
-
-function Outcome({ entry }: { entry: OutboxEntry }): VNode {
-  const { queued, fate } = entry;
-  return (
-    <div>
-      {queued.kind === 'answer' ? (
-        <a href={`#/ask/${queued.ask_id}`}>
-          {WORDS.answer}: <Plain text={queued.decision} />
-        </a>
-      ) : (
-        <p>
-          {WORDS.yourMessage}: <Plain text={queued.body} />
-        </p>
-      )}
-      {/* One more tap is for whoever has read it again. */}
-      {fate.state === 'delayed' ? <p>{WORDS.delayed}</p> : <Fate entry={entry} />}
-    </div>
   );
 }
 

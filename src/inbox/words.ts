@@ -24,6 +24,7 @@ export const WORDS = {
   critical: 'critical',
   permission: 'permission',
   back: 'Back',
+  question: 'Question',
   context: 'Context',
   addedByAgent: 'Added by the agent',
   chooseSeveral: 'You can choose several.',
@@ -34,8 +35,6 @@ export const WORDS = {
   queued: 'Queued. It is sent as soon as the server can be reached.',
   queuedShort: 'queued',
   sent: 'Answered.',
-  yourAnswers: 'Your answers',
-  yourMessage: 'Your message',
   otherHive: 'It was meant for another hive than the one that this phone is paired with now.',
   noStorage:
     'This browser keeps nothing for this page, so no answer would be safe here. A private window does that.',
@@ -51,7 +50,7 @@ export const WORDS = {
   expired: 'It expired without an answer. You can still answer; the agent gets it late.',
   cancelled: 'It was cancelled.',
   answered: (by: string): string => `Answered by ${by}`,
-  readToEnd: 'Read it from its beginning to its end to answer.',
+  readToEnd: 'Read to the end to answer.',
   zoomed: 'Zoom out to answer: all of it has to be on the screen.',
   mayNotAllow:
     'This phone may refuse, but not allow. To change that, run M-x hive-phone-list in Emacs, and allow it there.',

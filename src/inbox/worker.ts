@@ -45,11 +45,9 @@ worker.addEventListener('fetch', (event) => {
   if (isShell) event.respondWith(fromShell(event.request, pathname));
 });
 
-/** The server's file while it can be reached, since it may be newer; else the kept one. */
+/** The kept file: those of one build belong together. A new build comes with a new worker (shell.ts asks for it). */
 async function fromShell(request: Request, pathname: string): Promise<Response> {
   const cache = await caches.open(SHELL.name);
   const kept = await cache.match(pathname);
-  // The names of scripts change with their content: what is kept is what is meant.
-  if (kept !== undefined) return kept;
-  return fetch(request);
+  return kept ?? fetch(request);
 }

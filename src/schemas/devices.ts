@@ -28,3 +28,10 @@ export const callParams = z.object({
   method: z.string().max(100),
   params: z.record(z.string(), z.unknown()).optional(),
 });
+
+// ---- From Emacs ----
+
+/** `phone/invite`: where the inbox is, if this machine does not serve it. */
+export const inviteParams = z.object({ url: z.string().min(1).max(2_000).nullish() });
+/** `phone/paired`: the code that was shown. */
+export const pairedParams = z.object({ code: z.string().min(1).max(40) });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { agingTables } from '../../src/infrastructure/store/prune.ts';
 import { countOf, endSession, grow } from '../support/ageing.ts';
+import { pair } from '../support/devices.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
@@ -38,6 +39,21 @@ it('removes a revoked token, and a connection whose session is gone or never was
   grow(store, DAYS + 1);
   await hive.retention.sweep(DAYS);
   expect(countOf(store, 'connections')).toBe(0);
+});
+
+it('removes a revoked device, and pairing codes that ended long ago', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  for (const name of ['kept', 'revoked']) await pair(hive, name);
+  await hive.devices.revoke('revoked', 'ada');
+  grow(store, DAYS + 1);
+  await hive.store.write((tx) =>
+    tx.devices.putPairing({ code_digest: 'open', human: 'ada', expires_at: tx.now, device_id: null }),
+  );
+  expect(await hive.retention.preview(DAYS)).toMatchObject({ devices: 1, pairings: 2 });
+  expect(await hive.retention.sweep(DAYS)).toMatchObject({ devices: 1, pairings: 2 });
+  expect((await hive.devices.list()).map(({ name }) => name)).toEqual(['kept']);
+  expect(countOf(store, 'pairings')).toBe(1);
 });
 
 it('removes sessions that ended long ago, unless a prompt or a living child still needs them', async () => {

@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { checksumsContract } from './checksums-contract.ts';
 import { deliveriesContract } from './deliveries-contract.ts';
+import { devicesContract } from './devices-contract.ts';
 import { eventsContract } from './events-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { historyContract } from './history-contract.ts';
@@ -41,6 +42,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('checksums', { tags: ['no-authority'] }, () => checksumsContract(engine));
     describe('winners', { tags: ['one-winner', 'silence', 'late'] }, () => winnersContract(engine));
     describe('humans', { tags: ['provenance'] }, () => humansContract(engine));
+    describe('devices', { tags: ['provenance'] }, () => devicesContract(engine));
     describe('lists', () => listsContract(engine));
     describe('waits', { tags: ['state-not-events'] }, () => waitsContract(engine));
     describe('names', () => namesContract(engine));

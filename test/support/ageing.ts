@@ -32,6 +32,7 @@ const TIMES = [
   ['connections', 'opened_at'],
   ['tokens', 'revoked_at'],
   ['devices', 'revoked_at'],
+  ['pairings', 'expires_at'],
   ['messages', 'at'],
   ['events', 'at'],
   // Not runs: a row that anything but Hive has changed has lost its mark, and its run ends.

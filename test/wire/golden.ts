@@ -10,7 +10,7 @@ import { lengthened, REFERENCES, shortened } from './golden-prompt.ts';
 
 const FOLDER = join(import.meta.dirname, 'golden');
 const ID =
-  /\b(ask|response|desk|connection|msg|mention|ping|card|report|interrupt|turn|store)-[0-9a-z][0-9a-z-]{11,}/g;
+  /\b(ask|response|device|desk|connection|msg|mention|ping|card|report|interrupt|turn|store)-[0-9a-z][0-9a-z-]{11,}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const SECONDS = /\b\d+(\.\d+)? s after /g;
 /** What differs from machine to machine and run to run. */

@@ -1,10 +1,12 @@
 /** Every method and notification between Emacs and the sidecar, exactly as on the wire. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { answerDialog } from '../support/dialogs.ts';
-import { ask, HUMAN, introduce, openTestHive, SEAT_SECRET } from '../support/hive.ts';
+import { ask, HUMAN, introduce, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
+import { trustFileOf } from '../support/human-file.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
@@ -168,6 +170,39 @@ test('a further seat is registered by a desk whose own key is, and by no other',
   const sidecar = await startSidecar(tempStore(), { env, handshake: false });
   await sidecar.request('initialize', { ...INITIALIZE, seat_key: SEAT_SECRET });
   await exchange(sidecar, 'seat/register', laptop);
+});
+
+test('a phone is paired at a desk, listed, let allow permissions, and revoked', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const env = { XDG_CONFIG_HOME: tempFolder() };
+  const sidecar = await startSidecar(store, { env, handshake: false });
+  await sidecar.request('initialize', { ...INITIALIZE, seat_key: SEAT_SECRET });
+  sidecar.notify('initialized', {});
+  await expect(sidecar.request('phone/invite', {})).rejects.toThrow(/No inbox is served/);
+  // What is random, and what is long, has the same form each time.
+  const steady = { code: '7K3M-9Q2X', qr_svg: '<svg …>', qr_blocks: '█▀▀█ …', phrase: 'able acid also army' };
+  const request = { method: 'phone/invite', params: { url: 'https://hive.example.org' } };
+  const { code, ...invited } = await sidecar.request(request.method, request.params);
+  expect([invited.qr_svg.slice(0, 4), invited.qr_blocks.slice(0, 4)]).toEqual(['<svg', '████']);
+  const address = invited.address.replace(code, steady.code);
+  const { phrase: _, ...shown } = steady;
+  expectGolden('sidecar/phone/invite', { request, reply: { result: { ...invited, ...shown, address } } });
+  expect(await sidecar.request('phone/paired', { code })).toEqual({ phone: null, phrase: null });
+  const { device_id } = await hive.devices.pair({ code, name: "Ada's phone", key: 'A'.repeat(43) });
+  const paired = await sidecar.request('phone/paired', { code });
+  expect(paired.phrase).toMatch(/^[a-z]+( [a-z]+){3}$/);
+  expectGolden('sidecar/phone/paired', {
+    request: { method: 'phone/paired', params: { code: steady.code } },
+    reply: { result: { ...paired, phrase: steady.phrase } },
+  });
+  await exchange(sidecar, 'phone/confirm', { device_id });
+  await exchange(sidecar, 'phone/allow', { device_id });
+  await exchange(sidecar, 'phone/list', {});
+  await exchange(sidecar, 'phone/revoke', { device_id });
+  await expectTold(sidecar, 'phone/changed', ({ state }) => state === 'revoked');
+  const { seats } = JSON.parse(readFileSync(trustFileOf(env.XDG_CONFIG_HOME), 'utf8')) as { seats: unknown[] };
+  expect(seats, 'the key of the phone is gone, and that of the desk is there').toMatchObject([{ key: SEAT.key }]);
 });
 
 test('what agents send unasked is listed', async () => {

@@ -40,6 +40,7 @@ import {
   type NotifyThen,
 } from './method.ts';
 import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
+import { notifyPhones, phoneMethods } from './phones.ts';
 import { keepMalformed, notifyPrompts, promptMethods, receiveResponse, sentenceOf } from './prompts.ts';
 import { ruleMethods } from './rules.ts';
 import { notifySessions, sessionMethods } from './sessions.ts';
@@ -55,6 +56,7 @@ export const METHODS: Methods = {
   ...turnMethods,
   ...editorMethods,
   ...outreachMethods,
+  ...phoneMethods,
   ...noticeMethods,
   ...deskMethods,
   ...historyMethods,
@@ -71,6 +73,7 @@ const EVENT_NOTIFIERS: readonly EventNotifier[] = [
   notifyOutreach,
   notifySessions,
   notifyTurns,
+  notifyPhones,
   notifyPreferences,
   notifyNotices,
 ];

@@ -98,6 +98,7 @@ export const NOTIFICATIONS = [
   'outreach/changed',
   'session/changed',
   'turn/changed',
+  'phone/changed',
   'desk/open_prompt',
   'desk/preferences_changed',
   'desk/notice',

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
-import type { Device } from '../../domain/devices.ts';
+import { type Device, INBOX_PATH } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { deviceParams, pairParams, sessionParams } from '../../schemas/devices.ts';
@@ -14,9 +14,6 @@ import { type Assets, sendAsset } from './assets.ts';
 import { createInboxCalls } from './calls.ts';
 import { createInboxSessions, type InboxSession, verifyPairing } from './sessions.ts';
 import { createInboxStreams } from './streams.ts';
-
-/** Where the inbox is. */
-export const INBOX_PATH = '/inbox';
 
 export interface InboxOptions {
   /** The files of the page, by path. */
@@ -60,6 +57,9 @@ const HEADERS = {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    // No text can become HTML or a script, by any mistake of the page. Its one policy names the service worker.
+    "require-trusted-types-for 'script'",
+    'trusted-types hive-worker',
   ].join('; '),
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',

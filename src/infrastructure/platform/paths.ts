@@ -25,6 +25,11 @@ export function runsKeyFile(env: Environment): string {
   return join(dirname(trustFile(env)), 'runs.key');
 }
 
+/** Where the inbox of a store is served (inbox-file.ts). */
+export function inboxFile(env: Environment, store_id: string): string {
+  return join(dirname(trustFile(env)), `inbox-${store_id.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
+}
+
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */
 export function storeAddress(env: Environment): string {
   const given = env['HIVE_STORE'];

@@ -53,6 +53,15 @@ export function addSeat(env: Environment, seat: Seat): void {
   rewriteTrust(env, (text) => withSeat(text, seat));
 }
 
+/** Takes the seat with this key out of the person's file. An empty list stays: without one, the next key would register itself. */
+export function removeSeat(env: Environment, key: string): void {
+  rewriteTrust(env, (text) => {
+    const content = JSON.parse(text) as { seats?: Seat[] };
+    const seats = (content.seats ?? []).filter((seat) => seat.key !== key);
+    return `${JSON.stringify({ ...content, seats }, null, 2)}\n`;
+  });
+}
+
 /**
  * Replaces the person's file, or makes it, with what `change` makes of its text. Nobody ever reads half of it, and what
  * somebody else has written since is not overwritten.

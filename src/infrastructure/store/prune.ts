@@ -101,6 +101,9 @@ const TOKENS: Kind = { table: 'tokens', key: 'name', where: 'revoked_at < $1', w
 
 const DEVICES: Kind = { table: 'devices', key: 'device_id', where: 'revoked_at < $1', with: [] };
 
+/** A pairing code, used or not. */
+const PAIRINGS: Kind = { table: 'pairings', key: 'code_digest', where: 'expires_at < $1', with: [] };
+
 const RUNS: Kind = { table: 'runs', key: 'run_id', where: `status = 'ended' AND changed_at < $1`, with: [] };
 
 const TURNS: Kind = {
@@ -142,11 +145,23 @@ export const pruneMentions = (sql: Sql): Pruning => pruning(sql, MENTIONS);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
 export const pruneRuns = (sql: Sql): Pruning => pruning(sql, RUNS);
 export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
-export const pruneDevices = (sql: Sql): Pruning => pruning(sql, DEVICES);
+export const pruneDevices = (sql: Sql): Pruning => pruning(sql, DEVICES, PAIRINGS);
 
 /** Everything that retention removes. Desks and events have their own rules. */
 export function agingTables(): ReadonlySet<string> {
-  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, DEVICES, RUNS, TURNS, OUTREACH, QUOTAS];
+  const kinds = [
+    PROMPTS,
+    MESSAGES,
+    SESSIONS,
+    CONNECTIONS,
+    TOKENS,
+    DEVICES,
+    PAIRINGS,
+    RUNS,
+    TURNS,
+    OUTREACH,
+    QUOTAS,
+  ];
   const tables = kinds.flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
   return new Set([...tables, 'desks', 'events']);
 }

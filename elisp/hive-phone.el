@@ -1,0 +1,280 @@
+;;; hive-phone.el --- Phones that show the inbox  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Author: The Hive contributors
+;; Assisted-by: AGENT_NAME:MODEL_VERSION
+
+;;; Commentary:
+
+;; `hive-phone' pairs a phone or a browser with this hive: it shows a QR code
+;; for the phone's camera.  When the phone has used the code, both show a
+;; phrase of four words, and you say whether they are the same.  Nothing that
+;; arrives asks you: the buffer shows the phrase, and a key of yours asks.
+;; `hive-phone-list' shows the phones that are paired; there you revoke one,
+;; or let one allow permissions.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-messages)
+(require 'hive-notify)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'tabulated-list)
+
+(defface hive-phone-code '((t :foreground "white" :background "black"))
+  "A QR code made of characters.
+A camera reads it only if its blocks are lighter than the rest."
+  :group 'hive)
+
+(defun hive-phone--failed (err)
+  "Show ERR, of a request about phones."
+  (hive-announce 'from-sidecar (hive-text-line (plist-get err :text) 400)))
+
+(defun hive-phone--name (phone)
+  "Return the name of PHONE, which the phone has chosen."
+  (hive-text-line (plist-get phone :name) 60))
+
+;;;; Pairing one
+
+(defconst hive-phone--buffer "*hive phone*" "The name of the buffer that pairs a phone.")
+
+(defvar-local hive-phone--invited nil "The open pairing code, as the sidecar returned it.")
+(defvar-local hive-phone--paired nil "The phone that has used the code, or nil.")
+(defvar-local hive-phone--phrase nil "The phrase that this phone shows, or nil.")
+
+(defvar hive-phone-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map special-mode-map)
+    (define-key map (kbd "c") #'hive-phone-compare)
+    (define-key map (kbd "w") #'hive-phone-copy)
+    map)
+  "Keymap of `hive-phone-mode'.")
+
+(define-derived-mode hive-phone-mode special-mode "Hive-Phone"
+  "Major mode of the buffer that pairs a phone.
+\\<hive-phone-mode-map>\\[hive-phone-compare] asks whether the phone shows the same phrase, once it has used the code.
+\\[hive-phone-copy] copies the address.
+\\{hive-phone-mode-map}"
+  (hive-wrap-words)
+  (setq bidi-paragraph-direction 'left-to-right)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--look))))
+
+(defun hive-phone--insert-code ()
+  "Insert the QR code: a picture if this frame shows pictures, else blocks."
+  (if (and (display-images-p) (image-type-available-p 'svg))
+      (insert-image (create-image (plist-get hive-phone--invited :qr_svg) 'svg t)
+                    (hive-words 'phone-picture))
+    (insert (propertize (plist-get hive-phone--invited :qr_blocks) 'face 'hive-phone-code)))
+  (insert "\n\n"))
+
+(defun hive-phone--insert-phone ()
+  "Insert what the phone that has used the code is called, and its phrase."
+  (let ((name (hive-phone--name hive-phone--paired)))
+    (insert (pcase (plist-get hive-phone--paired :state)
+              ("confirmed" (hive-words 'phone-confirmed name))
+              ("revoked" (hive-words 'phone-refused name))
+              (_ (concat (hive-words 'phone-used name) "\n\n    "
+                         (propertize hive-phone--phrase 'face 'bold) "\n\n"
+                         (substitute-command-keys (hive-words 'phone-keys)))))
+            "\n")))
+
+(defun hive-phone--print ()
+  "Print the buffer that pairs a phone."
+  (let ((inhibit-read-only t))
+    (erase-buffer)
+    (if hive-phone--paired (hive-phone--insert-phone)
+      (let ((warning (plist-get hive-phone--invited :warning)))
+        (when (stringp warning)
+          (insert (propertize (hive-text-inert warning) 'face 'hive-warning) "\n\n")))
+      (hive-phone--insert-code)
+      (insert (hive-words 'phone-scan
+                          (hive-text-inert (plist-get hive-phone--invited :address))
+                          (plist-get hive-phone--invited :code)
+                          (format-time-string
+                           "%H:%M" (hive-text-seconds (plist-get hive-phone--invited :expires_at))))
+              "\n"))
+    (goto-char (point-min))))
+
+(defun hive-phone--show (invited)
+  "Go to the buffer that pairs a phone with the code of INVITED."
+  ;; A camera needs all of the code, which is most of a terminal.
+  (pop-to-buffer-same-window (get-buffer-create hive-phone--buffer))
+  (hive-phone-mode)
+  (setq hive-phone--invited invited hive-phone--paired nil hive-phone--phrase nil)
+  (hive-phone--print))
+
+(defun hive-phone--look ()
+  "Ask the sidecar which phone has used the code that is shown, if any."
+  (let ((buffer (get-buffer hive-phone--buffer)))
+    (when (and buffer (buffer-local-value 'hive-phone--invited buffer))
+      (let ((code (plist-get (buffer-local-value 'hive-phone--invited buffer) :code)))
+        (hive-rpc-request
+         'phone/paired (list :code code)
+         :success (lambda (result) (hive-phone--found buffer code result))
+         :error #'hive-phone--failed)))))
+
+(defun hive-phone--found (buffer code result)
+  "Show in BUFFER the phone in RESULT, which has used CODE."
+  (let ((phone (plist-get result :phone)))
+    (when (and (consp phone) (buffer-live-p buffer))
+      (with-current-buffer buffer
+        ;; Another code may be shown by now.
+        (when (equal code (plist-get hive-phone--invited :code))
+          (let ((is-new (null hive-phone--paired)))
+            (setq hive-phone--paired phone
+                  hive-phone--phrase (hive-text-line (plist-get result :phrase) 100))
+            (hive-phone--print)
+            (when (and is-new (equal (plist-get phone :state) "unconfirmed"))
+              (hive-announce 'phone-arrived (hive-phone--name phone)))))))))
+
+(defun hive-phone-copy ()
+  "Copy the address with the code, for a browser on this machine."
+  (interactive nil hive-phone-mode)
+  (kill-new (plist-get hive-phone--invited :address))
+  (hive-say 'phone-copied))
+
+(defun hive-phone-compare ()
+  "Say whether the phone shows the phrase of this buffer.
+If it does, the phone is let in.  If it does not, it is refused: then
+somebody else has used the code."
+  (interactive nil hive-phone-mode)
+  (let ((phone hive-phone--paired) (phrase hive-phone--phrase))
+    (unless phone (hive-fail 'phone-none-yet))
+    (unless (equal (plist-get phone :state) "unconfirmed") (hive-fail 'phone-decided))
+    (hive-rpc-request
+     (if (yes-or-no-p (hive-words 'phone-same? (hive-phone--name phone) phrase))
+         'phone/confirm
+       'phone/revoke)
+     (list :device_id (plist-get phone :device_id))
+     :success (lambda (_result) (hive-phone--look))
+     :error #'hive-phone--failed)))
+
+;;;###autoload
+(defun hive-phone (&optional url)
+  "Pair a phone with this hive: show a QR code for its camera.
+The phone then answers the questions of your agents.  URL is where the
+inbox is; by default where `hive-serve' or `hive serve' on this machine
+serves it.  With a prefix argument, ask for it."
+  (interactive (list (and current-prefix-arg (read-string (hive-words 'phone-url)))))
+  (hive-rpc-request 'phone/invite (list :url (unless (equal url "") url))
+                    :success #'hive-phone--show
+                    :error #'hive-phone--failed))
+
+;;;; All phones
+
+(defconst hive-phone--list "*hive phones*" "The name of the list's buffer.")
+
+(defvar hive-phone-list-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map tabulated-list-mode-map)
+    (define-key map (kbd "k") #'hive-phone-revoke)
+    (define-key map (kbd "a") #'hive-phone-allow)
+    (define-key map (kbd "+") #'hive-phone)
+    map)
+  "Keymap of `hive-phone-list-mode'.")
+
+(define-derived-mode hive-phone-list-mode tabulated-list-mode "Hive-Phones"
+  "Major mode of the list of phones.
+\\<hive-phone-list-mode-map>\\[hive-phone-revoke] revokes a phone, \\[hive-phone-allow] lets one allow permissions, \\[hive-phone] pairs another one.
+\\{hive-phone-list-mode-map}"
+  (setq tabulated-list-format
+        (vector (list (hive-words 'column-phone) 24 t)
+                (list (hive-words 'column-phone-of) 10 t)
+                (list (hive-words 'column-phone-state) 14 t)
+                (list (hive-words 'column-phone-seen) 8 nil)
+                (list (hive-words 'column-phone-may) 18 t)
+                (list (hive-words 'column-phone-push) 14 nil)))
+  (setq tabulated-list-padding 1)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--refresh)))
+  (tabulated-list-init-header))
+
+(defun hive-phone--entry (phone)
+  "Return the row of PHONE."
+  (list phone
+        (vector (hive-phone--name phone)
+                (hive-text-line (plist-get phone :human) 20)
+                (pcase (plist-get phone :state)
+                  ("unconfirmed" (propertize (hive-words 'phone-unconfirmed) 'face 'hive-warning))
+                  ("revoked" (propertize (hive-words 'phone-revoked) 'face 'hive-shadow))
+                  (_ (hive-words 'phone-in-use)))
+                (hive-text-age (plist-get phone :seen_at))
+                (if (hive-rpc-true-p phone :may_allow)
+                    (propertize (hive-words 'phone-may-allow) 'face 'hive-warning)
+                  (hive-words 'phone-may-answer))
+                (pcase (plist-get phone :push)
+                  ("on" (hive-words 'phone-push-on))
+                  ("failed" (propertize (hive-text-line (plist-get phone :push_failed) 80)
+                                        'face 'hive-critical))
+                  (_ "")))))
+
+(defun hive-phone--refresh ()
+  "Fetch the phones and print them, if their list exists."
+  (when (get-buffer hive-phone--list)
+    (hive-rpc-request
+     'phone/list nil
+     :success (lambda (result)
+                (let ((buffer (get-buffer hive-phone--list)))
+                  (when buffer
+                    (with-current-buffer buffer
+                      (setq tabulated-list-entries
+                            (mapcar #'hive-phone--entry (append (plist-get result :phones) nil)))
+                      (tabulated-list-print t)))))
+     :error #'hive-phone--failed)))
+
+(defun hive-phone--at-point ()
+  "Return the phone on this line."
+  (or (tabulated-list-get-id) (hive-fail 'phone-none-here)))
+
+(defun hive-phone-revoke ()
+  "Take away the access of the phone on this line, at once.
+It has to be paired again to come in."
+  (interactive nil hive-phone-list-mode)
+  (let* ((phone (hive-phone--at-point)) (name (hive-phone--name phone)))
+    (when (y-or-n-p (hive-words 'phone-revoke? name))
+      (hive-rpc-request
+       'phone/revoke (list :device_id (plist-get phone :device_id))
+       :success (lambda (result)
+                  (let ((problem (plist-get result :problem)))
+                    (if (stringp problem)
+                        (hive-announce 'from-sidecar (hive-text-line problem 400))
+                      (hive-announce 'phone-is-revoked name)))
+                  (hive-phone--refresh))
+       :error #'hive-phone--failed))))
+
+(defun hive-phone-allow ()
+  "Let the phone on this line allow what agents ask for.
+Its key is then listed among your seats, in your own file."
+  (interactive nil hive-phone-list-mode)
+  (let ((phone (hive-phone--at-point)))
+    (unless (equal (plist-get phone :state) "confirmed") (hive-fail 'phone-not-paired))
+    (when (yes-or-no-p (hive-words 'phone-allow? (hive-phone--name phone)))
+      (hive-rpc-request
+       'phone/allow (list :device_id (plist-get phone :device_id))
+       :success (lambda (result)
+                  (hive-announce 'from-sidecar (hive-text-line (plist-get result :text) 600))
+                  (hive-phone--refresh))
+       :error #'hive-phone--failed))))
+
+;;;###autoload
+(defun hive-phone-list ()
+  "Show the phones that are paired with this hive.
+There you can revoke one, or let one allow permissions."
+  (interactive)
+  (pop-to-buffer (get-buffer-create hive-phone--list))
+  (unless (derived-mode-p 'hive-phone-list-mode) (hive-phone-list-mode))
+  (hive-phone--refresh))
+
+;;;; What the sidecar sends
+
+(cl-defmethod hive-rpc-handle ((_method (eql 'phone/changed)) _phone)
+  "Show what became of a phone, where it is displayed."
+  (hive-phone--look)
+  (hive-phone--refresh))
+
+;; A notification may have been lost with the connection.
+(add-hook 'hive-connected-hook #'hive-phone--look)
+
+(provide 'hive-phone)
+;;; hive-phone.el ends here

@@ -1,0 +1,154 @@
+/** Devices as their human sees them: in lists, while one is paired, and what its QR code shows. */
+import type { Hive } from '../application/hive.ts';
+import {
+  cleanCode,
+  type Device,
+  type DeviceState,
+  inboxAddress,
+  pairingAddress,
+  phraseOf,
+  phraseText,
+  shownCode,
+  stateOf,
+  whyOutOfReach,
+} from '../domain/devices.ts';
+import { invalidInput } from '../domain/errors.ts';
+
+/** A device in a list. Where its notifications go is nobody's to read. */
+export interface Phone {
+  device_id: string;
+  name: string;
+  human: string;
+  key: string;
+  state: DeviceState;
+  paired_at: string;
+  seen_at: string | null;
+  revoked_at: string | null;
+  /** Whether it may allow permissions: its key is in the human's file. */
+  may_allow: boolean;
+  push: 'on' | 'off' | 'failed';
+  /** Why its notifications fail, as a sentence. */
+  push_failed: string | null;
+}
+
+export function phoneOf({ seats }: Pick<Hive, 'seats'>, device: Device): Phone {
+  const { device_id, name, human, key, paired_at, seen_at, revoked_at, push, push_failed } = device;
+  return {
+    device_id,
+    name,
+    human,
+    key,
+    state: stateOf(device),
+    paired_at,
+    seen_at,
+    revoked_at,
+    may_allow: revoked_at === null && seats.counts(key),
+    push: push_failed !== null ? 'failed' : push === null ? 'off' : 'on',
+    push_failed,
+  };
+}
+
+/** A pairing code that is open, as its human sees it. */
+interface Invited {
+  /** As people type it: 7K3M-9Q2X. */
+  code: string;
+  expires_at: string;
+  /** Where the inbox is. */
+  url: string;
+  /** What the QR code shows: the inbox, with the code in the part that no server gets. */
+  address: string;
+  /** Why a phone cannot use that address, as a sentence; null if it can. */
+  warning: string | null;
+}
+
+/** Makes a pairing code. `url`: where the inbox is, if that is not recorded. @throws HiveError `invalid_input` where it is not known. */
+export async function invite(
+  { devices }: Pick<Hive, 'devices'>,
+  { human, url: given }: { human: string; url: string | null },
+): Promise<Invited> {
+  const url = given === null ? devices.served() : inboxAddress(given);
+  if (url === null)
+    throw invalidInput(
+      'No inbox is served on this machine now. Start it with: hive serve --inbox (in Emacs, set hive-serve and hive-serve-inbox). If another machine serves it, give its address.',
+    );
+  const { code, expires_at } = await devices.invite(human);
+  return {
+    code: shownCode(code),
+    expires_at,
+    url,
+    address: pairingAddress(url, code),
+    warning: whyOutOfReach(url),
+  };
+}
+
+/** The phrase that a device shows which used this code. */
+export async function phraseFor(
+  { key }: Pick<Device, 'key'>,
+  { code, store_id }: { code: string; store_id: string },
+): Promise<string> {
+  const { wordlist } = await import('@scure/bip39/wordlists/english.js');
+  const text = phraseText({ code: cleanCode(code) ?? code, key, store_id });
+  return phraseOf(process.getBuiltinModule('node:crypto').hash('sha256', text, 'buffer'), wordlist);
+}
+
+/** The border that readers of QR codes need. */
+const BORDER = 4;
+
+/** A QR code as a picture, and as lines of blocks, whose light parts are in the foreground. */
+export async function qrOf(text: string): Promise<{ svg: string; blocks: string }> {
+  const { renderSVG, renderUnicodeCompact } = await import('uqr');
+  const options = { border: BORDER } as const;
+  return { svg: renderSVG(text, { ...options, pixelSize: 6 }), blocks: renderUnicodeCompact(text, options) };
+}
+
+/** Revokes a device, and takes its key out of the human's file if it is there. */
+export async function revoke(
+  { devices, seats, trust }: Pick<Hive, 'devices' | 'seats' | 'trust'>,
+  { device, by }: { device: string; by: string },
+): Promise<{ device: Device; problem: string | null }> {
+  const revoked = await devices.revoke(device, by);
+  const { name, key } = revoked;
+  try {
+    if (await seats.expel(key)) return { device: revoked, problem: null };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const { path } = trust.file();
+    return {
+      device: revoked,
+      problem: `${name} can no longer come in, but its key could not be taken out of ${path} (${why}). Remove the seat with the key ${key} there yourself.`,
+    };
+  }
+  return { device: revoked, problem: null };
+}
+
+/** Whether a permission may be allowed with a device. */
+export interface Allowed {
+  registered: boolean;
+  /** A sentence for the human. */
+  text: string;
+}
+
+/**
+ * Lets a device allow permissions: puts its key among the seats in the human's file, which only a process may do whose own
+ * key is there. Elsewhere `text` says what the human can write there themselves.
+ */
+export async function allow(
+  { devices, seats, trust }: Pick<Hive, 'devices' | 'seats' | 'trust'>,
+  { device: given, pid, via }: { device: string; pid: number; via: 'emacs' | 'cli' },
+): Promise<Allowed> {
+  const device = await devices.find(given);
+  const { name, key, device_id } = device;
+  if ((await devices.admitted(device_id)) === undefined)
+    throw invalidInput(`${name} may not come in: it was revoked, or nobody has confirmed it.`);
+  if (!seats.isRegistered()) {
+    const entry = JSON.stringify({ name, key });
+    const { path } = trust.file();
+    return {
+      registered: false,
+      text: `What you allow here does not count itself, so this cannot let ${name} allow anything. Do it in an Emacs whose key is registered, or add ${entry} to the list "seats" in ${path} yourself.`,
+    };
+  }
+  const { registered, text } = await seats.admit({ name, key }, { pid, via });
+  await trust.note();
+  return { registered, text: text ?? `${name} may allow permissions already.` };
+}

@@ -1,0 +1,49 @@
+/** The service worker of this page: it keeps the shell, so that the page opens without a connection. */
+
+const WORKER = '/inbox/worker.js';
+
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(url: string): string },
+  ): {
+    createScriptURL(url: string): string;
+  };
+}
+
+/** The one address that the page's policy lets become a script; browsers without such policies take it as it is. */
+function workerAddress(): string {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  if (trustedTypes === undefined) return WORKER;
+  const policy = trustedTypes.createPolicy('hive-worker', { createScriptURL: () => WORKER });
+  return policy.createScriptURL(WORKER);
+}
+
+/**
+ * Keeps the shell, and notices a new version of it: whenever the page is looked at again. A page that is out of date loads the new
+ * one once nobody looks at it and nothing is typed into it.
+ */
+export async function keepShell(): Promise<void> {
+  const { serviceWorker } = navigator;
+  let isOld = false;
+  const wasKept = serviceWorker.controller !== null;
+  const registration = await serviceWorker.register(workerAddress(), { scope: '/inbox' });
+  serviceWorker.addEventListener('controllerchange', () => {
+    isOld = wasKept;
+    renew();
+  });
+  const renew = (): void => {
+    if (isOld && document.hidden && !isTyped()) location.reload();
+  };
+  document.addEventListener('visibilitychange', () => {
+    renew();
+    // Without a connection there is nothing new.
+    if (!document.hidden) registration.update().catch(() => undefined);
+  });
+}
+
+function isTyped(): boolean {
+  return [...document.querySelectorAll('textarea, input')].some(
+    (field) => (field as HTMLInputElement | HTMLTextAreaElement).value !== '',
+  );
+}

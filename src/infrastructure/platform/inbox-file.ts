@@ -1,0 +1,49 @@
+/** The file that says where the inbox of a store is served on this machine: beside the person's file of trust, and private as it is. */
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { InboxPlace } from '../../application/world.ts';
+import { makeFolders, replaceDurably } from './files.ts';
+import { readPrivately } from './human-file.ts';
+import { inboxFile } from './paths.ts';
+import { processes } from './processes.ts';
+
+interface Served {
+  address: string;
+  /** The process that serves it, and when that began. */
+  pid: number;
+  started_at: string | null;
+}
+
+export function inboxPlace(env: Readonly<Record<string, string | undefined>>): InboxPlace {
+  const found = (store_id: string): Served | null => {
+    const { text, problems } = readPrivately(inboxFile(env, store_id));
+    return problems.length > 0 ? null : servedFrom(text);
+  };
+  return {
+    read(store_id) {
+      const served = found(store_id);
+      // One that was killed has left its file behind.
+      return served !== null && processes.startedAt(served.pid) === served.started_at ? served.address : null;
+    },
+    write(store_id, address) {
+      const file = inboxFile(env, store_id);
+      const { pid } = process;
+      makeFolders(dirname(file));
+      replaceDurably(file, `${JSON.stringify({ address, pid, started_at: processes.startedAt(pid) })}\n`);
+      return () => {
+        // Another process may serve it since.
+        if (found(store_id)?.pid === pid) rmSync(file, { force: true });
+      };
+    },
+  };
+}
+
+function servedFrom(text: string | null): Served | null {
+  try {
+    const { address, pid, started_at } = JSON.parse(text ?? '') as Partial<Served>;
+    if (typeof address !== 'string' || typeof pid !== 'number' || started_at === undefined) return null;
+    return { address, pid, started_at };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Pairing, allowing and revoking a phone with real keys in a real Emacs.
+ *
+ * @module-tag as-displayed
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { phraseFor } from '../../src/adapters/phones.ts';
+import type { Device } from '../../src/domain/devices.ts';
+import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { callAs, newKey, pair, signedParams } from '../support/devices.ts';
+import { fireDialog } from '../support/dialogs.ts';
+import { type Home, openHome } from '../support/emacs.ts';
+import { openTestHive } from '../support/hive.ts';
+import { recordedEvent, said } from '../support/hooks.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+let home: Home;
+let hive: OpenedHive;
+let emacs: Terminal;
+
+beforeEach(async () => {
+  home = await openHome();
+  hive = await openTestHive(home.store);
+  emacs = await home.emacs();
+  await emacs.until(/Registered this seat/);
+});
+afterEach(() => home.close());
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.until(/M-x $|M-x$/m);
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+/** Shows a QR code in Emacs; a phone uses its code. Returns the phone and the phrase that it shows. */
+async function used(): Promise<{ device: Device; phrase: string }> {
+  await emacs.keys('C-u');
+  await command('hive-phone');
+  await emacs.until(/Address of the inbox:/);
+  await emacs.type('https://hive.example.org');
+  await emacs.keys('Enter');
+  await emacs.until(/████[\s\S]*▄/);
+  await emacs.keys('M->');
+  const screen = (await emacs.until(/The code is \S+\./)).join('\n');
+  expect(screen).toContain('https://hive.example.org/inbox#code=');
+  const code = /The code is (\S+)\./.exec(screen)?.[1] ?? '';
+  const device = await hive.devices.pair({ code, name: "Ada's phone", key: newKey().key });
+  const { store_id } = hive;
+  return { device, phrase: await phraseFor(device, { code, store_id }) };
+}
+
+test('a phone is let in once its human says that it shows the same phrase; nothing asks by itself', async () => {
+  const { device, phrase } = await used();
+  await emacs.until(new RegExp(`Ada's phone has used the code[\\s\\S]*${phrase}`));
+  expect((await emacs.screen()).join('\n')).not.toContain('(yes or no)');
+  // Keys that somebody may be typing do nothing.
+  await emacs.keys('y', 'Enter');
+  expect(await hive.devices.admitted(device.device_id)).toBeUndefined();
+  await emacs.keys('c');
+  await emacs.until(new RegExp(`Does Ada's phone show the words "${phrase}"`));
+  await emacs.type('yes');
+  await emacs.keys('Enter');
+  await emacs.until(/Paired Ada's phone/);
+  expect(await hive.devices.admitted(device.device_id)).toMatchObject({ name: "Ada's phone" });
+});
+
+test('a phone that shows another phrase is refused', async () => {
+  const { device } = await used();
+  await emacs.until(/has used the code/);
+  await emacs.keys('c');
+  await emacs.until(/Does Ada's phone show/);
+  await emacs.type('no');
+  await emacs.keys('Enter');
+  await emacs.until(/Refused Ada's phone/);
+  await expect(hive.devices.confirm(device.device_id, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
+});
+
+test('a phone in the list is let allow permissions, which then counts, and is revoked', async () => {
+  const phone = await pair(hive, "Ada's phone");
+  await command('hive-phone-list');
+  await emacs.until(/Ada's phone +ada +paired +answer$/m);
+  await emacs.keys('a');
+  await emacs.until(/Let Ada's phone allow/);
+  await emacs.type('yes');
+  await emacs.keys('Enter');
+  await emacs.until(/answer and allow/);
+  const seats = () => humanTrust({ HOME: home.folder }).seats;
+  const event = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+  const { prompts, printed } = await fireDialog(hive, event, { settings: { seats } });
+  const [prompt] = prompts;
+  if (prompt === undefined) throw new Error('Nothing was asked.');
+  const given = { decision: 'Allow', response_id: 'r-1', responded_at: await hive.history.now() };
+  const params = await signedParams(hive, phone.seat, prompt, given);
+  await callAs(hive, phone.device, 'hivemind-response', params);
+  expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
+  await emacs.keys('k');
+  await emacs.until(/Revoke Ada's phone\?/);
+  await emacs.keys('y');
+  await emacs.until(/Ada's phone +ada +revoked/);
+  expect(readFileSync(join(home.folder, '.config/hive/trust.json'), 'utf8')).not.toContain(phone.seat.key);
+});

@@ -1,0 +1,154 @@
+/**
+ * `hive phone` at a terminal with a real `hive serve`: a phone pairs, its human compares the phrases, and it comes in.
+ *
+ * @module-tag cli
+ * @module-tag http
+ * @module-tag sqlite
+ */
+import { expect, onTestFinished, test } from 'vitest';
+import { phraseFor } from '../../src/adapters/phones.ts';
+import { cleanCode, pairingText, sessionText } from '../../src/domain/devices.ts';
+import type { SeatKey } from '../../src/domain/seats.ts';
+import { childEnvironment, type Environment, HIVE } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { newKey, pair } from '../support/devices.ts';
+import { openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
+import { rawRequest, type Served, serveWith } from '../support/serve.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { openTerminal, type Terminal } from '../support/tmux.ts';
+
+const ORIGIN = 'https://hive.example.org';
+
+interface Home {
+  store: string;
+  env: Environment;
+  served: Served;
+}
+
+async function home(): Promise<Home> {
+  const store = tempStore();
+  const env = trusting({});
+  return { store, env, served: await serveWith(store, env, '--inbox-url', ORIGIN) };
+}
+
+/** A terminal of a person's, in which they run a command. */
+async function typing({ store, env }: Pick<Home, 'store' | 'env'>, ...words: string[]): Promise<Terminal> {
+  const command = `tmux wait-for watched; exec '${process.execPath}' '${HIVE}' ${words.join(' ')}`;
+  const environment = childEnvironment(store, { TERM: 'xterm', ...env });
+  const size = { columns: 110, lines: 60 };
+  const terminal = await openTerminal(tempFolder(), environment, ['sh', '-c', command], size);
+  onTestFinished(() => terminal.close());
+  await terminal.watch();
+  return terminal;
+}
+
+async function post({ url }: Served, path: string, body: object): Promise<Record<string, unknown>> {
+  const headers = { Host: new URL(ORIGIN).host, Origin: ORIGIN };
+  const reply = await rawRequest(url, { path: `/inbox/${path}`, headers, body: JSON.stringify(body) });
+  return { status: reply.status, ...(JSON.parse(reply.body) as object) };
+}
+
+interface TestPhone {
+  key: SeatKey;
+  code: string;
+  device_id: string;
+}
+
+/** A phone uses the code that this terminal shows. */
+async function phoneAt(served: Served, terminal: Terminal): Promise<TestPhone> {
+  const screen = (await terminal.until(/The code is \S+;/)).join('\n');
+  expect(screen).toContain(`${ORIGIN}/inbox#code=`);
+  expect(screen).toContain('▄');
+  const code = cleanCode(/The code is (\S+);/.exec(screen)?.[1] ?? '') ?? '';
+  const key = newKey();
+  const proof = await key.sign(pairingText({ code, key: key.key }));
+  const paired = await post(served, 'pair', { code, name: "Ada's phone", key: key.key, proof });
+  expect(paired).toMatchObject({ status: 200 });
+  return { key, code, device_id: String(paired['device_id']) };
+}
+
+/** The status of the reply. */
+async function signIn(served: Served, store_id: string, { key, device_id }: TestPhone): Promise<unknown> {
+  const { challenge } = await post(served, 'challenge', { device_id });
+  const text = sessionText({ store_id, device_id, challenge: String(challenge), origin: ORIGIN });
+  return (await post(served, 'session', { device_id, challenge, signature: await key.sign(text) }))['status'];
+}
+
+test('a phone is paired with the QR code and the phrase, comes in, and is revoked', async () => {
+  const place = await home();
+  const { store, env, served } = place;
+  const hive = await openTestHive(store);
+  const terminal = await typing(place, 'phone', 'add');
+  const phone = await phoneAt(served, terminal);
+  const phrase = await phraseFor({ key: phone.key.key }, { code: phone.code, store_id: hive.store_id });
+  await terminal.until(new RegExp(`Ada's phone has used the code[^]*${phrase}[^]*Type yes`));
+  expect(await signIn(served, hive.store_id, phone), 'before its human has confirmed it').toBe(403);
+  await terminal.type('yes');
+  await terminal.keys('Enter');
+  await terminal.until(/Paired Ada's phone/);
+  expect(await signIn(served, hive.store_id, phone)).toBe(200);
+  const person = shell(store, env);
+  const found = { device_id: phone.device_id, name: "Ada's phone", state: 'confirmed', may_allow: false };
+  expect((await person.hive('phone', 'list', '--json')).json()).toMatchObject({ phones: [found] });
+  expect((await person.hive('phone', 'list')).out).toMatch(/Ada's phone .* paired .* answer/);
+  expect((await person.hive('phone', 'revoke', "Ada's phone")).out).toContain("Revoked Ada's phone");
+  expect(await signIn(served, hive.store_id, phone)).toBe(403);
+});
+
+test('a phone is refused unless its human types yes', async () => {
+  const place = await home();
+  const hive = await openTestHive(place.store);
+  const terminal = await typing(place, 'phone', 'add');
+  const phone = await phoneAt(place.served, terminal);
+  await terminal.until(/Type yes/);
+  await terminal.type('y');
+  await terminal.keys('Enter');
+  await terminal.until(/Ada's phone was refused/);
+  expect(await hive.devices.list()).toMatchObject([{ confirmed_at: null, revoked_at: expect.any(String) }]);
+  expect(await signIn(place.served, hive.store_id, phone)).toBe(403);
+});
+
+test('a phone may allow once a person says so whose own key counts, where terminals may allow', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { device } = await pair(hive, 'Phone');
+  const refused = await shell(store, trusting({})).hive('phone', 'allow', 'Phone');
+  expect(refused).toMatchObject({ code: 7 });
+  expect(refused.err).toContain(JSON.stringify({ name: 'Phone', key: device.key }));
+  const env = trusting({ terminal_may_allow: true });
+  const allowing = async (reply: RegExp): Promise<void> => {
+    const terminal = await typing({ store, env }, 'phone', 'allow', 'Phone');
+    await terminal.until(/Type yes to confirm/);
+    await terminal.type('yes');
+    await terminal.keys('Enter');
+    await terminal.until(reply);
+  };
+  // No key of this person is registered yet.
+  await allowing(/does not count itself/);
+  const { ask_id } = (
+    await shell(store, env).hive('ask', 'Deploy?', '--kind', 'permission', '--option', 'Allow', '--json')
+  ).json();
+  const terminal = await typing({ store, env }, 'respond', ask_id, 'Allow');
+  await terminal.until(/Type yes to confirm/);
+  await terminal.type('yes');
+  await terminal.keys('Enter');
+  await terminal.until(/Registered this seat/);
+  await allowing(/what is allowed there counts/);
+  const list = async () => (await shell(store, env).hive('phone', 'list', '--json')).json().phones;
+  expect(await list()).toMatchObject([{ may_allow: true }]);
+  await shell(store, env).hive('phone', 'revoke', 'Phone');
+  expect(await list()).toMatchObject([{ may_allow: false, state: 'revoked' }]);
+});
+
+test('without an inbox there is no code, and its address is forgotten when the server dies', async () => {
+  const place = await home();
+  const invite = async (): Promise<string> => {
+    const terminal = await typing(place, 'phone', 'add');
+    return (await terminal.until(/The code is|No inbox is served/)).join('\n');
+  };
+  expect(await invite()).toContain('The code is');
+  place.served.child.process.kill('SIGKILL');
+  await place.served.child.exited;
+  expect(await invite()).toContain('No inbox is served');
+});
