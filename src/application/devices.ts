@@ -47,6 +47,8 @@ export interface DeviceService {
   seen(device_id: string): Promise<void>;
   /** Where its notifications go; null: nowhere, and `why` says what failed, as a sentence. */
   setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
+  /** This subscription no longer works, unless the device has another one by now. */
+  endPush(device_id: string, endpoint: string, why: string): Promise<void>;
   /** Calls `listener` with the ids of all admitted devices when something may have changed, until the returned function is called. */
   watch(listener: (admitted: ReadonlySet<string>) => void): () => void;
   /** The address at which this human's own machine serves the inbox of this store; null if it does not now. */
@@ -175,14 +177,30 @@ export function createDevices(
         if (device !== undefined) await tx.devices.put({ ...device, seen_at: tx.now });
       }),
 
-    async setPush(device_id, push, why = null) {
-      const what = why === null ? 'push' : 'push_failed';
-      await change(device_id, { change: what, ...(why !== null && { why }) }, (device) => ({
-        ...device,
-        push,
-        push_failed: why,
-      }));
-    },
+    setPush: (device_id, push, why = null) =>
+      store.write(async (tx) => {
+        const devices = await tx.devices.list();
+        const found = devices.find((device) => device.device_id === device_id);
+        if (found === undefined || !isAdmitted(found)) return;
+        const other = devices.find((device) => device !== found && device.push?.endpoint === push?.endpoint);
+        if (push !== null && other !== undefined) {
+          // Otherwise one device could have what is for its human shown on the phone of another.
+          if (other.human !== found.human)
+            throw new HiveError('not_allowed', 'This subscription belongs to another device.');
+          // The same browser, paired anew.
+          await record(tx, { ...other, push: null, push_failed: null }, { change: 'push' });
+        }
+        const change = why === null ? 'push' : 'push_failed';
+        const changed = { ...found, push, push_failed: why };
+        await record(tx, changed, { change, ...(why !== null && { why }) });
+      }),
+
+    endPush: (device_id, endpoint, why) =>
+      store.write(async (tx) => {
+        const found = await tx.devices.get(device_id);
+        if (found?.push?.endpoint !== endpoint) return;
+        await record(tx, { ...found, push: null, push_failed: why }, { change: 'push_failed', why });
+      }),
 
     watch(listener) {
       let reading = false;

@@ -25,6 +25,7 @@ import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
 import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
+import { type PhoneOptions, startPhones } from './phones.ts';
 import type { PopupParty } from './popup-kinds.ts';
 import { createAudience, startPopups } from './popups.ts';
 import type { ReadTx, Store } from './ports.ts';
@@ -51,6 +52,7 @@ import type {
   Logger,
   Notifier,
   Processes,
+  PushSender,
   RuleFile,
   RunFiles,
   Secrets,
@@ -118,6 +120,8 @@ export interface Hive {
   startHeldNotices(seat: string): () => void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
+  /** Notifies the phones that have asked for it, until the returned function is called; `hive serve --inbox` starts it. */
+  startPhones(sender: PushSender, options: PhoneOptions): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -214,6 +218,8 @@ export function createHive(parts: HiveParts): Hive {
   const wakes = createWakes({ store, feed, ids, processes });
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
+  const phones = new Set<() => Promise<void>>();
+  const devices = createDevices(store, { ids, secrets: parts.secrets, inbox: parts.inbox });
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopProposals: (() => void) | null = null;
@@ -299,7 +305,7 @@ export function createHive(parts: HiveParts): Hive {
     }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
-    devices: createDevices(store, { ids, secrets: parts.secrets, inbox: parts.inbox }),
+    devices,
     runs,
     rules,
     stats: createStats(store, localDay),
@@ -331,8 +337,16 @@ export function createHive(parts: HiveParts): Hive {
         if (popups.delete(stop)) await stop();
       };
     },
+    startPhones(sender, options) {
+      const stop = startPhones({ store, feed, prompts, log, trust, devices, sender }, options);
+      phones.add(stop);
+      return async () => {
+        if (phones.delete(stop)) await stop();
+      };
+    },
     async close() {
       stopExpiry?.();
+      await Promise.all([...phones].map((stop) => stop()));
       await Promise.all([...popups.keys()].map((stop) => stop()));
       stopRetention?.();
       stopSweep?.();

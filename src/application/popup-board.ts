@@ -42,7 +42,7 @@ const ENDED = 'The process that was to show it has ended.';
 
 export function createPopupBoard<T>(
   { store, notifier, log, trust }: PopupParts,
-  { seat, name }: PopupParty,
+  { seat, name, preferences_of = seat }: PopupParty,
   descriptor: PopupDescriptor<T>,
   settle: SettlePopups<T>,
 ): PopupBoard<T> {
@@ -66,7 +66,7 @@ export function createPopupBoard<T>(
   /** Puts a popup on the screen; it can be removed from now on. `failure` says why it could not be put there. */
   async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
     let popup: Popup | undefined;
-    const shown = readPreferences({ store, trust }, seat).then(async (preferences) => {
+    const shown = readPreferences({ store, trust }, preferences_of).then(async (preferences) => {
       if (stopping.signal.aborted) throw new Error(ENDED);
       popup = await descriptor.render(items, preferences);
       return notifier.show(popup);

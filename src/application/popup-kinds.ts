@@ -5,7 +5,7 @@
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import { concerns, namesOf, userOfSeat } from '../domain/humans.ts';
+import { concerns, type Desk, namesOf, userOfSeat } from '../domain/humans.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import {
@@ -25,7 +25,7 @@ import {
   stormPopup,
   wholePermission,
 } from '../domain/popups.ts';
-import { preferencesFrom } from '../domain/preferences.ts';
+import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
@@ -56,6 +56,21 @@ export interface PopupParty {
   answers?: (() => Promise<void>) | undefined;
   /** Where to begin in the feed; missing: its current head. */
   cursor?: number | undefined;
+  /** The seat whose preferences apply; missing: this one. A phone has leases of its own, and the preferences of its human. */
+  preferences_of?: string | undefined;
+  /** The kinds that are shown; missing: all. */
+  kinds?: readonly PopupKind[] | undefined;
+  /** In how many ms this may be shown here; missing: at once. */
+  wait?: ((subject: PopupSubject, now: PartyMoment) => number) | undefined;
+  /** Whether prompts that wait already are due, too: nothing else shows them here. */
+  shows_pending?: boolean | undefined;
+}
+
+/** What a party that waits looks at. */
+export interface PartyMoment {
+  preferences: Preferences;
+  /** Those that are online. */
+  desks: readonly Desk[];
 }
 
 export interface PopupParts {
@@ -227,7 +242,8 @@ function answerFromPopups(
   };
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after this time, or once it is aborted. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener(

@@ -7,7 +7,7 @@
  */
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
-import type { PopupSubject, Storm, Verdict } from '../domain/popups.ts';
+import type { PopupKind, PopupSubject, Storm, Verdict } from '../domain/popups.ts';
 import {
   breakQuiet,
   breaksQuiet,
@@ -45,9 +45,13 @@ export const HUNG_DESK_MS = 6_000;
 export const LOST_LEASE_MS = 10_000;
 /** How many subjects one transaction leases or settles. */
 const BATCH = 100;
+/** How many prompts that wait already a party begins with. */
+const MOST_PENDING = 500;
 
 /** How long this process lets others go first. */
-export async function popupDelay(store: Store, { seat, desk_id }: PopupParty): Promise<number> {
+export async function popupDelay(store: Store, { seat, desk_id, wait }: PopupParty): Promise<number> {
+  // A phone has nobody to let go first.
+  if (wait !== undefined) return 0;
   if (desk_id === null) return NO_DESK_MS;
   const desks = await store.read((tx) => tx.desks.online(tx.now));
   const focused = desks.filter((desk) => desk.seat === seat && desk.focused);
@@ -57,13 +61,20 @@ export async function popupDelay(store: Store, { seat, desk_id }: PopupParty): P
 /** Runs until the returned function is called, which removes what is still shown. */
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, notifier, log } = parts;
-  const queues = [
+  const all = [
     createQueue(parts, party, promptPopups(parts, party)),
     createQueue(parts, party, outreachPopups()),
     createQueue(parts, party, mentionPopups(party)),
   ];
+  const queues = all.filter(({ kind }) => party.kinds?.includes(kind) ?? true);
   const following = (async () => {
     const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
+    if (party.shows_pending === true) {
+      const filter = { status: 'pending', limit: MOST_PENDING } as const;
+      const { items } = await store.read((tx) => tx.prompts.list(filter));
+      const ids = items.map(({ ask_id }) => ask_id);
+      for (const queue of queues) if (queue.kind === 'prompt') queue.add(ids);
+    }
     return feed.follow({
       cursor,
       debounce: true,
@@ -92,9 +103,12 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 
 /** The popups of one kind that are due and not leased yet. */
 interface PopupQueue {
+  readonly kind: PopupKind;
   isDue(event: HiveEvent): boolean;
   /** Processes events; what they make due may be leased from `at` on (milliseconds since the epoch). */
   take(events: readonly HiveEvent[], at: number): void;
+  /** These are due now. */
+  add(ids: readonly string[]): void;
   /** Leases nothing more; resolves when nothing is being leased. */
   halt(): Promise<void>;
   readonly board: { clear(): void; drained(): Promise<void> };
@@ -192,6 +206,11 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   }
 
   return {
+    kind,
+    add(ids) {
+      for (const id of ids) due.set(id, Date.now());
+      schedule();
+    },
     isDue: (event) => descriptor.due(event) !== null,
     take(events, at) {
       for (const event of events) {
@@ -230,7 +249,7 @@ interface Leases<T> {
 async function leasePopups<T>(
   tx: WriteTx,
   ids: readonly string[],
-  { seat, name, answers }: PopupParty,
+  { seat, name, answers, preferences_of = seat, wait }: PopupParty,
   descriptor: PopupDescriptor<T>,
 ): Promise<Leases<T>> {
   const scope = { seat, kind: descriptor.kind };
@@ -241,7 +260,7 @@ async function leasePopups<T>(
     for (const id of ids) again.set(id, Date.now() + stormOwnedUntil(standing) - clock);
     return { shown: [], again, storm: false };
   }
-  const preferences = preferencesFrom(await tx.desks.preferences(seat));
+  const preferences = preferencesFrom(await tx.desks.preferences(preferences_of));
   const desks = await tx.desks.online(tx.now);
   const focused = desks.some((desk) => desk.seat === seat && desk.focused);
   const givesWay =
@@ -255,6 +274,11 @@ async function leasePopups<T>(
       const outcome = await tx.popups.outcome(id, seat);
       if (outcome === undefined) again.set(id, Date.now() + NO_DESK_MS);
       if (outcome === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      continue;
+    }
+    const wait_ms = wait?.(descriptor.subjectOf(item), { preferences, desks }) ?? 0;
+    if (wait_ms > 0) {
+      again.set(id, Date.now() + wait_ms);
       continue;
     }
     const lease = { ...scope, subject: id, held_by: name };

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import { assetsAt } from '../adapters/inbox/assets.ts';
@@ -212,14 +212,32 @@ async function startInbox(
   const files = await Promise.all(
     names.map(async (name) => [name, await readFile(join(folder, name))] as const),
   );
-  return createInbox(hive, {
+  const [{ createWebPush }, { vapidKeys }] = await Promise.all([
+    import('../infrastructure/push/web-push.ts'),
+    import('../infrastructure/push/vapid.ts'),
+  ]);
+  const push = createWebPush({ keys: vapidKeys(pushKeyFile(process.env)) });
+  const stopPhones = hive.startPhones(push, { seat: thisSeat(), name: `inbox:${hostname()}:${process.pid}` });
+  const inbox = createInbox(hive, {
     assets: assetsAt(INBOX_PATH, new Map(files)),
     hosts,
     tls,
     seat: thisSeat(),
     pid: process.pid,
+    push,
     onAdmitted: (request) => strangers.admitted(request.socket),
   });
+  return {
+    ...inbox,
+    async close() {
+      await Promise.all([inbox.close(), stopPhones()]);
+    },
+  };
+}
+
+/** Where the key is that signs notifications: beside the token. */
+function pushKeyFile(env: NodeJS.ProcessEnv): string {
+  return join(dirname(tokenFile(env)), 'push-key');
 }
 
 /**

@@ -32,6 +32,8 @@ export interface Preferences {
   /** Handles of agents. */
   muted_agents: readonly string[];
   sound: boolean;
+  /** For how many seconds no desk of the human has been attended before their phone is notified; critical ones go at once. */
+  phone_after: number;
   /** When the human is notified that a mention blocks an agent. */
   notify_held: NotifyHeld;
   gate: GateMode;
@@ -65,6 +67,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   muted_projects: [],
   muted_agents: [],
   sound: false,
+  phone_after: 60,
   notify_held: HELD_S,
   gate: 'block',
   gate_prompt: 'carry',

@@ -114,6 +114,11 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     text: 'agents of which nothing pops up: handles, separated by commas',
   },
   sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },
+  phone_after: {
+    type: between(0, 86_400),
+    emacs: null,
+    text: 'seconds without the focus in any Emacs of yours after which your phone is notified; what is critical goes at once',
+  },
   notify_held: {
     type: { kind: 'word_or_number', words: ['never'], unit: 'seconds', min: 0, max: 86_400 },
     emacs: 'hive-notify-held',

@@ -130,7 +130,12 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
     response_id,
     responded_at,
   };
-  const text = answerText({ store_id: device.store_id, ask_id, displayed_digest, answer: signed });
+  const text = answerText({
+    store_id: device.store_id,
+    ask_id,
+    displayed_digest: displayed_digest ?? '',
+    answer: signed,
+  });
   const signature = await sign(device.secret, text);
   const params = { ...answer, store_id: device.store_id, signature };
   const reply = await call<AnswerReply | undefined>(device, 'hivemind-response', params);

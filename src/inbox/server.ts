@@ -43,6 +43,12 @@ export interface Welcome {
   store_id: string;
   /** Whether its signature may allow a permission. */
   may_allow: boolean;
+  /** What the browser subscribes to notifications with; null where none are sent. */
+  push_key: string | null;
+  /** Where its notifications go; null: nowhere. */
+  push: string | null;
+  /** Why they no longer reach it, as a sentence. */
+  push_failed: string | null;
   /** The store's clock. */
   now: string;
 }
@@ -133,13 +139,23 @@ async function open({ device_id, store_id, secret }: OwnDevice): Promise<Welcome
 
 /** Calls a method of the desk. @throws Refused, Unreachable. */
 export async function call<Result>(device: OwnDevice, method: string, params: object = {}): Promise<Result> {
-  const once = (): Promise<{ result: Result }> => post('call', { method, params });
+  return (await admitted<{ result: Result }>(device, 'call', { method, params })).result;
+}
+
+/** Where the notifications of this device go; null: nowhere. @throws Refused, Unreachable. */
+export async function setPush(device: OwnDevice, subscription: object | null): Promise<string | null> {
+  return (await admitted<{ push: string | null }>(device, 'push', { subscription })).push;
+}
+
+/** One request that needs a session. */
+async function admitted<Reply>(device: OwnDevice, path: string, body: object): Promise<Reply> {
+  const once = (): Promise<Reply> => post(path, body);
   try {
-    return (await once()).result;
+    return await once();
   } catch (error) {
     if (!(error instanceof Refused) || error.code !== 'not_signed_in') throw error;
     await signIn(device);
-    return (await once()).result;
+    return once();
   }
 }
 

@@ -23,7 +23,8 @@ export interface QueuedAnswer {
   selected: string[];
   comment: string | null;
   response_id: string;
-  displayed_digest: string;
+  /** Null: it was given on a notification, which does not show the whole question. */
+  displayed_digest: string | null;
   /** When it was given, by the store's clock. */
   responded_at: string;
 }

@@ -1,6 +1,7 @@
 /** What waits, in the order of Emacs: whose agent is blocked comes first, then the urgent, then what expires soonest. */
 import type { VNode } from 'preact';
 import type { ListedPrompt, State } from './model.ts';
+import { Notifications } from './notifications.tsx';
 import { storeTime } from './server.ts';
 import { Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
@@ -43,6 +44,7 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
       )}
       <More title={WORDS.forOthers(others.length)} prompts={others} queued={queued} />
       <More title={WORDS.snoozed(snoozed.length)} prompts={snoozed} queued={queued} />
+      <Notifications inbox={inbox} />
     </>
   );
 }

@@ -86,6 +86,18 @@ export const WORDS = {
     'This page has to be opened over https, or on this machine: otherwise the browser offers no keys. See docs/inbox.md.',
   noEd25519: 'This browser is too old: it has no Ed25519 keys.',
   justNow: 'just now',
+  notifications: 'Notifications',
+  notifyHere: 'Notify me on this phone',
+  notified: 'This phone is notified of questions while you are not at your computer.',
+  notifyNoMore: 'Do not notify this phone',
+  notifyDenied: 'Notifications of this page are blocked. Allow them in the settings of the browser.',
+  notifyUnsupported:
+    'This browser offers no notifications here. On an iPhone or iPad, add this page to the home screen and open it from there.',
+  notifyFailed: (why: string): string => `Notifications could not be turned on. ${why}`,
+  notifyEnded: (why: string): string => `Notifications no longer reach this phone. ${why}`,
+  answerQueued: (answer: string): string =>
+    `Your answer "${answer}" is kept on this phone. It is sent as soon as the server can be reached.`,
+  answerRefused: (answer: string, why: string): string => `Your answer "${answer}" was not accepted. ${why}`,
 } as const;
 
 /** A length of time, as short as it can be said: 40 s, 5 min, 3 h, 2 d. */

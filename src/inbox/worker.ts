@@ -1,7 +1,10 @@
 /**
  * The service worker: keeps the files of the page, so that it opens without a connection. It keeps nothing that the server
- * says, and nothing of another origin. A new build has a new name for its files, and the old ones go.
+ * says, and nothing of another origin. A new build has a new name for its files, and the old ones go. It also shows what is
+ * pushed (pushed.ts).
  */
+import { pressed, pushed, resubscribed, SYNC_TAG, sendOutbox } from './pushed.ts';
+
 declare const SHELL: { name: string; files: readonly string[] };
 
 interface ExtendableEvent extends Event {
@@ -11,7 +14,21 @@ interface FetchEvent extends ExtendableEvent {
   request: Request;
   respondWith(response: Promise<Response>): void;
 }
+interface PushEvent extends ExtendableEvent {
+  data: { text(): string } | null;
+}
+interface NotificationEvent extends ExtendableEvent {
+  notification: Notification;
+  action: string;
+}
+interface SyncEvent extends ExtendableEvent {
+  tag: string;
+}
 interface Worker {
+  addEventListener(type: 'push', listener: (event: PushEvent) => void): void;
+  addEventListener(type: 'notificationclick', listener: (event: NotificationEvent) => void): void;
+  addEventListener(type: 'sync', listener: (event: SyncEvent) => void): void;
+  addEventListener(type: 'pushsubscriptionchange', listener: (event: ExtendableEvent) => void): void;
   addEventListener(type: 'install' | 'activate', listener: (event: ExtendableEvent) => void): void;
   addEventListener(type: 'fetch', listener: (event: FetchEvent) => void): void;
   skipWaiting(): Promise<void>;
@@ -43,6 +60,23 @@ worker.addEventListener('fetch', (event) => {
   const isShell =
     origin === location.origin && event.request.method === 'GET' && SHELL.files.includes(pathname);
   if (isShell) event.respondWith(fromShell(event.request, pathname));
+});
+
+worker.addEventListener('push', (event) => {
+  const text = event.data?.text() ?? '';
+  if (text !== '') event.waitUntil(pushed(text));
+});
+
+worker.addEventListener('notificationclick', (event) => {
+  event.waitUntil(pressed(event.notification, event.action));
+});
+
+worker.addEventListener('sync', (event) => {
+  if (event.tag === SYNC_TAG) event.waitUntil(sendOutbox());
+});
+
+worker.addEventListener('pushsubscriptionchange', (event) => {
+  event.waitUntil(resubscribed());
 });
 
 /** The kept file: those of one build belong together. A new build comes with a new worker (shell.ts asks for it). */

@@ -61,6 +61,8 @@ const preferenceShape = {
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
   sound: shapeOf('sound').nullish(),
+  /** In seconds. */
+  phone_after: shapeOf('phone_after').nullish(),
   /** `never`, or after how many seconds; 0 is at once. */
   notify_held: shapeOf('notify_held').nullish(),
   gate: shapeOf('gate').nullish(),

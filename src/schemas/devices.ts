@@ -29,6 +29,23 @@ export const callParams = z.object({
   params: z.record(z.string(), z.unknown()).optional(),
 });
 
+/** `POST /inbox/push`: where notifications go, as the browser says it; null: nowhere. */
+export const pushParams = z.object({
+  subscription: z
+    .object({
+      endpoint: z.string().min(1).max(1_000),
+      keys: z.object({
+        p256dh: z
+          .string()
+          .regex(/^B[A-Za-z0-9_-]{86}$/, 'The key of a subscription is 65 bytes in base64url.'),
+        auth: z
+          .string()
+          .regex(/^[A-Za-z0-9_-]{22}$/, 'The secret of a subscription is 16 bytes in base64url.'),
+      }),
+    })
+    .nullable(),
+});
+
 // ---- From Emacs ----
 
 /** `phone/invite`: where the inbox is, if this machine does not serve it. */

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { assetsAt } from '../../src/adapters/inbox/assets.ts';
 import { createInbox } from '../../src/adapters/inbox/http.ts';
+import type { PushSender } from '../../src/application/world.ts';
 import { INBOX_PATH, pairingText, sessionText } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
@@ -12,7 +13,10 @@ import { answerText } from '../../src/domain/seats.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
 /** The inbox of this hive, without the page: `url` ends in /inbox. */
-export async function serveInbox(hive: OpenedHive): Promise<{ url: string; origin: string; server: Server }> {
+export async function serveInbox(
+  hive: OpenedHive,
+  push: PushSender | null = null,
+): Promise<{ url: string; origin: string; server: Server }> {
   const page = Buffer.from('<!doctype html><title>Hive</title>');
   const inbox = createInbox(hive, {
     assets: assetsAt(INBOX_PATH, new Map([['index.html', page]])),
@@ -20,6 +24,7 @@ export async function serveInbox(hive: OpenedHive): Promise<{ url: string; origi
     tls: false,
     seat: 'ada@test',
     pid: process.pid,
+    push,
     onAdmitted: () => undefined,
   });
   const server = createServer(inbox.listener);

@@ -5,10 +5,11 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
+import type { PushSender } from '../../application/world.ts';
 import { type Device, INBOX_PATH } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { cleanDeep } from '../../domain/text.ts';
-import { deviceParams, pairParams, sessionParams } from '../../schemas/devices.ts';
+import { deviceParams, pairParams, pushParams, sessionParams } from '../../schemas/devices.ts';
 import { toWireError } from '../errors.ts';
 import { type Assets, sendAsset } from './assets.ts';
 import { createInboxCalls } from './calls.ts';
@@ -25,6 +26,8 @@ export interface InboxOptions {
   /** The seat of this machine, whose preferences the page shows. */
   seat: string;
   pid: number;
+  /** Sends notifications; null where none are sent. */
+  push: PushSender | null;
   /** Called with the socket of each request that a session has let in. */
   onAdmitted: (request: IncomingMessage) => void;
 }
@@ -104,13 +107,25 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
       const { cookie, device } = await sessions.open(asked, origin);
       onAdmitted(request);
       response.setHeader('Set-Cookie', cookie(isSecure(request, options)));
-      return describe(hive, device);
+      return describe(hive, device, options.push);
     },
 
     call: async ({ request, response }) => {
       const { device } = await admit(request);
       const json = await readJson(request, response, MOST_CALL_BYTES);
       return { result: await calls.call(device, json) };
+    },
+
+    push: async ({ request, response }) => {
+      const { device } = await admit(request);
+      const { subscription } = pushParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
+      if (subscription !== null) {
+        const refusal =
+          options.push === null ? 'No notifications are sent here.' : options.push.refusal(subscription);
+        if (refusal !== null) throw invalidInput(refusal, { field: 'subscription' });
+      }
+      await hive.devices.setPush(device.device_id, subscription);
+      return { push: subscription?.endpoint ?? null };
     },
   };
 
@@ -181,10 +196,19 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /** What a device learns of itself and of this hive when it comes in. */
-async function describe(hive: Hive, device: Device): Promise<object> {
-  const { device_id, name, human, key } = device;
-  const may_allow = hive.seats.counts(key);
-  return { device_id, name, human, store_id: hive.store_id, may_allow, now: await hive.history.now() };
+async function describe(hive: Hive, device: Device, sender: PushSender | null): Promise<object> {
+  const { device_id, name, human, key, push, push_failed } = device;
+  return {
+    device_id,
+    name,
+    human,
+    store_id: hive.store_id,
+    may_allow: hive.seats.counts(key),
+    push_key: sender?.key ?? null,
+    push: push?.endpoint ?? null,
+    push_failed,
+    now: await hive.history.now(),
+  };
 }
 
 function pathOf(request: IncomingMessage): string {

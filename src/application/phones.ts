@@ -1,0 +1,234 @@
+/**
+ * Phones: each device that takes notifications is a party of the popup engine (popups.ts) with leases of its own, so that one
+ * process pushes what several serve. What makes it a phone is here: it waits until no desk of its human is attended, and
+ * its notifier sends pushes. A push that was answered elsewhere is taken back by another one.
+ */
+import { type Device, isAdmitted, type PushTarget } from '../domain/devices.ts';
+import type { HiveEvent } from '../domain/events.ts';
+import { type Desk, namesOf } from '../domain/humans.ts';
+import {
+  type Attendance,
+  afterPush,
+  closingOf,
+  msUntilPush,
+  PUSH_RETRIES_MS,
+  type PushMessage,
+  pushOf,
+} from '../domain/pushes.ts';
+import type { DeviceService } from './devices.ts';
+import { type PopupParts, type PopupParty, sleep } from './popup-kinds.ts';
+import { startPopups } from './popups.ts';
+import type { Logger, Notifier, PopupEnd, PushSender } from './world.ts';
+
+export interface PhoneOptions {
+  /** The seat whose preferences apply: the one of the machine that serves. */
+  seat: string;
+  /** The name of this process, which takes the leases. */
+  name: string;
+  /** How often the desks are looked at; a test may look more often. */
+  look_ms?: number | undefined;
+  /** How long to wait before each further try. */
+  retries_ms?: readonly number[] | undefined;
+}
+
+type PhoneParts = Omit<PopupParts, 'notifier'> & {
+  devices: Pick<DeviceService, 'list' | 'endPush'>;
+  sender: PushSender;
+};
+
+type Subscribed = Device & { push: PushTarget };
+
+/** As often as a desk renews its lease. */
+const LOOK_MS = 5_000;
+
+/** Runs until the returned function is called. What phones show then stays: they can answer without this process. */
+export function startPhones(parts: PhoneParts, options: PhoneOptions): () => Promise<void> {
+  const { store, feed, log, devices } = parts;
+  const desks = watchDesks(parts, options.look_ms ?? LOOK_MS);
+  const running = new Map<string, { endpoint: string; stop: () => Promise<void> }>();
+  let refreshing: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  async function refresh(): Promise<void> {
+    const subscribed = (await devices.list()).filter(isSubscribed);
+    const endpoints = new Map(subscribed.map(({ device_id, push }) => [device_id, push.endpoint]));
+    for (const [device_id, { endpoint, stop }] of running) {
+      if (!stopped && endpoints.get(device_id) === endpoint) continue;
+      running.delete(device_id);
+      await stop();
+    }
+    for (const device of subscribed) {
+      if (stopped || running.has(device.device_id)) continue;
+      const stop = startPhone(parts, device, { ...options, attendance: desks.of });
+      running.set(device.device_id, { endpoint: device.push.endpoint, stop });
+    }
+    desks.look(running.size > 0);
+  }
+
+  function refreshSoon(): void {
+    refreshing = refreshing.then(refresh).catch((error: unknown) => {
+      log.warn('The phones that take notifications could not be read.', { error: String(error) });
+    });
+  }
+
+  const following = (async () => {
+    const cursor = await store.read((tx) => tx.events.head());
+    refreshSoon();
+    return feed.follow({
+      cursor,
+      async onEvents(events: readonly HiveEvent[]) {
+        if (events.some(({ type }) => type === 'device/changed')) refreshSoon();
+      },
+      onResync: async () => refreshSoon(),
+    });
+  })();
+  following.catch((error: unknown) => log.warn('Phones could not be followed.', { error: String(error) }));
+
+  return async () => {
+    stopped = true;
+    const unfollow = await following.catch(() => null);
+    await unfollow?.();
+    await refreshing;
+    desks.look(false);
+    await Promise.all([...running.values()].map(({ stop }) => stop()));
+  };
+}
+
+function isSubscribed(device: Device): device is Subscribed {
+  return isAdmitted(device) && device.push !== null;
+}
+
+function startPhone(
+  parts: PhoneParts,
+  device: Subscribed,
+  {
+    seat,
+    name,
+    attendance,
+    retries_ms = PUSH_RETRIES_MS,
+  }: PhoneOptions & { attendance: (human: string, online: readonly Desk[]) => Attendance },
+): () => Promise<void> {
+  const { device_id, human } = device;
+  const party: PopupParty = {
+    seat: device_id,
+    preferences_of: seat,
+    human,
+    name: `${name}:${device_id}`,
+    desk_id: null,
+    // A tap opens the page, and a button answers from the phone itself.
+    open: async () => undefined,
+    answers: async () => undefined,
+    kinds: ['prompt'],
+    shows_pending: true,
+    wait: ({ urgency }, { preferences, desks }) =>
+      msUntilPush(urgency, preferences, attendance(human, desks), Date.now()),
+  };
+  return startPopups({ ...parts, notifier: createPhoneNotifier(parts, device, retries_ms) }, party);
+}
+
+// ---- Desks ----
+
+interface DeskWatch {
+  of(human: string, online: readonly Desk[]): Attendance;
+  /** Looks again and again, or no more. */
+  look(on: boolean): void;
+}
+
+/** Remembers when each human was last seen at a desk. Focus is not an event, so the desks have to be looked at. */
+function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: number): DeskWatch {
+  const last = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+
+  function note(online: readonly Desk[]): void {
+    for (const desk of online) if (desk.focused) for (const name of namesOf(desk)) last.set(name, Date.now());
+  }
+
+  async function lookOnce(): Promise<void> {
+    try {
+      note(await store.read((tx) => tx.desks.online(tx.now)));
+    } catch (error) {
+      log.warn('The desks could not be read.', { error: String(error) });
+    }
+  }
+
+  return {
+    of(human, online) {
+      note(online);
+      const [name = ''] = namesOf({ human, seat: human });
+      const attended = online.some((desk) => desk.focused && namesOf(desk).includes(name));
+      return { attended, last_ms: last.get(name) ?? null };
+    },
+    look(on) {
+      if (on === (timer !== null)) return;
+      if (timer !== null) clearInterval(timer);
+      timer = on ? setInterval(() => void lookOnce(), look_ms).unref() : null;
+      if (on) void lookOnce();
+    },
+  };
+}
+
+// ---- The notifier ----
+
+function createPhoneNotifier(
+  { sender, devices, log }: { sender: PushSender; devices: Pick<DeviceService, 'endPush'>; log: Logger },
+  { device_id, name, push }: Subscribed,
+  retries_ms: readonly number[],
+): Notifier {
+  const stopping = new AbortController();
+  const sending = new Set<Promise<void>>();
+  /** What is shown under each tag now, with the function that ends it. */
+  const shown = new Map<string, () => void>();
+
+  /** @throws Error with a sentence that says why it could not be sent. */
+  async function deliver(message: PushMessage): Promise<void> {
+    for (let tried = 1; ; tried += 1) {
+      const reply = await sender.send(push, message, stopping.signal);
+      const outcome = afterPush(reply, tried, Date.now(), retries_ms);
+      if (outcome.kind === 'sent') return;
+      if (outcome.kind === 'gone') await devices.endPush(device_id, push.endpoint, outcome.why);
+      if (outcome.kind !== 'retry' || stopping.signal.aborted)
+        throw new Error(`${name} could not be notified: ${outcome.why}`);
+      await sleep(outcome.in_ms, stopping.signal);
+    }
+  }
+
+  /** Taking back is a courtesy: the page says what is answered. */
+  function takeBack(tag: string): void {
+    if (stopping.signal.aborted) return;
+    const work = deliver(closingOf(tag))
+      .catch((error: unknown) => log.warn('A push could not be taken back.', { error: String(error) }))
+      .finally(() => sending.delete(work));
+    sending.add(work);
+  }
+
+  return {
+    reachable: async () => true,
+
+    async show(popup) {
+      const message = pushOf(popup);
+      const tag = message.show?.tag ?? '';
+      await deliver(message);
+      const { promise: outcome, resolve } = Promise.withResolvers<PopupEnd>();
+      const end = (): void => resolve({ kind: 'closed' });
+      // The phone shows one notification for each tag.
+      shown.get(tag)?.();
+      shown.set(tag, end);
+      if (stopping.signal.aborted) end();
+      return {
+        outcome,
+        close() {
+          end();
+          if (shown.get(tag) !== end) return;
+          shown.delete(tag);
+          takeBack(tag);
+        },
+      };
+    },
+
+    async close() {
+      stopping.abort();
+      for (const end of shown.values()) end();
+      await Promise.all(sending);
+    },
+  };
+}

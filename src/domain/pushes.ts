@@ -1,0 +1,189 @@
+/**
+ * Pushes: what a phone is notified of through Web Push, and when. Pure. A push is a popup of the device (popups.ts), so
+ * whether it is shown at all, and storms, are decided there. The service worker of the page shows it.
+ */
+import type { Popup } from './popups.ts';
+import type { Preferences } from './preferences.ts';
+import type { Urgency } from './prompts.ts';
+import { excerpt, revealed } from './text.ts';
+
+/** What a push says, as JSON: something to show, or the tags of what is to disappear. */
+export interface PushMessage {
+  show: PushedPopup | null;
+  close: readonly string[];
+}
+
+/** A notification on the phone. One with the same tag takes its place. */
+export interface PushedPopup {
+  tag: string;
+  /** The prompt that a tap opens; null for a storm. */
+  ask_id: string | null;
+  agent: string | null;
+  title: string;
+  body: string;
+  /** The options of a question, if they all fit; pressing one answers. */
+  buttons: readonly string[];
+  critical: boolean;
+}
+
+/** How a push service treats a push. */
+export interface PushDelivery {
+  /** For how many seconds it keeps it for a phone that cannot be reached. */
+  ttl_s: number;
+  urgency: 'normal' | 'high';
+  /** A later push with the same topic takes the place of one that was not delivered yet; null: none does. */
+  topic: string | null;
+}
+
+/** The most buttons that phones show. */
+const MOST_BUTTONS = 2;
+const LONGEST_BUTTON = 60;
+const LONGEST_TITLE = 120;
+const LONGEST_BODY = 300;
+/**
+ * What a push service surely takes is 4,096 bytes, encrypted (RFC 8030, 7.2); encryption adds 103. The texts above are
+ * shorter, unless all of them are written in characters of four bytes.
+ */
+export const MOST_PUSH_BYTES = 3_500;
+const DAY_S = 86_400;
+/** The tag of the one notification for many prompts. */
+const STORM_TAG = 'storm';
+
+/** The push of a popup. */
+export function pushOf({ title, body, buttons, urgency, count, prompts }: Popup): PushMessage {
+  const [prompt] = prompts;
+  const single = count === 1 && prompt !== undefined ? prompt : null;
+  const show: PushedPopup = {
+    tag: single?.ask_id ?? STORM_TAG,
+    ask_id: single?.ask_id ?? null,
+    agent: single === null ? null : revealed(excerpt(single.agent, LONGEST_BUTTON)),
+    title: revealed(excerpt(title, LONGEST_TITLE)),
+    body: revealed(lines(body)),
+    buttons: single?.kind === 'question' ? fitting(buttons) : [],
+    critical: urgency === 'critical',
+  };
+  return { show: shortened(show), close: [] };
+}
+
+/** Takes back what was shown under a tag. */
+export function closingOf(tag: string): PushMessage {
+  return { show: null, close: [tag] };
+}
+
+/** A storm's popup has a line for each agent. */
+function lines(body: string): string {
+  const kept = body.split('\n').map((line) => excerpt(line, LONGEST_BODY));
+  const text = kept.join('\n');
+  return Array.from(text).length <= LONGEST_BODY ? text : excerpt(text, LONGEST_BODY);
+}
+
+/** Labels that a phone shows exactly as they are; none if one does not fit, because the human would not see every option. */
+function fitting(labels: readonly string[]): readonly string[] {
+  const fits = (label: string): boolean =>
+    Array.from(label).length <= LONGEST_BUTTON && revealed(label) === label && !/[\t\n]/.test(label);
+  return labels.length <= MOST_BUTTONS && labels.every(fits) ? labels : [];
+}
+
+function shortened(show: PushedPopup): PushedPopup {
+  let length = LONGEST_BODY;
+  let fits = show;
+  while (bytesOf({ show: fits, close: [] }) > MOST_PUSH_BYTES && length > 1) {
+    length = Math.floor(length / 2);
+    const shorter = (text: string): string => revealed(excerpt(text, length));
+    fits = {
+      ...fits,
+      title: shorter(show.title),
+      body: shorter(show.body),
+      agent: show.agent === null ? null : shorter(show.agent),
+    };
+  }
+  return fits;
+}
+
+function bytesOf(message: PushMessage): number {
+  return new TextEncoder().encode(JSON.stringify(message)).length;
+}
+
+/** How a push is to be delivered. What is taken back takes the place of what the phone has not got yet. */
+export function deliveryOf({ show, close }: PushMessage): PushDelivery {
+  const tag = show?.tag ?? close[0] ?? '';
+  return {
+    ttl_s: DAY_S,
+    urgency: show?.critical === true ? 'high' : 'normal',
+    topic: /^[A-Za-z0-9_-]{1,32}$/.test(tag) ? tag : null,
+  };
+}
+
+// ---- When ----
+
+/** What is known of the desks of a human. */
+export interface Attendance {
+  /** Whether one of them has the focus now. */
+  attended: boolean;
+  /** When one of them was last seen with the focus, in ms since 1970; null: never. */
+  last_ms: number | null;
+}
+
+/** In how many ms something may be pushed; 0 is now. */
+export function msUntilPush(
+  urgency: Urgency,
+  { phone_after }: Pick<Preferences, 'phone_after'>,
+  { attended, last_ms }: Attendance,
+  now_ms: number,
+): number {
+  if (urgency === 'critical') return 0;
+  const after = phone_after * 1000;
+  if (attended) return after;
+  return last_ms === null ? 0 : Math.max(0, last_ms + after - now_ms);
+}
+
+// ---- Failures ----
+
+/** What a push service said; null: it could not be reached, or did not answer in time. */
+export interface PushReply {
+  status: number | null;
+  /** Its header of that name. */
+  retry_after: string | null;
+  /** What went wrong, for the trail. */
+  text: string;
+}
+
+/** `gone`: this subscription never works again. */
+export type PushOutcome =
+  | { kind: 'sent' }
+  | { kind: 'gone'; why: string }
+  | { kind: 'retry'; in_ms: number; why: string }
+  | { kind: 'failed'; why: string };
+
+/** How long to wait before each further try, unless the service says something else. */
+export const PUSH_RETRIES_MS: readonly number[] = [1_000, 5_000, 20_000];
+/** Whoever asks for more patience than this gets no further try. */
+const LONGEST_WAIT_MS = 60_000;
+
+/** What becomes of a push after its `tried`th try. */
+export function afterPush(
+  { status, retry_after, text }: PushReply,
+  tried: number,
+  now_ms: number,
+  retries: readonly number[] = PUSH_RETRIES_MS,
+): PushOutcome {
+  if (status !== null && status >= 200 && status < 300) return { kind: 'sent' };
+  if (status === 404 || status === 410)
+    return { kind: 'gone', why: 'The browser has given up its subscription to notifications.' };
+  if (status === 401 || status === 403)
+    return { kind: 'gone', why: 'The push service no longer accepts the key of this hive.' };
+  const why = text === '' ? `The push service answered ${status}.` : text;
+  const usual = retries[tried - 1];
+  if ((status !== null && status !== 429 && status < 500) || usual === undefined)
+    return { kind: 'failed', why };
+  const asked = retry_after === null ? null : msOf(retry_after, now_ms);
+  const in_ms = Math.max(usual, asked ?? 0);
+  return in_ms > LONGEST_WAIT_MS ? { kind: 'failed', why } : { kind: 'retry', in_ms, why };
+}
+
+/** Seconds, or a date (RFC 9110, 10.2.3); null for anything else. */
+function msOf(retry_after: string, now_ms: number): number | null {
+  if (/^\d{1,9}$/.test(retry_after)) return Number(retry_after) * 1000;
+  const at = Date.parse(retry_after);
+  return Number.isNaN(at) ? null : Math.max(0, at - now_ms);
+}

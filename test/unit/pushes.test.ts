@@ -1,0 +1,143 @@
+/** Who is pushed what, and when: the decisions alone. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Popup } from '../../src/domain/popups.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import {
+  afterPush,
+  closingOf,
+  deliveryOf,
+  MOST_PUSH_BYTES,
+  msUntilPush,
+  pushOf,
+} from '../../src/domain/pushes.ts';
+
+function popup(changes: Partial<Popup> = {}, prompt: Partial<Prompt> = {}): Popup {
+  return {
+    kind: 'prompt',
+    title: 'Claude-1 · shop',
+    body: 'Which one?',
+    urgency: 'normal',
+    buttons: [],
+    openable: true,
+    sound: false,
+    command: null,
+    count: 1,
+    prompts: [{ ask_id: 'ask-1', agent: 'Claude-1', kind: 'question', ...prompt } as Prompt],
+    ...changes,
+  };
+}
+
+const buttonsOf = (buttons: readonly string[], prompt: Partial<Prompt> = {}): readonly string[] =>
+  pushOf(popup({ buttons }, prompt)).show?.buttons ?? [];
+
+describe('the buttons of a push', () => {
+  test('are the options of a question, if the phone shows every one of them', () => {
+    expect(buttonsOf(['yes', 'no'])).toEqual(['yes', 'no']);
+    expect(buttonsOf(['a', 'b', 'c'])).toEqual([]);
+  });
+
+  test('are none for a permission', () => {
+    expect(buttonsOf(['allow', 'deny'], { kind: 'permission' })).toEqual([]);
+  });
+
+  test.each([['y'.repeat(61)], ['two\nlines'], ['a\u202eb'], ['a\u0007']])(
+    'are none where a label would not be shown as it is: %j',
+    (label) => {
+      expect(buttonsOf([label, 'no'])).toEqual([]);
+    },
+  );
+});
+
+describe('the text of a push', () => {
+  test('spells out control characters and what hides or reorders text', () => {
+    const hostile = 'a\u001b[31mb\u202ec\u0000\u200bd';
+    const { show } = pushOf(popup({ title: hostile, body: hostile }, { agent: hostile }));
+    const text = `${show?.title}${show?.body}${show?.agent}`;
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u200b\u202e]/);
+    expect(text).toContain('<U+202E>');
+  });
+
+  test('always fits into what every push service takes', () => {
+    const anything = fc.string({ unit: 'binary', maxLength: 2_000 });
+    fc.assert(
+      fc.property(anything, anything, anything, (title, body, agent) => {
+        const message = pushOf(popup({ title, body, buttons: ['yes', 'no'] }, { agent }));
+        expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(MOST_PUSH_BYTES);
+      }),
+      { numRuns: 20 },
+    );
+    const wide = '\u{1f600}\u200b'.repeat(2_000);
+    const message = pushOf(popup({ title: wide, body: wide }, { agent: wide }));
+    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(MOST_PUSH_BYTES);
+  });
+
+  test('of a storm names no single question', () => {
+    const { show } = pushOf(popup({ kind: 'storm', count: 50, buttons: [] }));
+    expect(show).toMatchObject({ tag: 'storm', ask_id: null, agent: null, buttons: [] });
+  });
+});
+
+test('what is taken back replaces what the phone has not got yet', () => {
+  const shown = deliveryOf(pushOf(popup()));
+  expect(deliveryOf(closingOf('ask-1')).topic).toBe(shown.topic);
+  // A topic has at most 32 characters of base64url.
+  expect(deliveryOf(closingOf('a'.repeat(33))).topic).toBeNull();
+  expect(deliveryOf(closingOf('a b')).topic).toBeNull();
+});
+
+describe('a phone is notified', () => {
+  const NOW = 1_000_000;
+  const after = { phone_after: 60 };
+
+  test.each([
+    ['at once of what is critical', 'critical', { attended: true, last_ms: NOW }, 0],
+    ['at once where nobody was at a desk', 'normal', { attended: false, last_ms: null }, 0],
+    ['not yet while a desk is attended', 'normal', { attended: true, last_ms: NOW }, 60_000],
+    ['60 s after somebody was at a desk', 'normal', { attended: false, last_ms: NOW - 20_000 }, 40_000],
+    ['at once when that was long ago', 'normal', { attended: false, last_ms: NOW - 90_000 }, 0],
+  ] as const)('%s', (_what, urgency, attendance, expected) => {
+    expect(msUntilPush(urgency, after, attendance, NOW)).toBe(expected);
+  });
+
+  test('at once, attended or not, where its human wants that', () => {
+    expect(msUntilPush('normal', { phone_after: 0 }, { attended: true, last_ms: NOW }, NOW)).toBe(0);
+  });
+});
+
+describe('after a try', () => {
+  const reply = (status: number | null, retry_after: string | null = null) => ({
+    status,
+    retry_after,
+    text: status === null ? 'No answer.' : '',
+  });
+  const kind = (status: number | null, tried = 1, retry_after: string | null = null): string =>
+    afterPush(reply(status, retry_after), tried, 0).kind;
+
+  test('a subscription that is gone, or of another key, ends', () => {
+    expect([401, 403, 404, 410].map((status) => kind(status))).toEqual(Array(4).fill('gone'));
+  });
+
+  test('what may pass is tried again, four times in all', () => {
+    for (const status of [429, 500, 503, null])
+      expect([1, 2, 3, 4].map((tried) => kind(status, tried))).toEqual(['retry', 'retry', 'retry', 'failed']);
+  });
+
+  test('what is wrong with the push itself is not tried again', () => {
+    expect([400, 413, 302].map((status) => kind(status))).toEqual(['failed', 'failed', 'failed']);
+  });
+
+  test.each([
+    ['30', 30_000],
+    ['0', 1_000],
+    [new Date(40_000).toUTCString(), 40_000],
+    ['nonsense', 1_000],
+  ])('Retry-After: %s waits %i ms', (retry_after, in_ms) => {
+    expect(afterPush(reply(429, retry_after), 1, 0)).toMatchObject({ kind: 'retry', in_ms });
+  });
+
+  test('nobody waits for more than a minute', () => {
+    expect(kind(429, 1, '61')).toBe('failed');
+    expect(kind(429, 1, '999999999')).toBe('failed');
+  });
+});
