@@ -15,11 +15,12 @@ export interface Given {
 export function barOf(
   prompt: Pick<Prompt, 'kind' | 'dialog' | 'options'>,
   selected: readonly string[],
-  { mayAllowHere, isRead }: { mayAllowHere: boolean; isRead: boolean },
+  { mayAllowHere, isRead, isZoomed = false }: { mayAllowHere: boolean; isRead: boolean; isZoomed?: boolean },
 ): string | null {
   if (!mayAllow(prompt, { selected: [...selected] })) return null;
   if (!mayAllowHere) return WORDS.mayNotAllow;
-  return isRead ? null : WORDS.readToEnd;
+  if (isRead) return null;
+  return isZoomed ? WORDS.zoomed : WORDS.readToEnd;
 }
 
 /** The answer exactly as the server will store it. @throws HiveError for one that no server would take. */

@@ -206,7 +206,6 @@ describe('a permission', () => {
     const { ask_id } = await ask(inbox.hive, PERMISSION);
     const { page } = await phone();
     await show(page, ask_id);
-    await page.locator('.end').scrollIntoViewIfNeeded();
     await page.getByText('This phone may refuse, but not allow.').waitFor();
     expect(await option(page, 'Allow').isDisabled()).toBe(true);
     await option(page, 'Deny').tap();
@@ -222,7 +221,7 @@ describe('a permission', () => {
     await page.goto(`${inbox.url}#/ask/${asked.ask_id}`);
     await page.getByText('Read to the end to answer.').waitFor();
     expect(await option(page, 'Allow').isDisabled()).toBe(true);
-    await page.locator('.end').scrollIntoViewIfNeeded();
+    await readToEnd(page);
     await option(page, 'Allow').tap();
     await page.getByText('Answered.').waitFor();
     const stored = await inbox.hive.prompts.get(asked.ask_id);
@@ -242,7 +241,7 @@ describe('a permission', () => {
     inbox.admit(device);
     await page.reload();
     await page.goto(`${inbox.url}#/ask/${asked.ask_id}`);
-    await page.locator('.end').scrollIntoViewIfNeeded();
+    await readToEnd(page);
     await inbox.kill();
     await option(page, 'Allow').tap();
     await page.getByText(/^Queued/).waitFor();
@@ -263,6 +262,14 @@ test('a phone that is revoked is out at once', async () => {
   await inbox.hive.devices.revoke(device.device_id, 'ada');
   await page.getByText(/was revoked: pair it anew/).waitFor();
 });
+
+/** Reads as a person does, a part of the screen at a time. */
+async function readToEnd(page: Page): Promise<void> {
+  await eventually(async () => {
+    await page.evaluate(() => scrollBy(0, innerHeight / 3));
+    return option(page, 'Allow').isEnabled();
+  });
+}
 
 /** How many entries wait in the outbox of this page. */
 function queuedIn(page: Page): Promise<number> {

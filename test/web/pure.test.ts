@@ -96,6 +96,7 @@ describe('an answer', () => {
 
 test('its human is told of answers that did not simply count', () => {
   const entry = (ask_id: string, fate: Fate): OutboxEntry => ({
+    store_id: 'store-1',
     queued: {
       ...answerOf(
         { ...prompt(), ask_id },
