@@ -304,6 +304,7 @@ You can add it to `project-switch-commands' and `project-prefix-map'."
     (hive-sessions-mode . hive-sessions-mode-map)
     (hive-check-mentions-mode . hive-check-mentions-mode-map)
     (hive-rules-mode . hive-rules-mode-map) (hive-rule-mode . hive-rule-mode-map)
+    (hive-phone-mode . hive-phone-mode-map) (hive-phone-list-mode . hive-phone-list-mode-map)
     (hive-stats-mode . hive-stats-mode-map)
     (hive-batch-mode . hive-batch-mode-map) (hive-doctor-mode . hive-doctor-mode-map))
   "The modes that are in motion state, and their keymaps.")

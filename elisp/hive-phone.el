@@ -62,7 +62,7 @@ A camera reads it only if its blocks are lighter than the rest."
   (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--look))))
 
 (defun hive-phone--insert-code ()
-  "Insert the QR code: a picture if this frame shows pictures, else blocks."
+  "Insert the QR code: a picture where this frame has pictures, else blocks."
   (if (and (display-images-p) (image-type-available-p 'svg))
       (insert-image (create-image (plist-get hive-phone--invited :qr_svg) 'svg t)
                     (hive-words 'phone-picture))
@@ -106,7 +106,7 @@ A camera reads it only if its blocks are lighter than the rest."
   (hive-phone--print))
 
 (defun hive-phone--look ()
-  "Ask the sidecar which phone has used the code that is shown, if any."
+  "Ask the sidecar which phone has used the code of the buffer, if any."
   (let ((buffer (get-buffer hive-phone--buffer)))
     (when (and buffer (buffer-local-value 'hive-phone--invited buffer))
       (let ((code (plist-get (buffer-local-value 'hive-phone--invited buffer) :code)))
@@ -136,9 +136,9 @@ A camera reads it only if its blocks are lighter than the rest."
   (hive-say 'phone-copied))
 
 (defun hive-phone-compare ()
-  "Say whether the phone shows the phrase of this buffer.
-If it does, the phone is let in.  If it does not, it is refused: then
-somebody else has used the code."
+  "Compare the phrase of this buffer with that of the phone, and decide.
+If you say that they are the same, the phone is let in.  If not, it is
+refused: then somebody else has used the code."
   (interactive nil hive-phone-mode)
   (let ((phone hive-phone--paired) (phrase hive-phone--phrase))
     (unless phone (hive-fail 'phone-none-yet))

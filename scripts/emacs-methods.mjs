@@ -87,7 +87,7 @@ export const METHODS = {
   ],
   'phone/allow': [
     deviceParams,
-    'Lets a phone allow permissions: lists its key among the seats in the human\'s own file, as `seat/register` does. `text` is for the human; if `registered` is false, it says what they can do.',
+    "Lets a phone allow permissions: lists its key among the seats in the human's own file, as `seat/register` does. `text` is for the human; if `registered` is false, it says what they can do.",
   ],
   'phone/confirm': [
     deviceParams,
@@ -107,7 +107,7 @@ export const METHODS = {
   ],
   'phone/revoke': [
     deviceParams,
-    'Takes away the access of a phone, at once and for ever, and takes its key out of the human\'s own file. If that file could not be written, `problem` says what the human has to do.',
+    "Takes away the access of a phone, at once and for ever, and takes its key out of the human's own file. If that file could not be written, `problem` says what the human has to do.",
   ],
   'rule/revoke': [ruleRevokeParams, "Removes a rule from the human's own file, as `rule/add` writes one."],
   'rule/try': [

@@ -1,7 +1,7 @@
 /** The page: which screen is shown, how one gets to another, and the state of the connection. */
 import { type ComponentType, render, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connect, flush, reconnect, type State, useInbox } from './model.ts';
+import { connect, flush, forget, reconnect, type State, useInbox } from './model.ts';
 import { PromptScreen } from './prompt.tsx';
 import { HistoryScreen, MessagesScreen, ReportsScreen, SessionsScreen } from './screens.tsx';
 import { keepShell } from './shell.ts';
@@ -30,7 +30,7 @@ function App(): VNode {
   const inbox = useInbox();
   const path = usePath();
   useClock();
-  if (inbox.device === undefined) return <p role="status">{WORDS.loading}</p>;
+  if (inbox.device === undefined) return <p role="status">{inbox.refused ?? WORDS.loading}</p>;
   if (inbox.device === null) return <PairingLater />;
   return <Paired inbox={inbox} path={path} />;
 }
@@ -52,6 +52,11 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
     <>
       <div class={`connection ${inbox.connection}`} role="status">
         {inbox.refused ?? (inbox.connection === 'online' ? '' : WORDS.connection[inbox.connection])}
+        {inbox.unknown ? (
+          <button type="button" onClick={() => void forget()}>
+            {WORDS.pairAgain}
+          </button>
+        ) : null}
       </div>
       <main ref={main}>
         {ask_id === null ? (
@@ -114,7 +119,7 @@ function useClock(): void {
   }, []);
 }
 
-addEventListener('online', reconnect);
+addEventListener('online', () => reconnect({ isNewNetwork: true }));
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) return;
   reconnect();

@@ -8,7 +8,7 @@ import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { entries, sendQueued } from './outbox.ts';
-import { call, follow, type Notification, Refused, signIn, type Welcome } from './server.ts';
+import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 
 /** A prompt as the server lists it. */
@@ -31,6 +31,8 @@ export interface State {
   welcome: Welcome | null;
   /** Why the server refuses this device, as a sentence. */
   refused: string | null;
+  /** The server does not know this device any more: it can only be paired again. */
+  unknown: boolean;
   connection: Connection;
   /** The pending prompts, by id; null before they were read. */
   prompts: ReadonlyMap<string, ListedPrompt> | null;
@@ -48,6 +50,7 @@ let state: State = {
   device: undefined,
   welcome: null,
   refused: null,
+  unknown: false,
   connection: 'connecting',
   prompts: null,
   sessions: [],
@@ -90,8 +93,30 @@ export function ask<Result>(method: string, params: object = {}): Promise<Result
 // ---- Lists ----
 
 const MOST_SHOWN = 100;
+/** The first in order; more are not read before some of them are answered. */
+const MOST_PROMPTS = 5_000;
+
+/** What is notified while a list is read may be missing in it, or newer. */
+const reading = new Set<ListedPrompt[]>();
 
 async function readPrompts(): Promise<void> {
+  const since: ListedPrompt[] = [];
+  reading.add(since);
+  try {
+    const prompts = await readPending();
+    for (const prompt of since) enter(prompts, prompt);
+    update({ prompts });
+  } finally {
+    reading.delete(since);
+  }
+}
+
+function enter(prompts: Map<string, ListedPrompt>, prompt: ListedPrompt): void {
+  if (prompt.status === 'pending') prompts.set(prompt.ask_id, prompt);
+  else prompts.delete(prompt.ask_id);
+}
+
+async function readPending(): Promise<Map<string, ListedPrompt>> {
   const prompts = new Map<string, ListedPrompt>();
   let cursor: string | null = null;
   do {
@@ -102,8 +127,8 @@ async function readPrompts(): Promise<void> {
     });
     for (const prompt of page.prompts) prompts.set(prompt.ask_id, prompt);
     cursor = page.next_cursor;
-  } while (cursor !== null && prompts.size < 5_000);
-  update({ prompts });
+  } while (cursor !== null && prompts.size < MOST_PROMPTS);
+  return prompts;
 }
 
 const readSessions = async (): Promise<void> =>
@@ -146,9 +171,9 @@ const TOGETHER_MS = 100;
 function noticed({ method, params }: Notification): void {
   if (method === 'hivemind-ask' || method === 'prompt/changed') {
     const prompt = params as unknown as ListedPrompt;
-    const prompts = new Map(state.prompts);
-    if (prompt.status === 'pending') prompts.set(prompt.ask_id, prompt);
-    else prompts.delete(prompt.ask_id);
+    for (const since of reading) since.push(prompt);
+    const prompts = state.prompts === null ? null : new Map(state.prompts);
+    if (prompts !== null) enter(prompts, prompt);
     update({ prompts, changed: { ask_id: prompt.ask_id, number: state.changed.number + 1 } });
   }
   const read = reads[method];
@@ -169,28 +194,53 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 15_000;
 let wake: () => void = () => undefined;
 
-/** Tries to connect at once: the phone woke up, the network changed, or something was queued. */
-export function reconnect(): void {
+let following: AbortController | null = null;
+
+/** Tries to connect at once: the phone woke up, the network changed, or something was queued. A stream that may be dead ends. */
+export function reconnect({ isNewNetwork = false } = {}): void {
+  if (isNewNetwork || isSilent()) following?.abort();
   wake();
+}
+
+/** Forgets with which hive this device was paired. What is queued stays, and goes out once it is paired with that one again. */
+export async function forget(): Promise<void> {
+  await (await storage()).delete('device', 'own');
+  update({ device: null, welcome: null, refused: null, unknown: false, prompts: null });
+}
+
+/** Asks the server again whether this device may allow permissions. */
+export async function readWelcome(): Promise<void> {
+  update({ welcome: await signIn(ownDevice()) });
 }
 
 /** Runs for as long as the page lives: follows the server, and sends what is queued. */
 export async function connect(): Promise<void> {
-  const device = (await (await storage()).get('device', 'own')) ?? null;
-  update({ device, outbox: await entries() });
+  try {
+    const device = (await (await storage()).get('device', 'own')) ?? null;
+    update({ device, outbox: await entries() });
+  } catch (error) {
+    update({ refused: error instanceof Error ? error.message : String(error) });
+    return;
+  }
   let retry_ms = FIRST_RETRY_MS;
   for (;;) {
     const paired = state.device;
     if (paired !== null && paired !== undefined) {
       const ended = new AbortController();
+      following = ended;
       try {
-        if (state.welcome === null) update({ welcome: await signIn(paired), refused: null });
+        if (state.welcome === null) update({ welcome: await signIn(paired), refused: null, unknown: false });
         await follow(paired, {
           signal: ended.signal,
-          opened: () => {
-            retry_ms = FIRST_RETRY_MS;
-            update({ connection: 'online', refused: null });
-            readAll().catch(() => ended.abort());
+          opened: ({ may_allow }) => {
+            const welcome = state.welcome === null ? null : { ...state.welcome, may_allow };
+            update({ connection: 'online', refused: null, unknown: false, welcome });
+            readAll().then(
+              () => {
+                retry_ms = FIRST_RETRY_MS;
+              },
+              () => ended.abort(),
+            );
             void flush();
           },
           notified: noticed,
@@ -198,7 +248,8 @@ export async function connect(): Promise<void> {
         update({ connection: 'connecting' });
       } catch (error) {
         update({ connection: 'offline' });
-        if (error instanceof Refused) update({ refused: error.message });
+        if (error instanceof Refused)
+          update({ refused: error.message, unknown: error.code === 'device_not_found' });
       }
     }
     await pause(retry_ms);

@@ -7,7 +7,7 @@
 import type { PromptAnswer } from '../domain/prompts.ts';
 import { answerText } from '../domain/seats.ts';
 import { sign } from './keys.ts';
-import { call, Refused, storeTime, Unreachable } from './server.ts';
+import { call, Refused, setStoreTime, storeTime, Unreachable } from './server.ts';
 import {
   type AnswerReply,
   type Fate,
@@ -18,11 +18,14 @@ import {
   type QueuedMessage,
   storage,
 } from './storage.ts';
+import { WORDS } from './words.ts';
 
 /** Stores an entry; it is queued once this has resolved. */
 export async function queue(queued: Queued): Promise<void> {
   const database = await storage();
-  const entry: OutboxEntry = { queued, fate: { state: 'queued' } };
+  const device = await database.get('device', 'own');
+  if (device === undefined) throw new Error('This device is not paired.');
+  const entry: OutboxEntry = { store_id: device.store_id, queued, fate: { state: 'queued' } };
   const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
   await written.store.add(entry);
   await written.done;
@@ -52,33 +55,65 @@ async function put(entry: OutboxEntry): Promise<void> {
   await written.done;
 }
 
+/** Records what became of an entry, unless another page has done that, or the human answered it anew. */
+async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate): Promise<void> {
+  const database = await storage();
+  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
+  const entry = await written.store.get(number);
+  if (entry?.fate.state === 'queued' && timeOf(entry.queued) === timeOf(sent)) {
+    // Nothing to read about a message that was posted.
+    if (fate.state === 'done' && sent.kind === 'message') await written.store.delete(number);
+    else await written.store.put({ ...entry, fate });
+  }
+  await written.done;
+}
+
+const timeOf = (queued: Queued): string | null => (queued.kind === 'answer' ? queued.responded_at : null);
+
+const LOCK = 'hive-outbox';
+/** A page that the phone has put to sleep keeps its lock. What two pages send twice counts once. */
+const LOCK_MS = 60_000;
+
+async function alone(work: () => Promise<void>): Promise<void> {
+  try {
+    await navigator.locks.request(LOCK, { signal: AbortSignal.timeout(LOCK_MS) }, work);
+  } catch (error) {
+    if (!(error instanceof DOMException) || error.name !== 'TimeoutError') throw error;
+    await navigator.locks.request(LOCK, { steal: true }, work);
+  }
+}
+
 /**
  * Sends what is queued, in order, until all is sent or the server cannot be reached. One page of this device does it at a time.
  * @throws Unreachable.
  */
 export async function sendQueued(device: OwnDevice, changed: (sent: OutboxEntry) => void): Promise<void> {
-  await navigator.locks.request('hive-outbox', async () => {
+  await alone(async () => {
     for (const entry of await entries()) {
       if (entry.fate.state !== 'queued' || entry.number === undefined) continue;
-      const fate = await send(device, entry.queued);
-      // Nothing to read about a message that was posted.
-      if (fate.state === 'done' && entry.queued.kind === 'message') await dismiss(entry.number);
-      else await put({ ...entry, fate });
+      const fate = await send(device, entry);
+      await settle(entry.number, entry, fate);
       changed({ ...entry, fate });
     }
   });
 }
 
-async function send(device: OwnDevice, queued: Queued): Promise<Fate> {
+async function send(device: OwnDevice, { queued, store_id }: OutboxEntry): Promise<Fate> {
+  if (store_id !== device.store_id)
+    return { state: 'refused', code: 'wrong_store', message: WORDS.otherHive };
   try {
     const reply =
       queued.kind === 'answer' ? await sendAnswer(device, queued) : await sendMessage(device, queued);
     return { state: 'done', reply };
   } catch (error) {
-    if (!(error instanceof Refused))
+    // A device that is not let in now may be let in again: its human has given these answers all the same.
+    if (!(error instanceof Refused) || error.atDoor)
       throw error instanceof Unreachable ? error : new Unreachable(String(error));
-    const { code, message } = error;
-    return code === 'answer_stale' ? { state: 'delayed', message } : { state: 'refused', code, message };
+    const { code, message, details } = error;
+    if (code !== 'answer_stale') return { state: 'refused', code, message };
+    // The clock of this device was set since it last asked for the store's.
+    setStoreTime(details['now']);
+    return { state: 'delayed', message };
   }
 }
 
@@ -102,7 +137,12 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
     answer: signed,
   });
   const signature = await sign(device.secret, text);
-  return call(device, 'hivemind-response', { ...answer, store_id: device.store_id, signature });
+  const params = { ...answer, store_id: device.store_id, signature };
+  const reply = await call<AnswerReply | undefined>(device, 'hivemind-response', params);
+  // Something else than Hive may answer at this address, and then nothing is stored.
+  if (reply?.ask_id !== ask_id || typeof reply.accepted !== 'boolean')
+    throw new Unreachable('What answered is not Hive.');
+  return reply;
 }
 
 async function sendMessage(
@@ -110,6 +150,7 @@ async function sendMessage(
   { body, reply_to, message_id }: QueuedMessage,
 ): Promise<AnswerReply> {
   const params = { body, reply_to, message_id, store_id: device.store_id };
-  await call(device, 'message/post', params);
+  const reply = await call<{ message?: { message_id?: string } } | undefined>(device, 'message/post', params);
+  if (reply?.message?.message_id !== message_id) throw new Unreachable('What answered is not Hive.');
   return {};
 }

@@ -1,15 +1,16 @@
 /** One question in full, and its answer. */
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { displayedText, mayAllow } from '../domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
 import { revealedSource } from '../domain/text.ts';
 import { hex, randomId, sha256 } from './keys.ts';
-import { ask, flush, readOutbox, type State } from './model.ts';
+import { ask, flush, readOutbox, readWelcome, type State } from './model.ts';
 import { dismiss, queue, renew } from './outbox.ts';
+import { type Reading, useReading } from './reading.ts';
 import { Refused, storeTime } from './server.ts';
 import type { OutboxEntry } from './storage.ts';
-import { Markdown, Plain } from './text.tsx';
+import { Markdown, Plain, Source } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 type ShownPrompt = Prompt & { mine: boolean };
@@ -20,6 +21,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
   const known = inbox.prompts?.get(ask_id);
   const isConnected = inbox.connection === 'online';
   const version = inbox.changed.ask_id === ask_id ? inbox.changed.number : 0;
+  const isLookedAt = useLookedAt();
 
   useEffect(() => {
     let stale = false;
@@ -29,7 +31,10 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
         if (stale) return;
         setPrompt(found.prompt);
         setProblem(null);
-        if (found.prompt.seen_at === null) await ask('prompt/seen', { ask_id });
+        // A page in the background is seen by nobody.
+        if (found.prompt.seen_at === null && isLookedAt) await ask('prompt/seen', { ask_id });
+        // Its human may have allowed it since.
+        if (found.prompt.kind === 'permission' && inbox.welcome?.may_allow === false) await readWelcome();
       } catch (error) {
         if (!stale && error instanceof Refused) setProblem(error.message);
       }
@@ -37,7 +42,7 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
     return () => {
       stale = true;
     };
-  }, [ask_id, version, isConnected]);
+  }, [ask_id, version, isConnected, isLookedAt]);
 
   const entry = inbox.outbox.findLast(({ queued }) => queued.kind === 'answer' && queued.ask_id === ask_id);
   // What the list has is enough to answer a question without a connection, unless it is only a part.
@@ -66,16 +71,17 @@ interface QuestionProps {
 
 function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
   const { question, context, agent, project, kind, notes, urgency } = prompt;
-  const [isRead, endRef] = useReadToEnd(displayedText(prompt));
+  const reading = useReading(displayedText(prompt));
+  const isPermission = kind === 'permission';
   return (
     <>
-      <header>
+      <header ref={reading.beginning}>
         <p class="meta">
           <Plain text={agent} /> · <Plain text={project} />
-          {kind === 'permission' ? <span class="badge">{WORDS.permission}</span> : null}
+          {isPermission ? <span class="badge">{WORDS.permission}</span> : null}
           {urgency === 'critical' ? <span class="badge critical">{WORDS.critical}</span> : null}
         </p>
-        {kind === 'permission' ? (
+        {isPermission ? (
           <h1 class="command" dir="ltr" tabIndex={-1}>
             {revealedSource(question)}
           </h1>
@@ -91,43 +97,38 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
           {notes.map(({ text, at }) => (
             <p class="note" key={at}>
               <strong>{WORDS.addedByAgent}: </strong>
-              <Plain text={text} />
+              {isPermission ? <Source text={text} /> : <Plain text={text} />}
             </p>
           ))}
         </section>
       ) : null}
       {context === null ? null : (
         <section aria-label={WORDS.context}>
-          <Markdown text={context} />
+          {isPermission ? <Source text={context} /> : <Markdown text={context} />}
         </section>
       )}
-      <div ref={endRef} class="end" />
       <Outcome prompt={prompt} entry={entry} />
       <AnswerForm
         key={prompt.ask_id}
         prompt={prompt}
         isQueued={entry !== undefined && entry.fate.state !== 'refused'}
         mayAllowHere={inbox.welcome?.may_allow === true}
-        isRead={isRead && isWhole}
+        reading={reading}
+        isWhole={isWhole}
       />
     </>
   );
 }
 
-/** Whether the end of this text has been on the screen. A text that changes has to be read again. */
-function useReadToEnd(text: string): [boolean, { current: HTMLDivElement | null }] {
-  const end = useRef<HTMLDivElement>(null);
-  const [read, setRead] = useState<string | null>(null);
+/** Whether this page is in front. */
+function useLookedAt(): boolean {
+  const [isLookedAt, setLookedAt] = useState(!document.hidden);
   useEffect(() => {
-    const element = end.current;
-    if (element === null) return;
-    const observer = new IntersectionObserver((seen) => {
-      if (seen.some(({ isIntersecting }) => isIntersecting)) setRead(text);
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [text]);
-  return [read === text, end];
+    const changed = (): void => setLookedAt(!document.hidden);
+    document.addEventListener('visibilitychange', changed);
+    return () => document.removeEventListener('visibilitychange', changed);
+  }, []);
+  return isLookedAt;
 }
 
 function Times({ prompt }: { prompt: Prompt }): VNode {
@@ -209,10 +210,11 @@ interface AnswerProps {
   prompt: ShownPrompt;
   isQueued: boolean;
   mayAllowHere: boolean;
-  isRead: boolean;
+  reading: Reading;
+  isWhole: boolean;
 }
 
-function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VNode | null {
+function AnswerForm({ prompt, isQueued, mayAllowHere, reading, isWhole }: AnswerProps): VNode | null {
   const { options, multi_select, allow_free_text, kind, status } = prompt;
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [words, setWords] = useState('');
@@ -226,7 +228,7 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VN
     setBusy(true);
     setProblem(null);
     try {
-      await giveAnswer(prompt, { ...given, comment: comment.trim() === '' ? null : comment });
+      await giveAnswer(prompt, { ...given, comment: comment.trim() === '' ? null : comment }, barred);
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     } finally {
@@ -238,8 +240,10 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VN
   const barred = (selected: readonly string[]): string | null => {
     if (!mayAllow(prompt, { selected: [...selected] })) return null;
     if (!mayAllowHere) return WORDS.mayNotAllow;
-    return isRead ? null : WORDS.readToEnd;
+    if (reading.isRead && isWhole) return null;
+    return reading.isZoomed ? WORDS.zoomed : WORDS.readToEnd;
   };
+  // The end of what has to be read is below the options: they are a part of it.
   const bars = [...new Set(options.map(({ label }) => barred([label])).filter((why) => why !== null))];
   const freeBar = allow_free_text ? barred([]) : null;
 
@@ -274,12 +278,13 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VN
         <button
           type="button"
           class="primary"
-          disabled={busy || chosen.length === 0}
+          disabled={busy || chosen.length === 0 || barred(chosen) !== null}
           onClick={() => void give({ selected: chosen })}
         >
           {WORDS.send}
         </button>
       ) : null}
+      <div ref={reading.end} class="end" />
       {bars.map((why) => (
         <p class="barred" key={why}>
           {why}
@@ -327,6 +332,7 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, isRead }: AnswerProps): VN
 async function giveAnswer(
   prompt: ShownPrompt,
   given: { selected?: readonly string[]; decision?: string; comment: string | null },
+  barred: (selected: readonly string[]) => string | null,
 ): Promise<void> {
   const response_id = randomId('response');
   const responded_at = storeTime();
@@ -336,6 +342,9 @@ async function giveAnswer(
     { ...given, ...(given.selected !== undefined && { selected: [...given.selected] }) },
     stamp,
   );
+  // The words of an option are that option, typed or tapped.
+  const why = barred(selected);
+  if (why !== null) throw new Error(why);
   const displayed_digest = hex(await sha256(displayedText(prompt)));
   const { ask_id } = prompt;
   await queue({

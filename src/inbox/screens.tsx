@@ -152,15 +152,22 @@ function Compose({
   inbox: State;
 }): VNode {
   const [body, setBody] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
   const waiting = inbox.outbox.filter(({ queued }) => queued.kind === 'message');
   async function post(event: Event): Promise<void> {
     event.preventDefault();
-    await queue({
-      kind: 'message',
-      body,
-      reply_to: replyTo?.message_id ?? null,
-      message_id: randomId('msg'),
-    });
+    try {
+      await queue({
+        kind: 'message',
+        body,
+        reply_to: replyTo?.message_id ?? null,
+        message_id: randomId('msg'),
+      });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      return;
+    }
+    setProblem(null);
     setBody('');
     onClose();
     await flush();
@@ -185,6 +192,9 @@ function Compose({
         {WORDS.write}
         <textarea rows={2} dir="auto" value={body} onInput={(event) => setBody(event.currentTarget.value)} />
       </label>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
       <button type="submit" class="primary" disabled={body.trim() === ''}>
         {WORDS.send}
       </button>

@@ -3,6 +3,7 @@
  * call made again, once. What the network did is told apart from what the server said: only the former is tried again.
  */
 import { sessionText } from '../domain/devices.ts';
+import { ERROR_CODES } from '../domain/errors.ts';
 import { sign } from './keys.ts';
 import type { OwnDevice } from './storage.ts';
 
@@ -10,12 +11,15 @@ import type { OwnDevice } from './storage.ts';
 export class Refused extends Error {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** This device was refused, or how it came here, and not what it sent. */
+  atDoor: boolean;
 
-  constructor({ code, message, ...details }: { code: string; message: string }) {
+  constructor({ code, message, ...details }: { code: string; message: string; [detail: string]: unknown }) {
     super(message);
     this.name = 'Refused';
     this.code = code;
     this.details = details;
+    this.atDoor = details['door'] === true || code === 'not_signed_in';
   }
 }
 
@@ -57,6 +61,12 @@ export function storeTime(): string {
   return new Date(Date.now() + ahead).toISOString();
 }
 
+/** The store's clock, as the server has just told it. */
+export function setStoreTime(now: unknown): void {
+  const time = Date.parse(String(now));
+  if (!Number.isNaN(time)) ahead = time - Date.now();
+}
+
 /** The answer of one request. @throws Refused, Unreachable. */
 export async function post<Reply>(path: string, body: object): Promise<Reply> {
   let response: Response;
@@ -76,11 +86,17 @@ export async function post<Reply>(path: string, body: object): Promise<Reply> {
   }
   const reply = parse(text);
   if (response.ok && reply !== null && !('error' in reply)) return reply as Reply;
-  const { error } = (reply ?? {}) as { error?: { code: string; message: string } };
-  // A proxy in between may answer with a page of its own.
-  if (error === undefined) throw new Unreachable(`The server answered ${response.status}.`);
+  const { error } = (reply ?? {}) as { error?: unknown };
+  // A proxy in between may answer with a page of its own, or with JSON of its own.
+  if (!isOurs(error)) throw new Unreachable(`The server answered ${response.status}.`);
   if (TRANSIENT.has(error.code)) throw new Unreachable(error.message);
   throw new Refused(error);
+}
+
+/** Whether this is an error of Hive. */
+function isOurs(error: unknown): error is { code: string; message: string } {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return typeof message === 'string' && ERROR_CODES.some((known) => known === code);
 }
 
 function parse(text: string): object | null {
@@ -96,9 +112,14 @@ let signingIn: Promise<Welcome> | null = null;
 
 /** Opens a session; calls that need one at the same time share it. @throws Refused, Unreachable. */
 export function signIn(device: OwnDevice): Promise<Welcome> {
-  signingIn ??= open(device).finally(() => {
-    signingIn = null;
-  });
+  signingIn ??= open(device)
+    .catch((error: unknown) => {
+      if (error instanceof Refused) error.atDoor = true;
+      throw error;
+    })
+    .finally(() => {
+      signingIn = null;
+    });
   return signingIn;
 }
 
@@ -111,7 +132,8 @@ async function open({ device_id, store_id, secret }: OwnDevice): Promise<Welcome
     challenge,
     signature: await sign(secret, text),
   });
-  ahead = Date.parse(welcome.now) - (Date.now() - (performance.now() - asked) / 2);
+  setStoreTime(welcome.now);
+  ahead += (performance.now() - asked) / 2;
   return welcome;
 }
 
@@ -137,6 +159,13 @@ async function admitted<Reply>(device: OwnDevice, path: string, body: object): P
   }
 }
 
+/** How a stream begins. */
+export interface Hello {
+  now: string;
+  /** As in Welcome: it may have changed since. */
+  may_allow: boolean;
+}
+
 /** A notification of the desk. */
 export interface Notification {
   method: string;
@@ -145,6 +174,13 @@ export interface Notification {
 
 /** The longest time without a byte: the server sends something every 20 s. */
 const SILENT_MS = 45_000;
+/** When the stream last sent something, by this device's clock. */
+let heardAt = 0;
+
+/** Whether the stream has sent nothing for longer than it should: a phone that slept does not notice that it has ended. */
+export function isSilent(): boolean {
+  return Math.abs(Date.now() - heardAt) > SILENT_MS / 2;
+}
 
 /**
  * One stream, until it ends; `opened` is called when it is there. Whoever calls reads the lists anew after each one.
@@ -152,12 +188,17 @@ const SILENT_MS = 45_000;
  */
 export async function follow(
   device: OwnDevice,
-  handlers: { opened: () => void; notified: (notification: Notification) => void; signal: AbortSignal },
+  handlers: {
+    opened: (hello: Hello) => void;
+    notified: (notification: Notification) => void;
+    signal: AbortSignal;
+  },
 ): Promise<void> {
   const { opened, notified, signal } = handlers;
   const silence = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const heard = (): void => {
+    heardAt = Date.now();
     clearTimeout(timer);
     timer = setTimeout(() => silence.abort(), SILENT_MS);
   };
@@ -185,8 +226,8 @@ export async function follow(
       for (const block of blocks) {
         const said = readEvent(block);
         if (said?.name === 'hello') {
-          ahead = Date.parse(String(said.data['now'])) - Date.now();
-          opened();
+          setStoreTime(said.data['now']);
+          opened(said.data as unknown as Hello);
         } else if (said?.name === 'notification') notified(said.data as unknown as Notification);
       }
     }

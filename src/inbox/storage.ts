@@ -1,5 +1,6 @@
 /** What this device keeps: who it is, and the answers that the server has not acknowledged yet (IndexedDB). */
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
+import { WORDS } from './words.ts';
 
 /** This device, since it was paired. */
 export interface OwnDevice {
@@ -52,12 +53,15 @@ export type Fate =
 export interface OutboxEntry {
   /** In the order in which they were queued. */
   number?: number;
+  /** The hive that it is for: this device may have been paired with another one since. */
+  store_id: string;
   queued: Queued;
   fate: Fate;
 }
 
 /** The reply to an answer; a message's is empty. */
 export interface AnswerReply {
+  ask_id?: string;
   accepted?: boolean;
   late?: boolean;
   status?: string;
@@ -73,13 +77,22 @@ interface InboxSchema extends DBSchema {
 
 let opened: Promise<IDBPDatabase<InboxSchema>> | null = null;
 
-/** The database of this device. */
+/** The database of this device. @throws Error where the browser keeps nothing for the page. */
 export function storage(): Promise<IDBPDatabase<InboxSchema>> {
-  opened ??= openDB<InboxSchema>('hive-inbox', 1, {
+  opened ??= open().catch((error: unknown) => {
+    // Tried again by whatever needs it next.
+    opened = null;
+    throw new Error(WORDS.noStorage, { cause: error });
+  });
+  return opened;
+}
+
+/** Some browsers refuse it at once, others later. */
+async function open(): Promise<IDBPDatabase<InboxSchema>> {
+  return openDB<InboxSchema>('hive-inbox', 1, {
     upgrade(database) {
       database.createObjectStore('device');
       database.createObjectStore('outbox', { keyPath: 'number', autoIncrement: true });
     },
   });
-  return opened;
 }

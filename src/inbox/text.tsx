@@ -132,6 +132,15 @@ function Link({ href, children }: { href: string; children: ComponentChildren })
   );
 }
 
+/** What a permission asks, character by character: nothing is left out, hidden at the side, or drawn as something else. */
+export function Source({ text }: { text: string }): VNode {
+  return (
+    <span class="source" dir="ltr">
+      {revealedSource(text)}
+    </span>
+  );
+}
+
 /** Source text, a command or a diff, with each character that does not look like what it is. */
 function Code({ text, language }: { text: string; language: string }): VNode {
   const lines = revealedSource(text).split('\n');

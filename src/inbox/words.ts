@@ -35,6 +35,9 @@ export const WORDS = {
   queued: 'Queued. It is sent as soon as the server can be reached.',
   queuedShort: 'queued',
   sent: 'Answered.',
+  otherHive: 'It was meant for another hive than the one that this phone is paired with now.',
+  noStorage:
+    'This browser keeps nothing for this page, so no answer would be safe here. A private window does that.',
   answeredElsewhere: (by: string, decision: string): string => `${by} has already answered: ${decision}`,
   late: 'It came late: the question had been closed. The agent gets it all the same.',
   lost: (by: string, decision: string): string =>
@@ -48,9 +51,9 @@ export const WORDS = {
   cancelled: 'It was cancelled.',
   answered: (by: string): string => `Answered by ${by}`,
   readToEnd: 'Read to the end to answer.',
+  zoomed: 'Zoom out to answer: all of it has to be on the screen.',
   mayNotAllow:
     'This phone may refuse, but not allow. To change that, run M-x hive-phone-list in Emacs, and allow it there.',
-  changedMeanwhile: 'The question has changed. Read it again.',
   snooze: 'Snooze',
   snoozeFor: { hour: '1 hour', evening: '4 hours', tomorrow: 'Until tomorrow' },
   unsnooze: 'Wake it now',
@@ -78,8 +81,7 @@ export const WORDS = {
   pair: 'Pair',
   comparePhrase: 'Compare these four words with the ones on your computer, and confirm there.',
   waitingForConfirm: 'Waiting until you confirm on your computer…',
-  unpair: 'Forget this hive',
-  unpairSure: 'Then this phone has to be paired again. Answers that are still queued are lost.',
+  pairAgain: 'Pair again',
   insecure:
     'This page has to be opened over https, or on this machine: otherwise the browser offers no keys. See docs/inbox.md.',
   noEd25519: 'This browser is too old: it has no Ed25519 keys.',

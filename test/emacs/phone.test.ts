@@ -33,7 +33,7 @@ afterEach(() => home.close());
 
 async function command(name: string): Promise<void> {
   await emacs.keys('M-x');
-  await emacs.until(/M-x $|M-x$/m);
+  await emacs.until(/M-x ?$/m);
   await emacs.type(name);
   await emacs.keys('Enter');
 }

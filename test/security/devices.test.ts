@@ -7,6 +7,8 @@
  * @module-tag provenance
  * @module-tag no-self-approval
  */
+import { chmodSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDevices, type DeviceService } from '../../src/application/devices.ts';
 import { pairingText, sessionText } from '../../src/domain/devices.ts';
@@ -405,7 +407,9 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
   });
 
   test('the address of the inbox is not read from the store, nor from a file that others could write', async () => {
-    const hive = await openTestHive();
+    const env = trusting({});
+    const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
+    whenFinished(() => hive.close());
     await hive.store.write((tx) =>
       tx.desks.setPreferences('*', {
         inbox_url: 'https://evil.example/inbox',
@@ -413,5 +417,12 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
       }),
     );
     expect(hive.devices.served()).toBeNull();
+    const forget = hive.devices.servedAt('https://hive.example.org/inbox');
+    expect(hive.devices.served()).toBe('https://hive.example.org/inbox');
+    const folder = join(env['XDG_CONFIG_HOME'] ?? '', 'hive');
+    const [file = ''] = readdirSync(folder).filter((name) => name.startsWith('inbox-'));
+    chmodSync(join(folder, file), 0o666);
+    expect(hive.devices.served()).toBeNull();
+    forget();
   });
 });

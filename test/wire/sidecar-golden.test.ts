@@ -201,8 +201,12 @@ test('a phone is paired at a desk, listed, let allow permissions, and revoked', 
   await exchange(sidecar, 'phone/list', {});
   await exchange(sidecar, 'phone/revoke', { device_id });
   await expectTold(sidecar, 'phone/changed', ({ state }) => state === 'revoked');
-  const { seats } = JSON.parse(readFileSync(trustFileOf(env.XDG_CONFIG_HOME), 'utf8')) as { seats: unknown[] };
-  expect(seats, 'the key of the phone is gone, and that of the desk is there').toMatchObject([{ key: SEAT.key }]);
+  const { seats } = JSON.parse(readFileSync(trustFileOf(env.XDG_CONFIG_HOME), 'utf8')) as {
+    seats: unknown[];
+  };
+  expect(seats, 'the key of the phone is gone, and that of the desk is there').toMatchObject([
+    { key: SEAT.key },
+  ]);
 });
 
 test('what agents send unasked is listed', async () => {

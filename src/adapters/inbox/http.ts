@@ -220,13 +220,13 @@ function refuseForeign(request: IncomingMessage, options: Pick<InboxOptions, 'ho
   const { headers } = request;
   const host = nameOf(`http://${headers.host ?? ''}`);
   if (host === null || !options.hosts.has(host.name))
-    throw new HiveError('not_allowed', 'This Host is not allowed: see hive serve --allow-host.');
+    throw refusedAtDoor('This Host is not allowed: see hive serve --allow-host.');
   if (headers.origin === undefined) return;
   const origin = nameOf(headers.origin);
   // Whoever is on the way can serve a page of this name without TLS.
   const isPlain = isSecure(request, options) && !headers.origin.startsWith('https:');
   if (origin === null || origin.host !== host.host || isPlain)
-    throw new HiveError('not_allowed', 'Another page may not call the inbox.');
+    throw refusedAtDoor('Another page may not call the inbox.');
 }
 
 /** Whether the browser speaks TLS: with this server, or with a proxy before it. */
@@ -243,15 +243,20 @@ function nameOf(address: string): { name: string; host: string } | null {
 function refuseCrossSite({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin')
-    throw new HiveError('not_allowed', 'Another page may not call the inbox.');
+    throw refusedAtDoor('Another page may not call the inbox.');
 }
 
 /** What changes something has an Origin and is JSON: a form of another page has neither. */
 function refuseForm({ headers }: IncomingMessage): void {
   refuseCrossSite({ headers } as IncomingMessage);
-  if (headers.origin === undefined) throw new HiveError('not_allowed', 'A call of the inbox has an Origin.');
+  if (headers.origin === undefined) throw refusedAtDoor('A call of the inbox has an Origin.');
   if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
     throw invalidInput('A call of the inbox is application/json.');
+}
+
+/** Where a request comes from is refused, whatever it says: the page keeps what it wanted to send. */
+function refusedAtDoor(why: string): HiveError {
+  return new HiveError('not_allowed', why, { door: true });
 }
 
 function tooFast(): HiveError {

@@ -98,7 +98,7 @@ export function createInboxStreams(hive: Hive, place: { seat: string; pid: numbe
         'Cache-Control': 'no-store, no-transform',
         'X-Accel-Buffering': 'no',
       });
-      response.write(event('hello', { now }));
+      response.write(event('hello', { now, may_allow: hive.seats.counts(device.key) }));
       pages.add(response);
     },
 

