@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
+import { STORM_TAG } from '../domain/pushes.ts';
 import type { Session } from '../domain/sessions.ts';
 import { entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
@@ -149,9 +150,17 @@ const readOutreach = async (): Promise<void> =>
 
 export const readOutbox = async (): Promise<void> => update({ outbox: await entries() });
 
+/** Removes notifications of what no longer waits: the server may have been away when it was answered. */
+async function closeSettled(pending: ReadonlyMap<string, unknown>): Promise<void> {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  for (const shown of (await registration?.getNotifications()) ?? [])
+    if (shown.tag === STORM_TAG ? pending.size === 0 : !pending.has(shown.tag)) shown.close();
+}
+
 /** What waits is on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
   await readPrompts();
+  void closeSettled(state.prompts ?? new Map()).catch(() => undefined);
   await Promise.all([readSessions(), readMessages(), readMentions(), readOutreach()]);
 }
 

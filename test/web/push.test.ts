@@ -50,6 +50,8 @@ interface Phone {
   press(tag: string, action?: string): Promise<void>;
   /** The browser says that there is a network again. */
   online(): Promise<void>;
+  /** Nothing is pushed any more. */
+  stopPhones(): Promise<void>;
   stopServer(): Promise<void>;
   startServer(): Promise<void>;
 }
@@ -61,7 +63,8 @@ async function phone(): Promise<Phone> {
   const hive = await openTestHive();
   const service = await startPushService();
   const sender = createWebPush({ keys: vapidKeys(join(tempFolder(), 'push-key')), loopback: true });
-  onTestFinished(hive.startPhones(sender, { seat: 'ada@test', name: 'inbox-1' }));
+  const stopPhones = hive.startPhones(sender, { seat: 'ada@test', name: 'inbox-1' });
+  onTestFinished(stopPhones);
   const { url, origin, server } = await serveInbox(hive, sender, files);
   const { kept } = await startChromium();
   await kept.grantPermissions(['notifications'], { origin });
@@ -143,6 +146,7 @@ async function phone(): Promise<Phone> {
         lastChance: false,
       });
     },
+    stopPhones,
     async stopServer() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -264,4 +268,19 @@ test('the page turns notifications off, and says when they no longer arrive', as
   await page.getByRole('button', { name: 'Do not notify this phone' }).click();
   await page.getByRole('button', { name: 'Notify me on this phone' }).waitFor();
   expect((await hive.devices.find(device_id)).push).toBeNull();
+});
+
+test('what was answered while nothing could be pushed disappears when the page opens', async () => {
+  const own = await phone();
+  const { hive, page, service } = own;
+  const first = await ask(hive);
+  const second = await ask(hive);
+  await eventually(() => service.received.length === 2);
+  await own.deliver();
+  await own.shows(first.ask_id, second.ask_id);
+  await own.stopPhones();
+  await hive.prompts.respond({ ask_id: first.ask_id, decision: 'yes', actor: HUMAN });
+  await page.reload();
+  await own.shows(second.ask_id);
+  expect(service.received).toHaveLength(2);
 });
