@@ -84,6 +84,17 @@
         (should (equal (hive-program-command)
                        (list (expand-file-name "bin/hive" hive-install-directory) "sidecar")))))))
 
+(ert-deftest hive-sidecar-serves-agents-and-the-inbox-where-the-human-wants ()
+  (cl-flet ((options (serve inbox)
+              (let ((hive-serve serve) (hive-serve-inbox inbox) (hive-opencode nil)
+                    (hive-sidecar-command (list "sh")))
+                (cdr (hive-program-sidecar)))))
+    (should (equal nil (options nil t)))
+    (should (equal '("--serve" "7373") (options 7373 nil)))
+    (should (equal '("--serve" "7373" "--inbox") (options 7373 t)))
+    (should (equal '("--serve" "7373" "--inbox-url" "https://hive.example.org")
+                   (options 7373 "https://hive.example.org")))))
+
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
   (let ((found hive-rpc--beside))
     (hive-test-with-desk nil

@@ -8,6 +8,7 @@ import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
+import { pair } from '../support/devices.ts';
 import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { post } from '../support/messages.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
@@ -39,6 +40,8 @@ async function filled(address: string, asks = 150): Promise<string> {
   }
   await post(hive, session, 'Hello @Human');
   await hive.tokens.make({ name: 'one' });
+  const { device } = await pair(hive);
+  await hive.devices.setPush(device.device_id, { endpoint: 'https://x', keys: { p256dh: 'p', auth: 'a' } });
   await hive.close();
   return address;
 }

@@ -5,6 +5,7 @@
  * @module-tag http
  * @module-tag sqlite
  */
+import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { phraseFor } from '../../src/adapters/phones.ts';
 import { cleanCode, pairingText, sessionText } from '../../src/domain/devices.ts';
@@ -14,9 +15,11 @@ import { shell } from '../support/cli.ts';
 import { newKey, pair } from '../support/devices.ts';
 import { openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
-import { rawRequest, type Served, serveWith } from '../support/serve.ts';
+import { type Served, serveWith } from '../support/serve.ts';
+import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
+import { eventually } from '../support/wait.ts';
 
 const ORIGIN = 'https://hive.example.org';
 
@@ -43,10 +46,26 @@ async function typing({ store, env }: Pick<Home, 'store' | 'env'>, ...words: str
   return terminal;
 }
 
-async function post({ url }: Served, path: string, body: object): Promise<Record<string, unknown>> {
-  const headers = { Host: new URL(ORIGIN).host, Origin: ORIGIN };
-  const reply = await rawRequest(url, { path: `/inbox/${path}`, headers, body: JSON.stringify(body) });
-  return { status: reply.status, ...(JSON.parse(reply.body) as object) };
+type Reply = Record<string, unknown>;
+
+/** Sends what the page sends. The reply has its `status` and `cookie` as well. */
+function post({ url }: Served, path: string, body: object): Promise<Reply> {
+  const headers = { Host: new URL(ORIGIN).host, Origin: ORIGIN, 'Content-Type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const sending = request(new URL(`/inbox/${path}`, url), { method: 'POST', headers }, (response) => {
+      let said = '';
+      response.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+      response.once('end', () => {
+        const [cookie = ''] = response.headers['set-cookie'] ?? [];
+        const own = { status: response.statusCode, cookie: cookie.split(';')[0] };
+        resolve({ ...own, ...(JSON.parse(said) as object) });
+      });
+    });
+    sending.once('error', reject);
+    sending.end(JSON.stringify(body));
+  });
 }
 
 interface TestPhone {
@@ -68,11 +87,32 @@ async function phoneAt(served: Served, terminal: Terminal): Promise<TestPhone> {
   return { key, code, device_id: String(paired['device_id']) };
 }
 
-/** The status of the reply. */
-async function signIn(served: Served, store_id: string, { key, device_id }: TestPhone): Promise<unknown> {
+/** Signs in; the reply has its cookie. */
+async function signedIn(served: Served, store_id: string, { key, device_id }: TestPhone): Promise<Reply> {
   const { challenge } = await post(served, 'challenge', { device_id });
   const text = sessionText({ store_id, device_id, challenge: String(challenge), origin: ORIGIN });
-  return (await post(served, 'session', { device_id, challenge, signature: await key.sign(text) }))['status'];
+  return post(served, 'session', { device_id, challenge, signature: await key.sign(text) });
+}
+
+/** The status of the reply. */
+async function signIn(served: Served, store_id: string, phone: TestPhone): Promise<unknown> {
+  return (await signedIn(served, store_id, phone))['status'];
+}
+
+/** Opens the stream of a page; resolves when it has begun, with what resolves at its end. */
+function openStream({ url }: Served, cookie: string): Promise<{ ended: Promise<void> }> {
+  return new Promise((resolve, reject) => {
+    const headers = { Host: new URL(ORIGIN).host, Cookie: cookie };
+    const asking = request(new URL('/inbox/events', url), { headers }, (response) => {
+      const ended = new Promise<void>((end) => response.once('close', end));
+      response.once('data', (chunk: Buffer) =>
+        chunk.includes('event: hello') ? resolve({ ended }) : reject(new Error(chunk.toString())),
+      );
+      response.on('error', () => undefined);
+    });
+    asking.once('error', reject);
+    asking.end();
+  });
 }
 
 test('a phone is paired with the QR code and the phrase, comes in, and is revoked', async () => {
@@ -87,12 +127,16 @@ test('a phone is paired with the QR code and the phrase, comes in, and is revoke
   await terminal.type('yes');
   await terminal.keys('Enter');
   await terminal.until(/Paired Ada's phone/);
-  expect(await signIn(served, hive.store_id, phone)).toBe(200);
+  const { status, cookie } = await signedIn(served, hive.store_id, phone);
+  expect(status).toBe(200);
+  const stream = await openStream(served, String(cookie));
   const person = shell(store, env);
   const found = { device_id: phone.device_id, name: "Ada's phone", state: 'confirmed', may_allow: false };
   expect((await person.hive('phone', 'list', '--json')).json()).toMatchObject({ phones: [found] });
   expect((await person.hive('phone', 'list')).out).toMatch(/Ada's phone .* paired .* answer/);
   expect((await person.hive('phone', 'revoke', "Ada's phone")).out).toContain("Revoked Ada's phone");
+  // The server is another process: it learns of it from the store, and cuts the stream.
+  await stream.ended;
   expect(await signIn(served, hive.store_id, phone)).toBe(403);
 });
 
@@ -151,4 +195,19 @@ test('without an inbox there is no code, and its address is forgotten when the s
   place.served.child.process.kill('SIGKILL');
   await place.served.child.exited;
   expect(await invite()).toContain('No inbox is served');
+});
+
+test('an Emacs that serves agents serves the inbox, too, and its desk knows the address', async () => {
+  const store = tempStore();
+  const args = ['--serve', '0', '--inbox-url', ORIGIN];
+  const sidecar = await startSidecar(store, { env: trusting({}), args });
+  let address = '';
+  await eventually(async () => {
+    address = await sidecar.request('phone/invite', {}).then(
+      (invited) => String(invited.address),
+      () => '',
+    );
+    return address !== '';
+  });
+  expect(address).toMatch(/^https:\/\/hive\.example\.org\/inbox#code=\w{4}-\w{4}$/);
 });
