@@ -21,7 +21,7 @@ import { type PushService, startPushService } from '../support/push-service.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { startChromium } from './support/chromium.ts';
-import { pair } from './support/inbox.ts';
+import { open, pair } from './support/inbox.ts';
 
 interface Shown {
   title: string;
@@ -280,7 +280,7 @@ test('what was answered while nothing could be pushed disappears when the page o
   await own.shows(first.ask_id, second.ask_id);
   await own.stopPhones();
   await hive.prompts.respond({ ask_id: first.ask_id, decision: 'yes', actor: HUMAN });
-  await page.reload();
+  await open(page.context(), own.url);
   await own.shows(second.ask_id);
   expect(service.received).toHaveLength(2);
 });
