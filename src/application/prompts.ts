@@ -90,6 +90,8 @@ export interface AnswerCommand extends AnswerRequest {
 export interface DeviceSignature {
   /** The key of the device. */
   key: string;
+  /** Its human has listed this key. */
+  may_allow: boolean;
   responded_at: string;
   signature: string;
 }
@@ -469,7 +471,7 @@ function createAnswering(
    */
   async function signedByDevice(
     command: AnswerCommand,
-    { key, responded_at, signature }: DeviceSignature,
+    { key, may_allow, responded_at, signature }: DeviceSignature,
     response_id: string,
   ): Promise<Signed | null> {
     const { ask_id, actor, displayed_digest } = command;
@@ -489,6 +491,13 @@ function createAnswering(
       );
     // The same answer again: what became of it is returned, however late.
     if (known !== undefined || !mayAllow(prompt, answer)) return null;
+    // What it signed would allow nothing, and the permission would be over.
+    if (!may_allow)
+      throw new HiveError(
+        'not_allowed',
+        `The answer to ${ask_id} was not accepted: this device may refuse, but not allow. Its human can allow that with: hive phone allow`,
+        { ask_id },
+      );
     if (!isFresh(responded_at, now))
       throw new HiveError(
         'answer_stale',

@@ -2,8 +2,10 @@
 import { type ComponentType, render, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connect, flush, forget, reconnect, type State, useInbox } from './model.ts';
+import { sortWaiting } from './order.ts';
 import { PromptScreen } from './prompt.tsx';
 import { HistoryScreen, MessagesScreen, ReportsScreen, SessionsScreen } from './screens.tsx';
+import { storeTime } from './server.ts';
 import { keepShell } from './shell.ts';
 import { WaitingScreen } from './waiting.tsx';
 import { WORDS } from './words.ts';
@@ -44,7 +46,7 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
     main.current?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
     scrollTo(0, 0);
   }, [path]);
-  const waiting = inbox.prompts === null ? 0 : [...inbox.prompts.values()].filter(({ mine }) => mine).length;
+  const waiting = sortWaiting(inbox.prompts?.values() ?? [], storeTime()).mine.length;
   useEffect(() => {
     document.title = waiting === 0 ? WORDS.title : `(${waiting}) ${WORDS.title}`;
   }, [waiting]);
@@ -103,6 +105,8 @@ function usePath(): string {
   useEffect(() => {
     const moved = (): void => setPath(read());
     addEventListener('hashchange', moved);
+    // It may have changed before this was called.
+    moved();
     return () => removeEventListener('hashchange', moved);
   }, []);
   return path;

@@ -6,8 +6,9 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
+import { STORM_TAG } from '../domain/pushes.ts';
 import type { Session } from '../domain/sessions.ts';
-import { entries, sendQueued } from './outbox.ts';
+import { dismiss, entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
 
@@ -147,11 +148,30 @@ const readOutreach = async (): Promise<void> =>
     outreach: (await ask<{ outreach: Outreach[] }>('outreach/list', { limit: MOST_SHOWN })).outreach,
   });
 
-export const readOutbox = async (): Promise<void> => update({ outbox: await entries() });
+/** The answers of this page that were accepted last: its screens say so, and nothing has to keep them. */
+let accepted: readonly OutboxEntry[] = [];
+const MOST_ACCEPTED = 20;
+
+export const readOutbox = async (): Promise<void> => update({ outbox: [...accepted, ...(await entries())] });
+
+/** Takes out an entry whose fate the human has read. */
+export async function dismissEntry({ number = 0 }: OutboxEntry): Promise<void> {
+  accepted = accepted.filter((entry) => entry.number !== number);
+  await dismiss(number);
+  await readOutbox();
+}
+
+/** Removes notifications of what no longer waits: the server may have been away when it was answered. */
+async function closeSettled(pending: ReadonlyMap<string, unknown>): Promise<void> {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  for (const shown of (await registration?.getNotifications()) ?? [])
+    if (shown.tag === STORM_TAG ? pending.size === 0 : !pending.has(shown.tag)) shown.close();
+}
 
 /** What waits is on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
   await readPrompts();
+  void closeSettled(state.prompts ?? new Map()).catch(() => undefined);
   await Promise.all([readSessions(), readMessages(), readMentions(), readOutreach()]);
 }
 
@@ -267,13 +287,28 @@ function pause(ms: number): Promise<void> {
   });
 }
 
-/** Sends what is queued. What cannot be sent now goes out with the next connection. */
+let flushing: ReturnType<typeof setTimeout> | undefined;
+let flush_ms = FIRST_RETRY_MS;
+
+/**
+ * Sends what is queued. What cannot be sent now goes out with the next connection, or a little later: the stream of notifications
+ * may live while a call fails.
+ */
 export async function flush(): Promise<void> {
+  clearTimeout(flushing);
   await readOutbox();
   try {
-    await sendQueued(ownDevice(), () => void readOutbox());
+    await sendQueued(ownDevice(), async (entry) => {
+      if (entry.queued.kind === 'answer' && entry.fate.state === 'done' && entry.fate.reply.accepted === true)
+        accepted = [...accepted, entry].slice(-MOST_ACCEPTED);
+      await readOutbox();
+    });
+    flush_ms = FIRST_RETRY_MS;
   } catch {
     reconnect();
+    clearTimeout(flushing);
+    flushing = setTimeout(() => void flush(), flush_ms);
+    flush_ms = Math.min(LONGEST_RETRY_MS, flush_ms * 2);
   }
   await readOutbox();
 }

@@ -20,14 +20,21 @@ import {
 } from './storage.ts';
 import { WORDS } from './words.ts';
 
-/** Stores an entry; it is queued once this has resolved. */
+/** Stores an entry; it is queued once this has resolved. A second tap on a question whose answer is queued changes nothing. */
 export async function queue(queued: Queued): Promise<void> {
   const database = await storage();
   const device = await database.get('device', 'own');
   if (device === undefined) throw new Error('This device is not paired.');
   const entry: OutboxEntry = { store_id: device.store_id, queued, fate: { state: 'queued' } };
   const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
-  await written.store.add(entry);
+  const isAnswered = (await written.store.getAll()).some(
+    ({ queued: other, fate }) =>
+      queued.kind === 'answer' &&
+      other.kind === 'answer' &&
+      other.ask_id === queued.ask_id &&
+      (fate.state === 'queued' || fate.state === 'delayed'),
+  );
+  if (!isAnswered) await written.store.add(entry);
   await written.done;
 }
 
@@ -61,8 +68,9 @@ async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate)
   const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
   const entry = await written.store.get(number);
   if (entry?.fate.state === 'queued' && timeOf(entry.queued) === timeOf(sent)) {
-    // Nothing to read about a message that was posted.
-    if (fate.state === 'done' && sent.kind === 'message') await written.store.delete(number);
+    // Nothing to read about a message that was posted, or an answer that counts.
+    const isOver = fate.state === 'done' && (sent.kind === 'message' || fate.reply.accepted === true);
+    if (isOver) await written.store.delete(number);
     else await written.store.put({ ...entry, fate });
   }
   await written.done;
@@ -85,15 +93,19 @@ async function alone(work: () => Promise<void>): Promise<void> {
 
 /**
  * Sends what is queued, in order, until all is sent or the server cannot be reached. One page of this device does it at a time.
+ * `settled` is called with each entry whose fate is known. What was accepted, and so is all done, is kept no longer.
  * @throws Unreachable.
  */
-export async function sendQueued(device: OwnDevice, changed: (sent: OutboxEntry) => void): Promise<void> {
+export async function sendQueued(
+  device: OwnDevice,
+  settled: (entry: OutboxEntry) => Promise<void> | void,
+): Promise<void> {
   await alone(async () => {
     for (const entry of await entries()) {
       if (entry.fate.state !== 'queued' || entry.number === undefined) continue;
       const fate = await send(device, entry);
       await settle(entry.number, entry, fate);
-      changed({ ...entry, fate });
+      await settled({ ...entry, fate });
     }
   });
 }
@@ -118,7 +130,7 @@ async function send(device: OwnDevice, { queued, store_id }: OutboxEntry): Promi
 }
 
 async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<AnswerReply> {
-  const { kind: _, ...answer } = queued;
+  const { kind: _, question: __, ...answer } = queued;
   const { ask_id, displayed_digest, decision, selected, comment, response_id, responded_at } = answer;
   const signed: PromptAnswer = {
     decision,

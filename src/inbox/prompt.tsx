@@ -2,11 +2,13 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { displayedText, mayAllow } from '../domain/permissions.ts';
-import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import { revealedSource } from '../domain/text.ts';
+import { answerOf, barOf, type Given } from './answering.ts';
 import { hex, randomId, sha256 } from './keys.ts';
-import { ask, flush, readOutbox, readWelcome, type State } from './model.ts';
-import { dismiss, queue, renew } from './outbox.ts';
+import { ask, dismissEntry, flush, readWelcome, type State } from './model.ts';
+import { queuedAnswers, sortWaiting } from './order.ts';
+import { queue, renew } from './outbox.ts';
 import { type Reading, useReading } from './reading.ts';
 import { Refused, storeTime } from './server.ts';
 import type { OutboxEntry } from './storage.ts';
@@ -108,6 +110,9 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
         </section>
       )}
       <Outcome prompt={prompt} entry={entry} />
+      {entry === undefined && prompt.status === 'pending' ? null : (
+        <Next inbox={inbox} ask_id={prompt.ask_id} />
+      )}
       <AnswerForm
         key={prompt.ask_id}
         prompt={prompt}
@@ -155,6 +160,19 @@ function Outcome({ prompt, entry }: { prompt: Prompt; entry: OutboxEntry | undef
   );
 }
 
+/** After an answer: the next question, or the list. */
+function Next({ inbox, ask_id }: { inbox: State; ask_id: string }): VNode {
+  const answered = queuedAnswers(inbox.outbox);
+  const next = sortWaiting(inbox.prompts?.values() ?? [], storeTime()).mine.find(
+    (prompt) => prompt.ask_id !== ask_id && !answered.has(prompt.ask_id),
+  );
+  return (
+    <a class="button" href={next === undefined ? '#/' : `#/ask/${next.ask_id}`}>
+      {next === undefined ? WORDS.backToList : WORDS.next}
+    </a>
+  );
+}
+
 function settledText({ status, by, decision }: Prompt): string | null {
   if (status === 'responded') return WORDS.answeredElsewhere(by ?? '', decision ?? '');
   if (status === 'expired') return WORDS.expired;
@@ -163,8 +181,8 @@ function settledText({ status, by, decision }: Prompt): string | null {
 
 /** What became of an answer that this device gave. */
 export function Fate({ entry }: { entry: OutboxEntry }): VNode {
-  const { fate, number = 0 } = entry;
-  const close = (): void => void dismiss(number).then(readOutbox);
+  const { fate } = entry;
+  const close = (): void => void dismissEntry(entry);
   const again = (): void => void renew(entry).then(flush);
   switch (fate.state) {
     case 'queued':
@@ -224,7 +242,7 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, reading, isWhole }: Answer
 
   if (isQueued || status === 'responded' || prompt.late_response !== null) return null;
 
-  async function give(given: { selected?: readonly string[]; decision?: string }): Promise<void> {
+  async function give(given: Omit<Given, 'comment'>): Promise<void> {
     setBusy(true);
     setProblem(null);
     try {
@@ -237,12 +255,9 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, reading, isWhole }: Answer
   }
 
   /** Why an answer cannot be given here and now, as a sentence. */
-  const barred = (selected: readonly string[]): string | null => {
-    if (!mayAllow(prompt, { selected: [...selected] })) return null;
-    if (!mayAllowHere) return WORDS.mayNotAllow;
-    if (reading.isRead && isWhole) return null;
-    return reading.isZoomed ? WORDS.zoomed : WORDS.readToEnd;
-  };
+  const { isRead, isZoomed } = reading;
+  const barred = (selected: readonly string[]): string | null =>
+    barOf(prompt, selected, { mayAllowHere, isRead: isRead && isWhole, isZoomed });
   // The end of what has to be read is below the options: they are a part of it.
   const bars = [...new Set(options.map(({ label }) => barred([label])).filter((why) => why !== null))];
   const freeBar = allow_free_text ? barred([]) : null;
@@ -328,35 +343,19 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, reading, isWhole }: Answer
   );
 }
 
-/** Queues an answer, exactly as the server will store it. @throws HiveError for one that no server would take. */
+/** Queues an answer; it is on this device once this has resolved. @throws HiveError for one that no server would take. */
 async function giveAnswer(
   prompt: ShownPrompt,
-  given: { selected?: readonly string[]; decision?: string; comment: string | null },
+  given: Given,
   barred: (selected: readonly string[]) => string | null,
 ): Promise<void> {
-  const response_id = randomId('response');
-  const responded_at = storeTime();
-  const stamp = { by: '', via: 'inbox' as const, attested: true, response_id, responded_at };
-  const { selected, decision, comment } = resolveAnswer(
-    prompt,
-    { ...given, ...(given.selected !== undefined && { selected: [...given.selected] }) },
-    stamp,
-  );
-  // The words of an option are that option, typed or tapped.
-  const why = barred(selected);
-  if (why !== null) throw new Error(why);
   const displayed_digest = hex(await sha256(displayedText(prompt)));
-  const { ask_id } = prompt;
-  await queue({
-    kind: 'answer',
-    ask_id,
-    decision,
-    selected,
-    comment,
-    response_id,
-    displayed_digest,
-    responded_at,
-  });
+  const stamp = { response_id: randomId('response'), responded_at: storeTime(), displayed_digest };
+  const answer = answerOf(prompt, given, stamp);
+  // The words of an option are that option, typed or tapped.
+  const why = barred(answer.selected);
+  if (why !== null) throw new Error(why);
+  await queue(answer);
   await flush();
 }
 

@@ -80,6 +80,7 @@ export async function pressed(notification: Notification, action: string): Promi
   await queue({
     kind: 'answer',
     ask_id,
+    question: notification.body,
     decision: label,
     selected: [label],
     comment: null,
@@ -100,7 +101,7 @@ export async function sendOutbox(): Promise<void> {
   const device = await ownDevice();
   if (device === undefined) return;
   const sent: OutboxEntry[] = [];
-  await sendQueued(device, (entry) => sent.push(entry));
+  await sendQueued(device, (entry) => void sent.push(entry));
   for (const { queued, fate } of sent) {
     if (queued.kind !== 'answer') continue;
     const text = textOf(queued.decision, fate);

@@ -18,6 +18,8 @@ export interface OwnDevice {
 export interface QueuedAnswer {
   kind: 'answer';
   ask_id: string;
+  /** What it answers: for its human, not for the server. */
+  question: string;
   /** Resolved as the server resolves it: what is signed is exactly this. */
   decision: string;
   selected: string[];

@@ -5,6 +5,7 @@
 import { lexer, type MarkedToken, type Token } from 'marked';
 import type { ComponentChildren, VNode } from 'preact';
 import { revealed, revealedSource } from '../domain/text.ts';
+import { WORDS } from './words.ts';
 
 /** Markdown that an agent wrote. */
 export function Markdown({ text }: { text: string }): VNode {
@@ -55,7 +56,8 @@ function block(token: MarkedToken): ComponentChildren {
     }
     case 'table':
       return (
-        <div class="scrolls">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls a wide table with it
+        <section class="scrolls" tabIndex={0} aria-label={WORDS.table}>
           <table>
             <thead>
               <tr>
@@ -74,7 +76,7 @@ function block(token: MarkedToken): ComponentChildren {
               ))}
             </tbody>
           </table>
-        </div>
+        </section>
       );
     default:
       // HTML above all: it is text.

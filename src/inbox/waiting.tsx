@@ -1,40 +1,21 @@
-/** What waits, in the order of Emacs: whose agent is blocked comes first, then the urgent, then what expires soonest. */
+/** What waits for the human, and what became of their answers. */
 import type { VNode } from 'preact';
 import type { ListedPrompt, State } from './model.ts';
 import { Notifications } from './notifications.tsx';
+import { queuedAnswers, sortWaiting, unread } from './order.ts';
 import { storeTime } from './server.ts';
+import type { Fate, OutboxEntry } from './storage.ts';
 import { Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
-
-export interface Waiting {
-  /** For this human, and not snoozed. */
-  mine: ListedPrompt[];
-  others: ListedPrompt[];
-  snoozed: ListedPrompt[];
-}
-
-/** The pending prompts in three lists, each in order. */
-export function sortWaiting(prompts: Iterable<ListedPrompt>, now: string): Waiting {
-  const lists: Waiting = { mine: [], others: [], snoozed: [] };
-  const inOrder = [...prompts].sort((a, b) => (a.order_key < b.order_key ? -1 : 1));
-  for (const prompt of inOrder) {
-    if (prompt.snoozed_until !== null && prompt.snoozed_until > now) lists.snoozed.push(prompt);
-    else (prompt.mine ? lists.mine : lists.others).push(prompt);
-  }
-  return lists;
-}
 
 export function WaitingScreen({ inbox }: { inbox: State }): VNode {
   if (inbox.prompts === null) return <p role="status">{WORDS.loading}</p>;
   const { mine, others, snoozed } = sortWaiting(inbox.prompts.values(), storeTime());
-  const queued = new Set(
-    inbox.outbox.flatMap(({ queued: one, fate }) =>
-      one.kind === 'answer' && fate.state === 'queued' ? [one.ask_id] : [],
-    ),
-  );
+  const queued = queuedAnswers(inbox.outbox);
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.waiting}</h1>
+      <Answers entries={unread(inbox.outbox)} />
       {mine.length === 0 ? (
         <p class="empty" data-test="nothing">
           {WORDS.nothingWaits}
@@ -47,6 +28,41 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
       <Notifications inbox={inbox} />
     </>
   );
+}
+
+/** Answers of this device about which their human must know something. */
+function Answers({ entries }: { entries: readonly OutboxEntry[] }): VNode | null {
+  if (entries.length === 0) return null;
+  return (
+    <section aria-label={WORDS.yourAnswers}>
+      <h2>{WORDS.yourAnswers}</h2>
+      <ul class="rows">
+        {entries.map(({ number, queued, fate }) =>
+          queued.kind === 'answer' ? (
+            <li key={number}>
+              <a href={`#/ask/${queued.ask_id}`} class="row">
+                <span class="row-title" dir="auto">
+                  <Plain text={queued.question} />
+                </span>
+                <span class="row-text" dir="auto">
+                  <Plain text={queued.decision} />
+                </span>
+                <span class="meta">
+                  <span class="badge blocked">{shortFate(fate)}</span>
+                </span>
+              </a>
+            </li>
+          ) : null,
+        )}
+      </ul>
+    </section>
+  );
+}
+
+function shortFate(fate: Fate): string {
+  if (fate.state === 'delayed') return WORDS.delayedShort;
+  if (fate.state === 'refused') return WORDS.refusedShort;
+  return fate.state === 'done' && fate.reply.late === true ? WORDS.lateShort : WORDS.lostShort;
 }
 
 interface RowsProps {

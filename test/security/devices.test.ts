@@ -114,12 +114,18 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
 
     test('that only answers questions allows nothing, and says no as it likes', async () => {
       const { hive, other, permission } = await household(engine);
-      for (const decision of ['Allow', 'Deny']) {
-        const { prompt, printed } = await permission(`make ${decision}`);
-        const given = { decision, response_id: `r-${decision}`, responded_at: await now(hive) };
-        await answer(hive, other, await signedParams(hive, other.seat, prompt, given));
-        expect(await behaviour(printed)).toMatchObject({ decision: { behavior: 'deny' } });
-      }
+      const { prompt, printed } = await permission('make');
+      const said = async (decision: string): Promise<Record<string, unknown>> =>
+        signedParams(hive, other.seat, prompt, {
+          decision,
+          response_id: `r-${decision}`,
+          responded_at: await now(hive),
+        });
+      await expect(answer(hive, other, await said('Allow'))).rejects.toMatchObject({ code: 'not_allowed' });
+      // It still waits for somebody who may.
+      expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ status: 'pending' });
+      await answer(hive, other, await said('Deny'));
+      expect(await behaviour(printed)).toMatchObject({ decision: { behavior: 'deny' } });
     });
 
     test(`has ${ATTACKS} forged, replayed, altered, stale and foreign answers refused, and then its own counts`, async () => {

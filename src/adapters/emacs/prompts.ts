@@ -84,13 +84,14 @@ const settle = acting(
 
 /** What a device signed. Emacs sends no signature: its sidecar signs. */
 function signedBy(
-  { device }: DeskConnection,
+  { device, hive }: DeskConnection,
   { responded_at, signature }: Pick<z.infer<typeof responseParams>, 'responded_at' | 'signature'>,
 ): { signed?: DeviceSignature } {
   if (device === null) return {};
   if (responded_at == null || signature == null)
     throw new HiveError('not_allowed', 'A device signs its answers: responded_at and signature are missing.');
-  return { signed: { key: device.key, responded_at, signature } };
+  const { key } = device;
+  return { signed: { key, may_allow: hive.seats.counts(key), responded_at, signature } };
 }
 
 /**

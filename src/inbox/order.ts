@@ -1,0 +1,40 @@
+/** What waits, in the order of Emacs: whose agent is blocked comes first, then the urgent, then what expires soonest. */
+import type { ListedPrompt } from './model.ts';
+import type { OutboxEntry } from './storage.ts';
+
+export interface Waiting {
+  /** For this human, and not snoozed. */
+  mine: ListedPrompt[];
+  others: ListedPrompt[];
+  snoozed: ListedPrompt[];
+}
+
+/** The pending prompts in three lists, each in order. */
+export function sortWaiting(prompts: Iterable<ListedPrompt>, now: string): Waiting {
+  const lists: Waiting = { mine: [], others: [], snoozed: [] };
+  const inOrder = [...prompts].sort((a, b) => (a.order_key < b.order_key ? -1 : 1));
+  for (const prompt of inOrder) {
+    if (prompt.snoozed_until !== null && prompt.snoozed_until > now) lists.snoozed.push(prompt);
+    else (prompt.mine ? lists.mine : lists.others).push(prompt);
+  }
+  return lists;
+}
+
+/** The ids of the questions that this device has answered, while the server does not know it. */
+export function queuedAnswers(outbox: readonly OutboxEntry[]): ReadonlySet<string> {
+  return new Set(
+    outbox.flatMap(({ queued, fate }) =>
+      queued.kind === 'answer' && fate.state === 'queued' ? [queued.ask_id] : [],
+    ),
+  );
+}
+
+/** What its human must still be told about their answers: those that were late, lost or refused, and those that need one more tap. */
+export function unread(outbox: readonly OutboxEntry[]): OutboxEntry[] {
+  return outbox.filter(
+    ({ queued, fate }) =>
+      queued.kind === 'answer' &&
+      fate.state !== 'queued' &&
+      !(fate.state === 'done' && fate.reply.accepted === true),
+  );
+}

@@ -1,0 +1,120 @@
+/** The parts of the page that need no browser. */
+import { describe, expect, test } from 'vitest';
+import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import { answerOf, barOf } from '../../src/inbox/answering.ts';
+import type { ListedPrompt } from '../../src/inbox/model.ts';
+import { queuedAnswers, sortWaiting, unread } from '../../src/inbox/order.ts';
+import { readEvent } from '../../src/inbox/server.ts';
+import type { Fate, OutboxEntry } from '../../src/inbox/storage.ts';
+import { duration, WORDS } from '../../src/inbox/words.ts';
+
+const NOW = '2026-01-11T18:00:00.000Z';
+const ASKER = {
+  session_id: 'session-1',
+  agent: 'Claude-1',
+  source: 'main' as const,
+  project: 'demo',
+  project_dir: '/demo',
+  turn_id: null,
+};
+const prompt = (changes: Partial<Parameters<typeof createPrompt>[0]> = {}): Prompt =>
+  createPrompt({ question: 'Go?', options: ['Yes', 'No'], ...changes }, ASKER, 'ask-1', NOW);
+const listed = (ask_id: string, order_key: string, changes: Partial<ListedPrompt> = {}): ListedPrompt => ({
+  ...prompt(),
+  ask_id,
+  order_key,
+  mine: true,
+  ...changes,
+});
+const idsOf = (prompts: ListedPrompt[]): string[] => prompts.map(({ ask_id }) => ask_id);
+
+test('what waits is in the order of the server; what is snoozed or for others is apart', () => {
+  const lists = sortWaiting(
+    [
+      listed('second', 'b'),
+      listed('other', 'a', { mine: false }),
+      listed('first', 'a'),
+      listed('snoozed', 'a', { snoozed_until: '2026-01-11T18:00:01.000Z' }),
+      listed('awake again', 'c', { snoozed_until: NOW }),
+    ],
+    NOW,
+  );
+  expect(idsOf(lists.mine)).toEqual(['first', 'second', 'awake again']);
+  expect(idsOf(lists.others)).toEqual(['other']);
+  expect(idsOf(lists.snoozed)).toEqual(['snoozed']);
+});
+
+describe('an event of the stream', () => {
+  test('has a name and data', () =>
+    expect(readEvent('event: hello\ndata: {"now":1}')).toEqual({ name: 'hello', data: { now: 1 } }));
+  test('is none where it is a comment, or has no data', () => {
+    expect(readEvent(': ')).toBeNull();
+    expect(readEvent('event: hello')).toBeNull();
+  });
+});
+
+test.each([
+  [-5_000, '0 s'],
+  [59_400, '59 s'],
+  [60_000, '1 min'],
+  [59.4 * 60_000, '59 min'],
+  [3_600_000, '1 h'],
+  [47 * 3_600_000, '47 h'],
+  [48 * 3_600_000, '2 d'],
+])('%d ms are %s', (ms, text) => expect(duration(ms)).toBe(text));
+
+describe('an answer', () => {
+  const free = { mayAllowHere: true, isRead: true };
+  const PERMISSION = prompt({ kind: 'permission', options: ['Allow', { label: 'Deny', refuses: true }] });
+
+  test('to a question is never barred', () =>
+    expect(barOf(prompt(), ['Yes'], { mayAllowHere: false, isRead: false })).toBeNull());
+  test('that refuses is never barred', () =>
+    expect(barOf(PERMISSION, ['Deny'], { mayAllowHere: false, isRead: false })).toBeNull());
+  test('that allows needs a device that may, and a text that was read', () => {
+    expect(barOf(PERMISSION, ['Allow'], free)).toBeNull();
+    expect(barOf(PERMISSION, ['Allow'], { ...free, isRead: false })).toBe(WORDS.readToEnd);
+    expect(barOf(PERMISSION, ['Allow'], { mayAllowHere: false, isRead: false })).toBe(WORDS.mayNotAllow);
+  });
+  test('in own words may allow, where an agent asks by itself', () =>
+    expect(barOf(PERMISSION, [], { ...free, mayAllowHere: false })).toBe(WORDS.mayNotAllow));
+
+  const stamp = { response_id: 'response-1', responded_at: NOW, displayed_digest: 'digest' };
+  test('is queued as the server resolves it', () => {
+    expect(
+      answerOf(prompt({ multi_select: true }), { selected: ['No', 'Yes'], comment: ' why ' }, stamp),
+    ).toMatchObject({
+      ask_id: 'ask-1',
+      question: 'Go?',
+      selected: ['Yes', 'No'],
+      ...stamp,
+    });
+  });
+  test('that no server would take is refused before it is queued', () =>
+    expect(() => answerOf(prompt(), { selected: ['Perhaps'], comment: null }, stamp)).toThrow(/Perhaps/));
+});
+
+test('its human is told of answers that did not simply count', () => {
+  const entry = (ask_id: string, fate: Fate): OutboxEntry => ({
+    store_id: 'store-1',
+    queued: {
+      ...answerOf(
+        { ...prompt(), ask_id },
+        { selected: ['Yes'], comment: null },
+        { response_id: 'r', responded_at: NOW, displayed_digest: '' },
+      ),
+    },
+    fate,
+  });
+  const outbox = [
+    entry('queued', { state: 'queued' }),
+    entry('accepted', { state: 'done', reply: { accepted: true } }),
+    entry('lost', { state: 'done', reply: { accepted: false } }),
+    entry('late', { state: 'done', reply: { accepted: false, late: true } }),
+    entry('delayed', { state: 'delayed', message: '' }),
+    entry('refused', { state: 'refused', code: 'x', message: '' }),
+  ];
+  const ids = unread(outbox).map(({ queued }) => (queued.kind === 'answer' ? queued.ask_id : ''));
+  expect(ids).toEqual(['lost', 'late', 'delayed', 'refused']);
+  expect([...queuedAnswers(outbox)]).toEqual(['queued']);
+});

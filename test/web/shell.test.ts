@@ -1,0 +1,125 @@
+/**
+ * The kept shell of the page: it opens without a connection, has nothing of what the server says, and gives way to a new build.
+ * @module-tag untrusted
+ */
+import { createServer, request as httpRequest } from 'node:http';
+import type { Page } from 'playwright-core';
+import { beforeEach, expect, test } from 'vitest';
+import { ask } from '../support/hive.ts';
+import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { eventually } from '../support/wait.ts';
+import { type Chromium, openContext, startChromium } from './support/chromium.ts';
+import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
+
+let chromium: Chromium;
+beforeFile(async () => {
+  chromium = await startChromium();
+});
+let inbox: ServedInbox;
+beforeEach(async () => {
+  inbox = await serveInbox();
+});
+
+/** A page whose service worker has kept the shell. */
+async function keptPage(url: string): Promise<Page> {
+  const page = await (await openContext(chromium)).newPage();
+  await pair(page, { ...inbox, url });
+  await eventually(() => page.evaluate(() => navigator.serviceWorker.controller !== null));
+  return page;
+}
+
+test('opens without a connection, and keeps nothing but the files of the page', async () => {
+  const { ask_id } = await ask(inbox.hive, { question: 'A secret question?' });
+  const page = await keptPage(inbox.url);
+  await page.goto(`${inbox.url}#/ask/${ask_id}`);
+  await page.getByText('A secret question?').waitFor();
+  const kept = await page.evaluate(async () => {
+    const found: [string, string][] = [];
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      for (const { url } of await cache.keys())
+        found.push([new URL(url).pathname, (await (await cache.match(url))?.text()) ?? '']);
+    }
+    return found;
+  });
+  const paths = kept.map(([path]) => path.replace(/-[A-Z0-9]{8}\./, '-HASH.')).sort();
+  expect([...new Set(paths)]).toEqual([
+    '/inbox',
+    '/inbox/app.css',
+    '/inbox/app.js',
+    '/inbox/chunk-HASH.js',
+    '/inbox/icon-192.png',
+    '/inbox/icon-512.png',
+    '/inbox/icon.svg',
+    '/inbox/manifest.webmanifest',
+    '/inbox/pairing-HASH.js',
+  ]);
+  expect(kept.filter(([, text]) => text.includes('A secret question?'))).toEqual([]);
+  await inbox.kill();
+  await page.reload();
+  await page.getByText(/No connection/).waitFor();
+  expect(await page.getByText('A secret question?').count()).toBe(0);
+});
+
+test('a new build replaces the old one: the page that was open goes on, and the next one is new', async () => {
+  const build = await changingBuild(inbox.port);
+  const page = await keptPage(build.url);
+  const names = (): Promise<string[]> => page.evaluate(() => caches.keys());
+  const [old] = await names();
+  build.change();
+  // The phone is looked at again.
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await eventually(async () => {
+    const [name, ...more] = await names();
+    return name !== old && more.length === 0;
+  });
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('en');
+  await page.getByRole('heading', { name: 'Waiting' }).waitFor();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Waiting' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.lang)).toBe('en-GB');
+});
+
+/** The server as after an update: another page, and a worker that names another cache. */
+async function changingBuild(port: number): Promise<{ url: string; change(): void }> {
+  let isNew = false;
+  const server = createServer((asked, answer) => {
+    const { 'accept-encoding': _, 'if-none-match': __, ...headers } = asked.headers;
+    const behind = httpRequest(
+      { port, host: '127.0.0.1', path: asked.url, method: asked.method, headers },
+      (reply) => {
+        const changes = isNew && (asked.url === '/inbox' || asked.url === '/inbox/worker.js');
+        if (!changes) {
+          answer.writeHead(reply.statusCode ?? 500, reply.headers);
+          reply.pipe(answer);
+          return;
+        }
+        let text = '';
+        reply.setEncoding('utf8').on('data', (part: string) => {
+          text += part;
+        });
+        reply.on('end', () => {
+          const { 'content-length': ___, etag: ____, ...kept } = reply.headers;
+          answer.writeHead(reply.statusCode ?? 500, kept);
+          answer.end(text.replace('lang="en"', 'lang="en-GB"').replace(/hive-([0-9a-f]{16})/, 'hive-new-$1'));
+        });
+      },
+    );
+    behind.on('error', () => answer.destroy());
+    answer.on('close', () => behind.destroy());
+    asked.pipe(behind);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  whenFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  const own = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${own}/inbox`,
+    change() {
+      isNew = true;
+    },
+  };
+}
