@@ -121,6 +121,8 @@ test('everything that is tapped is at least 44 pixels high', async () => {
   const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
   const page = await (await openContext(chromium, PHONE)).newPage();
   await pair(page, inbox);
+  // Where one is can be seen from the first moment.
+  expect(await page.locator('nav [aria-current=page]').textContent()).toMatch(/^Waiting/);
   for (const path of ['', `ask/${ask_id}`, 'agents', 'messages', 'reports', 'history']) {
     await page.goto(`${inbox.url}#/${path}`);
     await page.locator('h1').waitFor();
