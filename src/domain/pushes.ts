@@ -47,7 +47,7 @@ const LONGEST_BODY = 300;
 export const MOST_PUSH_BYTES = 3_500;
 const DAY_S = 86_400;
 /** The tag of the one notification for many prompts. */
-const STORM_TAG = 'storm';
+export const STORM_TAG = 'storm';
 
 /** The push of a popup. */
 export function pushOf({ title, body, buttons, urgency, count, prompts }: Popup): PushMessage {

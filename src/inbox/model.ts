@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
+import { STORM_TAG } from '../domain/pushes.ts';
 import type { Session } from '../domain/sessions.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
@@ -160,9 +161,17 @@ export async function dismissEntry({ number = 0 }: OutboxEntry): Promise<void> {
   await readOutbox();
 }
 
+/** Removes notifications of what no longer waits: the server may have been away when it was answered. */
+async function closeSettled(pending: ReadonlyMap<string, unknown>): Promise<void> {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  for (const shown of (await registration?.getNotifications()) ?? [])
+    if (shown.tag === STORM_TAG ? pending.size === 0 : !pending.has(shown.tag)) shown.close();
+}
+
 /** What waits is on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
   await readPrompts();
+  void closeSettled(state.prompts ?? new Map()).catch(() => undefined);
   await Promise.all([readSessions(), readMessages(), readMentions(), readOutreach()]);
 }
 

@@ -12,14 +12,15 @@ import { type Prompt, resolveAnswer } from '../../src/domain/prompts.ts';
 import { answerText } from '../../src/domain/seats.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
-/** The inbox of this hive, without the page: `url` ends in /inbox. */
+/** The inbox of this hive, without the page unless its files are given: `url` ends in /inbox. */
 export async function serveInbox(
   hive: OpenedHive,
   push: PushSender | null = null,
+  files?: ReadonlyMap<string, Buffer>,
 ): Promise<{ url: string; origin: string; server: Server }> {
   const page = Buffer.from('<!doctype html><title>Hive</title>');
   const inbox = createInbox(hive, {
-    assets: assetsAt(INBOX_PATH, new Map([['index.html', page]])),
+    assets: assetsAt(INBOX_PATH, files ?? new Map([['index.html', page]])),
     hosts: new Set(['localhost', '127.0.0.1']),
     tls: false,
     seat: 'ada@test',

@@ -1,0 +1,286 @@
+/**
+ * Notifications in a real browser: its service worker shows what the server has encrypted and a local push service decrypted,
+ * and answers without a page. What the browser cannot have here is a push service of its own: the subscription is the
+ * local one's, and its pushes come in through DevTools.
+ * @module-tag untrusted
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { CDPSession, Page, Worker } from 'playwright-core';
+import { expect, onTestFinished, test } from 'vitest';
+import type { PushTarget } from '../../src/domain/devices.ts';
+import type { PushMessage } from '../../src/domain/pushes.ts';
+import { vapidKeys } from '../../src/infrastructure/push/vapid.ts';
+import { createWebPush } from '../../src/infrastructure/push/web-push.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { ROOT } from '../support/children.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { serveInbox } from '../support/inbox.ts';
+import { type PushService, startPushService } from '../support/push-service.ts';
+import { tempFolder } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+import { startChromium } from './support/chromium.ts';
+import { open, pair } from './support/inbox.ts';
+
+interface Shown {
+  title: string;
+  body: string;
+  tag: string;
+  buttons: string[];
+}
+
+interface Phone {
+  hive: OpenedHive;
+  page: Page;
+  service: PushService;
+  device_id: string;
+  url: string;
+  /** Passes on what the push service has got since the last time. */
+  deliver(): Promise<void>;
+  shown(): Promise<Shown[]>;
+  /**
+   * Until this work has had something shown. Chromium forgets a notification that is listed while it is about to appear, so
+   * nothing may be listed before.
+   */
+  showing(work: () => Promise<unknown>): Promise<void>;
+  /** Until these are shown, by their tags. */
+  shows(...tags: string[]): Promise<void>;
+  /** Presses the notification, or one of its buttons. */
+  press(tag: string, action?: string): Promise<void>;
+  /** The browser says that there is a network again. */
+  online(): Promise<void>;
+  /** Nothing is pushed any more. */
+  stopPhones(): Promise<void>;
+  stopServer(): Promise<void>;
+  startServer(): Promise<void>;
+}
+
+/** A phone that has turned notifications on, by the button of the page. */
+async function phone(): Promise<Phone> {
+  const folder = join(ROOT, 'dist/inbox');
+  const files = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
+  const hive = await openTestHive();
+  const service = await startPushService();
+  const sender = createWebPush({ keys: vapidKeys(join(tempFolder(), 'push-key')), loopback: true });
+  const stopPhones = hive.startPhones(sender, { seat: 'ada@test', name: 'inbox-1' });
+  onTestFinished(stopPhones);
+  const { url, origin, server } = await serveInbox(hive, sender, files);
+  const { kept } = await startChromium();
+  await kept.grantPermissions(['notifications'], { origin });
+  const page = await kept.newPage();
+  await page.addInitScript(subscribeTo, service.subscribe());
+  const device = await pair(page, { hive, url });
+  await page.getByRole('button', { name: 'Notify me on this phone' }).click();
+  await page.getByText('This phone is notified').waitFor();
+
+  const devtools = await page.context().newCDPSession(page);
+  const registrationId = await registrationOf(devtools);
+  const worker = await workerOf(page);
+  await worker.evaluate(countShown);
+  let passed = 0;
+  const { port } = server.address() as AddressInfo;
+
+  const count = (): Promise<number> =>
+    worker.evaluate(() => (globalThis as unknown as { shown: number }).shown);
+  async function showing(work: () => Promise<unknown>): Promise<void> {
+    const before = await count();
+    await work();
+    await eventually(async () => (await count()) > before, undefined, 'a notification');
+  }
+
+  const shown = (): Promise<Shown[]> =>
+    worker.evaluate(async () => {
+      const { registration } = globalThis as unknown as { registration: ServiceWorkerRegistration };
+      const found = (await registration.getNotifications()) as (Notification & {
+        actions: { title: string }[];
+      })[];
+      return found.map(({ title, body, tag, actions }) => ({
+        title,
+        body,
+        tag,
+        buttons: actions.map((action) => action.title),
+      }));
+    });
+
+  return {
+    hive,
+    page,
+    service,
+    url,
+    device_id: device.device_id,
+    shown,
+    async shows(...tags) {
+      const now = async (): Promise<string> => JSON.stringify((await shown()).map(({ tag }) => tag).sort());
+      await eventually(async () => (await now()) === JSON.stringify(tags.sort()));
+    },
+    async deliver() {
+      const { received } = service;
+      for (; passed < received.length; passed += 1) {
+        const data = JSON.stringify(received[passed]?.message satisfies PushMessage | undefined);
+        const pushed = { origin, registrationId, data };
+        await showing(() => devtools.send('ServiceWorker.deliverPushMessage', pushed));
+      }
+    },
+    showing,
+    press: (tag, action = '') =>
+      worker.evaluate(
+        async ([wanted, button]) => {
+          const scope = globalThis as unknown as {
+            registration: ServiceWorkerRegistration;
+            NotificationEvent: new (type: string, init: object) => Event;
+            dispatchEvent(event: Event): boolean;
+          };
+          const [notification] = await scope.registration.getNotifications({ tag: wanted });
+          const init = { notification, action: button };
+          scope.dispatchEvent(new scope.NotificationEvent('notificationclick', init));
+        },
+        [tag, action] as const,
+      ),
+    async online() {
+      const tag = 'hive-outbox';
+      await devtools.send('ServiceWorker.dispatchSyncEvent', {
+        origin,
+        registrationId,
+        tag,
+        lastChance: false,
+      });
+    },
+    stopPhones,
+    async stopServer() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    startServer: () => new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve)),
+  };
+}
+
+/** In the page: a push service that the browser can reach. */
+function subscribeTo(target: PushTarget): void {
+  const made = {
+    endpoint: target.endpoint,
+    options: { applicationServerKey: null },
+    toJSON: () => target,
+    unsubscribe: async () => true,
+  };
+  let current: unknown = null;
+  Object.assign(PushManager.prototype, {
+    subscribe: async () => {
+      current = made;
+      return made;
+    },
+    getSubscription: async () => current,
+  });
+}
+
+/** In the service worker: counts what it has shown. */
+function countShown(): void {
+  const scope = globalThis as unknown as { shown: number; registration: ServiceWorkerRegistration };
+  const { registration } = scope;
+  const show = registration.showNotification.bind(registration);
+  scope.shown = 0;
+  registration.showNotification = async (...given) => {
+    await show(...given);
+    scope.shown += 1;
+  };
+}
+
+async function registrationOf(devtools: CDPSession): Promise<string> {
+  let id: string | null = null;
+  devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+    for (const { isDeleted, registrationId } of registrations) if (!isDeleted) id = registrationId;
+  });
+  await devtools.send('ServiceWorker.enable');
+  await eventually(() => id !== null);
+  return id ?? '';
+}
+
+async function workerOf(page: Page): Promise<Worker> {
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  const [running] = page.context().serviceWorkers();
+  return running ?? page.context().waitForEvent('serviceworker');
+}
+
+test('a question is shown, a button answers it with the server away and no page open, and it counts later', async () => {
+  const own = await phone();
+  const { hive, page, service } = own;
+  const { ask_id } = await ask(hive, { question: 'Ship <b>it</b>?', options: ['Yes', 'No'] });
+  await eventually(() => service.received.length === 1);
+  await own.deliver();
+  await own.shows(ask_id);
+  expect(await own.shown()).toMatchObject([{ body: 'Ship <b>it</b>?', buttons: ['Yes', 'No'] }]);
+
+  await page.goto('about:blank');
+  await own.stopServer();
+  await own.showing(() => own.press(ask_id, '0'));
+  await eventually(async () => /"Yes" is kept/.test((await own.shown())[0]?.body ?? ''));
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+
+  await own.startServer();
+  await own.online();
+  await eventually(async () => (await hive.prompts.get(ask_id)).status === 'responded');
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'Yes', by: 'ada', via: 'inbox' });
+  await own.shows();
+});
+
+test('what was answered elsewhere disappears; a tap opens the question', async () => {
+  const own = await phone();
+  const { hive, page, service } = own;
+  const first = await ask(hive, { question: 'Go on?' });
+  const second = await ask(hive, { question: 'And the rest?' });
+  await eventually(() => service.received.length === 2);
+  await own.deliver();
+  await own.shows(first.ask_id, second.ask_id);
+  await hive.prompts.respond({ ask_id: first.ask_id, decision: 'yes', actor: HUMAN });
+  await eventually(() => service.received.length === 3);
+  await own.deliver();
+  await own.shows(second.ask_id);
+  await own.press(second.ask_id);
+  await page.waitForURL(new RegExp(`#/ask/${second.ask_id}$`));
+  await page.getByRole('heading', { name: 'And the rest?' }).waitFor();
+  await own.shows();
+});
+
+test('a button that comes too late says who was first', async () => {
+  const own = await phone();
+  const { hive, service } = own;
+  const { ask_id } = await ask(hive, { options: ['Yes', 'No'] });
+  await eventually(() => service.received.length === 1);
+  await own.deliver();
+  await own.shows(ask_id);
+  await hive.prompts.respond({ ask_id, selected: ['No'], actor: HUMAN });
+  await own.showing(() => own.press(ask_id, '0'));
+  await eventually(async () => /ada answered "No"/.test((await own.shown())[0]?.body ?? ''));
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'No' });
+});
+
+test('the page turns notifications off, and says when they no longer arrive', async () => {
+  const own = await phone();
+  const { hive, page, service, device_id } = own;
+  service.answers = [410];
+  await ask(hive);
+  await eventually(async () => (await hive.devices.find(device_id)).push_failed !== null);
+  await page.reload();
+  await page.getByText('Notifications no longer reach this phone. The browser has given up').waitFor();
+  await page.getByRole('button', { name: 'Notify me on this phone' }).click();
+  await page.getByText('This phone is notified').waitFor();
+  expect(await hive.devices.find(device_id)).toMatchObject({ push_failed: null });
+  await page.getByRole('button', { name: 'Do not notify this phone' }).click();
+  await page.getByRole('button', { name: 'Notify me on this phone' }).waitFor();
+  expect((await hive.devices.find(device_id)).push).toBeNull();
+});
+
+test('what was answered while nothing could be pushed disappears when the page opens', async () => {
+  const own = await phone();
+  const { hive, page, service } = own;
+  const first = await ask(hive);
+  const second = await ask(hive);
+  await eventually(() => service.received.length === 2);
+  await own.deliver();
+  await own.shows(first.ask_id, second.ask_id);
+  await own.stopPhones();
+  await hive.prompts.respond({ ask_id: first.ask_id, decision: 'yes', actor: HUMAN });
+  await open(page.context(), own.url);
+  await own.shows(second.ask_id);
+  expect(service.received).toHaveLength(2);
+});
