@@ -604,6 +604,8 @@ export interface OutreachReads extends PrunableReads {
 }
 
 export interface OutreachRecords extends OutreachReads, Prunable {
+  /** What was given up at this moment is owed again. */
+  oweAgain(session_id: string, let_go_at: string): Promise<void>;
   nextNumber(): Promise<number>;
   insert(item: Outreach): Promise<void>;
   update(item: Outreach): Promise<void>;

@@ -350,6 +350,10 @@ async function chooseName(tx: WriteTx, named: Named, before?: Session): Promise<
 /** Reopens a session that had ended: it was declared gone by mistake, or it was resumed, perhaps with a name. */
 export async function reopenSession(tx: WriteTx, session: Session, name?: string | null): Promise<Session> {
   await markOrphaned(tx, session.session_id, false);
+  const { session_id, ended_at } = session;
+  // What its end gave up, it owes again: the agent that sent it is back. What its Stop guard gave up stays so.
+  if (ended_at !== null && (await tx.outreach.guard(session_id))?.let_go_at !== ended_at)
+    await tx.outreach.oweAgain(session_id, ended_at);
   const given = await chooseName(tx, { ...session, name });
   const isNew = given !== null && name != null && given === givenHandle(name);
   return recordSession(tx, 'session/changed', {

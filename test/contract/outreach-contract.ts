@@ -41,6 +41,25 @@ export function outreachContract(engine: StoreEngine): void {
       });
     });
 
+    test('a session that ended and comes back owes its report again, and not what its Stop guard gave up before', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.outreach.ping({ message: 'Look' }, session);
+      const owed = async (): Promise<number> =>
+        hive.store.read(async (tx) => (await tx.outreach.unreported('bg-1')).length);
+      await hive.sessions.end('bg-1');
+      expect(await owed()).toBe(0);
+      await agent(hive, 'bg-1');
+      expect(await owed()).toBe(1);
+      await hive.store.write(async (tx) => {
+        for (const item of await tx.outreach.unreported('bg-1'))
+          await tx.outreach.update({ ...item, let_go_at: '2026-01-01T00:00:00.000Z' });
+      });
+      await hive.sessions.end('bg-1');
+      await agent(hive, 'bg-1');
+      expect(await owed()).toBe(0);
+    });
+
     test('a ping and a card of one turn are both sent', async () => {
       const hive = await open();
       const session = await agent(hive, 'bg-1');

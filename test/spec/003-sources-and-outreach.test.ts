@@ -172,7 +172,7 @@ requirement(
     const bg = await background();
     await emacs.calm();
     await ping(bg);
-    await emacs.until(new RegExp(`\\[bg\\] ${bg.handle}: check your tasks`));
+    await emacs.announces(new RegExp(`\\[bg\\] ${bg.handle}: check your tasks`));
     await ping(await poppingUp());
     expect(await popup()).toMatchObject({
       title: expect.stringMatching(/^\[bg\] Claude-bg/),
@@ -700,7 +700,7 @@ requirement(
     await bg.hook('UserPromptSubmit', { prompt: 'look after the build' });
     await emacs.calm();
     await ping(bg, 'The build is red.');
-    await emacs.until(new RegExp(`\\[bg\\] ${bg.handle}: The build is red\\.`));
+    await emacs.announces(new RegExp(`\\[bg\\] ${bg.handle}: The build is red\\.`));
     expect((await card(bg, 'Build', { color: 'red' })).footer).toBe('bg');
     expect(await stop(bg)).toEqual(HELD);
     await report(bg, 'The build is red: a test of dates fails in winter.');

@@ -74,6 +74,7 @@ const UNREPORTED = statement(
 const OUTPUTS = `SELECT COUNT(*) AS n FROM outreach WHERE session_id = $1 AND ${VISIBLE} AND critical = 0`;
 const OUTPUTS_OF_TURN = statement(() => `${OUTPUTS} AND turn_id = $2`);
 const OUTPUTS_SINCE_REPORT = statement(() => `${OUTPUTS} AND reported_at IS NULL AND let_go_at IS NULL`);
+const OWE_AGAIN = statement('UPDATE outreach SET let_go_at = NULL WHERE session_id = $1 AND let_go_at = $2');
 const UNSEEN = statement(() => `${SELECT()} ${FROM} WHERE status = 'unseen' ORDER BY number LIMIT $1`);
 const COUNT_UNSEEN = statement(
   `SELECT COUNT(*) AS n FROM outreach WHERE status = 'unseen' AND source = 'bg' AND critical = 0`,
@@ -165,6 +166,9 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       };
     },
     unreported: (session_id) => many(UNREPORTED, [session_id]),
+    async oweAgain(session_id, let_go_at) {
+      await sql.run(OWE_AGAIN, [session_id, let_go_at]);
+    },
     outputs: (session_id, turn_id) =>
       turn_id === null
         ? count(OUTPUTS_SINCE_REPORT, [session_id])

@@ -13,10 +13,7 @@ export interface Agent extends McpCaller {
   readonly handle: string;
   /** A tool, with its structured result. */
   use(name: string, args?: Record<string, unknown>): Promise<Loose>;
-  /**
-   * One event, over the connection as Claude Code sends it: the answer as JSON, `{}` where there is none. What happens while
-   * it is not connected, and what needs an environment of its own, goes into a `hive hook`.
-   */
+  /** One event into a real `hive hook`: what it printed as JSON, `{}` where it printed nothing. */
   hook(name: string, fields?: Record<string, unknown>, env?: Environment): Promise<Loose>;
   /** `hive ARGS…` in its own shell. */
   shell(...args: string[]): Promise<Ran>;
@@ -45,7 +42,6 @@ export async function startAgent(
   const { you } = (await mcp.call('hivemind_has_unprocessed_mentions')) as { you: string };
   const hook: Agent['hook'] = async (name, fields = {}, more = {}) => {
     const event = { prompt_id: 'prompt-1', session_id, hook_event_name: name, ...fields };
-    if (!UNCONNECTED.has(name) && Object.keys(more).length === 0) return overConnection(mcp, event);
     const { code, out, err } = await client.hook(event, { ...env, ...more });
     if (code !== 0) throw new Error(`The hook ended with ${code}: ${err}`);
     return out === '' ? {} : JSON.parse(out);
@@ -70,24 +66,6 @@ export async function startAgent(
         : { verdict: 'pass', text: output?.additionalContext ?? '' };
     },
   };
-}
-
-/** Claude Code is not connected then. */
-const UNCONNECTED: ReadonlySet<string> = new Set(['SessionStart', 'SessionEnd']);
-
-/** An event as the client sends it over the connection: all fields are text. */
-async function overConnection({ client }: McpCaller, event: Record<string, unknown>): Promise<Loose> {
-  const fields = Object.entries({ client: 'claude-code', protocol: '1', cwd: '/', ...event });
-  const text = fields.map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
-  const { content, isError } = (await client.callTool({
-    name: 'hook_event',
-    arguments: Object.fromEntries(text),
-  })) as Loose;
-  if (isError === true) throw new Error(content[0].text);
-  return content[0].text === '' ? {} : JSON.parse(content[0].text);
 }
 
 /** An agent of any other client, known by the name that `HIVE_AGENT` gives it. */

@@ -7,6 +7,7 @@ import { childEnvironment } from '../../support/children.ts';
 import { lisp, openEmptyHome } from '../../support/emacs.ts';
 import { whenFinished } from '../../support/lifetime.ts';
 import type { Terminal } from '../../support/tmux.ts';
+import { eventually } from '../../support/wait.ts';
 
 export interface Editor extends Terminal {
   /** The store that it looks at; agents are to be started on the same. */
@@ -21,6 +22,8 @@ export interface Editor extends Terminal {
   text(buffer: string): Promise<string>;
   /** Evaluates a form that shows a buffer in a new window; keys then go there. */
   show(form: string): Promise<void>;
+  /** Waits until the echo area has shown this. It may be replaced soon, so its log is read. */
+  announces(pattern: RegExp): Promise<void>;
   /** Resets Emacs: one window, nothing half-typed, no buffer that shows what is in the store. */
   calm(): Promise<void>;
 }
@@ -57,6 +60,13 @@ export async function startEditor(setup = 'nil'): Promise<Editor> {
     async show(form) {
       await editor.calm();
       await editor.evaluate(`(progn ${form} (select-window (get-buffer-window (current-buffer) t)) nil)`);
+    },
+    async announces(pattern) {
+      await eventually(
+        async () => pattern.test(await editor.text('*Messages*')),
+        20_000,
+        `${pattern} in the echo area`,
+      );
     },
     async calm() {
       await terminal.keys('C-g');
