@@ -1,4 +1,4 @@
-/** docs/threat-model.md makes no claim without a test: the files that it names are there, and `npm test` runs them. */
+/** docs/threat-model.md makes no claim without a test: the files that it names are there, and `npm test` or `npm run ci:web` runs them. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -33,6 +33,8 @@ beforeFile(async () => {
     'quick',
     '--project',
     'security',
+    '--project',
+    'web',
     '--filesOnly',
     '--json',
   ];
