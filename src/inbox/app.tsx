@@ -100,7 +100,8 @@ function PairingLater(): VNode {
 }
 
 function usePath(): string {
-  const read = (): string => location.hash.replace(/^#\/?/, '');
+  // A pairing code is there, too, until the device is paired.
+  const read = (): string => (location.hash.startsWith('#/') ? location.hash.slice(2) : '');
   const [path, setPath] = useState(read);
   useEffect(() => {
     const moved = (): void => setPath(read());

@@ -225,6 +225,8 @@ describe('a permission', () => {
     const asked = await ask(inbox.hive, { ...PERMISSION, allow_free_text: true });
     const { page } = await phone({ mayAllow: true });
     await show(page, asked);
+    // The page knows by then that this phone may allow permissions.
+    await page.getByText('Read to the end to answer.').waitFor();
     // Somebody who calls what the button calls.
     await page.getByLabel('Answer in your own words').fill(' Allow ');
     await page.locator('form', { hasText: 'own words' }).evaluate((form: HTMLFormElement) => {

@@ -1,0 +1,156 @@
+/** The inbox by keyboard alone, by touch, and with less motion. */
+import type { Page } from 'playwright-core';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { shownCode } from '../../src/domain/devices.ts';
+import { ask, eventsOf } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { claude } from '../support/turns.ts';
+import { eventually } from '../support/wait.ts';
+import { type Chromium, DESKTOP, openContext, PHONE, startChromium } from './support/chromium.ts';
+import { confirm, pair, type ServedInbox, serveInbox } from './support/inbox.ts';
+
+let chromium: Chromium;
+beforeFile(async () => {
+  chromium = await startChromium();
+});
+let inbox: ServedInbox;
+beforeEach(async () => {
+  inbox = await serveInbox();
+});
+
+/** Presses Tab until the focus is on what has this name, and says whether it can be seen there. */
+async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  const focused = (): Promise<string> =>
+    page.evaluate(() => {
+      const at = document.activeElement;
+      const label = at instanceof HTMLInputElement || at instanceof HTMLTextAreaElement ? at.labels?.[0] : at;
+      return (label?.textContent ?? '').trim();
+    });
+  const isThere = (text: string): boolean => (typeof name === 'string' ? text === name : name.test(text));
+  for (let presses = 0; !isThere(await focused()); presses += 1) {
+    if (presses > 60) throw new Error(`Tab does not come to ${name}.`);
+    await page.keyboard.press('Tab');
+  }
+  const ring = await page.evaluate(
+    () => getComputedStyle(document.activeElement ?? document.body).outlineStyle,
+  );
+  expect(ring, `the ring around ${name}`).toBe('solid');
+}
+
+describe('a keyboard alone', () => {
+  test('pairs, answers, snoozes, writes and interrupts', async () => {
+    const { hive } = inbox;
+    const first = await ask(hive, { question: 'Ship?', options: ['Yes', 'No'], urgency: 'critical' });
+    const second = await ask(hive, { question: 'How?' });
+    const third = await ask(hive, { question: 'Later?', options: ['Now'], urgency: 'low' });
+    const busy = claude(hive);
+    await busy.start();
+    await busy.prompt('prompt-1');
+    const page = await (await openContext(chromium, DESKTOP)).newPage();
+    const { code } = await hive.devices.invite('ada');
+    await page.goto(inbox.url);
+    await page.getByLabel('Pairing code').waitFor();
+    const { keyboard } = page;
+    await tabTo(page, 'Pairing code');
+    await keyboard.type(shownCode(code));
+    await tabTo(page, 'Name of this phone');
+    await keyboard.type('My desk');
+    await keyboard.press('Enter');
+    await confirm(page, hive, code);
+
+    await page.getByText('Ship?').waitFor();
+    await tabTo(page, /^Ship\?/);
+    await keyboard.press('Enter');
+    await page.locator('.option').first().waitFor();
+    await tabTo(page, 'No');
+    await keyboard.press('Enter');
+    await page.getByText('Answered.').waitFor();
+    expect(await hive.prompts.get(first.ask_id)).toMatchObject({ decision: 'No' });
+
+    await tabTo(page, 'Next question');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'How?' }).waitFor();
+    await tabTo(page, 'Answer in your own words');
+    await keyboard.type('By ship.');
+    await tabTo(page, 'Send');
+    await keyboard.press('Enter');
+    await page.getByText('Answered.').waitFor();
+    expect(await hive.prompts.get(second.ask_id)).toMatchObject({ decision: 'By ship.' });
+
+    await tabTo(page, 'Next question');
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Later?' }).waitFor();
+    await tabTo(page, 'Snooze');
+    await keyboard.press('Enter');
+    await tabTo(page, '1 hour');
+    await keyboard.press('Space');
+    await eventually(async () => (await hive.prompts.get(third.ask_id)).snoozed_until !== null);
+
+    await tabTo(page, /^Messages/);
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Messages' }).waitFor();
+    await tabTo(page, /^Write a message/);
+    await keyboard.type('Good work.');
+    await tabTo(page, 'Send');
+    await keyboard.press('Enter');
+    await page.getByRole('log').getByText('Good work.').waitFor();
+
+    await tabTo(page, /^Agents/);
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Agents' }).waitFor();
+    await tabTo(page, 'Interrupt');
+    await keyboard.press('Enter');
+    await tabTo(page, 'A note for the agent');
+    await keyboard.type('Stop here.');
+    await keyboard.press('Enter');
+    await eventually(async () => (await eventsOf(hive, 'turn/interrupt_asked')).length > 0);
+  });
+
+  test('begins each screen at its heading', async () => {
+    await ask(inbox.hive, { question: 'Ship?', options: ['Yes'] });
+    const page = await (await openContext(chromium, DESKTOP)).newPage();
+    await pair(page, inbox);
+    for (const name of ['Agents', 'Messages', 'Reports', 'History', 'Waiting']) {
+      await page.getByRole('link', { name }).first().click();
+      await eventually(() => page.evaluate((said) => document.activeElement?.textContent === said, name));
+    }
+  });
+});
+
+test('everything that is tapped is at least 44 pixels high', async () => {
+  const { ask_id } = await ask(inbox.hive, { question: 'Ship?', options: ['Yes', 'No'] });
+  const page = await (await openContext(chromium, PHONE)).newPage();
+  await pair(page, inbox);
+  // Where one is can be seen from the first moment.
+  expect(await page.locator('nav [aria-current=page]').textContent()).toMatch(/^Waiting/);
+  for (const path of ['', `ask/${ask_id}`, 'agents', 'messages', 'reports', 'history']) {
+    await page.goto(`${inbox.url}#/${path}`);
+    await page.locator('h1').waitFor();
+    const small = await page
+      .locator('main :is(button, summary, input, textarea, a:not([target])), nav a')
+      .evaluateAll((found) =>
+        found
+          .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)
+          .map(({ outerHTML }) => outerHTML),
+      );
+    expect(small, path).toEqual([]);
+  }
+});
+
+test('nothing moves for whoever wants less motion', async () => {
+  const page = await (await openContext(chromium, PHONE)).newPage();
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await pair(page, inbox);
+  const moving = await page
+    .locator('body *')
+    .evaluateAll(
+      (found) =>
+        found
+          .map((one) => getComputedStyle(one))
+          .filter(
+            ({ transitionDuration, animationName }) =>
+              transitionDuration !== '0s' || animationName !== 'none',
+          ).length,
+    );
+  expect(moving).toBe(0);
+});
