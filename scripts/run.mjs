@@ -57,7 +57,7 @@ const tasks = {
     'scripts/other-emacs.mjs 30 --editors',
   ],
   'test:web': [everything, browser, quickBuild, `${vitest} run --project web`],
-  'ci:web': [everything, browser, quickBuild, `${vitest} run --project web`],
+  'ci:web': [everything, browser, quickBuild, `${vitest} run --project web screens race agents-text pure`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],

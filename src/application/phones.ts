@@ -32,7 +32,7 @@ export interface PhoneOptions {
 }
 
 type PhoneParts = Omit<PopupParts, 'notifier'> & {
-  devices: Pick<DeviceService, 'list' | 'endPush'>;
+  devices: Pick<DeviceService, 'list' | 'admitted' | 'endPush'>;
   sender: PushSender;
 };
 
@@ -170,7 +170,11 @@ function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: 
 // ---- The notifier ----
 
 function createPhoneNotifier(
-  { sender, devices, log }: { sender: PushSender; devices: Pick<DeviceService, 'endPush'>; log: Logger },
+  {
+    sender,
+    devices,
+    log,
+  }: { sender: PushSender; devices: Pick<DeviceService, 'admitted' | 'endPush'>; log: Logger },
   { device_id, name, push }: Subscribed,
   retries_ms: readonly number[],
 ): Notifier {
@@ -182,6 +186,9 @@ function createPhoneNotifier(
   /** @throws Error with a sentence that says why it could not be sent. */
   async function deliver(message: PushMessage): Promise<void> {
     for (let tried = 1; ; tried += 1) {
+      // Revoked, or turned off, a moment ago.
+      if ((await devices.admitted(device_id))?.push?.endpoint !== push.endpoint)
+        throw new Error(`${name} takes no notifications any more.`);
       const reply = await sender.send(push, message, stopping.signal);
       const outcome = afterPush(reply, tried, Date.now(), retries_ms);
       if (outcome.kind === 'sent') return;
