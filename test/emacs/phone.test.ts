@@ -11,7 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { phraseFor } from '../../src/adapters/phones.ts';
 import type { Device } from '../../src/domain/devices.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
-import type { OpenedHive } from '../../src/open-hive.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { callAs, newKey, pair, signedParams } from '../support/devices.ts';
 import { fireDialog } from '../support/dialogs.ts';
 import { type Home, openHome } from '../support/emacs.ts';
@@ -97,7 +97,10 @@ test('a phone in the list is let allow permissions, which then counts, and is re
   if (prompt === undefined) throw new Error('Nothing was asked.');
   const given = { decision: 'Allow', response_id: 'r-1', responded_at: await hive.history.now() };
   const params = await signedParams(hive, phone.seat, prompt, given);
-  await callAs(hive, phone.device, 'hivemind-response', params);
+  // The process that serves the inbox reads the file that this Emacs has written.
+  const serving = await openHive({ store: home.store, env: { HOME: home.folder } });
+  await callAs(serving, phone.device, 'hivemind-response', params);
+  await serving.close();
   expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'allow' } });
   await emacs.keys('k');
   await emacs.until(/Revoke Ada's phone\?/);

@@ -77,7 +77,8 @@ describe('the tarball', () => {
     expect(
       files.filter((file) => /\.(?:map|ts|elc|tgz|db|log)$/.test(file) && !file.endsWith('.d.ts')),
     ).toEqual([]);
-    expect(size).toBeLessThan(3_000_000);
+    // The programs of Hive, of `hive mcp` and of the hooks, the page of the inbox, the manual and its pictures.
+    expect(size).toBeLessThan(3_700_000);
   });
 
   test('is a package that publint finds nothing wrong with', async () => {
