@@ -438,6 +438,8 @@ export const SERVE = {
     `${option} ${text} is not a port. Give a number from 0 to 65535.`,
   plainHttp: (host: string): string =>
     `Over plain HTTP, anybody on the network between here and ${host} can read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
+  plainInbox: (host: string): string =>
+    `Over plain HTTP a phone cannot use the inbox at ${host}: its browser makes no keys there. Use --cert and --key, or listen on 127.0.0.1 behind a proxy with TLS.`,
   sidecarPlainHttp: (host: string): string =>
     `over plain HTTP, anybody on the network between here and ${host} can read the tokens. Run hive serve with --cert and --key instead.`,
   tlsNeedsBoth: 'TLS needs both --cert and --key.',

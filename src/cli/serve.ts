@@ -130,6 +130,9 @@ const LIMITS = {
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
   const { host, port, allowHost, cert } = options;
   const named = options.inboxUrl === undefined ? null : inboxAddress(options.inboxUrl);
+  const servesInbox = options.inbox === true || named !== null;
+  // --insecure does not help: a browser gives such a page no keys.
+  if (servesInbox && cert === undefined && !isLoopback(host)) throw invalidInput(SERVE.plainInbox(host));
   const own = named === null ? [] : [new URL(named).hostname];
   const hosts = new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost, ...own]);
   // The rules of the human who serves. Each rule says whether it applies to other machines.
@@ -150,10 +153,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
       [WAKE_PATH]: createRemoteWakes(hive, rules),
     },
   });
-  const inbox =
-    options.inbox === true || named !== null
-      ? await startInbox(hive, { hosts, tls: cert !== undefined, strangers })
-      : null;
+  const inbox = servesInbox ? await startInbox(hive, { hosts, tls: cert !== undefined, strangers }) : null;
   let forget: (() => void) | null = null;
   try {
     const made_token = await makeFirstToken(hive);

@@ -54,6 +54,20 @@ describe('no token is sent over plain HTTP to or from another machine', () => {
     await eventually(() => said.includes('http://0.0.0.0:'), 10_000, 'its address');
   });
 
+  test('hive serve refuses the inbox there even with --insecure', async () => {
+    const refused = await shell(tempStore()).hive(
+      'serve',
+      '--host',
+      '0.0.0.0',
+      '--port',
+      '0',
+      '--insecure',
+      '--inbox',
+    );
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('a phone cannot use the inbox');
+  });
+
   test('an Emacs that serves refuses it, and keeps its desk', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
