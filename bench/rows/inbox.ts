@@ -2,10 +2,9 @@
  * The inbox: how soon a waiting agent has an answer that is tapped on the page, in a real Chromium, and what open pages cost
  * the server in memory and at rest.
  */
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { pairingText, sessionText } from '../../src/domain/devices.ts';
+import { sessionText } from '../../src/domain/devices.ts';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { environment, HIVE, processorTime, residentMemory, start, storeIn, tempFolder } from '../children.ts';
@@ -22,13 +21,15 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 /** As many as the server lets one device have. */
-const PAGES_A_DEVICE = 8;
+const PAGES_A_DEVICE = 4;
+/** Signing in takes two requests, and the server takes two a second of those that have no session. */
+const SIGN_IN_MS = 1_000;
 
 export const inbox: Family = {
   name: 'inbox',
   rows: ['answer on the page → waiting poll', 'inbox, memory an open page', 'inbox, 200 open pages at rest'],
   async measure(effort) {
-    const pages = effort === 'full' ? 200 : 40;
+    const pages = effort === 'full' ? 200 : 20;
     const rounds = effort === 'full' ? 100 : 8;
     const folder = tempFolder();
     const hive = await openHive({ store: storeIn(folder), env: {} });
@@ -78,11 +79,11 @@ export const inbox: Family = {
 };
 
 async function addressIn(lines: ReturnType<typeof createInterface>): Promise<string> {
-  for (;;) {
-    const [line] = (await once(lines, 'line')) as [string];
+  for await (const line of lines) {
     const url = /inbox at (\S+)\. /.exec(line)?.[1];
     if (url !== undefined) return url;
   }
+  throw new Error('hive serve did not say where the inbox is.');
 }
 
 /** A real page, paired as a person pairs it. */
@@ -142,53 +143,51 @@ async function openPages(
   hive: OpenedHive,
   { url, pages, pid, effort }: { url: string; pages: number; pid: number; effort: 'full' | 'smoke' },
 ): Promise<{ memory: number; rest: number[] }> {
-  const cookies = await Promise.all(
-    Array.from({ length: pages / PAGES_A_DEVICE }, (_, n) => signIn(hive, url, n + 1)),
-  );
+  const cookies: string[] = [];
+  for (let n = 0; n < pages / PAGES_A_DEVICE; n += 1) {
+    cookies.push(await signIn(hive, url, n + 1));
+    await pause(SIGN_IN_MS);
+  }
   const ended = new AbortController();
-  const before = residentMemory(pid);
-  for (let n = 0; n < pages; n += 1) {
-    const headers = { Cookie: cookies[n % cookies.length] ?? '' };
-    const stream = await fetch(`${url}/events`, { headers, signal: ended.signal });
-    if (stream.status !== 200) throw new Error(`A stream was refused: ${stream.status}.`);
-    await stream.body?.getReader().read();
+  try {
+    const before = residentMemory(pid);
+    for (let n = 0; n < pages; n += 1) {
+      const headers = { Cookie: cookies[n % cookies.length] ?? '' };
+      const stream = await fetch(`${url}/events`, { headers, signal: ended.signal });
+      if (stream.status !== 200) throw new Error(`A stream was refused: ${stream.status}.`);
+      await stream.body?.getReader().read();
+    }
+    await pause(2_000);
+    const memory = (residentMemory(pid) - before) / pages;
+    const rest: number[] = [];
+    for (let count = effort === 'full' ? 6 : 2; count > 0; count -= 1) {
+      const used = processorTime(pid);
+      const started = performance.now();
+      await pause(1_000);
+      rest.push((100 * (processorTime(pid) - used)) / (performance.now() - started));
+    }
+    return { memory, rest };
+  } finally {
+    ended.abort();
   }
-  await pause(2_000);
-  const memory = (residentMemory(pid) - before) / pages;
-  const rest: number[] = [];
-  for (let count = effort === 'full' ? 6 : 2; count > 0; count -= 1) {
-    const used = processorTime(pid);
-    const started = performance.now();
-    await pause(1_000);
-    rest.push((100 * (processorTime(pid) - used)) / (performance.now() - started));
-  }
-  ended.abort();
-  return { memory, rest };
 }
 
-/** The cookie of a device that has only a key. Its requests are few, so that none is refused for coming too fast. */
+/** The cookie of a device that has only a key. */
 async function signIn(hive: OpenedHive, url: string, number: number): Promise<string> {
-  await pause(number * 600);
   const { origin } = new URL(url);
   const seat = seatKeyFrom(number.toString(16).padStart(64, '0'));
-  const post = async (
-    path: string,
-    body: object,
-  ): Promise<{ reply: Record<string, unknown>; cookie: string }> => {
+  const post = (path: string, body: object): Promise<Response> => {
     const headers = { 'Content-Type': 'application/json', Origin: origin };
-    const response = await fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    const cookie = String(response.headers.get('set-cookie')).split(';')[0] ?? '';
-    return { reply: (await response.json()) as Record<string, unknown>, cookie };
+    return fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   };
   const { code } = await hive.devices.invite('ada');
-  const { key } = seat;
-  const proof = await seat.sign(pairingText({ code, key }));
-  const { reply } = await post('pair', { code, name: `Bench ${number}`, key, proof });
-  const device_id = String(reply['device_id']);
+  const { device_id } = await hive.devices.pair({ code, name: `Bench ${number}`, key: seat.key });
   await hive.devices.confirm(device_id, 'ada');
-  const challenge = String((await post('challenge', { device_id })).reply['challenge']);
+  const { challenge } = (await (await post('challenge', { device_id })).json()) as { challenge: string };
   const text = sessionText({ store_id: hive.store_id, device_id, challenge, origin });
-  return (await post('session', { device_id, challenge, signature: await seat.sign(text) })).cookie;
+  const opened = await post('session', { device_id, challenge, signature: await seat.sign(text) });
+  if (opened.status !== 200) throw new Error(`A device was refused: ${opened.status}.`);
+  return String(opened.headers.get('set-cookie')).split(';')[0] ?? '';
 }
 
 function pause(ms: number): Promise<void> {
