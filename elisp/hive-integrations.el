@@ -31,6 +31,7 @@
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-outreach)
+(require 'hive-phone)
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)
