@@ -59,8 +59,8 @@ test('a phone is let in once its human says that it shows the same phrase; nothi
   const { device, phrase } = await used();
   await emacs.until(new RegExp(`Ada's phone has used the code[\\s\\S]*${phrase}`));
   expect((await emacs.screen()).join('\n')).not.toContain('(yes or no)');
-  // Keys that somebody may be typing do nothing.
-  await emacs.keys('y', 'Enter');
+  // Keys that somebody may be typing do nothing. (Emacs drops the key after one that signals an error, such as RET here.)
+  await emacs.keys('y', 'n');
   expect(await hive.devices.admitted(device.device_id)).toBeUndefined();
   await emacs.keys('c');
   await emacs.until(new RegExp(`Does Ada's phone show the words "${phrase}"`));
