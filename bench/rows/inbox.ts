@@ -22,7 +22,7 @@ const ARGUMENTS = [
 ];
 /** As many as the server lets one device have. */
 const PAGES_A_DEVICE = 4;
-/** Signing in takes two requests, and the server takes two a second of those that have no session. */
+/** Signing in takes two requests, and the server takes few of those that have no session. */
 const SIGN_IN_MS = 1_000;
 
 export const inbox: Family = {

@@ -43,8 +43,8 @@ export interface Inbox {
 /** In bytes: a call carries an answer or a message, the rest a few fields. */
 const MOST_CALL_BYTES = 256 * 1024;
 const MOST_SMALL_BYTES = 8 * 1024;
-/** Requests without a session, such as pairing: so many at once, and so many a second. */
-const STRANGERS = { burst: 30, rate: 2 };
+/** Requests without a session: so many at once, and so many a second. A phone that waits to be confirmed asks every 1.5 s. */
+const STRANGERS = { burst: 40, rate: 10 };
 const DEVICE = { burst: 60, rate: 30 };
 
 /** What every response of the inbox carries. The page loads nothing from elsewhere and cannot be framed. */
