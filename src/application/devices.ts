@@ -13,6 +13,7 @@ import {
   type PushTarget,
 } from '../domain/devices.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { watchAdmitted } from './admitted.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { Ids, InboxPlace, Secrets } from './world.ts';
@@ -202,29 +203,12 @@ export function createDevices(
         await record(tx, { ...found, push: null, push_failed: why }, { change: 'push_failed', why });
       }),
 
-    watch(listener) {
-      let reading = false;
-      let again = false;
-      async function check(): Promise<void> {
-        if (reading) {
-          again = true;
-          return;
-        }
-        reading = true;
-        try {
-          do {
-            again = false;
-            const devices = await store.read((tx) => tx.devices.list());
-            listener(new Set(devices.filter(isAdmitted).map(({ device_id }) => device_id)));
-          } while (again);
-        } catch {
-          // A store that cannot be read now admits nothing either; the next change is another chance.
-        } finally {
-          reading = false;
-        }
-      }
-      return store.watch(() => void check());
-    },
+    watch: (listener) =>
+      watchAdmitted(
+        store,
+        async (tx) => (await tx.devices.list()).filter(isAdmitted).map(({ device_id }) => device_id),
+        listener,
+      ),
 
     served: () => inbox.read(store.store_id),
     servedAt: (address) => inbox.write(store.store_id, address),

@@ -1,6 +1,7 @@
 /** Tokens for agents that connect over HTTP: generated once, shown once, and stored only as a digest. */
 import { HiveError } from '../domain/errors.ts';
 import { createToken, isValid, type Role, type Token, type TokenProject } from '../domain/tokens.ts';
+import { watchAdmitted } from './admitted.ts';
 import type { Store, WriteTx } from './ports.ts';
 import type { Secrets } from './world.ts';
 
@@ -89,29 +90,12 @@ export function createTokens(store: Store, secrets: Secrets): TokenService {
       return token !== undefined && isValid(token) && secrets.equal(token.digest, digest);
     },
 
-    watch(listener) {
-      let reading = false;
-      let again = false;
-      async function check(): Promise<void> {
-        if (reading) {
-          again = true;
-          return;
-        }
-        reading = true;
-        try {
-          do {
-            again = false;
-            const tokens = await store.read((tx) => tx.tokens.list());
-            listener(new Set(tokens.filter(isValid).map(({ digest }) => digest)));
-          } while (again);
-        } catch {
-          // A store that cannot be read now admits nothing either; the next change is another chance.
-        } finally {
-          reading = false;
-        }
-      }
-      return store.watch(() => void check());
-    },
+    watch: (listener) =>
+      watchAdmitted(
+        store,
+        async (tx) => (await tx.tokens.list()).filter(isValid).map(({ digest }) => digest),
+        listener,
+      ),
   };
 }
 
