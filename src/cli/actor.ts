@@ -3,6 +3,7 @@
  * refused, unless --as-agent says that the agent acts in its own name; the event log records that.
  */
 import { hostname } from 'node:os';
+import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { agentVariable, agentVariableAbove, sessionsInEnvironment } from '../application/identity.ts';
 import { type Actor, type HumanActor, refuse } from '../domain/actors.ts';
@@ -16,7 +17,9 @@ import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { shellOfTerminal, startUnknown, terminalProgram } from '../infrastructure/platform/person.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { confirmAnswer, remark } from './output.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { confirmAnswer, type Format, remark } from './output.ts';
+import { withHive } from './program.ts';
 import { ACTION, ACTOR, type Action, CONFIRM } from './sentences.ts';
 
 /** The help of `--by`. */
@@ -212,4 +215,30 @@ export async function carrierOf(hive: Hive, caller: Caller): Promise<string> {
 /** Whether printing this prompt hands it to its asker. A person who reads an agent's answer does not take it away. */
 export function isForCaller(prompt: Prompt, caller: Caller): boolean {
   return caller.agent_because !== null || prompt.session_id === caller.session_id;
+}
+
+/** What one of the commands below does; `name` is its argument. */
+type HumanWork<Options extends Format> = (hive: Hive, name: string, options: Options) => Promise<ExitCode>;
+
+/**
+ * Defines commands below this one that an agent may not run, each with at most one argument and `--json`. `unnamed` is the
+ * name where the command takes no argument.
+ */
+export function humanCommands(
+  command: Command,
+  { action, unnamed }: { action: Action; unnamed: string },
+): <Options extends Format>(usage: string, summary: string, work: HumanWork<Options>) => Command {
+  return <Options extends Format>(usage: string, summary: string, work: HumanWork<Options>) =>
+    command
+      .command(usage)
+      .description(summary)
+      .option('--json', 'print JSON')
+      .action((...args: unknown[]) => {
+        const options = args.at(-2) as Options;
+        const name = args.length > 2 ? String(args[0]) : unnamed;
+        return withHive(options, async (hive) => {
+          await refuseAgents(hive, action);
+          return work(hive, name, options);
+        });
+      });
 }

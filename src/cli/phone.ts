@@ -7,7 +7,7 @@ import { HiveError } from '../domain/errors.ts';
 import { humanName } from '../infrastructure/platform/paths.ts';
 import { terminalProgram } from '../infrastructure/platform/person.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
-import { refuseAgents } from './actor.ts';
+import { humanCommands } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   age,
@@ -20,7 +20,6 @@ import {
   printRows,
   remark,
 } from './output.ts';
-import { withHive } from './program.ts';
 import { ACTION, PHONE } from './sentences.ts';
 
 interface AddOptions extends Format {
@@ -29,23 +28,7 @@ interface AddOptions extends Format {
 }
 
 export function definePhone(command: Command): void {
-  const define = <Options extends Format>(
-    usage: string,
-    summary: string,
-    work: (hive: Hive, device: string, options: Options) => Promise<ExitCode>,
-  ): Command =>
-    command
-      .command(usage)
-      .description(summary)
-      .option('--json', 'print JSON')
-      .action((...args: unknown[]) => {
-        const options = args.at(-2) as Options;
-        const device = args.length > 2 ? String(args[0]) : '';
-        return withHive(options, async (hive) => {
-          await refuseAgents(hive, ACTION.phones);
-          return work(hive, device, options);
-        });
-      });
+  const define = humanCommands(command, { action: ACTION.phones, unnamed: '' });
   define<AddOptions>('add', 'pair a phone: shows a QR code and waits for it', (hive, _device, options) =>
     add(hive, options),
   )

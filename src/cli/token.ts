@@ -8,10 +8,9 @@ import { HiveError } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
 import { readFileOnly, replaceDurably } from '../infrastructure/platform/files.ts';
 import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
-import { refuseAgents } from './actor.ts';
+import { humanCommands } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, moment, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
 import { ACTION, TOKEN } from './sentences.ts';
 
 interface MakeOptions extends Format {
@@ -21,23 +20,7 @@ interface MakeOptions extends Format {
 }
 
 export function defineToken(command: Command): void {
-  const define = <Options extends Format>(
-    usage: string,
-    summary: string,
-    work: (hive: Hive, name: string, options: Options) => Promise<ExitCode>,
-  ): Command =>
-    command
-      .command(usage)
-      .description(summary)
-      .option('--json', 'print JSON')
-      .action((...args: unknown[]) => {
-        const options = args.at(-2) as Options;
-        const name = args.length > 2 ? String(args[0]) : FIRST_TOKEN;
-        return withHive(options, async (hive) => {
-          await refuseAgents(hive, ACTION.tokens);
-          return work(hive, name, options);
-        });
-      });
+  const define = humanCommands(command, { action: ACTION.tokens, unnamed: FIRST_TOKEN });
   define<Format>('show', 'Print the token that hive serve made', async (_hive, name, options) =>
     show(name, options),
   );
