@@ -176,6 +176,10 @@ test('hive-interrupt stops what runs, and says so', async () => {
     await home.agent.turns.end(turn.turn_id, { aborted: 'interrupted' });
   });
   const { handle } = home.agent.session;
+  // What is typed waits until Emacs knows of the turn.
+  await emacs.keys('M-:');
+  await emacs.type('(while (not (hive-turns-running)) (accept-process-output nil 0.05))');
+  await emacs.keys('Enter');
   await command('hive-interrupt');
   await emacs.until(/Interrupt \(default Deployer\):/);
   await emacs.keys('Tab', 'Enter');

@@ -341,13 +341,15 @@ requirement(
 /** As a person does in Emacs. */
 async function typed(): Promise<void> {
   await emacs.calm();
+  const known = `(seq-some (lambda (turn) (equal (plist-get turn :session_id) "${SESSION}")) (hive-turns-running))`;
+  await eventually(async () => (await emacs.evaluate(known)) === 't', 10_000, 'the turn in Emacs');
   await emacs.command('hive-interrupt');
   await emacs.until(/Interrupt \(default [^)]*\):/);
   await emacs.type(abc.handle);
   await emacs.keys('Enter');
   await emacs.until(/Reason for .* \(RET for none\)/);
   await emacs.keys('Enter');
-  await emacs.until(/Claude-abc12: task interrupted by/);
+  await emacs.announces(/Claude-abc12: task interrupted by/);
 }
 
 requirement(

@@ -40,10 +40,15 @@ export async function openTerminal(
   const shell = openShell(env);
   const tmux = (...args: string[]): Promise<string> => shell.run(['tmux', '-S', socket, ...args]);
   const dimensions = ['-x', String(size.columns), '-y', String(size.lines)];
-  await tmux('-f', '/dev/null', 'new-session', '-d', ...dimensions, '--', ...command);
-  // When its program ends, the terminal keeps the last screen, so that a failure can show it.
-  await tmux('set-option', '-g', 'remain-on-exit', 'on');
-  await tmux('set-option', '-s', 'escape-time', '0');
+  await tmux(
+    ...['-f', '/dev/null', 'start-server', ';'],
+    // When its program ends, the terminal keeps the last screen, so that it can still be read; a line that said so would push
+    // the first one off the screen.
+    ...['set-option', '-g', 'remain-on-exit', 'on', ';'],
+    ...['set-option', '-g', 'remain-on-exit-format', '', ';'],
+    ...['set-option', '-s', 'escape-time', '0', ';'],
+    ...['new-session', '-d', ...dimensions, '--', ...command],
+  );
 
   /** The screen once the program has drawn it: a half-drawn one changes between two looks. */
   async function still(): Promise<string> {
