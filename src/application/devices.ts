@@ -50,8 +50,8 @@ export interface DeviceService {
   setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
   /** This subscription no longer works, unless the device has another one by now. */
   endPush(device_id: string, endpoint: string, why: string): Promise<void>;
-  /** Calls `listener` with the ids of all admitted devices when something may have changed, until the returned function is called. */
-  watch(listener: (admitted: ReadonlySet<string>) => void): () => void;
+  /** Calls `listener` with all devices now, and when something may have changed, until the returned function is called. */
+  watch(listener: (devices: readonly Device[]) => void): () => void;
   /** The address at which this human's own machine serves the inbox of this store; null if it does not now. */
   served(): string | null;
   /** This process serves the inbox at that address, until the returned function is called. @throws where that cannot be recorded. */
@@ -203,12 +203,7 @@ export function createDevices(
         await record(tx, { ...found, push: null, push_failed: why }, { change: 'push_failed', why });
       }),
 
-    watch: (listener) =>
-      watchAdmitted(
-        store,
-        async (tx) => (await tx.devices.list()).filter(isAdmitted).map(({ device_id }) => device_id),
-        listener,
-      ),
+    watch: (listener) => watchAdmitted(store, (tx) => tx.devices.list(), listener),
 
     served: () => inbox.read(store.store_id),
     servedAt: (address) => inbox.write(store.store_id, address),

@@ -93,7 +93,7 @@ export function createTokens(store: Store, secrets: Secrets): TokenService {
     watch: (listener) =>
       watchAdmitted(
         store,
-        async (tx) => (await tx.tokens.list()).filter(isValid).map(({ digest }) => digest),
+        async (tx) => new Set((await tx.tokens.list()).filter(isValid).map(({ digest }) => digest)),
         listener,
       ),
   };

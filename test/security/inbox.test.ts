@@ -9,9 +9,11 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createDevices } from '../../src/application/devices.ts';
 import { pairingText, sessionText } from '../../src/domain/devices.ts';
 import { HiveError } from '../../src/domain/errors.ts';
+import { randomIds, randomSecrets } from '../../src/infrastructure/platform/ids.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, introduce, noticesOf, openTestHive } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox, signedAnswer } from '../support/inbox.ts';
@@ -124,6 +126,16 @@ describe('a session', () => {
     expect((await postTo(url, 'call', { method: 'prompt/list' }, both)).status).toBe(200);
   });
 
+  test('is found however many cookies of its name another server on this machine has set', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const { Cookie } = await (await pairDevice(hive, url)).cookie();
+    // Those with a longer path come first.
+    const planted = Array.from({ length: 100 }, () => `hive_inbox=${'B'.repeat(43)}`);
+    const all = { Cookie: [...planted, Cookie].join('; ') };
+    expect((await postTo(url, 'call', { method: 'prompt/list' }, all)).status).toBe(200);
+  });
+
   test('is not in the store: whoever reads the store cannot come in', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
@@ -168,6 +180,33 @@ describe('a session', () => {
     expect(await open('A'.repeat(43), text('A'.repeat(43))), 'a challenge of nobody').toBe(403);
   });
 
+  test('is not opened with a challenge that is over, or whose time was changed', async () => {
+    const hive = await openTestHive();
+    const { url, origin } = await serveInbox(hive);
+    const { device_id, sign } = await pairDevice(hive, url);
+    const { store_id } = hive;
+    const open = async (change: (challenge: string) => string): Promise<number> => {
+      const { body } = await postTo(url, 'challenge', { device_id });
+      const challenge = change(String(body['challenge']));
+      const signature = sign(sessionText({ store_id, device_id, challenge, origin }));
+      return (await postTo(url, 'session', { device_id, challenge, signature })).status;
+    };
+    const [until = ''] = String((await postTo(url, 'challenge', { device_id })).body['challenge']).split('.');
+    expect(await open((challenge) => challenge.replace(/^\d+/, String(Number(until) + 3_600_000)))).toBe(403);
+    expect(await open((challenge) => `${challenge}.`), 'another text of the same challenge').toBe(403);
+    const now = vi.spyOn(performance, 'now');
+    onTestFinished(() => now.mockRestore());
+    expect(
+      await open((challenge) => {
+        now.mockImplementation(() => Number(until) + 60_000);
+        return challenge;
+      }),
+      'a minute later',
+    ).toBe(403);
+    now.mockRestore();
+    expect(await open((challenge) => challenge)).toBe(200);
+  });
+
   test('is not given to a device that nobody has confirmed', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
@@ -190,6 +229,40 @@ describe('a session', () => {
     expect((await postTo(url, 'call', { method: 'prompt/list' }, headers)).status).toBe(401);
     expect(await device.signIn()).toMatchObject({ status: 403, body: { error: { state: 'revoked' } } });
   });
+});
+
+test('a device that is revoked while the store cannot be read loses its stream once it can be read again', async () => {
+  const real = await openTestHive();
+  let fails = false;
+  let isNoticed = false;
+  const { store } = real;
+  const read: typeof store.read = (work) => {
+    if (!fails) return store.read(work);
+    return Promise.reject(new HiveError('store_busy', 'The store is busy.'));
+  };
+  // What changed was noticed once, while it could not be read.
+  const watch: typeof store.watch = (listener) =>
+    store.watch(() => {
+      if (!isNoticed) listener();
+      isNoticed ||= fails;
+    });
+  const devices = createDevices(Object.assign(Object.create(store) as typeof store, { read, watch }), {
+    ids: randomIds,
+    secrets: randomSecrets,
+    inbox: { read: () => null, write: () => () => undefined },
+  });
+  const hive = Object.assign(Object.create(real) as OpenedHive, { devices });
+  const { url } = await serveInbox(hive);
+  const device = await pairDevice(hive, url);
+  const stream = await fetch(`${url}/events`, { headers: await device.cookie() });
+  const reader = stream.body?.getReader();
+  await reader?.read();
+  fails = true;
+  await real.devices.revoke(device.device_id, 'ada');
+  await eventually(() => isNoticed, 10_000, 'a look that fails');
+  fails = false;
+  const rest = async (): Promise<boolean> => (await reader?.read())?.done ?? true;
+  await eventually(() => rest().catch(() => true), 10_000, 'the end of the stream');
 });
 
 describe('a device', () => {
@@ -369,16 +442,60 @@ describe('a stream', () => {
 });
 
 describe('somebody who tries to fill the server', () => {
-  test('is told to wait, and a device that is in goes on', async () => {
+  test('with pairing codes is told to wait, and a device that is in goes on', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);
     const device = await pairDevice(hive, url);
     await device.call('prompt/list');
-    const replies = await Promise.all(
-      Array.from({ length: 60 }, () => postTo(url, 'challenge', { device_id: 'device-0000000000000000' })),
-    );
+    const replies = await Promise.all(Array.from({ length: 60 }, () => postTo(url, 'pair', {})));
     expect(replies.map(({ status }) => status)).toContain(429);
     expect((await device.call('prompt/list')).status).toBe(200);
+  });
+
+  test.each([
+    ['pairing codes', 'pair', () => ({})],
+    ['challenges', 'challenge', () => ({ device_id: 'device-0000000000000000' })],
+    ['challenges of this device', 'challenge', (device_id: string) => ({ device_id })],
+    [
+      'made-up challenges and signatures of this device',
+      'session',
+      (device_id: string) => ({ device_id, challenge: 'A'.repeat(43), signature: 'A'.repeat(86) }),
+    ],
+  ])('with %s delays no device that comes in', async (_what, path, body) => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const device = await pairDevice(hive, url);
+    await Promise.all(Array.from({ length: 60 }, () => postTo(url, path, body(device.device_id))));
+    expect((await device.signIn()).status).toBe(200);
+  });
+
+  test.each(['this device', 'a device that does not exist'])(
+    'with signatures over real challenges of %s delays no device that comes in',
+    async (whose) => {
+      const hive = await openTestHive();
+      const { url } = await serveInbox(hive);
+      const device = await pairDevice(hive, url);
+      expect((await device.signIn()).status).toBe(200);
+      const device_id = whose === 'this device' ? device.device_id : 'device-0000000000000000';
+      const replies = await Promise.all(
+        Array.from({ length: 60 }, async () => {
+          const { body } = await postTo(url, 'challenge', { device_id });
+          const { challenge } = body;
+          return postTo(url, 'session', { device_id, challenge, signature: 'A'.repeat(86) });
+        }),
+      );
+      expect(replies.map(({ status }) => status)).not.toContain(200);
+      expect((await device.signIn()).status).toBe(200);
+    },
+  );
+
+  test('by signing in again and again with a device of its own is told to wait, and no other device is', async () => {
+    const hive = await openTestHive();
+    const { url } = await serveInbox(hive);
+    const [greedy, other] = [await pairDevice(hive, url), await pairDevice(hive, url, { name: 'Other' })];
+    const replies = await Promise.all(Array.from({ length: 60 }, () => greedy.signIn()));
+    expect(replies.map(({ status }) => status)).toContain(429);
+    expect((await other.signIn()).status).toBe(200);
   });
 
   test('has a body of at most 256 KB, read no further', async () => {

@@ -6,13 +6,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
 import type { PushSender } from '../../application/world.ts';
-import { type Device, INBOX_PATH } from '../../domain/devices.ts';
+import { type Device, INBOX_PATH, isAdmitted } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { deviceParams, pairParams, pushParams, sessionParams } from '../../schemas/devices.ts';
 import { toWireError } from '../errors.ts';
 import { type Assets, sendAsset } from './assets.ts';
 import { createInboxCalls } from './calls.ts';
+import { CALLS, createRate, PAIRINGS } from './rates.ts';
 import { createInboxSessions, type InboxSession, verifyPairing } from './sessions.ts';
 import { createInboxStreams } from './streams.ts';
 
@@ -43,9 +44,6 @@ export interface Inbox {
 /** In bytes: a call carries an answer or a message, the rest a few fields. */
 const MOST_CALL_BYTES = 256 * 1024;
 const MOST_SMALL_BYTES = 8 * 1024;
-/** Requests without a session: so many at once, and so many a second. A phone that waits to be confirmed asks every 1.5 s. */
-const STRANGERS = { burst: 40, rate: 10 };
-const DEVICE = { burst: 60, rate: 30 };
 
 /** What every response of the inbox carries. The page loads nothing from elsewhere and cannot be framed. */
 const HEADERS = {
@@ -77,9 +75,11 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
   const sessions = createInboxSessions(hive);
   const calls = createInboxCalls(hive, options);
   const streams = createInboxStreams(hive, options);
-  const strangers = createRate(STRANGERS);
-  const devices = createRate(DEVICE);
-  const unwatch = hive.devices.watch((admitted) => {
+  const pairings = createRate(PAIRINGS);
+  const requests = createRate(CALLS);
+  const unwatch = hive.devices.watch((devices) => {
+    const admitted = new Set(devices.filter(isAdmitted).map(({ device_id }) => device_id));
+    sessions.know(devices);
     sessions.keepOnly(admitted);
     streams.keepOnly(admitted);
   });
@@ -87,21 +87,20 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
   /** The handlers of POST, by the rest of the path. */
   const posts: Readonly<Record<string, (call: Call) => Promise<object>>> = {
     pair: async ({ request, response }) => {
-      allowStranger();
+      pairings.take('');
       const asked = pairParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
       verifyPairing(asked);
       const { device_id, human } = await hive.devices.pair(asked);
       return { device_id, human, store_id: hive.store_id };
     },
 
+    // It costs and keeps nothing, so it needs no limit.
     challenge: async ({ request, response }) => {
-      allowStranger();
       const { device_id } = deviceParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
       return { challenge: sessions.challenge(device_id) };
     },
 
     session: async ({ request, response }) => {
-      allowStranger();
       const asked = sessionParams.parse(await readJson(request, response, MOST_SMALL_BYTES));
       const origin = request.headers.origin ?? '';
       const { cookie, device } = await sessions.open(asked, origin);
@@ -129,13 +128,9 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
     },
   };
 
-  function allowStranger(): void {
-    if (!strangers.allows('')) throw tooFast();
-  }
-
   async function admit(request: IncomingMessage): Promise<InboxSession> {
     const session = await sessions.admit(request);
-    if (!devices.allows(session.device.device_id)) throw tooFast();
+    requests.take(session.device.device_id);
     onAdmitted(request);
     return session;
   }
@@ -259,10 +254,6 @@ function refusedAtDoor(why: string): HiveError {
   return new HiveError('not_allowed', why, { door: true });
 }
 
-function tooFast(): HiveError {
-  return new HiveError('too_many', 'Too many requests: try again in a few seconds.');
-}
-
 function notHere(path: string): object {
   return { code: 'invalid_input', message: `Nothing is served at ${path.slice(0, 100)}.` };
 }
@@ -290,18 +281,4 @@ async function readJson(request: IncomingMessage, response: ServerResponse, most
   } catch {
     throw invalidInput('The body is not JSON.');
   }
-}
-
-/** A bucket for each name; there are no more names than devices, so it does not grow without bound. */
-function createRate({ burst, rate }: { burst: number; rate: number }): { allows(name: string): boolean } {
-  const buckets = new Map<string, { left: number; at: number }>();
-  return {
-    allows(name) {
-      const now = performance.now();
-      const bucket = buckets.get(name) ?? { left: burst, at: now };
-      const left = Math.min(burst, bucket.left + ((now - bucket.at) / 1000) * rate);
-      buckets.set(name, { left: Math.max(0, left - 1), at: now });
-      return left >= 1;
-    },
-  };
 }

@@ -1,12 +1,16 @@
 /**
  * Sessions of the inbox: a device signs a challenge of this server and gets a cookie. The cookie's secret is in the memory
  * of this process only, so nothing that is stored lets anybody in, and after a restart the page signs a new challenge.
+ *
+ * A stranger must not be able to delay a device. So a challenge is not kept: it carries the server's own authentication
+ * code. It is used up only with the signature of its device, and only such a sign-in counts towards the limit of the device.
  */
-import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
+import { createHash, createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
 import { type Device, pairingText, sessionText } from '../../domain/devices.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { createRate, SIGN_INS, STRANGERS } from './rates.ts';
 
 export interface InboxSession {
   device: Device;
@@ -25,6 +29,8 @@ export interface InboxSessions {
   ): Promise<{ device: Device; cookie: (secure: boolean) => string }>;
   /** The session of a request. @throws HiveError `not_signed_in`. */
   admit(request: IncomingMessage): Promise<InboxSession>;
+  /** All devices there are, so that a sign-in needs no look into the store before its signature was checked. */
+  know(devices: readonly Pick<Device, 'device_id' | 'key'>[]): void;
   /** Ends the sessions of every other device. */
   keepOnly(devices: ReadonlySet<string>): void;
 }
@@ -32,46 +38,83 @@ export interface InboxSessions {
 const COOKIE = 'hive_inbox';
 const CHALLENGE_MS = 60_000;
 const SESSION_MS = 12 * 60 * 60_000;
-/** Unused challenges are few: one more drops the oldest. */
-const MOST_CHALLENGES = 1_000;
 const MOST_SESSIONS_OF_DEVICE = 20;
-const MOST_COOKIES = 10;
 
 export function createInboxSessions(hive: Hive): InboxSessions {
-  const challenges = new Map<string, { device_id: string; until: number }>();
+  const secret = randomBytes(32);
+  const strangers = createRate(STRANGERS);
+  const signIns = createRate(SIGN_INS);
+  /** The challenges that count no more, until they would be over anyway. */
+  const used = new Map<string, number>();
   /** By the digest of the cookie. */
   const sessions = new Map<string, { device_id: string; until: number }>();
+  let keys: ReadonlyMap<string, string> = new Map();
 
-  function redeem(challenge: string, device_id: string): boolean {
-    const known = challenges.get(challenge);
-    challenges.delete(challenge);
-    return known !== undefined && known.device_id === device_id && known.until > performance.now();
+  /** A challenge with the authentication code of this server. */
+  function sealed(device_id: string, until: string, nonce: string): string {
+    const said = JSON.stringify([device_id, until, nonce]);
+    return `${until}.${nonce}.${createHmac('sha256', secret).update(said).digest('base64url')}`;
+  }
+
+  /** Until when this challenge of this server and device counts; 0 for any other. */
+  function endOf(challenge: string, device_id: string): number {
+    const [until = '', nonce = ''] = challenge.split('.');
+    const [given, own] = [Buffer.from(challenge), Buffer.from(sealed(device_id, until, nonce))];
+    return given.length === own.length && timingSafeEqual(given, own) ? Number(until) : 0;
+  }
+
+  /** Uses it up; whether it counted until now. */
+  function redeem(challenge: string, until: number): boolean {
+    const now = performance.now();
+    for (const [other, end] of used) {
+      if (end > now) break;
+      used.delete(other);
+    }
+    if (until <= now || used.has(challenge)) return false;
+    used.set(challenge, until);
+    return true;
+  }
+
+  /** The key of a device, before anybody has shown that they have it. */
+  async function keyOf(device_id: string): Promise<string> {
+    const known = keys.get(device_id);
+    if (known !== undefined) return known;
+    strangers.take('');
+    const device = await hive.devices.find(device_id);
+    // It has found one with this name.
+    if (device.device_id !== device_id) throw new HiveError('device_not_found', 'There is no such device.');
+    return device.key;
   }
 
   function begin(device_id: string): string {
-    const secret = randomBytes(32).toString('base64url');
+    const cookie = randomBytes(32).toString('base64url');
     const own = [...sessions].filter(([, session]) => session.device_id === device_id);
     const [oldest] = own;
     if (own.length >= MOST_SESSIONS_OF_DEVICE && oldest !== undefined) sessions.delete(oldest[0]);
-    sessions.set(digestOf(secret), { device_id, until: performance.now() + SESSION_MS });
-    return secret;
+    sessions.set(digestOf(cookie), { device_id, until: performance.now() + SESSION_MS });
+    return cookie;
   }
 
   return {
     challenge(device_id) {
-      const [oldest] = challenges.keys();
-      if (challenges.size >= MOST_CHALLENGES && oldest !== undefined) challenges.delete(oldest);
-      const challenge = randomBytes(32).toString('base64url');
-      challenges.set(challenge, { device_id, until: performance.now() + CHALLENGE_MS });
-      return challenge;
+      const until = String(Math.round(performance.now() + CHALLENGE_MS));
+      const nonce = randomBytes(16).toString('base64url');
+      return sealed(device_id, until, nonce);
     },
 
     async open({ device_id, challenge, signature }, origin) {
-      if (!redeem(challenge, device_id))
-        throw new HiveError('not_allowed', 'This challenge does not count (any more): ask for a new one.');
-      const device = await hive.devices.find(device_id);
+      const over = (): HiveError =>
+        new HiveError('not_allowed', 'This challenge does not count (any more): ask for a new one.');
+      const until = endOf(challenge, device_id);
+      if (until === 0) throw over();
+      const key = await keyOf(device_id);
       const text = sessionText({ store_id: hive.store_id, device_id, challenge, origin });
-      if (device.device_id !== device_id || !isSignedBy(device.key, text, signature))
+      if (!isSignedBy(key, text, signature))
+        throw new HiveError('not_allowed', 'The signature is not that of this device.');
+      if (!redeem(challenge, until)) throw over();
+      signIns.take(device_id);
+      const device = await hive.devices.find(device_id);
+      if (device.device_id !== device_id || device.key !== key)
         throw new HiveError('not_allowed', 'The signature is not that of this device.');
       if (device.revoked_at !== null)
         throw new HiveError('device_not_found', `${device.name} was revoked: pair it anew.`, {
@@ -82,22 +125,26 @@ export function createInboxSessions(hive: Hive): InboxSessions {
           state: 'unconfirmed',
         });
       await hive.devices.seen(device_id);
-      const secret = begin(device_id);
+      const cookie = begin(device_id);
       return {
         device,
         cookie: (secure) =>
-          `${COOKIE}=${secret}; Path=/inbox; HttpOnly; SameSite=Strict; Max-Age=${SESSION_MS / 1000}${secure ? '; Secure' : ''}`,
+          `${COOKIE}=${cookie}; Path=/inbox; HttpOnly; SameSite=Strict; Max-Age=${SESSION_MS / 1000}${secure ? '; Secure' : ''}`,
       };
     },
 
     async admit(request) {
-      for (const secret of cookiesOf(request)) {
-        const session = sessions.get(digestOf(secret));
+      for (const cookie of cookiesOf(request)) {
+        const session = sessions.get(digestOf(cookie));
         if (session === undefined || session.until <= performance.now()) continue;
         const device = await hive.devices.admitted(session.device_id);
         if (device !== undefined) return { device };
       }
       throw new HiveError('not_signed_in', 'There is no session (any more): sign a challenge first.');
+    },
+
+    know(devices) {
+      keys = new Map(devices.map(({ device_id, key }) => [device_id, key]));
     },
 
     keepOnly(devices) {
@@ -129,11 +176,9 @@ function digestOf(secret: string): string {
 
 /**
  * Every cookie of this name. Cookies know no ports, so another server of this machine can set one that a browser sends
- * first: it must not hide the page's own.
+ * first: it must not hide the page's own, however many it sets. Node bounds the size of all headers.
  */
 function cookiesOf({ headers }: IncomingMessage): string[] {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim().split('='));
-  return pairs
-    .flatMap(([name, value = '']) => (name === COOKIE && value !== '' ? value : []))
-    .slice(0, MOST_COOKIES);
+  return pairs.flatMap(([name, value = '']) => (name === COOKIE && value !== '' ? value : []));
 }
