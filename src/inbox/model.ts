@@ -8,6 +8,7 @@ import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { STORM_TAG } from '../domain/pushes.ts';
 import type { Session } from '../domain/sessions.ts';
+import { readPages } from './order.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
@@ -37,6 +38,8 @@ export interface State {
   connection: Connection;
   /** The pending prompts, by id; null before they were read. */
   prompts: ReadonlyMap<string, ListedPrompt> | null;
+  /** How many more are pending, which were not read. */
+  more: number;
   sessions: readonly Session[];
   messages: readonly Message[];
   /** The human's own that are not done yet. */
@@ -54,6 +57,7 @@ let state: State = {
   unknown: false,
   connection: 'connecting',
   prompts: null,
+  more: 0,
   sessions: [],
   messages: [],
   mentions: [],
@@ -94,9 +98,6 @@ export function ask<Result>(method: string, params: object = {}): Promise<Result
 // ---- Lists ----
 
 const MOST_SHOWN = 100;
-/** The first in order; more are not read before some of them are answered. */
-const MOST_PROMPTS = 5_000;
-
 /** What is notified while a list is read may be missing in it, or newer. */
 const reading = new Set<ListedPrompt[]>();
 
@@ -104,9 +105,11 @@ async function readPrompts(): Promise<void> {
   const since: ListedPrompt[] = [];
   reading.add(since);
   try {
-    const prompts = await readPending();
+    const { prompts, more } = await readPages((cursor) =>
+      ask('prompt/list', { status: 'pending', limit: 500, cursor }),
+    );
     for (const prompt of since) enter(prompts, prompt);
-    update({ prompts });
+    update({ prompts, more });
   } finally {
     reading.delete(since);
   }
@@ -115,21 +118,6 @@ async function readPrompts(): Promise<void> {
 function enter(prompts: Map<string, ListedPrompt>, prompt: ListedPrompt): void {
   if (prompt.status === 'pending') prompts.set(prompt.ask_id, prompt);
   else prompts.delete(prompt.ask_id);
-}
-
-async function readPending(): Promise<Map<string, ListedPrompt>> {
-  const prompts = new Map<string, ListedPrompt>();
-  let cursor: string | null = null;
-  do {
-    const page: { prompts: ListedPrompt[]; next_cursor: string | null } = await ask('prompt/list', {
-      status: 'pending',
-      limit: 500,
-      cursor,
-    });
-    for (const prompt of page.prompts) prompts.set(prompt.ask_id, prompt);
-    cursor = page.next_cursor;
-  } while (cursor !== null && prompts.size < MOST_PROMPTS);
-  return prompts;
 }
 
 const readSessions = async (): Promise<void> =>
@@ -187,6 +175,8 @@ const reads: Readonly<Record<string, () => Promise<void>>> = {
 };
 const due = new Map<() => Promise<void>, ReturnType<typeof setTimeout>>();
 const TOGETHER_MS = 100;
+/** A long list is read seldom. */
+const READ_MORE_MS = 5_000;
 
 function noticed({ method, params }: Notification): void {
   if (method === 'hivemind-ask' || method === 'prompt/changed') {
@@ -195,16 +185,22 @@ function noticed({ method, params }: Notification): void {
     const prompts = state.prompts === null ? null : new Map(state.prompts);
     if (prompts !== null) enter(prompts, prompt);
     update({ prompts, changed: { ask_id: prompt.ask_id, number: state.changed.number + 1 } });
+    // What was not read moves up.
+    if (state.more > 0 && prompt.status !== 'pending') readSoon(readPrompts, READ_MORE_MS);
   }
   const read = reads[method];
-  if (read === undefined || due.has(read)) return;
+  if (read !== undefined) readSoon(read);
+}
+
+function readSoon(read: () => Promise<void>, ms = TOGETHER_MS): void {
+  if (due.has(read)) return;
   due.set(
     read,
     setTimeout(() => {
       due.delete(read);
       // A server that is gone is noticed by the stream, and everything is read anew.
       read().catch(() => undefined);
-    }, TOGETHER_MS),
+    }, ms),
   );
 }
 
@@ -225,7 +221,7 @@ export function reconnect({ isNewNetwork = false } = {}): void {
 /** Forgets with which hive this device was paired. What is queued stays, and goes out once it is paired with that one again. */
 export async function forget(): Promise<void> {
   await (await storage()).delete('device', 'own');
-  update({ device: null, welcome: null, refused: null, unknown: false, prompts: null });
+  update({ device: null, welcome: null, refused: null, unknown: false, prompts: null, more: 0 });
 }
 
 /** Asks the server again whether this device may allow permissions. */

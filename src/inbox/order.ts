@@ -20,6 +20,31 @@ export function sortWaiting(prompts: Iterable<ListedPrompt>, now: string): Waiti
   return lists;
 }
 
+/** The first in order; more are not read before some of them are answered. */
+const MOST_PROMPTS = 5_000;
+
+interface PromptPage {
+  prompts: readonly ListedPrompt[];
+  next_cursor: string | null;
+  /** How many there are on all pages. */
+  total: number;
+}
+
+/** What waits, a page of the server's list after the other, and how many more there are than this page shows. */
+export async function readPages(
+  list: (cursor: string | null) => Promise<PromptPage>,
+): Promise<{ prompts: Map<string, ListedPrompt>; more: number }> {
+  const prompts = new Map<string, ListedPrompt>();
+  let page: PromptPage;
+  let cursor: string | null = null;
+  do {
+    page = await list(cursor);
+    for (const prompt of page.prompts) prompts.set(prompt.ask_id, prompt);
+    cursor = page.next_cursor;
+  } while (cursor !== null && prompts.size < MOST_PROMPTS);
+  return { prompts, more: cursor === null ? 0 : Math.max(0, page.total - prompts.size) };
+}
+
 /** The ids of the questions that this device has answered, while the server does not know it. */
 export function queuedAnswers(outbox: readonly OutboxEntry[]): ReadonlySet<string> {
   return new Set(

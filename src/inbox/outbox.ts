@@ -7,7 +7,7 @@
 import type { PromptAnswer } from '../domain/prompts.ts';
 import { answerText } from '../domain/seats.ts';
 import { sign } from './keys.ts';
-import { call, Refused, setStoreTime, storeTime, Unreachable } from './server.ts';
+import { call, Failed, Refused, setStoreTime, storeTime, Unreachable } from './server.ts';
 import {
   type AnswerReply,
   type Fate,
@@ -32,7 +32,7 @@ export async function queue(queued: Queued): Promise<void> {
       queued.kind === 'answer' &&
       other.kind === 'answer' &&
       other.ask_id === queued.ask_id &&
-      (fate.state === 'queued' || fate.state === 'delayed'),
+      ['queued', 'delayed', 'stuck'].includes(fate.state),
   );
   if (!isAnswered) await written.store.add(entry);
   await written.done;
@@ -53,6 +53,11 @@ export async function renew(entry: OutboxEntry): Promise<void> {
   if (entry.queued.kind !== 'answer') return;
   const queued = { ...entry.queued, responded_at: storeTime() };
   await put({ ...entry, queued, fate: { state: 'queued' } });
+}
+
+/** Sends an entry again on which the server has failed: the same one, given when it was given. */
+export async function retry(entry: OutboxEntry): Promise<void> {
+  await put({ ...entry, fate: { state: 'queued' }, failures: 0 });
 }
 
 async function put(entry: OutboxEntry): Promise<void> {
@@ -76,6 +81,25 @@ async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate)
   await written.done;
 }
 
+/** So many failures of the server on one entry are no accident. */
+const MOST_FAILURES = 5;
+
+/** Counts a failure of the server on this entry. It stays here for as long as its human keeps it. */
+async function countFailure(number: number, message: string): Promise<OutboxEntry | undefined> {
+  const database = await storage();
+  const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });
+  const entry = await written.store.get(number);
+  let counted: OutboxEntry | undefined;
+  if (entry?.fate.state === 'queued') {
+    const failures = (entry.failures ?? 0) + 1;
+    const fate: Fate = failures < MOST_FAILURES ? entry.fate : { state: 'stuck', message };
+    counted = { ...entry, failures, fate };
+    await written.store.put(counted);
+  }
+  await written.done;
+  return counted;
+}
+
 const timeOf = (queued: Queued): string | null => (queued.kind === 'answer' ? queued.responded_at : null);
 
 const LOCK = 'hive-outbox';
@@ -91,22 +115,37 @@ async function alone(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Entries with the same subject keep their order. */
+const subjectOf = (queued: Queued): string => (queued.kind === 'answer' ? queued.ask_id : queued.kind);
+
 /**
- * Sends what is queued, in order, until all is sent or the server cannot be reached. One page of this device does it at a time.
- * `settled` is called with each entry whose fate is known. What was accepted, and so is all done, is kept no longer.
- * @throws Unreachable.
+ * Sends what is queued, in order, until all is sent or the server cannot be reached. An entry on which it fails lets those
+ * of other subjects pass. One page of this device does it at a time. `settled` is called with each entry whose fate is known.
+ * What was accepted, and so is all done, is kept no longer.
+ * @throws Unreachable where something is still queued.
  */
 export async function sendQueued(
   device: OwnDevice,
   settled: (entry: OutboxEntry) => Promise<void> | void,
 ): Promise<void> {
   await alone(async () => {
+    const held = new Map<string, Failed>();
     for (const entry of await entries()) {
-      if (entry.fate.state !== 'queued' || entry.number === undefined) continue;
-      const fate = await send(device, entry);
-      await settle(entry.number, entry, fate);
-      await settled({ ...entry, fate });
+      const subject = subjectOf(entry.queued);
+      if (entry.fate.state !== 'queued' || entry.number === undefined || held.has(subject)) continue;
+      try {
+        const fate = await send(device, entry);
+        await settle(entry.number, entry, fate);
+        await settled({ ...entry, fate });
+      } catch (error) {
+        if (!(error instanceof Failed)) throw error;
+        const counted = error.byHive ? await countFailure(entry.number, error.message) : undefined;
+        if (counted?.fate.state === 'stuck') await settled(counted);
+        else held.set(subject, error);
+      }
     }
+    const [failed] = held.values();
+    if (failed !== undefined) throw failed;
   });
 }
 
@@ -153,7 +192,7 @@ async function sendAnswer(device: OwnDevice, queued: QueuedAnswer): Promise<Answ
   const reply = await call<AnswerReply | undefined>(device, 'hivemind-response', params);
   // Something else than Hive may answer at this address, and then nothing is stored.
   if (reply?.ask_id !== ask_id || typeof reply.accepted !== 'boolean')
-    throw new Unreachable('What answered is not Hive.');
+    throw new Failed('What answered is not Hive.');
   return reply;
 }
 
@@ -163,6 +202,6 @@ async function sendMessage(
 ): Promise<AnswerReply> {
   const params = { body, reply_to, message_id, store_id: device.store_id };
   const reply = await call<{ message?: { message_id?: string } } | undefined>(device, 'message/post', params);
-  if (reply?.message?.message_id !== message_id) throw new Unreachable('What answered is not Hive.');
+  if (reply?.message?.message_id !== message_id) throw new Failed('What answered is not Hive.');
   return {};
 }

@@ -8,10 +8,10 @@ import { answerOf, barOf, type Given } from './answering.ts';
 import { hex, randomId, sha256 } from './keys.ts';
 import { ask, dismissEntry, flush, readWelcome, type State } from './model.ts';
 import { queuedAnswers, sortWaiting } from './order.ts';
-import { queue, renew } from './outbox.ts';
+import { queue, renew, retry } from './outbox.ts';
 import { type Reading, useReading } from './reading.ts';
 import { Refused, storeTime } from './server.ts';
-import type { OutboxEntry } from './storage.ts';
+import type { OutboxEntry, QueuedAnswer } from './storage.ts';
 import { Markdown, Plain, Source } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
@@ -73,7 +73,11 @@ interface QuestionProps {
 
 function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
   const { question, context, agent, project, kind, notes, urgency } = prompt;
-  const reading = useReading(displayedText(prompt));
+  const delayed = entry?.fate.state === 'delayed' ? entry.queued : undefined;
+  // What an answer that waited allows was read long ago: it is read again.
+  const toRead = [displayedText(prompt), delayed?.kind === 'answer' ? delayed.responded_at : null];
+  const reading = useReading(JSON.stringify(toRead));
+  const mayAllowHere = inbox.welcome?.may_allow === true;
   const isPermission = kind === 'permission';
   return (
     <>
@@ -113,14 +117,25 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
       {entry === undefined && prompt.status === 'pending' ? null : (
         <Next inbox={inbox} ask_id={prompt.ask_id} />
       )}
-      <AnswerForm
-        key={prompt.ask_id}
-        prompt={prompt}
-        isQueued={entry !== undefined && entry.fate.state !== 'refused'}
-        mayAllowHere={inbox.welcome?.may_allow === true}
-        reading={reading}
-        isWhole={isWhole}
-      />
+      {entry !== undefined && delayed?.kind === 'answer' ? (
+        <DelayedAnswer
+          entry={entry}
+          answer={delayed}
+          prompt={prompt}
+          mayAllowHere={mayAllowHere}
+          reading={reading}
+          isWhole={isWhole}
+        />
+      ) : (
+        <AnswerForm
+          key={prompt.ask_id}
+          prompt={prompt}
+          isQueued={entry !== undefined && entry.fate.state !== 'refused'}
+          mayAllowHere={mayAllowHere}
+          reading={reading}
+          isWhole={isWhole}
+        />
+      )}
     </>
   );
 }
@@ -183,22 +198,13 @@ function settledText({ status, by, decision }: Prompt): string | null {
 export function Fate({ entry }: { entry: OutboxEntry }): VNode {
   const { fate } = entry;
   const close = (): void => void dismissEntry(entry);
-  const again = (): void => void renew(entry).then(flush);
   switch (fate.state) {
     case 'queued':
       return <p class="queued">{WORDS.queued}</p>;
     case 'delayed':
-      return (
-        <div class="delayed">
-          <p>{WORDS.delayed}</p>
-          <button type="button" class="primary" onClick={again}>
-            {WORDS.answerNow}
-          </button>
-          <button type="button" onClick={close}>
-            {WORDS.dismiss}
-          </button>
-        </div>
-      );
+      return <p class="delayed">{WORDS.delayed}</p>;
+    case 'stuck':
+      return <Stuck entry={entry} />;
     case 'refused':
       return (
         <div class="problem">
@@ -224,15 +230,94 @@ export function Fate({ entry }: { entry: OutboxEntry }): VNode {
   }
 }
 
-interface AnswerProps {
+/** What the server failed on again and again. Only its human lets it go. */
+export function Stuck({ entry }: { entry: OutboxEntry }): VNode {
+  const why = entry.fate.state === 'stuck' ? entry.fate.message : '';
+  return (
+    <div class="problem">
+      <p>{WORDS.stuck(why)}</p>
+      <button type="button" class="primary" onClick={() => void retry(entry).then(flush)}>
+        {WORDS.tryAgain}
+      </button>
+      <button type="button" onClick={() => void dismissEntry(entry)}>
+        {WORDS.discard}
+      </button>
+    </div>
+  );
+}
+
+interface ReadProps {
   prompt: ShownPrompt;
-  isQueued: boolean;
   mayAllowHere: boolean;
   reading: Reading;
   isWhole: boolean;
 }
 
-function AnswerForm({ prompt, isQueued, mayAllowHere, reading, isWhole }: AnswerProps): VNode | null {
+function OptionText({ option: { label, description } }: { option: Prompt['options'][number] }): VNode {
+  return (
+    <>
+      <Plain text={label} />
+      {description === null ? null : (
+        <small>
+          <Plain text={description} />
+        </small>
+      )}
+    </>
+  );
+}
+
+/** An answer that allows something and has waited: it can be given once more when all was on the screen again. */
+function DelayedAnswer({
+  prompt,
+  entry,
+  answer: { selected, decision, comment },
+  mayAllowHere,
+  reading: { isRead, isZoomed, end },
+  isWhole,
+}: ReadProps & { entry: OutboxEntry; answer: QueuedAnswer }): VNode {
+  const why = barOf(prompt, selected, { mayAllowHere, isRead: isRead && isWhole, isZoomed });
+  return (
+    <section class="answer" aria-label={WORDS.answer}>
+      <div class="options">
+        {prompt.options.map((option) => (
+          <button
+            type="button"
+            key={option.label}
+            class="option"
+            aria-pressed={selected.includes(option.label)}
+            disabled
+          >
+            <OptionText option={option} />
+          </button>
+        ))}
+      </div>
+      <p dir="auto">
+        <Plain text={WORDS.yourAnswer(comment === null ? decision : `${decision} (${comment})`)} />
+      </p>
+      <div ref={end} class="end" />
+      {why === null ? null : <p class="barred">{why}</p>}
+      <button
+        type="button"
+        class="primary"
+        disabled={why !== null}
+        onClick={() => void renew(entry).then(flush)}
+      >
+        {WORDS.answerNow}
+      </button>
+      <button type="button" onClick={() => void dismissEntry(entry)}>
+        {WORDS.dismiss}
+      </button>
+    </section>
+  );
+}
+
+function AnswerForm({
+  prompt,
+  isQueued,
+  mayAllowHere,
+  reading,
+  isWhole,
+}: ReadProps & { isQueued: boolean }): VNode | null {
   const { options, multi_select, allow_free_text, kind, status } = prompt;
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [words, setWords] = useState('');
@@ -266,28 +351,30 @@ function AnswerForm({ prompt, isQueued, mayAllowHere, reading, isWhole }: Answer
     <section class="answer" aria-label={WORDS.answer}>
       {multi_select ? <p>{WORDS.chooseSeveral}</p> : null}
       <div class="options">
-        {options.map(({ label, description }) => (
-          <button
-            type="button"
-            key={label}
-            class={
-              kind === 'permission' && !mayAllow(prompt, { selected: [label] }) ? 'option refuses' : 'option'
-            }
-            aria-pressed={multi_select ? chosen.includes(label) : undefined}
-            disabled={busy || barred([label]) !== null}
-            onClick={() => {
-              if (!multi_select) return void give({ selected: [label] });
-              setChosen(chosen.includes(label) ? chosen.filter((one) => one !== label) : [...chosen, label]);
-            }}
-          >
-            <Plain text={label} />
-            {description === null ? null : (
-              <small>
-                <Plain text={description} />
-              </small>
-            )}
-          </button>
-        ))}
+        {options.map((option) => {
+          const { label } = option;
+          return (
+            <button
+              type="button"
+              key={label}
+              class={
+                kind === 'permission' && !mayAllow(prompt, { selected: [label] })
+                  ? 'option refuses'
+                  : 'option'
+              }
+              aria-pressed={multi_select ? chosen.includes(label) : undefined}
+              disabled={busy || barred([label]) !== null}
+              onClick={() => {
+                if (!multi_select) return void give({ selected: [label] });
+                setChosen(
+                  chosen.includes(label) ? chosen.filter((one) => one !== label) : [...chosen, label],
+                );
+              }}
+            >
+              <OptionText option={option} />
+            </button>
+          );
+        })}
       </div>
       {multi_select && options.length > 0 ? (
         <button

@@ -113,6 +113,7 @@ export async function sendOutbox(): Promise<void> {
 
 /** What the human has to know of an answer; null where it simply counts. */
 function textOf(answer: string, fate: OutboxEntry['fate']): string | null {
+  if (fate.state === 'stuck') return WORDS.stuck(fate.message);
   if (fate.state === 'refused' || fate.state === 'delayed') return WORDS.answerRefused(answer, fate.message);
   if (fate.state !== 'done' || fate.reply.accepted === true) return null;
   const { late, by, decision } = fate.reply;

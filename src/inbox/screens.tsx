@@ -6,8 +6,9 @@ import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Session } from '../domain/sessions.ts';
 import { randomId } from './keys.ts';
-import { ask, flush, type MentionShown, type State } from './model.ts';
+import { ask, dismissEntry, flush, type MentionShown, type State } from './model.ts';
 import { queue } from './outbox.ts';
+import { Stuck } from './prompt.tsx';
 import { storeTime } from './server.ts';
 import { Markdown, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
@@ -174,11 +175,19 @@ function Compose({
   }
   return (
     <form class="compose" onSubmit={(event) => void post(event)}>
-      {waiting.map(({ queued, fate, number }) => (
-        <p key={number} class="meta">
-          {fate.state === 'refused' ? WORDS.refused(fate.message) : WORDS.queuedShort}:{' '}
-          <Plain text={queued.kind === 'message' ? queued.body : ''} />
-        </p>
+      {waiting.map((entry) => (
+        <div key={entry.number}>
+          <p class="meta">
+            {entry.fate.state === 'refused' ? WORDS.refused(entry.fate.message) : WORDS.queuedShort}:{' '}
+            <Plain text={entry.queued.kind === 'message' ? entry.queued.body : ''} />
+          </p>
+          {entry.fate.state === 'stuck' ? <Stuck entry={entry} /> : null}
+          {entry.fate.state === 'refused' ? (
+            <button type="button" onClick={() => void dismissEntry(entry)}>
+              {WORDS.dismiss}
+            </button>
+          ) : null}
+        </div>
       ))}
       {replyTo === null ? null : (
         <p class="meta">

@@ -26,14 +26,19 @@ export class Refused extends Error {
 /** The server could not be reached, or could not do it now: trying again can help. */
 export class Unreachable extends Error {}
 
+/** The server, or something before it, failed on this request. Another one may succeed. */
+export class Failed extends Unreachable {
+  /** It was Hive itself. */
+  readonly byHive: boolean;
+
+  constructor(message: string, { byHive = false } = {}) {
+    super(message);
+    this.byHive = byHive;
+  }
+}
+
 /** What can be tried again later. */
-const TRANSIENT: ReadonlySet<string> = new Set([
-  'store_busy',
-  'store_unavailable',
-  'store_full',
-  'too_many',
-  'internal',
-]);
+const TRANSIENT: ReadonlySet<string> = new Set(['store_busy', 'store_unavailable', 'store_full', 'too_many']);
 
 /** What the server says of this device when it comes in. */
 export interface Welcome {
@@ -88,7 +93,8 @@ export async function post<Reply>(path: string, body: object): Promise<Reply> {
   if (response.ok && reply !== null && !('error' in reply)) return reply as Reply;
   const { error } = (reply ?? {}) as { error?: unknown };
   // A proxy in between may answer with a page of its own, or with JSON of its own.
-  if (!isOurs(error)) throw new Unreachable(`The server answered ${response.status}.`);
+  if (!isOurs(error)) throw new Failed(`The server answered ${response.status}.`);
+  if (error.code === 'internal') throw new Failed(error.message, { byHive: true });
   if (TRANSIENT.has(error.code)) throw new Unreachable(error.message);
   throw new Refused(error);
 }

@@ -49,7 +49,9 @@ export type Fate =
   /** It was refused for good: shown until the human has read it. */
   | { state: 'refused'; code: string; message: string }
   /** It allows something and is older than two minutes: it needs one more tap. */
-  | { state: 'delayed'; message: string };
+  | { state: 'delayed'; message: string }
+  /** The server has failed on it again and again: its human tries again or discards it. */
+  | { state: 'stuck'; message: string };
 
 /** An entry as it is stored. */
 export interface OutboxEntry {
@@ -59,6 +61,8 @@ export interface OutboxEntry {
   store_id: string;
   queued: Queued;
   fate: Fate;
+  /** How often the server has failed on it. */
+  failures?: number;
 }
 
 /** The reply to an answer; a message's is empty. */

@@ -23,6 +23,11 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
       ) : (
         <Rows prompts={mine} queued={queued} />
       )}
+      {inbox.more === 0 ? null : (
+        <p class="note" role="note">
+          {WORDS.notRead(inbox.more)}
+        </p>
+      )}
       <More title={WORDS.forOthers(others.length)} prompts={others} queued={queued} />
       <More title={WORDS.snoozed(snoozed.length)} prompts={snoozed} queued={queued} />
       <Notifications inbox={inbox} />
@@ -61,6 +66,7 @@ function Answers({ entries }: { entries: readonly OutboxEntry[] }): VNode | null
 
 function shortFate(fate: Fate): string {
   if (fate.state === 'delayed') return WORDS.delayedShort;
+  if (fate.state === 'stuck') return WORDS.stuckShort;
   if (fate.state === 'refused') return WORDS.refusedShort;
   return fate.state === 'done' && fate.reply.late === true ? WORDS.lateShort : WORDS.lostShort;
 }

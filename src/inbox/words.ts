@@ -19,6 +19,10 @@ export const WORDS = {
   askedAgo: (time: string): string => `${time} ago`,
   expires: (time: string): string => `Expires in ${time}`,
   snoozed: (count: number): string => `Snoozed (${count})`,
+  notRead: (count: number): string =>
+    count === 1
+      ? 'One more waits, which is not on this page. It is read once some of these are answered.'
+      : `${count} more wait, which are not on this page. They are read once some of these are answered.`,
   forOthers: (count: number): string => `For others (${count})`,
   for: (name: string): string => `for ${name}`,
   critical: 'critical',
@@ -54,6 +58,12 @@ export const WORDS = {
   delayed:
     'This answer was given a while ago, and it allows something. Read the request again, and tap once more to answer now.',
   answerNow: 'Answer now',
+  yourAnswer: (answer: string): string => `Your answer: ${answer}`,
+  stuckShort: 'could not be sent',
+  stuck: (why: string): string =>
+    `It could not be sent: the server failed on it again and again. It is kept on this phone. ${why}`,
+  tryAgain: 'Try again',
+  discard: 'Discard',
   dismiss: 'Dismiss',
   expired: 'It expired without an answer. You can still answer; the agent gets it late.',
   cancelled: 'It was cancelled.',

@@ -249,7 +249,13 @@ describe('a permission', () => {
     await inbox.start();
     await page.getByText(/This answer was given a while ago/).waitFor();
     expect(await answersOf(asked.ask_id)).toEqual([]);
-    await page.getByRole('button', { name: 'Answer now' }).tap();
+    const now = page.getByRole('button', { name: 'Answer now' });
+    await page.evaluate(async () => {
+      scrollTo(0, 0);
+      for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+    });
+    await readToEnd(page, now);
+    await now.tap();
     await page.getByText('Answered.').waitFor();
     expect(await answersOf(asked.ask_id)).toEqual(['Allow']);
   });
@@ -263,11 +269,11 @@ test('a phone that is revoked is out at once', async () => {
   await page.getByText(/was revoked: pair it anew/).waitFor();
 });
 
-/** Reads as a person does, a part of the screen at a time. */
-async function readToEnd(page: Page): Promise<void> {
+/** Reads as a person does, a part of the screen at a time, until this can be tapped. */
+async function readToEnd(page: Page, button = option(page, 'Allow')): Promise<void> {
   await eventually(async () => {
     await page.evaluate(() => scrollBy(0, innerHeight / 3));
-    return option(page, 'Allow').isEnabled();
+    return button.isEnabled();
   });
 }
 

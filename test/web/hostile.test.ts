@@ -103,6 +103,69 @@ describe('an answer stays in the outbox', () => {
     expect(await inbox.hive.prompts.get(asked.ask_id)).toMatchObject({ decision: 'Yes', via: 'inbox' });
   });
 
+  /** From now on the server fails on every call that this accepts. Returns how many it has failed on. */
+  async function failOn(page: Page, isMeant: (sent: string) => boolean): Promise<() => number> {
+    let failed = 0;
+    await page.route(CALLS, async (route) => {
+      if (!isMeant(route.request().postData() ?? '')) return route.continue();
+      failed += 1;
+      const error = { code: 'internal', message: 'Hive failed on this request; its log says why.' };
+      await route.fulfill({ status: 500, json: { error } });
+    });
+    return () => failed;
+  }
+
+  test('on which the server always fails, lets others pass, and only its human lets it go', async () => {
+    const stuck = await ask(inbox.hive, CHOICE);
+    const other = await ask(inbox.hive, { ...CHOICE, question: 'And this?' });
+    const { page } = await phone();
+    await show(page, stuck);
+    const failed = await failOn(
+      page,
+      (sent) => sent.includes('hivemind-response') && sent.includes(stuck.ask_id),
+    );
+    await option(page, 'Yes').tap();
+    await page.getByText(/^Queued/).waitFor();
+    await show(page, other);
+    await option(page, 'No').tap();
+    await page.getByText('Answered.').waitFor();
+    expect(await inbox.hive.prompts.get(other.ask_id)).toMatchObject({ decision: 'No' });
+    await page.getByRole('link', { name: 'Back' }).first().tap();
+    await page.getByText('could not be sent').tap();
+    await page.getByText(/the server failed on it again and again/).waitFor();
+    expect(failed()).toBe(5);
+    // It is here after a reload, too, and nobody sends it again by themselves.
+    await page.reload();
+    await page.getByText(/the server failed on it again and again/).waitFor();
+    expect(await page.locator('.option').count()).toBe(0);
+    expect(failed()).toBe(5);
+    await page.unroute(CALLS);
+    await page.getByRole('button', { name: 'Try again' }).tap();
+    await page.getByText('Answered.').waitFor();
+    expect(await inbox.hive.prompts.get(stuck.ask_id)).toMatchObject({ decision: 'Yes' });
+  });
+
+  test('or is discarded by its human, such as a message on which the server always fails', async () => {
+    const { page } = await phone();
+    const failed = await failOn(page, (sent) => sent.includes('message/post') && sent.includes('Cursed'));
+    await page.goto(`${inbox.url}#/messages`);
+    const write = async (text: string): Promise<void> => {
+      await page.getByLabel(/^Write a message/).fill(text);
+      await page.getByRole('button', { name: 'Send' }).tap();
+    };
+    await write('Cursed.');
+    await eventually(() => failed() > 0);
+    await write('Good.');
+    // Messages keep their order until the first one is stuck.
+    await page.getByRole('log').getByText('Good.').waitFor();
+    await page.getByText(/the server failed on it again and again/).waitFor();
+    expect(failed()).toBe(5);
+    await page.getByRole('button', { name: 'Discard' }).tap();
+    await page.getByText('Cursed.').waitFor({ state: 'detached' });
+    const { items } = await inbox.hive.messages.read({ limit: 10 });
+    expect(items.map(({ body }) => body)).toEqual(['Good.']);
+  });
+
   test('that another page keeps for ever does not wait for it', async () => {
     const asked = await ask(inbox.hive, CHOICE);
     const { page } = await phone();
@@ -180,13 +243,17 @@ describe('a permission', () => {
   };
   const isBarred = (page: Page): Promise<boolean> => option(page, 'Allow').isDisabled();
 
-  /** Reads it as a person does: one screen after the other. */
-  async function read(page: Page): Promise<void> {
-    await page.evaluate(() => scrollTo(0, 0));
+  /** Reads it as a person does, one screen after the other, until this can be tapped. */
+  async function read(page: Page, button = option(page, 'Allow')): Promise<void> {
+    // Its beginning is on the screen before anything moves on.
+    await page.evaluate(async () => {
+      scrollTo(0, 0);
+      for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+    });
     await eventually(
       async () => {
         await page.mouse.wheel(0, 300);
-        return !(await isBarred(page));
+        return button.isEnabled();
       },
       30_000,
       'the end of the permission',
@@ -219,6 +286,35 @@ describe('a permission', () => {
     expect(await isBarred(page)).toBe(true);
     await devtools.send('Emulation.setPageScaleFactor', { pageScaleFactor: 1 });
     await read(page);
+  });
+
+  test('that was allowed long ago is read again, all of it, before it is allowed now', async () => {
+    const asked = await ask(inbox.hive, PERMISSION);
+    const { page } = await phone({ mayAllow: true });
+    await show(page, asked);
+    await read(page);
+    // The server says that it is too old, the first time.
+    let isOld = true;
+    await page.route('**/inbox/call', async (route) => {
+      const sent = route.request().postData() ?? '';
+      if (!isOld || !sent.includes('hivemind-response')) return route.continue();
+      isOld = false;
+      const error = { code: 'answer_stale', message: 'It is too old.', now: new Date().toISOString() };
+      await route.fulfill({ status: 400, json: { error } });
+    });
+    await option(page, 'Allow').tap();
+    await page.getByText(/This answer was given a while ago/).waitFor();
+    const now = page.getByRole('button', { name: 'Answer now' });
+    await page.getByText('Your answer: Allow').waitFor();
+    expect(await now.isDisabled()).toBe(true);
+    await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    expect(await now.isDisabled()).toBe(true);
+    expect((await inbox.hive.prompts.get(asked.ask_id)).status).toBe('pending');
+    await read(page, now);
+    await now.tap();
+    await page.getByText('Answered.').waitFor();
+    expect(await inbox.hive.prompts.get(asked.ask_id)).toMatchObject({ decision: 'Allow', via: 'inbox' });
   });
 
   test('is not allowed by typing the name of an option', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import { answerOf, barOf } from '../../src/inbox/answering.ts';
 import type { ListedPrompt } from '../../src/inbox/model.ts';
-import { queuedAnswers, sortWaiting, unread } from '../../src/inbox/order.ts';
+import { queuedAnswers, readPages, sortWaiting, unread } from '../../src/inbox/order.ts';
 import { readEvent } from '../../src/inbox/server.ts';
 import type { Fate, OutboxEntry } from '../../src/inbox/storage.ts';
 import { duration, WORDS } from '../../src/inbox/words.ts';
@@ -42,6 +42,20 @@ test('what waits is in the order of the server; what is snoozed or for others is
   expect(idsOf(lists.mine)).toEqual(['first', 'second', 'awake again']);
   expect(idsOf(lists.others)).toEqual(['other']);
   expect(idsOf(lists.snoozed)).toEqual(['snoozed']);
+});
+
+test.each([
+  [3, 0],
+  [5_000, 0],
+  [5_001, 1],
+  [12_345, 7_345],
+])('of %d that wait, the page says that it does not show %d', async (total, more) => {
+  const read = await readPages(async (cursor) => {
+    const at = Number(cursor ?? 0);
+    const prompts = Array.from({ length: Math.min(500, total - at) }, (_, n) => listed(`ask-${at + n}`, 'a'));
+    return { prompts, total, next_cursor: at + 500 < total ? String(at + 500) : null };
+  });
+  expect([read.more, read.prompts.size]).toEqual([more, total - more]);
 });
 
 describe('an event of the stream', () => {
@@ -112,9 +126,10 @@ test('its human is told of answers that did not simply count', () => {
     entry('lost', { state: 'done', reply: { accepted: false } }),
     entry('late', { state: 'done', reply: { accepted: false, late: true } }),
     entry('delayed', { state: 'delayed', message: '' }),
+    entry('stuck', { state: 'stuck', message: '' }),
     entry('refused', { state: 'refused', code: 'x', message: '' }),
   ];
   const ids = unread(outbox).map(({ queued }) => (queued.kind === 'answer' ? queued.ask_id : ''));
-  expect(ids).toEqual(['lost', 'late', 'delayed', 'refused']);
+  expect(ids).toEqual(['lost', 'late', 'delayed', 'stuck', 'refused']);
   expect([...queuedAnswers(outbox)]).toEqual(['queued']);
 });

@@ -5,13 +5,13 @@
  */
 import { HiveError } from '../../domain/errors.ts';
 
-export interface Rate {
+interface Rate {
   /** Counts one more use under this name. @throws HiveError `too_many` where that is too often. */
   take(name: string): void;
 }
 
 /** So many at once, and so many a second. */
-export interface Frequency {
+interface Frequency {
   burst: number;
   rate: number;
 }
