@@ -22,8 +22,6 @@ import { startPopups } from './popups.ts';
 import type { Logger, Notifier, PopupEnd, PushSender } from './world.ts';
 
 export interface PhoneOptions {
-  /** The seat whose preferences apply: the one of the machine that serves. */
-  seat: string;
   /** The name of this process, which takes the leases. */
   name: string;
   /** How often the desks are looked at; a test may look more often. */
@@ -102,12 +100,12 @@ function isSubscribed(device: Device): device is Subscribed {
 function startPhone(
   parts: PhoneParts,
   device: Subscribed,
-  { seat, name, desksOf, retries_ms = PUSH_RETRIES_MS }: PhoneOptions & { desksOf: DeskWatch },
+  { name, desksOf, retries_ms = PUSH_RETRIES_MS }: PhoneOptions & { desksOf: DeskWatch },
 ): () => Promise<void> {
-  const { device_id, human } = device;
+  const { device_id, human, seat } = device;
   const party: PopupParty = {
     seat: device_id,
-    preferences_of: seat,
+    inherits: seat,
     human,
     name: `${name}:${device_id}`,
     desk_id: null,

@@ -56,8 +56,8 @@ export interface PopupParty {
   answers?: (() => Promise<void>) | undefined;
   /** Where to begin in the feed; missing: its current head. */
   cursor?: number | undefined;
-  /** The seat whose preferences apply; missing: this one. A phone has leases of its own, and the preferences of its human. */
-  preferences_of?: string | undefined;
+  /** The seat whose preferences apply where this one has none of its own. */
+  inherits?: string | null | undefined;
   /** Missing: this party is not a phone. */
   phone?: PhoneParty | undefined;
 }
@@ -66,13 +66,13 @@ export interface PopupParty {
  * What makes a party a phone. What waits already is due there, too, because nothing else shows it. And nobody knows whether a
  * push was shown: a ping or a mention that was pushed has not been seen for that.
  */
-export interface PhoneParty {
+interface PhoneParty {
   /** In how many ms this may be pushed; null: never, because a desk has announced it. */
   wait(subject: PopupSubject, now: PhoneMoment): number | null;
 }
 
 /** What a phone that waits looks at. */
-export interface PhoneMoment {
+interface PhoneMoment {
   kind: PopupKind;
   preferences: Preferences;
   /** Those that are online. */
@@ -121,13 +121,21 @@ export interface PopupDescriptor<T> {
   press?(item: T, label: string, stopping: AbortSignal): Promise<void>;
 }
 
-/** The preferences that apply at a seat now, and what the human's trust file permits in this process. */
+/** The preferences that apply to a party now. */
+export async function preferencesOf(
+  tx: ReadTx,
+  { seat, inherits = null }: Pick<PopupParty, 'seat' | 'inherits'>,
+): Promise<Preferences> {
+  const inherited = inherits === null ? {} : await tx.desks.preferences(inherits);
+  return preferencesFrom({ ...inherited, ...(await tx.desks.preferences(seat)) });
+}
+
+/** The same, and what the human's trust file permits in this process. */
 export async function readPreferences(
   { store, trust }: Pick<PopupParts, 'store' | 'trust'>,
-  seat: string,
+  party: Pick<PopupParty, 'seat' | 'inherits'>,
 ): Promise<PopupPreferences> {
-  const stored = await store.read((tx) => tx.desks.preferences(seat));
-  return { ...preferencesFrom(stored), ...trust.authority() };
+  return { ...(await store.read((tx) => preferencesOf(tx, party))), ...trust.authority() };
 }
 
 // ---- Questions and permissions ----
@@ -200,11 +208,13 @@ function answerFromPopups(
   party: PopupParty,
   check: () => Promise<void>,
 ): (prompt: Prompt, label: string, stopping: AbortSignal) => Promise<void> {
-  const { seat } = party;
-
   async function showNotice(prompt: Prompt, sentence: string, stopping: AbortSignal): Promise<void> {
     if (stopping.aborted) return;
-    const notice = noticePopup(prompt, excerpt(sentence, 400), await readPreferences({ store, trust }, seat));
+    const notice = noticePopup(
+      prompt,
+      excerpt(sentence, 400),
+      await readPreferences({ store, trust }, party),
+    );
     const { outcome } = await notifier.show(notice);
     await outcome;
   }

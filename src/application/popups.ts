@@ -29,6 +29,7 @@ import {
   type PopupParts,
   type PopupParty,
   type PopupResult,
+  preferencesOf,
   promptPopups,
 } from './popup-kinds.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -242,9 +243,10 @@ interface Leases<T> {
 async function leasePopups<T>(
   tx: WriteTx,
   ids: readonly string[],
-  { seat, name, answers, preferences_of = seat, phone }: PopupParty,
+  party: PopupParty,
   descriptor: PopupDescriptor<T>,
 ): Promise<Leases<T>> {
+  const { seat, name, answers, phone } = party;
   const scope = { seat, kind: descriptor.kind };
   const standing = await tx.popups.storm(scope);
   const clock = Date.parse(tx.now);
@@ -253,7 +255,7 @@ async function leasePopups<T>(
     for (const id of ids) again.set(id, Date.now() + stormOwnedUntil(standing) - clock);
     return { shown: [], again, storm: false };
   }
-  const preferences = preferencesFrom(await tx.desks.preferences(preferences_of));
+  const preferences = await preferencesOf(tx, party);
   const desks = await tx.desks.online(tx.now);
   const focused = desks.some((desk) => desk.seat === seat && desk.focused);
   const givesWay =

@@ -32,7 +32,7 @@ const ICON = '/inbox/icon-192.png';
 export const SYNC_TAG = 'hive-outbox';
 
 /** What a notification remembers for the moment when it is pressed. */
-export interface Kept extends Pick<PushedPopup, 'ask_id' | 'buttons' | 'kind' | 'screen'> {}
+interface Kept extends Pick<PushedPopup, 'ask_id' | 'buttons' | 'kind' | 'screen'> {}
 
 async function ownDevice(): Promise<OwnDevice | undefined> {
   return (await storage()).get('device', 'own');

@@ -10,9 +10,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PhoneOptions } from '../../src/application/phones.ts';
 import type { PushSender } from '../../src/application/world.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
+import { settingNamed } from '../../src/domain/settings.ts';
 import { vapidKeys } from '../../src/infrastructure/push/vapid.ts';
 import { createWebPush } from '../../src/infrastructure/push/web-push.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { newKey } from '../support/devices.ts';
 import { ask, HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox } from '../support/inbox.ts';
 import { post } from '../support/messages.ts';
@@ -47,9 +49,7 @@ async function world({
   await hive.desks.setPreferences(SEAT, preferences);
   const service = await startPushService();
   const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true, limit_ms });
-  onTestFinished(
-    hive.startPhones(sender, { seat: SEAT, name: 'inbox-1', retries_ms: [10, 10, 10], ...options }),
-  );
+  onTestFinished(hive.startPhones(sender, { name: 'inbox-1', retries_ms: [10, 10, 10], ...options }));
   const { url } = await serveInbox(hive, sender);
   const device = await pairDevice(hive, url);
   const reply = await postTo(url, 'push', { subscription: service.subscribe() }, await device.cookie());
@@ -142,14 +142,14 @@ describe('a question', () => {
     const { url } = await serveInbox(hive, sender);
     const device = await pairDevice(hive, url);
     await hive.devices.setPush(device.device_id, service.subscribe());
-    onTestFinished(hive.startPhones(sender, { seat: SEAT, name: 'inbox-1' }));
+    onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
     await eventually(() => service.received.length === 1);
     expect(service.received[0]?.message.show?.tag).toBe(ask_id);
   });
 
   test('is pushed once, however many processes serve', async () => {
     const w = await world();
-    onTestFinished(w.hive.startPhones(w.sender, { seat: SEAT, name: 'inbox-2' }));
+    onTestFinished(w.hive.startPhones(w.sender, { name: 'inbox-2' }));
     const { ask_id } = await ask(w.hive);
     await recorded(w.hive, ask_id);
     await marker(w);
@@ -287,7 +287,7 @@ describe('a ping, a card and a mention', () => {
     const { url } = await serveInbox(hive, sender);
     const device = await pairDevice(hive, url);
     await hive.devices.setPush(device.device_id, service.subscribe());
-    onTestFinished(hive.startPhones(sender, { seat: SEAT, name: 'inbox-1' }));
+    onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
     await eventually(() => service.received.length === 1);
     expect(service.received[0]?.message.show?.tag).toBe(mentions[0]?.mention_id);
   });
@@ -338,6 +338,64 @@ test('each phone of a human gets its own push, and what is answered is taken bac
   await w.pushes(4);
   const said = w.service.received.map(({ message }) => message.show?.tag ?? message.close);
   expect(said).toEqual([ask_id, ask_id, [ask_id], [ask_id]]);
+});
+
+describe('with two humans on one store', () => {
+  const QUIET = { quiet_hours: { from: '00:00', to: '00:00' } };
+
+  async function phoneOfBob(w: World): Promise<string> {
+    const { url } = await serveInbox(w.hive, w.sender);
+    const { device_id, cookie } = await pairDevice(w.hive, url, { name: "Bob's phone", human: 'bob' });
+    const reply = await postTo(url, 'push', { subscription: w.service.subscribe() }, await cookie());
+    expect(reply.status).toBe(200);
+    return device_id;
+  }
+
+  test.each([
+    ['ada@test', "Bob's phone"],
+    ['bob@test', "Ada's phone"],
+  ])('the quiet hours of %s are not those of %s', async (seat, pushed) => {
+    const w = await world();
+    const bob = await phoneOfBob(w);
+    await w.hive.desks.setPreferences(seat, QUIET);
+    const { ask_id } = await ask(w.hive);
+    const [loud, silent] = pushed === "Bob's phone" ? [bob, w.device_id] : [w.device_id, bob];
+    await outcomeIs('sent', w.hive, ask_id, loud);
+    await outcomeIs('suppressed', w.hive, ask_id, silent);
+    expect(w.service.received).toHaveLength(1);
+  });
+
+  test('a phone may have a preference of its own, and the rest is that of its seat', async () => {
+    const w = await world({ preferences: QUIET });
+    const session = await agent(w.hive, 'bg-1');
+    await w.hive.desks.setPreferences(SEAT, { muted_agents: [session.handle] });
+    const setting = settingNamed('quiet_hours');
+    await w.hive.settings.set(setting, { from: '03:00', to: '03:01' }, w.device_id, 'cli');
+    await w.hive.desks.setPreferences(w.device_id, { do_not_disturb: true });
+    const { ask_id } = await ask(w.hive);
+    expect(await recorded(w.hive, ask_id)).toMatchObject({ reason: 'do_not_disturb' });
+    await w.hive.desks.setPreferences(w.device_id, { do_not_disturb: null, notify_when: 'always' });
+    const second = await ask(w.hive);
+    expect(await recorded(w.hive, second.ask_id)).toMatchObject({ outcome: 'sent' });
+    const muted = await w.hive.outreach.card({ title: 'x' }, session);
+    await outcomeIs('suppressed', w.hive, muted.outreach_id, w.device_id);
+    // What keeps a phone silent does not make its human busy.
+    await w.hive.desks.setPreferences(SEAT, { quiet_hours: null });
+    await w.hive.desks.setPreferences(w.device_id, QUIET);
+    const seats = await w.hive.store.read((tx) => tx.outreach.everySeat());
+    expect(seats.every(({ quiet_hours }) => quiet_hours === undefined)).toBe(true);
+  });
+
+  test('a phone that was paired for somebody else has only what is set for it', async () => {
+    const w = await world({ preferences: QUIET });
+    const { code } = await w.hive.devices.invite('bob');
+    expect(await w.hive.devices.pair({ code, name: 'Tablet', key: newKey().key })).toMatchObject({
+      human: 'bob',
+      seat: null,
+    });
+    const settings = await w.hive.settings.ofPhone({ device_id: 'device-1', seat: null });
+    expect(new Set(settings.map(({ origin }) => origin))).toEqual(new Set(['default']));
+  });
 });
 
 describe('while a desk of its human is attended', () => {

@@ -65,7 +65,7 @@ async function phone(): Promise<Phone> {
   const hive = await openTestHive();
   const service = await startPushService();
   const sender = createWebPush({ keys: vapidKeys(join(tempFolder(), 'push-key')), loopback: true });
-  const stopPhones = hive.startPhones(sender, { seat: 'ada@test', name: 'inbox-1' });
+  const stopPhones = hive.startPhones(sender, { name: 'inbox-1' });
   onTestFinished(stopPhones);
   const { url, origin, server } = await serveInbox(hive, sender, files);
   const { kept } = await startChromium();
