@@ -116,7 +116,7 @@ function startPhone(
       wait({ urgency, created_at }, { kind, preferences, desks, now }) {
         const age_ms = Date.parse(now) - Date.parse(created_at);
         const pushed = { kind, urgency, age_ms, attendance: desksOf.attendance(human, desks) };
-        return msUntilPush(pushed, preferences, Date.now());
+        return msUntilPush(pushed, preferences, performance.now());
       },
     },
   };
@@ -150,7 +150,7 @@ function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: 
   function note(online: readonly Desk[]): void {
     const before = attended;
     attended = new Set(online.filter(({ focused }) => focused).flatMap(namesOf));
-    for (const name of attended) last.set(name, Date.now());
+    for (const name of attended) last.set(name, performance.now());
     for (const [listener, name] of listeners) if (attended.has(name) && !before.has(name)) listener();
   }
 
@@ -204,6 +204,7 @@ function createPhoneNotifier(
       if ((await devices.admitted(device_id))?.push?.endpoint !== push.endpoint)
         throw new Error(`${name} takes no notifications any more.`);
       const reply = await sender.send(push, message, stopping.signal);
+      // biome-ignore lint/plugin: the service may say when to try again as a date
       const outcome = afterPush(reply, tried, Date.now(), retries_ms);
       if (outcome.kind === 'sent') return;
       if (outcome.kind === 'gone') await devices.endPush(device_id, push.endpoint, outcome.why);

@@ -75,7 +75,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       debounce: true,
       async onEvents(events) {
         const isDue = events.some((event) => queues.some((queue) => queue.isDue(event)));
-        const at = isDue ? Date.now() + (await popupDelay(store, party)) : 0;
+        const at = isDue ? performance.now() + (await popupDelay(store, party)) : 0;
         for (const queue of queues) queue.take(events, at);
       },
       // Missed events are in the list; a popup for them would come too late.
@@ -99,7 +99,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 /** The popups of one kind that are due and not leased yet. */
 interface PopupQueue {
   isDue(event: HiveEvent): boolean;
-  /** Processes events; what they make due may be leased from `at` on (milliseconds since the epoch). */
+  /** Processes events; what they make due may be leased from `at` on (by performance.now). */
   take(events: readonly HiveEvent[], at: number): void;
   /** What waits already is due now. */
   addPending(): Promise<void>;
@@ -154,18 +154,18 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
       () => {
         timer = null;
         leasing = leasing.then(leaseDue).catch((error: unknown) => {
-          const later = Date.now() + retries.failed(error);
+          const later = performance.now() + retries.failed(error);
           for (const [id, at] of due) due.set(id, Math.max(at, later));
           schedule();
         });
       },
-      Math.max(0, next - Date.now()),
+      Math.max(0, next - performance.now()),
     );
   }
 
   async function leaseDue(): Promise<void> {
     if (stopped) return;
-    const now = Date.now();
+    const now = performance.now();
     const ids = [...due]
       .filter(([, at]) => at <= now)
       .map(([id]) => id)
@@ -202,7 +202,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   return {
     async addPending() {
       for (const id of await store.read((tx) => descriptor.pending(tx, MOST_PENDING)))
-        due.set(id, Date.now());
+        due.set(id, performance.now());
       schedule();
     },
     isDue: (event) => descriptor.due(event) !== null,
@@ -234,7 +234,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
 interface Leases<T> {
   /** Leased now, to be shown. */
   shown: readonly T[];
-  /** Not available yet, and when to try again (milliseconds since the epoch). */
+  /** Not available yet, and when to try again (by performance.now). */
   again: ReadonlyMap<string, number>;
   /** Whether what is shown belongs to a storm, which this process then holds. */
   storm: boolean;
@@ -252,7 +252,7 @@ async function leasePopups<T>(
   const clock = Date.parse(tx.now);
   const again = new Map<string, number>();
   if (standing !== null && standing.held_by !== name && clock < stormOwnedUntil(standing)) {
-    for (const id of ids) again.set(id, Date.now() + stormOwnedUntil(standing) - clock);
+    for (const id of ids) again.set(id, performance.now() + stormOwnedUntil(standing) - clock);
     return { shown: [], again, storm: false };
   }
   const preferences = await preferencesOf(tx, party);
@@ -267,14 +267,14 @@ async function leasePopups<T>(
     // While a desk is alive, the popup is left to it, because its popup has buttons; a hanging desk is not waited for.
     if (givesWay && descriptor.subjectOf(item).created_at > before(tx, HUNG_DESK_MS)) {
       const outcome = await tx.popups.outcome(id, seat);
-      if (outcome === undefined) again.set(id, Date.now() + NO_DESK_MS);
-      if (outcome === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      if (outcome === undefined) again.set(id, performance.now() + NO_DESK_MS);
+      if (outcome === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
     const moment = { kind: scope.kind, preferences, desks, now: tx.now };
     const wait_ms = phone === undefined ? 0 : phone.wait(descriptor.subjectOf(item), moment);
     if (wait_ms !== null && wait_ms > 0) {
-      again.set(id, Date.now() + wait_ms);
+      again.set(id, performance.now() + wait_ms);
       continue;
     }
     const lease = { ...scope, subject: id, held_by: name };
@@ -283,7 +283,7 @@ async function leasePopups<T>(
       (await tx.popups.takeOver(lease, tx.now, before(tx, LOST_LEASE_MS)));
     if (!isLeased) {
       // The process that holds it may die before it is on the screen.
-      if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
     const verdict: Verdict =

@@ -127,7 +127,7 @@ export function deliveryOf({ show, close }: PushMessage): PushDelivery {
 export interface Attendance {
   /** Whether one of them has the focus now. */
   attended: boolean;
-  /** When one of them was last seen with the focus, in ms since 1970; null: never. */
+  /** When one of them was last seen with the focus, in ms by the clock of `msUntilPush`; null: never. */
   last_ms: number | null;
 }
 
@@ -141,7 +141,7 @@ export interface PushCase {
 
 /**
  * In how many ms something may be pushed; 0 is now. Null is never: a ping or a card that came while its human was at a desk,
- * or before they came back to one, was announced there, and nothing about it stays open.
+ * or before they came back to one, was announced there, and nothing about it stays open. `now_ms` is of a clock that nobody sets.
  */
 export function msUntilPush(
   { kind, urgency, age_ms, attendance: { attended, last_ms } }: PushCase,
