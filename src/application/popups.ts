@@ -7,7 +7,7 @@
  */
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
-import type { PopupKind, PopupSubject, Storm, Verdict } from '../domain/popups.ts';
+import type { PopupSubject, Storm, Verdict } from '../domain/popups.ts';
 import {
   breakQuiet,
   breaksQuiet,
@@ -29,6 +29,7 @@ import {
   type PopupParts,
   type PopupParty,
   type PopupResult,
+  preferencesOf,
   promptPopups,
 } from './popup-kinds.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -45,13 +46,13 @@ export const HUNG_DESK_MS = 6_000;
 export const LOST_LEASE_MS = 10_000;
 /** How many subjects one transaction leases or settles. */
 const BATCH = 100;
-/** How many prompts that wait already a party begins with. */
+/** How many subjects of a kind that wait already a phone begins with. */
 const MOST_PENDING = 500;
 
 /** How long this process lets others go first. */
-export async function popupDelay(store: Store, { seat, desk_id, wait }: PopupParty): Promise<number> {
-  // A phone has nobody to let go first.
-  if (wait !== undefined) return 0;
+export async function popupDelay(store: Store, { seat, desk_id, phone }: PopupParty): Promise<number> {
+  // It has nobody to let go first.
+  if (phone !== undefined) return 0;
   if (desk_id === null) return NO_DESK_MS;
   const desks = await store.read((tx) => tx.desks.online(tx.now));
   const focused = desks.filter((desk) => desk.seat === seat && desk.focused);
@@ -61,26 +62,20 @@ export async function popupDelay(store: Store, { seat, desk_id, wait }: PopupPar
 /** Runs until the returned function is called, which removes what is still shown. */
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, notifier, log } = parts;
-  const all = [
+  const queues = [
     createQueue(parts, party, promptPopups(parts, party)),
-    createQueue(parts, party, outreachPopups()),
+    createQueue(parts, party, outreachPopups(party)),
     createQueue(parts, party, mentionPopups(party)),
   ];
-  const queues = all.filter(({ kind }) => party.kinds?.includes(kind) ?? true);
   const following = (async () => {
     const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
-    if (party.shows_pending === true) {
-      const filter = { status: 'pending', limit: MOST_PENDING } as const;
-      const { items } = await store.read((tx) => tx.prompts.list(filter));
-      const ids = items.map(({ ask_id }) => ask_id);
-      for (const queue of queues) if (queue.kind === 'prompt') queue.add(ids);
-    }
+    if (party.phone !== undefined) await Promise.all(queues.map((queue) => queue.addPending()));
     return feed.follow({
       cursor,
       debounce: true,
       async onEvents(events) {
         const isDue = events.some((event) => queues.some((queue) => queue.isDue(event)));
-        const at = isDue ? Date.now() + (await popupDelay(store, party)) : 0;
+        const at = isDue ? performance.now() + (await popupDelay(store, party)) : 0;
         for (const queue of queues) queue.take(events, at);
       },
       // Missed events are in the list; a popup for them would come too late.
@@ -103,12 +98,11 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 
 /** The popups of one kind that are due and not leased yet. */
 interface PopupQueue {
-  readonly kind: PopupKind;
   isDue(event: HiveEvent): boolean;
-  /** Processes events; what they make due may be leased from `at` on (milliseconds since the epoch). */
+  /** Processes events; what they make due may be leased from `at` on (by performance.now). */
   take(events: readonly HiveEvent[], at: number): void;
-  /** These are due now. */
-  add(ids: readonly string[]): void;
+  /** What waits already is due now. */
+  addPending(): Promise<void>;
   /** Leases nothing more; resolves when nothing is being leased. */
   halt(): Promise<void>;
   readonly board: { clear(): void; drained(): Promise<void> };
@@ -160,18 +154,18 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
       () => {
         timer = null;
         leasing = leasing.then(leaseDue).catch((error: unknown) => {
-          const later = Date.now() + retries.failed(error);
+          const later = performance.now() + retries.failed(error);
           for (const [id, at] of due) due.set(id, Math.max(at, later));
           schedule();
         });
       },
-      Math.max(0, next - Date.now()),
+      Math.max(0, next - performance.now()),
     );
   }
 
   async function leaseDue(): Promise<void> {
     if (stopped) return;
-    const now = Date.now();
+    const now = performance.now();
     const ids = [...due]
       .filter(([, at]) => at <= now)
       .map(([id]) => id)
@@ -206,9 +200,9 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   }
 
   return {
-    kind,
-    add(ids) {
-      for (const id of ids) due.set(id, Date.now());
+    async addPending() {
+      for (const id of await store.read((tx) => descriptor.pending(tx, MOST_PENDING)))
+        due.set(id, performance.now());
       schedule();
     },
     isDue: (event) => descriptor.due(event) !== null,
@@ -240,7 +234,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
 interface Leases<T> {
   /** Leased now, to be shown. */
   shown: readonly T[];
-  /** Not available yet, and when to try again (milliseconds since the epoch). */
+  /** Not available yet, and when to try again (by performance.now). */
   again: ReadonlyMap<string, number>;
   /** Whether what is shown belongs to a storm, which this process then holds. */
   storm: boolean;
@@ -249,18 +243,19 @@ interface Leases<T> {
 async function leasePopups<T>(
   tx: WriteTx,
   ids: readonly string[],
-  { seat, name, answers, preferences_of = seat, wait }: PopupParty,
+  party: PopupParty,
   descriptor: PopupDescriptor<T>,
 ): Promise<Leases<T>> {
+  const { seat, name, answers, phone } = party;
   const scope = { seat, kind: descriptor.kind };
   const standing = await tx.popups.storm(scope);
   const clock = Date.parse(tx.now);
   const again = new Map<string, number>();
   if (standing !== null && standing.held_by !== name && clock < stormOwnedUntil(standing)) {
-    for (const id of ids) again.set(id, Date.now() + stormOwnedUntil(standing) - clock);
+    for (const id of ids) again.set(id, performance.now() + stormOwnedUntil(standing) - clock);
     return { shown: [], again, storm: false };
   }
-  const preferences = preferencesFrom(await tx.desks.preferences(preferences_of));
+  const preferences = await preferencesOf(tx, party);
   const desks = await tx.desks.online(tx.now);
   const focused = desks.some((desk) => desk.seat === seat && desk.focused);
   const givesWay =
@@ -272,13 +267,14 @@ async function leasePopups<T>(
     // While a desk is alive, the popup is left to it, because its popup has buttons; a hanging desk is not waited for.
     if (givesWay && descriptor.subjectOf(item).created_at > before(tx, HUNG_DESK_MS)) {
       const outcome = await tx.popups.outcome(id, seat);
-      if (outcome === undefined) again.set(id, Date.now() + NO_DESK_MS);
-      if (outcome === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      if (outcome === undefined) again.set(id, performance.now() + NO_DESK_MS);
+      if (outcome === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
-    const wait_ms = wait?.(descriptor.subjectOf(item), { preferences, desks }) ?? 0;
-    if (wait_ms > 0) {
-      again.set(id, Date.now() + wait_ms);
+    const moment = { kind: scope.kind, preferences, desks, now: tx.now };
+    const wait_ms = phone === undefined ? 0 : phone.wait(descriptor.subjectOf(item), moment);
+    if (wait_ms !== null && wait_ms > 0) {
+      again.set(id, performance.now() + wait_ms);
       continue;
     }
     const lease = { ...scope, subject: id, held_by: name };
@@ -287,10 +283,13 @@ async function leasePopups<T>(
       (await tx.popups.takeOver(lease, tx.now, before(tx, LOST_LEASE_MS)));
     if (!isLeased) {
       // The process that holds it may die before it is on the screen.
-      if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
-    const verdict = await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
+    const verdict: Verdict =
+      wait_ms === null
+        ? { show: false, reason: 'focused' }
+        : await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
     const result = { outcome: 'suppressed', reason: verdict.show ? null : verdict.reason } as const;
     if (verdict.show) shown.push(item);
     else await recordPopupOutcome(tx, item, { descriptor, seat, result });
