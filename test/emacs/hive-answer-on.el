@@ -10,6 +10,8 @@
 ;; For the rounds of kill -9: runs `M-x hive-respond' again and again, with
 ;; simulated input.  Each answer is printed before it is entered, so the test
 ;; knows which answer the next "queued" is about.
+;;
+;; For the race with phones: answers some questions and leaves the others.
 
 ;;; Code:
 
@@ -35,6 +37,40 @@ Emacs has, or is the label of an option that no other question has."
         (while t
           (when (hive-prompts-mine) (hive-respond))
           (sleep-for 0.02))))))
+
+(defun hive-answer-some--stored (entry result)
+  "Print what became of the answer in ENTRY, which RESULT says."
+  (message "settled %s %s %s %s" (hive-outbox-entry-ask-id entry)
+           (hive-outbox-entry-response-id entry)
+           (if (hive-rpc-true-p result :accepted) "won" "lost")
+           (plist-get result :decision)))
+
+(defun hive-answer-some--answer (prompt)
+  "Answer PROMPT, unless it is settled by now, and print the id of the answer."
+  (condition-case nil
+      (progn (hive-answer-prompt prompt)
+             (dolist (entry (last (hive-outbox-entries 'pending)))
+               (message "queued %s %s" (hive-outbox-entry-ask-id entry)
+                        (hive-outbox-entry-response-id entry))))
+    (user-error nil)))
+
+(defun hive-answer-some (label seed)
+  "Answer one question in three with the option LABEL until Emacs is killed.
+SEED, a string, decides which, and when: often the oldest one, which
+others are about to answer."
+  (random seed)
+  (add-hook 'hive-outbox-stored-functions #'hive-answer-some--stored)
+  (let ((seen (make-hash-table :test #'equal)))
+    (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) label)))
+      (while t
+        (let* ((left (cl-remove-if (lambda (prompt) (gethash (plist-get prompt :ask_id) seen))
+                                   (hive-prompts-mine)))
+               (prompt (and left (if (zerop (random 2)) (car left)
+                                   (nth (random (length left)) left)))))
+          (when prompt
+            (puthash (plist-get prompt :ask_id) t seen)
+            (when (zerop (random 3)) (hive-answer-some--answer prompt))))
+        (sleep-for (* 0.001 (random 60)))))))
 
 (provide 'hive-answer-on)
 ;;; hive-answer-on.el ends here
