@@ -76,7 +76,7 @@
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'turn/changed)) turn)
   "Handle TURN, which changed."
-  (hive-interrupt--remember turn))
+  (hive-model-take-session-news #'hive-interrupt--remember turn))
 
 (defun hive-interrupt--remember-listed (sessions)
   "Remember each running turn in SESSIONS, a new list by the sidecar.

@@ -474,27 +474,53 @@ Each is a plist with its current :turn.")
                (< (hash-table-count hive-model--sessions) hive-model--most))
            (puthash id session hive-model--sessions)))))
 
+(defvar hive-model--session-news nil
+  "During a fetch of the sessions, a cons whose cdr is what arrived since.
+Each is a function and its argument; the newest is first.")
+
+(defun hive-model-take-session-news (function news)
+  "Call FUNCTION with NEWS of a session or of its turn, from a notification.
+During a fetch, call it again on top of the list, which may be older."
+  (when hive-model--session-news
+    (push (cons function news) (cdr hive-model--session-news)))
+  (funcall function news))
+
 (defun hive-model-refresh-sessions ()
-  "Fetch the living sessions."
-  (hive-rpc-request
-   'session/list (list :state "alive" :limit hive-model--most)
-   :success (lambda (result)
-              (let ((sessions (append (plist-get result :sessions) nil)))
-                ;; A list that was cut short says nothing of the sessions it lacks.
-                (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
-                (mapc #'hive-model--remember-session sessions)
-                (hive-rpc-run-hook 'hive-model-sessions-listed-functions sessions)
-                (hive-rpc-run-hook 'hive-model-sessions-changed-hook)))
-   :error (lambda (err) (hive-rpc-again err #'hive-model-refresh-sessions))))
+  "Fetch the living sessions.  A newer fetch ends this one."
+  (let ((arrived (list 'arrived)))
+    (setq hive-model--session-news arrived)
+    (hive-rpc-request
+     'session/list (list :state "alive" :limit hive-model--most)
+     :success
+     (lambda (result)
+       (when (eq arrived hive-model--session-news)
+         (setq hive-model--session-news nil)
+         (hive-model--list-sessions result (reverse (cdr arrived)))))
+     :error
+     (lambda (err)
+       (when (eq arrived hive-model--session-news)
+         (setq hive-model--session-news nil)
+         (hive-rpc-again err #'hive-model-refresh-sessions))))))
+
+(defun hive-model--list-sessions (result arrived)
+  "Take RESULT, a list of the sessions, and on top of it what ARRIVED since."
+  (let ((sessions (append (plist-get result :sessions) nil)))
+    ;; A list that was cut short says nothing of the sessions it lacks.
+    (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
+    (mapc #'hive-model--remember-session sessions)
+    (hive-rpc-run-hook 'hive-model-sessions-listed-functions sessions)
+    (pcase-dolist (`(,function . ,news) arrived) (funcall function news))
+    (hive-rpc-run-hook 'hive-model-sessions-changed-hook)))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'session/changed)) session)
   "Take SESSION, which changed."
-  (hive-model--remember-session session)
+  (hive-model-take-session-news #'hive-model--remember-session session)
   (hive-rpc-run-hook 'hive-model-sessions-changed-hook))
 
 (defun hive-model--sidecar ()
   "Forget all sessions when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
+    (setq hive-model--session-news nil)
     (clrhash hive-model--sessions)))
 
 (add-hook 'hive-connected-hook #'hive-model-refresh-sessions)

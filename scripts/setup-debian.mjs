@@ -11,6 +11,8 @@ const needs = {
   'ssh-agent': { package: 'openssh-client' },
   ip: { package: 'iproute2' },
   python3: { package: 'python3' },
+  // Commands of the documents, which the tests run.
+  jq: { package: 'jq' },
   dunst: { package: 'dunst' },
   'notify-send': { package: 'libnotify-bin' },
   'dbus-run-session': { package: 'dbus' },

@@ -110,13 +110,13 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings);
-    const deadline = Date.now() + TRANSCRIPT_LAG_MS;
+    const deadline = performance.now() + TRANSCRIPT_LAG_MS;
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
     const round = async (tx: WriteTx): Promise<Handled | typeof READ_AGAIN> => {
       const context = await reading(tx, reported, settings, speaker);
       const { event, session } = context;
-      if ((await isTranscriptBehind(tx, event, settings)) && Date.now() < deadline) return READ_AGAIN;
+      if ((await isTranscriptBehind(tx, event, settings)) && performance.now() < deadline) return READ_AGAIN;
       await reconcileDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
       for (const handler of handlers) {

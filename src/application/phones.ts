@@ -121,7 +121,7 @@ function startPhone(
     kinds: ['prompt'],
     shows_pending: true,
     wait: ({ urgency }, { preferences, desks }) =>
-      msUntilPush(urgency, preferences, attendance(human, desks), Date.now()),
+      msUntilPush(urgency, preferences, attendance(human, desks), performance.now()),
   };
   return startPopups({ ...parts, notifier: createPhoneNotifier(parts, device, retries_ms) }, party);
 }
@@ -140,7 +140,8 @@ function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: 
   let timer: NodeJS.Timeout | null = null;
 
   function note(online: readonly Desk[]): void {
-    for (const desk of online) if (desk.focused) for (const name of namesOf(desk)) last.set(name, Date.now());
+    for (const desk of online)
+      if (desk.focused) for (const name of namesOf(desk)) last.set(name, performance.now());
   }
 
   async function lookOnce(): Promise<void> {
@@ -190,6 +191,7 @@ function createPhoneNotifier(
       if ((await devices.admitted(device_id))?.push?.endpoint !== push.endpoint)
         throw new Error(`${name} takes no notifications any more.`);
       const reply = await sender.send(push, message, stopping.signal);
+      // biome-ignore lint/plugin: the service may say when to try again as a date
       const outcome = afterPush(reply, tried, Date.now(), retries_ms);
       if (outcome.kind === 'sent') return;
       if (outcome.kind === 'gone') await devices.endPush(device_id, push.endpoint, outcome.why);

@@ -162,7 +162,7 @@ export function createPopupBoard<T>(
         for (const item of items) run(showOne(item));
         return;
       }
-      const now = Date.now();
+      const now = performance.now();
       if (gathered.length === 0) gatheredSince = now;
       gathered.push(...items);
       if (flush !== null) clearTimeout(flush);

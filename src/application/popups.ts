@@ -80,7 +80,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       debounce: true,
       async onEvents(events) {
         const isDue = events.some((event) => queues.some((queue) => queue.isDue(event)));
-        const at = isDue ? Date.now() + (await popupDelay(store, party)) : 0;
+        const at = isDue ? performance.now() + (await popupDelay(store, party)) : 0;
         for (const queue of queues) queue.take(events, at);
       },
       // Missed events are in the list; a popup for them would come too late.
@@ -105,7 +105,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 interface PopupQueue {
   readonly kind: PopupKind;
   isDue(event: HiveEvent): boolean;
-  /** Processes events; what they make due may be leased from `at` on (milliseconds since the epoch). */
+  /** Processes events; what they make due may be leased from `at` on (by performance.now). */
   take(events: readonly HiveEvent[], at: number): void;
   /** These are due now. */
   add(ids: readonly string[]): void;
@@ -160,18 +160,18 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
       () => {
         timer = null;
         leasing = leasing.then(leaseDue).catch((error: unknown) => {
-          const later = Date.now() + retries.failed(error);
+          const later = performance.now() + retries.failed(error);
           for (const [id, at] of due) due.set(id, Math.max(at, later));
           schedule();
         });
       },
-      Math.max(0, next - Date.now()),
+      Math.max(0, next - performance.now()),
     );
   }
 
   async function leaseDue(): Promise<void> {
     if (stopped) return;
-    const now = Date.now();
+    const now = performance.now();
     const ids = [...due]
       .filter(([, at]) => at <= now)
       .map(([id]) => id)
@@ -208,7 +208,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   return {
     kind,
     add(ids) {
-      for (const id of ids) due.set(id, Date.now());
+      for (const id of ids) due.set(id, performance.now());
       schedule();
     },
     isDue: (event) => descriptor.due(event) !== null,
@@ -240,7 +240,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
 interface Leases<T> {
   /** Leased now, to be shown. */
   shown: readonly T[];
-  /** Not available yet, and when to try again (milliseconds since the epoch). */
+  /** Not available yet, and when to try again (by performance.now). */
   again: ReadonlyMap<string, number>;
   /** Whether what is shown belongs to a storm, which this process then holds. */
   storm: boolean;
@@ -257,7 +257,7 @@ async function leasePopups<T>(
   const clock = Date.parse(tx.now);
   const again = new Map<string, number>();
   if (standing !== null && standing.held_by !== name && clock < stormOwnedUntil(standing)) {
-    for (const id of ids) again.set(id, Date.now() + stormOwnedUntil(standing) - clock);
+    for (const id of ids) again.set(id, performance.now() + stormOwnedUntil(standing) - clock);
     return { shown: [], again, storm: false };
   }
   const preferences = preferencesFrom(await tx.desks.preferences(preferences_of));
@@ -272,13 +272,13 @@ async function leasePopups<T>(
     // While a desk is alive, the popup is left to it, because its popup has buttons; a hanging desk is not waited for.
     if (givesWay && descriptor.subjectOf(item).created_at > before(tx, HUNG_DESK_MS)) {
       const outcome = await tx.popups.outcome(id, seat);
-      if (outcome === undefined) again.set(id, Date.now() + NO_DESK_MS);
-      if (outcome === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      if (outcome === undefined) again.set(id, performance.now() + NO_DESK_MS);
+      if (outcome === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
     const wait_ms = wait?.(descriptor.subjectOf(item), { preferences, desks }) ?? 0;
     if (wait_ms > 0) {
-      again.set(id, Date.now() + wait_ms);
+      again.set(id, performance.now() + wait_ms);
       continue;
     }
     const lease = { ...scope, subject: id, held_by: name };
@@ -287,7 +287,7 @@ async function leasePopups<T>(
       (await tx.popups.takeOver(lease, tx.now, before(tx, LOST_LEASE_MS)));
     if (!isLeased) {
       // The process that holds it may die before it is on the screen.
-      if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
     const verdict = await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });

@@ -45,11 +45,11 @@ export async function markedAsBlocking<T>(
   wait: () => Promise<T>,
 ): Promise<T> {
   const wait_id = ids.make(in_terminal ? HOOK_WAIT : 'wait');
-  const end = Date.now() + wait_ms;
+  const end = performance.now() + wait_ms;
   const beat = (): Promise<void> =>
     unlessItFails(() =>
       store.writeUnflushed((tx) => {
-        const lease_until = leaseOfWait(end - Date.now(), tx.now);
+        const lease_until = leaseOfWait(end - performance.now(), tx.now);
         return renew(tx, { wait_id, session_id, ask_ids, lease_until });
       }),
     );

@@ -82,7 +82,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
       const longest_ms = wakeLifeMs(await store.read(preferences));
       if (longest_ms === null) return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
-      const end = Date.now() + life_ms;
+      const end = performance.now() + life_ms;
       const waker_id = ids.make('waker');
       await store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
@@ -94,7 +94,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
       });
       const find = (tx: ReadTx): Promise<Found> => findReasons(tx, session_id, waker_id, preferences);
       for (;;) {
-        const left_ms = Math.max(0, end - Date.now());
+        const left_ms = Math.max(0, end - performance.now());
         const found = await feed.until(() => store.read(find), { wait_ms: left_ms, signal });
         if (found === undefined || found === 'over') return null;
         const woken = await store.write(async (tx) => {

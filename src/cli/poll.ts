@@ -220,9 +220,9 @@ async function inStretches<T>(
   stretch: (wait_ms: number) => Promise<{ value: T; done: boolean }>,
 ): Promise<T> {
   hive.startExpiry();
-  const end = limit_ms === null ? Number.POSITIVE_INFINITY : Date.now() + limit_ms;
+  const end = limit_ms === null ? Number.POSITIVE_INFINITY : performance.now() + limit_ms;
   for (;;) {
-    const { value, done } = await stretch(Math.max(0, Math.min(STRETCH_MS, end - Date.now())));
-    if (done || Date.now() >= end) return value;
+    const { value, done } = await stretch(Math.max(0, Math.min(STRETCH_MS, end - performance.now())));
+    if (done || performance.now() >= end) return value;
   }
 }

@@ -120,11 +120,11 @@ export function deliveryOf({ show, close }: PushMessage): PushDelivery {
 export interface Attendance {
   /** Whether one of them has the focus now. */
   attended: boolean;
-  /** When one of them was last seen with the focus, in ms since 1970; null: never. */
+  /** When one of them was last seen with the focus, in ms by the clock of `msUntilPush`; null: never. */
   last_ms: number | null;
 }
 
-/** In how many ms something may be pushed; 0 is now. */
+/** In how many ms something may be pushed; 0 is now. `now_ms` is of a clock that nobody sets. */
 export function msUntilPush(
   urgency: Urgency,
   { phone_after }: Pick<Preferences, 'phone_after'>,

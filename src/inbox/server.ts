@@ -174,7 +174,10 @@ export interface Notification {
 
 /** The longest time without a byte: the server sends something every 20 s. */
 const SILENT_MS = 45_000;
-/** When the stream last sent something, by this device's clock. */
+/**
+ * When the stream last sent something, by this device's clock: performance.now() may stand still while a phone sleeps. A clock
+ * that was set only leads to a new stream.
+ */
 let heardAt = 0;
 
 /** Whether the stream has sent nothing for longer than it should: a phone that slept does not notice that it has ended. */

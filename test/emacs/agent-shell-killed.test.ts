@@ -19,6 +19,7 @@ import { lisp } from '../support/emacs.ts';
 import { type DrivenEmacs, driveEmacs } from '../support/emacs-driver.ts';
 import { openTestHive, SEAT, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
+import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, lots, moment } from '../support/wait.ts';
 
@@ -164,7 +165,7 @@ describe('a sidecar that is killed', () => {
     await shell.ask(0);
     const ask_id = await only(shell);
     const sidecar = await emacs.sidecar();
-    process.kill(sidecar, 'SIGSTOP');
+    await suspend(sidecar, store);
     await answerDialog(hive, ask_id, 'Allow');
     process.kill(sidecar, 'SIGKILL');
     await restarted(emacs);

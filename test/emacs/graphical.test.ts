@@ -48,7 +48,8 @@ describe('a graphical Emacs', () => {
   async function ask(question: string): Promise<string> {
     const options = [{ label: 'yes' }, { label: 'no' }];
     const prompt = await askHive(hive, { question, options });
-    await eventually(async () => (await emacs.value('(and (hive-prompts) t)')) === 't');
+    const known = `(and (hive-model-prompt ${lisp(prompt.ask_id)}) t)`;
+    await eventually(async () => (await emacs.value(known)) === 't', undefined, 'the question in Emacs');
     return prompt.ask_id;
   }
 
@@ -110,7 +111,9 @@ describe('a graphical Emacs', () => {
 
   test('a click on a button of a question answers with it', async () => {
     const ask_id = await ask('Which one?');
-    const shown = await emacs.value('(progn (hive-prompt-show (car (last (hive-prompts)))) (buffer-name))');
+    const shown = await emacs.value(
+      `(progn (hive-prompt-show (hive-model-prompt ${lisp(ask_id)})) (buffer-name))`,
+    );
     const buffer = JSON.parse(shown) as string;
     expect(buffer).toMatch(/^\*hive: .* – Which one\?\*$/);
     await emacs.click(await placeOf(buffer, ' 2  no'));

@@ -190,4 +190,65 @@
       ;; The second error is one that stays.
       (should (= 2 asked)))))
 
+;;;; What arrives during a fetch of the sessions
+
+(defmacro hive-model-test-listing (answer &rest body)
+  "Run BODY with no sessions; ANSWER is bound to a function.
+It answers the oldest open request for the sessions with a list of them,
+or with the error that follows the list."
+  (declare (indent 1))
+  `(let* ((hive-model--sessions (make-hash-table :test #'equal))
+          (hive-model--session-news nil)
+          (requests nil)
+          (,answer (lambda (sessions &optional err)
+                     (let ((request (pop requests)))
+                       (if err (funcall (plist-get request :error) err)
+                         (funcall (plist-get request :success)
+                                  (list :sessions (vconcat sessions))))))))
+     (cl-letf (((symbol-function 'hive-rpc-request)
+                (lambda (_method _params &rest callbacks)
+                  (setq requests (append requests (list callbacks)))))
+               ((symbol-function 'hive-sidecar-connected-p) #'ignore))
+       ,@body)))
+
+(defun hive-model-test-session (&rest changes)
+  "Return a session with CHANGES."
+  (append changes '(:session_id "s-1" :handle "reviewer" :state "idle")))
+
+(ert-deftest hive-model-what-arrives-during-a-fetch-of-the-sessions-is-newer-than-the-list ()
+  (hive-model-test-listing answer
+    (hive-model-refresh-sessions)
+    (hive-rpc-handle 'session/changed (hive-model-test-session :handle "renamed"))
+    (hive-rpc-handle 'session/changed (hive-model-test-session :session_id "s-2" :handle "new"))
+    (hive-rpc-handle 'session/changed (hive-model-test-session :session_id "s-3" :state "ended"))
+    (funcall answer (list (hive-model-test-session) (hive-model-test-session :session_id "s-3")))
+    (should (equal '("new" "renamed")
+                   (mapcar (lambda (session) (plist-get session :handle)) (hive-model-sessions))))))
+
+(ert-deftest hive-model-a-later-list-of-the-sessions-replaces-what-arrived-before-it ()
+  (hive-model-test-listing answer
+    (hive-model-refresh-sessions)
+    (hive-rpc-handle 'session/changed (hive-model-test-session :handle "old"))
+    (funcall answer nil)
+    (hive-model-refresh-sessions)
+    (funcall answer (list (hive-model-test-session)))
+    (should (equal "reviewer" (plist-get (hive-model-session "s-1") :handle)))))
+
+(ert-deftest hive-model-only-the-newest-fetch-of-the-sessions-counts ()
+  (hive-model-test-listing answer
+    (hive-model-refresh-sessions)
+    (hive-model-refresh-sessions)
+    (funcall answer (list (hive-model-test-session :handle "old")))
+    (should-not (hive-model-sessions))
+    (funcall answer (list (hive-model-test-session)))
+    (should (equal "reviewer" (plist-get (hive-model-session "s-1") :handle)))))
+
+(ert-deftest hive-model-a-failed-fetch-of-the-sessions-keeps-nothing ()
+  (hive-model-test-listing answer
+    (hive-model-refresh-sessions)
+    (hive-rpc-handle 'session/changed (hive-model-test-session))
+    (funcall answer nil '(:name invalid_input :text "no"))
+    (should-not hive-model--session-news)
+    (should (hive-model-session "s-1"))))
+
 ;;; hive-model-test.el ends here

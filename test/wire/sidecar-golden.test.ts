@@ -8,6 +8,7 @@ import { answerDialog } from '../support/dialogs.ts';
 import { ask, HUMAN, introduce, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
 import { trustFileOf } from '../support/human-file.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
+import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
 import { connectDesk, exchange, expectTold } from './sidecar-wire.ts';
@@ -39,7 +40,7 @@ describe('desks', () => {
   test('that were suspended while retention removed what they had not seen lost their place', async () => {
     const store = tempStore();
     const [hive, sidecar] = [await openTestHive(store), await startSidecar(store)];
-    process.kill(sidecar.child.pid, 'SIGSTOP');
+    await suspend(sidecar.child.pid, store);
     await ask(hive, { urgency: 'low' });
     await hive.store.write(async (tx) => {
       await tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: {} });
