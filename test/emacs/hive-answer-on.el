@@ -56,21 +56,23 @@ Emacs has, or is the label of an option that no other question has."
 
 (defun hive-answer-some (label seed)
   "Answer one question in three with the option LABEL until Emacs is killed.
-SEED, a string, decides which, and when: often the oldest one, which
+SEED, a number, decides which, and when: often the oldest one, which
 others are about to answer."
-  (random seed)
-  (add-hook 'hive-outbox-stored-functions #'hive-answer-some--stored)
-  (let ((seen (make-hash-table :test #'equal)))
+  (let ((seen (make-hash-table :test #'equal)) (lot seed))
+    (add-hook 'hive-outbox-stored-functions #'hive-answer-some--stored)
     (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) label)))
-      (while t
-        (let* ((left (cl-remove-if (lambda (prompt) (gethash (plist-get prompt :ask_id) seen))
-                                   (hive-prompts-mine)))
-               (prompt (and left (if (zerop (random 2)) (car left)
-                                   (nth (random (length left)) left)))))
-          (when prompt
-            (puthash (plist-get prompt :ask_id) t seen)
-            (when (zerop (random 3)) (hive-answer-some--answer prompt))))
-        (sleep-for (* 0.001 (random 60)))))))
+      (cl-flet ((lot-below (most)
+                  (setq lot (mod (+ (* lot 1103515245) 12345) 2147483648))
+                  (mod (/ lot 65536) most)))
+        (while t
+          (let* ((left (cl-remove-if (lambda (prompt) (gethash (plist-get prompt :ask_id) seen))
+                                     (hive-prompts-mine)))
+                 (prompt (and left (if (zerop (lot-below 2)) (car left)
+                                     (nth (lot-below (length left)) left)))))
+            (when prompt
+              (puthash (plist-get prompt :ask_id) t seen)
+              (when (zerop (lot-below 3)) (hive-answer-some--answer prompt))))
+          (sleep-for (* 0.001 (lot-below 60))))))))
 
 (provide 'hive-answer-on)
 ;;; hive-answer-on.el ends here

@@ -150,7 +150,7 @@ export async function startEmacs(
 
   function start(): { child: Child; connected: string } {
     const { args, env, connected } = home.arguments("(require 'hive-answer-on)");
-    const form = `(hive-answer-some ${lisp(name)} ${lisp(`${seed}-${lives}`)})`;
+    const form = `(hive-answer-some ${lisp(name)} ${seed + lives})`;
     const load = ['-L', join(ROOT, 'test/emacs'), ...args, '--eval', form];
     const child = spawnChild('emacs', ['-Q', '--batch', ...load], env);
     lives += 1;
