@@ -1,5 +1,5 @@
 -- Phones and browsers that show the inbox. What a device may allow is not here: see seats in the human's trust.json.
--- `push`: the subscription to Web Push, as JSON.
+-- `push`: the subscription to Web Push, as JSON. `seat`: whose preferences it has, where it has none of its own.
 CREATE TABLE devices (
   device_id    TEXT PRIMARY KEY,
   name         TEXT NOT NULL,
@@ -10,7 +10,8 @@ CREATE TABLE devices (
   revoked_at   TEXT,
   seen_at      TEXT,
   push         TEXT,
-  push_failed  TEXT
+  push_failed  TEXT,
+  seat         TEXT
 );
 CREATE UNIQUE INDEX devices_by_key ON devices (key);
 -- Invitations. Only a digest of a code is kept; the code itself is shown once.
@@ -18,5 +19,6 @@ CREATE TABLE pairings (
   code_digest TEXT PRIMARY KEY,
   human       TEXT NOT NULL,
   expires_at  TEXT NOT NULL,
-  device_id   TEXT
+  device_id   TEXT,
+  seat        TEXT
 );

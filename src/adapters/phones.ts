@@ -64,14 +64,14 @@ interface Invited {
 /** Makes a pairing code. `url`: where the inbox is, if that is not recorded. @throws HiveError `invalid_input` where it is not known. */
 export async function invite(
   { devices }: Pick<Hive, 'devices'>,
-  { human, url: given }: { human: string; url: string | null },
+  { human, seat, url: given }: { human: string; seat: string | null; url: string | null },
 ): Promise<Invited> {
   const url = given === null ? devices.served() : inboxAddress(given);
   if (url === null)
     throw invalidInput(
       'No inbox is served on this machine now. Start it with: hive serve --inbox (in Emacs, set hive-serve and hive-serve-inbox). If another machine serves it, give its address.',
     );
-  const { code, expires_at } = await devices.invite(human);
+  const { code, expires_at } = await devices.invite(human, seat);
   return {
     code: shownCode(code),
     expires_at,

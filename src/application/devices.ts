@@ -26,8 +26,8 @@ export interface Invitation {
 }
 
 export interface DeviceService {
-  /** Makes a pairing code for a device of this human. */
-  invite(human: string): Promise<Invitation>;
+  /** Makes a pairing code for a device of this human, whose seat it is; null where another human asks for it. */
+  invite(human: string, seat?: string | null): Promise<Invitation>;
   /**
    * Uses a code. The device can do nothing before `confirm`.
    * @throws HiveError `pairing_refused` for a code that is unknown, used or expired, `too_many` after too many of these, `invalid_input`.
@@ -113,12 +113,12 @@ export function createDevices(
   }
 
   return {
-    async invite(human) {
+    async invite(human, seat = null) {
       // Not an id: those of one process grow.
       const code = codeFrom(secrets.digest(secrets.make()));
       const pairing = await store.write(async (tx) => {
         await tx.devices.removeExpiredPairings(tx.now);
-        const made = createPairing({ code_digest: secrets.digest(code), human }, tx.now);
+        const made = createPairing({ code_digest: secrets.digest(code), human, seat }, tx.now);
         await tx.devices.putPairing(made);
         return made;
       });
@@ -137,7 +137,7 @@ export function createDevices(
         if ((await tx.devices.byKey(key)) !== undefined)
           throw invalidInput('This key was paired before: a device makes a new key each time.');
         const device_id = ids.make('device');
-        const made = createDevice({ device_id, name, key, human: pairing.human }, tx.now);
+        const made = createDevice({ ...pairing, device_id, name, key }, tx.now);
         await tx.devices.putPairing({ ...pairing, device_id });
         await record(tx, made, 'paired');
         return made;

@@ -5,7 +5,8 @@
  */
 import { type Device, isAdmitted, type PushTarget } from '../domain/devices.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import { type Desk, namesOf } from '../domain/humans.ts';
+import { type Desk, foldName, namesOf } from '../domain/humans.ts';
+import type { Popup } from '../domain/popups.ts';
 import {
   type Attendance,
   afterPush,
@@ -21,8 +22,6 @@ import { startPopups } from './popups.ts';
 import type { Logger, Notifier, PopupEnd, PushSender } from './world.ts';
 
 export interface PhoneOptions {
-  /** The seat whose preferences apply: the one of the machine that serves. */
-  seat: string;
   /** The name of this process, which takes the leases. */
   name: string;
   /** How often the desks are looked at; a test may look more often. */
@@ -59,7 +58,7 @@ export function startPhones(parts: PhoneParts, options: PhoneOptions): () => Pro
     }
     for (const device of subscribed) {
       if (stopped || running.has(device.device_id)) continue;
-      const stop = startPhone(parts, device, { ...options, attendance: desks.of });
+      const stop = startPhone(parts, device, { ...options, desksOf: desks });
       running.set(device.device_id, { endpoint: device.push.endpoint, stop });
     }
     desks.look(running.size > 0);
@@ -101,35 +100,41 @@ function isSubscribed(device: Device): device is Subscribed {
 function startPhone(
   parts: PhoneParts,
   device: Subscribed,
-  {
-    seat,
-    name,
-    attendance,
-    retries_ms = PUSH_RETRIES_MS,
-  }: PhoneOptions & { attendance: (human: string, online: readonly Desk[]) => Attendance },
+  { name, desksOf, retries_ms = PUSH_RETRIES_MS }: PhoneOptions & { desksOf: DeskWatch },
 ): () => Promise<void> {
-  const { device_id, human } = device;
+  const { device_id, human, seat } = device;
   const party: PopupParty = {
     seat: device_id,
-    preferences_of: seat,
+    inherits: seat,
     human,
     name: `${name}:${device_id}`,
     desk_id: null,
     // A tap opens the page, and a button answers from the phone itself.
     open: async () => undefined,
     answers: async () => undefined,
-    kinds: ['prompt'],
-    shows_pending: true,
-    wait: ({ urgency }, { preferences, desks }) =>
-      msUntilPush(urgency, preferences, attendance(human, desks), performance.now()),
+    phone: {
+      wait({ urgency, created_at }, { kind, preferences, desks, now }) {
+        const age_ms = Date.parse(now) - Date.parse(created_at);
+        const pushed = { kind, urgency, age_ms, attendance: desksOf.attendance(human, desks) };
+        return msUntilPush(pushed, preferences, performance.now());
+      },
+    },
   };
-  return startPopups({ ...parts, notifier: createPhoneNotifier(parts, device, retries_ms) }, party);
+  const notifier = createPhoneNotifier(parts, device, retries_ms);
+  const unwatch = desksOf.whenAttended(human, notifier.takeBackOutreach);
+  const stop = startPopups({ ...parts, notifier }, party);
+  return async () => {
+    unwatch();
+    await stop();
+  };
 }
 
 // ---- Desks ----
 
 interface DeskWatch {
-  of(human: string, online: readonly Desk[]): Attendance;
+  attendance(human: string, online: readonly Desk[]): Attendance;
+  /** Calls `listener` when this human comes to a desk, until the returned function is called. */
+  whenAttended(human: string, listener: () => void): () => void;
   /** Looks again and again, or no more. */
   look(on: boolean): void;
 }
@@ -137,11 +142,16 @@ interface DeskWatch {
 /** Remembers when each human was last seen at a desk. Focus is not an event, so the desks have to be looked at. */
 function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: number): DeskWatch {
   const last = new Map<string, number>();
+  const listeners = new Map<() => void, string>();
+  /** Who was at a desk when they were last looked at. */
+  let attended: ReadonlySet<string> = new Set();
   let timer: NodeJS.Timeout | null = null;
 
   function note(online: readonly Desk[]): void {
-    for (const desk of online)
-      if (desk.focused) for (const name of namesOf(desk)) last.set(name, performance.now());
+    const before = attended;
+    attended = new Set(online.filter(({ focused }) => focused).flatMap(namesOf));
+    for (const name of attended) last.set(name, performance.now());
+    for (const [listener, name] of listeners) if (attended.has(name) && !before.has(name)) listener();
   }
 
   async function lookOnce(): Promise<void> {
@@ -153,11 +163,14 @@ function watchDesks({ store, log }: Pick<PhoneParts, 'store' | 'log'>, look_ms: 
   }
 
   return {
-    of(human, online) {
+    attendance(human, online) {
       note(online);
-      const [name = ''] = namesOf({ human, seat: human });
-      const attended = online.some((desk) => desk.focused && namesOf(desk).includes(name));
-      return { attended, last_ms: last.get(name) ?? null };
+      const name = foldName(human);
+      return { attended: attended.has(name), last_ms: last.get(name) ?? null };
+    },
+    whenAttended(human, listener) {
+      listeners.set(listener, foldName(human));
+      return () => void listeners.delete(listener);
     },
     look(on) {
       if (on === (timer !== null)) return;
@@ -178,11 +191,11 @@ function createPhoneNotifier(
   }: { sender: PushSender; devices: Pick<DeviceService, 'admitted' | 'endPush'>; log: Logger },
   { device_id, name, push }: Subscribed,
   retries_ms: readonly number[],
-): Notifier {
+): Notifier & { takeBackOutreach(): void } {
   const stopping = new AbortController();
   const sending = new Set<Promise<void>>();
   /** What is shown under each tag now, with the function that ends it. */
-  const shown = new Map<string, () => void>();
+  const shown = new Map<string, { kind: Popup['kind']; end: () => void }>();
 
   /** @throws Error with a sentence that says why it could not be sent. */
   async function deliver(message: PushMessage): Promise<void> {
@@ -202,9 +215,9 @@ function createPhoneNotifier(
   }
 
   /** Taking back is a courtesy: the page says what is answered. */
-  function takeBack(tag: string): void {
-    if (stopping.signal.aborted) return;
-    const work = deliver(closingOf(tag))
+  function takeBack(tags: readonly string[]): void {
+    if (stopping.signal.aborted || tags.length === 0) return;
+    const work = deliver(closingOf(tags))
       .catch((error: unknown) => log.warn('A push could not be taken back.', { error: String(error) }))
       .finally(() => sending.delete(work));
     sending.add(work);
@@ -220,23 +233,34 @@ function createPhoneNotifier(
       const { promise: outcome, resolve } = Promise.withResolvers<PopupEnd>();
       const end = (): void => resolve({ kind: 'closed' });
       // The phone shows one notification for each tag.
-      shown.get(tag)?.();
-      shown.set(tag, end);
+      shown.get(tag)?.end();
+      const entry = { kind: popup.kind, end };
+      shown.set(tag, entry);
       if (stopping.signal.aborted) end();
       return {
         outcome,
         close() {
           end();
-          if (shown.get(tag) !== end) return;
+          if (shown.get(tag) !== entry) return;
           shown.delete(tag);
-          takeBack(tag);
+          takeBack([tag]);
         },
       };
     },
 
+    // Pings and cards have no end of their own: they were announced at the desk to which their human has come back.
+    takeBackOutreach() {
+      const read = [...shown].filter(([, { kind }]) => kind === 'outreach');
+      for (const [tag, { end }] of read) {
+        shown.delete(tag);
+        end();
+      }
+      takeBack(read.map(([tag]) => tag));
+    },
+
     async close() {
       stopping.abort();
-      for (const end of shown.values()) end();
+      for (const { end } of shown.values()) end();
       await Promise.all(sending);
     },
   };

@@ -42,10 +42,11 @@ const ENDED = 'The process that was to show it has ended.';
 
 export function createPopupBoard<T>(
   { store, notifier, log, trust }: PopupParts,
-  { seat, name, preferences_of = seat }: PopupParty,
+  party: PopupParty,
   descriptor: PopupDescriptor<T>,
   settle: SettlePopups<T>,
 ): PopupBoard<T> {
+  const { seat, name } = party;
   const scope = { seat, kind: descriptor.kind };
   const cards = new Set<Card<T>>();
   /** Leased in a storm and not shown yet, and since when. */
@@ -66,7 +67,7 @@ export function createPopupBoard<T>(
   /** Puts a popup on the screen; it can be removed from now on. `failure` says why it could not be put there. */
   async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
     let popup: Popup | undefined;
-    const shown = readPreferences({ store, trust }, preferences_of).then(async (preferences) => {
+    const shown = readPreferences({ store, trust }, party).then(async (preferences) => {
       if (stopping.signal.aborted) throw new Error(ENDED);
       popup = await descriptor.render(items, preferences);
       return notifier.show(popup);

@@ -56,21 +56,29 @@ export interface PopupParty {
   answers?: (() => Promise<void>) | undefined;
   /** Where to begin in the feed; missing: its current head. */
   cursor?: number | undefined;
-  /** The seat whose preferences apply; missing: this one. A phone has leases of its own, and the preferences of its human. */
-  preferences_of?: string | undefined;
-  /** The kinds that are shown; missing: all. */
-  kinds?: readonly PopupKind[] | undefined;
-  /** In how many ms this may be shown here; missing: at once. */
-  wait?: ((subject: PopupSubject, now: PartyMoment) => number) | undefined;
-  /** Whether prompts that wait already are due, too: nothing else shows them here. */
-  shows_pending?: boolean | undefined;
+  /** The seat whose preferences apply where this one has none of its own. */
+  inherits?: string | null | undefined;
+  /** Missing: this party is not a phone. */
+  phone?: PhoneParty | undefined;
 }
 
-/** What a party that waits looks at. */
-export interface PartyMoment {
+/**
+ * What makes a party a phone. What waits already is due there, too, because nothing else shows it. And nobody knows whether a
+ * push was shown: a ping or a mention that was pushed has not been seen for that.
+ */
+interface PhoneParty {
+  /** In how many ms this may be pushed; null: never, because a desk has announced it. */
+  wait(subject: PopupSubject, now: PhoneMoment): number | null;
+}
+
+/** What a phone that waits looks at. */
+interface PhoneMoment {
+  kind: PopupKind;
   preferences: Preferences;
   /** Those that are online. */
   desks: readonly Desk[];
+  /** By the store's clock. */
+  now: string;
 }
 
 export interface PopupParts {
@@ -98,6 +106,8 @@ export interface PopupDescriptor<T> {
   due(event: HiveEvent): string | null;
   /** The id of what an event settles, so that its popup is removed. Null instead of a function: this kind is never settled. */
   readonly settled: ((event: HiveEvent) => string | null) | null;
+  /** The ids of what waits already, oldest first. */
+  pending(tx: ReadTx, limit: number): Promise<string[]>;
   /** The subject, as long as this seat wants a popup of it. */
   find(tx: ReadTx, id: string): Promise<T | undefined>;
   subjectOf(item: T): PopupSubject;
@@ -111,13 +121,21 @@ export interface PopupDescriptor<T> {
   press?(item: T, label: string, stopping: AbortSignal): Promise<void>;
 }
 
-/** The preferences that apply at a seat now, and what the human's trust file permits in this process. */
+/** The preferences that apply to a party now. */
+export async function preferencesOf(
+  tx: ReadTx,
+  { seat, inherits = null }: Pick<PopupParty, 'seat' | 'inherits'>,
+): Promise<Preferences> {
+  const inherited = inherits === null ? {} : await tx.desks.preferences(inherits);
+  return preferencesFrom({ ...inherited, ...(await tx.desks.preferences(seat)) });
+}
+
+/** The same, and what the human's trust file permits in this process. */
 export async function readPreferences(
   { store, trust }: Pick<PopupParts, 'store' | 'trust'>,
-  seat: string,
+  party: Pick<PopupParty, 'seat' | 'inherits'>,
 ): Promise<PopupPreferences> {
-  const stored = await store.read((tx) => tx.desks.preferences(seat));
-  return { ...preferencesFrom(stored), ...trust.authority() };
+  return { ...(await store.read((tx) => preferencesOf(tx, party))), ...trust.authority() };
 }
 
 // ---- Questions and permissions ----
@@ -132,13 +150,17 @@ const PROMPT_SETTLED: ReadonlySet<string> = new Set([
 
 export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescriptor<Prompt> {
   const { store } = parts;
-  const { seat, name, open, answers } = party;
+  const { seat, name, open, answers, phone } = party;
   const names = namesOf({ seat, human: humanOf(party) });
   const openable = open !== null;
   return {
     kind: 'prompt',
     due: ({ type, subject }) => (PROMPT_DUE.has(type) ? subject : null),
     settled: ({ type, subject }) => (PROMPT_SETTLED.has(type) ? subject : null),
+    async pending(tx, limit) {
+      const { items } = await tx.prompts.list({ status: 'pending', limit });
+      return items.map(({ ask_id }) => ask_id);
+    },
     async find(tx, ask_id) {
       const prompt = await tx.prompts.get(ask_id);
       if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) return undefined;
@@ -161,7 +183,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
         subject: ask_id,
         data: { ...result, seat, claimed_by: name },
       });
-      if (result.outcome !== 'sent') return;
+      if (result.outcome !== 'sent' || phone !== undefined) return;
       const card = await tx.outreach.byPrompt(ask_id);
       if (card !== undefined) await markShown(tx, card);
     },
@@ -186,11 +208,13 @@ function answerFromPopups(
   party: PopupParty,
   check: () => Promise<void>,
 ): (prompt: Prompt, label: string, stopping: AbortSignal) => Promise<void> {
-  const { seat } = party;
-
   async function showNotice(prompt: Prompt, sentence: string, stopping: AbortSignal): Promise<void> {
     if (stopping.aborted) return;
-    const notice = noticePopup(prompt, excerpt(sentence, 400), await readPreferences({ store, trust }, seat));
+    const notice = noticePopup(
+      prompt,
+      excerpt(sentence, 400),
+      await readPreferences({ store, trust }, party),
+    );
     const { outcome } = await notifier.show(notice);
     await outcome;
   }
@@ -260,7 +284,10 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
 // ---- Pings, and cards without buttons ----
 // A card with buttons is shown by its prompt.
 
-export function outreachPopups(): PopupDescriptor<Outreach> {
+export function outreachPopups({
+  seat,
+  phone,
+}: Pick<PopupParty, 'seat' | 'phone'>): PopupDescriptor<Outreach> {
   return {
     kind: 'outreach',
     due: ({ type, subject, data }) =>
@@ -270,6 +297,8 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
         ? subject
         : null,
     settled: null,
+    // Emacs announces what nobody has seen.
+    pending: async () => [],
     async find(tx, outreach_id) {
       const item = await tx.outreach.get(outreach_id);
       // Emacs may have shown it already; the popup comes in addition.
@@ -279,6 +308,7 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
     render: async (items, preferences) =>
       items.length === 1 ? outreachPopup(items[0], preferences) : outreachStormPopup(items, preferences),
     async record(tx, item, { outcome, reason }) {
+      if (phone !== undefined) return recordPush(tx, item.outreach_id, { seat, outcome, reason });
       if (outcome === 'sent') return markShown(tx, item);
       // With an open desk Emacs shows it; without one the popup was the only way.
       if ((await tx.desks.online(tx.now)).length > 0) return;
@@ -287,23 +317,41 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
   };
 }
 
+/** A question has each outcome on its trail; of the other kinds there is an event where a push failed. */
+async function recordPush(
+  tx: WriteTx,
+  subject: string,
+  { seat, outcome, reason }: Pick<PopupResult, 'outcome' | 'reason'> & { seat: string },
+): Promise<void> {
+  if (outcome !== 'failed') return;
+  await tx.events.append({ type: 'push/failed', session_id: null, subject, data: { seat, reason } });
+}
+
 async function markShown(tx: WriteTx, { outreach_id }: Outreach): Promise<void> {
   await markOutreach(tx, outreach_id, { status: 'shown', shown_via: 'notification' });
 }
 
 // ---- Mentions of the human ----
 
-export function mentionPopups({ seat }: Pick<PopupParty, 'seat'>): PopupDescriptor<MentionOfHuman> {
+export function mentionPopups({
+  seat,
+  phone,
+}: Pick<PopupParty, 'seat' | 'phone'>): PopupDescriptor<MentionOfHuman> {
   return {
     kind: 'mention',
     due: ({ type, subject, data }) =>
       type === 'mention/created' && data['handle'] === HUMAN_HANDLE ? subject : null,
     settled: ({ type, subject }) =>
       type === 'mention/processed' || type === 'mention/expired' ? subject : null,
+    async pending(tx, limit) {
+      const mentions = await tx.mentions.unprocessedOf(HUMAN_ADDRESSEE, limit);
+      return mentions.map(({ mention_id }) => mention_id);
+    },
     find: findUnprocessed,
     subjectOf: mentionSubject,
     render: async (items, preferences) => mentionPopup(items, preferences),
-    async record(tx, { mention_id }, { outcome }) {
+    async record(tx, { mention_id }, { outcome, reason }) {
+      if (phone !== undefined) return recordPush(tx, mention_id, { seat, outcome, reason });
       const mention = outcome === 'sent' ? await findUnprocessed(tx, mention_id) : undefined;
       if (mention !== undefined) await deliverMentions(tx, [mention], `popup:${seat}`);
     },

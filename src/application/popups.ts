@@ -7,7 +7,7 @@
  */
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
-import type { PopupKind, PopupSubject, Storm, Verdict } from '../domain/popups.ts';
+import type { PopupSubject, Storm, Verdict } from '../domain/popups.ts';
 import {
   breakQuiet,
   breaksQuiet,
@@ -29,6 +29,7 @@ import {
   type PopupParts,
   type PopupParty,
   type PopupResult,
+  preferencesOf,
   promptPopups,
 } from './popup-kinds.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -45,13 +46,13 @@ export const HUNG_DESK_MS = 6_000;
 export const LOST_LEASE_MS = 10_000;
 /** How many subjects one transaction leases or settles. */
 const BATCH = 100;
-/** How many prompts that wait already a party begins with. */
+/** How many subjects of a kind that wait already a phone begins with. */
 const MOST_PENDING = 500;
 
 /** How long this process lets others go first. */
-export async function popupDelay(store: Store, { seat, desk_id, wait }: PopupParty): Promise<number> {
-  // A phone has nobody to let go first.
-  if (wait !== undefined) return 0;
+export async function popupDelay(store: Store, { seat, desk_id, phone }: PopupParty): Promise<number> {
+  // It has nobody to let go first.
+  if (phone !== undefined) return 0;
   if (desk_id === null) return NO_DESK_MS;
   const desks = await store.read((tx) => tx.desks.online(tx.now));
   const focused = desks.filter((desk) => desk.seat === seat && desk.focused);
@@ -61,20 +62,14 @@ export async function popupDelay(store: Store, { seat, desk_id, wait }: PopupPar
 /** Runs until the returned function is called, which removes what is still shown. */
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, notifier, log } = parts;
-  const all = [
+  const queues = [
     createQueue(parts, party, promptPopups(parts, party)),
-    createQueue(parts, party, outreachPopups()),
+    createQueue(parts, party, outreachPopups(party)),
     createQueue(parts, party, mentionPopups(party)),
   ];
-  const queues = all.filter(({ kind }) => party.kinds?.includes(kind) ?? true);
   const following = (async () => {
     const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
-    if (party.shows_pending === true) {
-      const filter = { status: 'pending', limit: MOST_PENDING } as const;
-      const { items } = await store.read((tx) => tx.prompts.list(filter));
-      const ids = items.map(({ ask_id }) => ask_id);
-      for (const queue of queues) if (queue.kind === 'prompt') queue.add(ids);
-    }
+    if (party.phone !== undefined) await Promise.all(queues.map((queue) => queue.addPending()));
     return feed.follow({
       cursor,
       debounce: true,
@@ -103,12 +98,11 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 
 /** The popups of one kind that are due and not leased yet. */
 interface PopupQueue {
-  readonly kind: PopupKind;
   isDue(event: HiveEvent): boolean;
   /** Processes events; what they make due may be leased from `at` on (by performance.now). */
   take(events: readonly HiveEvent[], at: number): void;
-  /** These are due now. */
-  add(ids: readonly string[]): void;
+  /** What waits already is due now. */
+  addPending(): Promise<void>;
   /** Leases nothing more; resolves when nothing is being leased. */
   halt(): Promise<void>;
   readonly board: { clear(): void; drained(): Promise<void> };
@@ -206,9 +200,9 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   }
 
   return {
-    kind,
-    add(ids) {
-      for (const id of ids) due.set(id, performance.now());
+    async addPending() {
+      for (const id of await store.read((tx) => descriptor.pending(tx, MOST_PENDING)))
+        due.set(id, performance.now());
       schedule();
     },
     isDue: (event) => descriptor.due(event) !== null,
@@ -249,9 +243,10 @@ interface Leases<T> {
 async function leasePopups<T>(
   tx: WriteTx,
   ids: readonly string[],
-  { seat, name, answers, preferences_of = seat, wait }: PopupParty,
+  party: PopupParty,
   descriptor: PopupDescriptor<T>,
 ): Promise<Leases<T>> {
+  const { seat, name, answers, phone } = party;
   const scope = { seat, kind: descriptor.kind };
   const standing = await tx.popups.storm(scope);
   const clock = Date.parse(tx.now);
@@ -260,7 +255,7 @@ async function leasePopups<T>(
     for (const id of ids) again.set(id, performance.now() + stormOwnedUntil(standing) - clock);
     return { shown: [], again, storm: false };
   }
-  const preferences = preferencesFrom(await tx.desks.preferences(preferences_of));
+  const preferences = await preferencesOf(tx, party);
   const desks = await tx.desks.online(tx.now);
   const focused = desks.some((desk) => desk.seat === seat && desk.focused);
   const givesWay =
@@ -276,8 +271,9 @@ async function leasePopups<T>(
       if (outcome === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
-    const wait_ms = wait?.(descriptor.subjectOf(item), { preferences, desks }) ?? 0;
-    if (wait_ms > 0) {
+    const moment = { kind: scope.kind, preferences, desks, now: tx.now };
+    const wait_ms = phone === undefined ? 0 : phone.wait(descriptor.subjectOf(item), moment);
+    if (wait_ms !== null && wait_ms > 0) {
       again.set(id, performance.now() + wait_ms);
       continue;
     }
@@ -290,7 +286,10 @@ async function leasePopups<T>(
       if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
-    const verdict = await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
+    const verdict: Verdict =
+      wait_ms === null
+        ? { show: false, reason: 'focused' }
+        : await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
     const result = { outcome: 'suppressed', reason: verdict.show ? null : verdict.reason } as const;
     if (verdict.show) shown.push(item);
     else await recordPopupOutcome(tx, item, { descriptor, seat, result });

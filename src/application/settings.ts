@@ -1,10 +1,12 @@
 /** Settings as a human reads and sets them (domain/settings.ts), and what all ways of setting them share. */
+import type { Device } from '../domain/devices.ts';
 import { EVERY_SEAT } from '../domain/humans.ts';
 import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import {
   changeStored,
   DEFAULT_STORE_SETTINGS,
   fromEnvironment,
+  isOfPhones,
   type Origin,
   oldVariables,
   originOf,
@@ -42,6 +44,8 @@ export const NOBODY = { by: null, pid: null, from: null } as const;
 export interface SettingsService {
   /** Every setting, with its value at a seat. */
   list(seat: string): Promise<StoredSetting[]>;
+  /** What a phone may have of its own, with the values that apply there: its own, else those of the seat at which it was paired. */
+  ofPhone(phone: Pick<Device, 'device_id' | 'seat'>): Promise<StoredSetting[]>;
   /** Sets one; null restores the default. Returns it with its new value. */
   set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;
   /** The values that apply at a seat. */
@@ -56,6 +60,21 @@ export function createSettings(store: Store, env: Environment): SettingsService 
       store.read(async (tx) => {
         const found: StoredSetting[] = [];
         for (const setting of SETTINGS) found.push(await settingAt(tx, setting, seat, env));
+        return found;
+      }),
+
+    ofPhone: ({ device_id, seat }) =>
+      store.read(async (tx) => {
+        const found: StoredSetting[] = [];
+        for (const setting of SETTINGS.filter(isOfPhones)) {
+          const own = await settingAt(tx, setting, device_id, env);
+          const inherited = seat === null ? own : await settingAt(tx, setting, seat, env);
+          found.push(
+            own.origin !== 'default' || inherited.origin === 'default'
+              ? own
+              : { ...inherited, origin: 'inherited' },
+          );
+        }
         return found;
       }),
 

@@ -2,8 +2,16 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { StoredSetting } from '../application/settings.ts';
+import type { Device } from '../domain/devices.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { type Origin, parseSetting, type Setting, settingNamed, showSetting } from '../domain/settings.ts';
+import {
+  isOfPhones,
+  type Origin,
+  parseSetting,
+  type Setting,
+  settingNamed,
+  showSetting,
+} from '../domain/settings.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { terminalName } from '../infrastructure/platform/processes.ts';
 import { refuseAgents } from './actor.ts';
@@ -14,6 +22,7 @@ import { ACTION, CONFIG } from './sentences.ts';
 
 interface ConfigOptions extends Format {
   unset?: boolean;
+  phone?: string;
 }
 
 export function defineConfig(command: Command): void {
@@ -21,6 +30,7 @@ export function defineConfig(command: Command): void {
     .argument('[key]', 'the setting; without one, all of them')
     .argument('[value]', 'what to set it to; without one, it is shown')
     .option('--unset', 'go back to the default')
+    .option('--phone <phone>', 'the settings of a phone, in place of yours')
     .option('--json', 'print JSON')
     .action((key: string | undefined, value: string | undefined, options: ConfigOptions) =>
       withHive(options, (hive) => config(hive, key, value, options)),
@@ -31,21 +41,30 @@ async function config(
   hive: Hive,
   key: string | undefined,
   value: string | undefined,
-  { unset = false, json = false }: ConfigOptions,
+  { unset = false, json = false, phone: given }: ConfigOptions,
 ): Promise<ExitCode> {
+  const phone = given === undefined ? null : await hive.devices.find(given);
   if (unset && key === undefined) throw invalidInput(CONFIG.unsetNeedsKey);
   if (unset && value !== undefined) throw invalidInput(CONFIG.valueOrUnset);
-  if (key === undefined) return showAll(hive, json);
+  if (key === undefined) return showAll(hive, phone, json);
   const setting = settingNamed(key);
-  if (value === undefined && !unset) return showOne(hive, setting, json);
+  if (phone !== null && !isOfPhones(setting)) throw invalidInput(CONFIG.notOfPhones(setting.key));
+  if (value === undefined && !unset) return showOne(hive, setting, { phone, json });
   await refuseAgents(hive, ACTION.settings);
-  return set(hive, setting, value ?? null, json);
+  return set(hive, setting, value ?? null, { phone, json });
+}
+
+/** `phone`: whose settings these are; null: those of this seat. */
+type Place = { phone: Device | null; json: boolean };
+
+function settingsAt(hive: Hive, phone: Device | null): Promise<StoredSetting[]> {
+  return phone === null ? hive.settings.list(thisSeat()) : hive.settings.ofPhone(phone);
 }
 
 const ORIGINS: Readonly<Record<Origin, string>> = CONFIG.origins;
 
-async function showAll(hive: Hive, json: boolean): Promise<ExitCode> {
-  const settings = await hive.settings.list(thisSeat());
+async function showAll(hive: Hive, phone: Device | null, json: boolean): Promise<ExitCode> {
+  const settings = await settingsAt(hive, phone);
   if (json) printJson({ settings });
   else
     printRows([
@@ -55,8 +74,8 @@ async function showAll(hive: Hive, json: boolean): Promise<ExitCode> {
   return EXIT.done;
 }
 
-async function showOne(hive: Hive, { key }: Setting, json: boolean): Promise<ExitCode> {
-  const setting = (await hive.settings.list(thisSeat())).find((one) => one.key === key);
+async function showOne(hive: Hive, { key }: Setting, { phone, json }: Place): Promise<ExitCode> {
+  const setting = (await settingsAt(hive, phone)).find((one) => one.key === key);
   if (setting === undefined) throw invalidInput(CONFIG.unknown(key));
   if (json) printJson({ setting });
   else {
@@ -69,22 +88,31 @@ async function showOne(hive: Hive, { key }: Setting, json: boolean): Promise<Exi
 /** Where a value comes from, in a sentence. */
 function source({ key, value, origin, emacs, variable, default: fallback }: StoredSetting): string {
   if (origin === 'default') return CONFIG.isDefault;
+  if (origin === 'inherited') return CONFIG.byPairing;
   if (origin === 'environment') return CONFIG.byVariable(variable, key, showSetting(value));
   return origin === 'emacs'
     ? CONFIG.byEmacs(emacs, showSetting(fallback))
     : CONFIG.byConfig(showSetting(fallback));
 }
 
-async function set(hive: Hive, setting: Setting, value: string | null, json: boolean): Promise<ExitCode> {
-  const seat = thisSeat();
+async function set(
+  hive: Hive,
+  setting: Setting,
+  value: string | null,
+  { phone, json }: Place,
+): Promise<ExitCode> {
+  const find = async (): Promise<StoredSetting | undefined> =>
+    (await settingsAt(hive, phone)).find(({ key }) => key === setting.key);
+  const seat = phone?.device_id ?? thisSeat();
   const now = new Date().toISOString();
   const parsed = value === null ? null : parseSetting(setting, value, now);
-  const before = (await hive.settings.list(seat)).find(({ key }) => key === setting.key);
-  const after = await hive.settings.set(setting, parsed, seat, 'cli', {
+  const before = await find();
+  const stored = await hive.settings.set(setting, parsed, seat, 'cli', {
     by: humanName(process.env),
     pid: process.pid,
     from: terminalName(),
   });
+  const after = (await find()) ?? stored;
   if (json) printJson({ setting: after });
   else print(CONFIG.set(after.key, showSetting(after.value)));
   if (after.origin === 'environment') remark(CONFIG.variableWins(after.variable));

@@ -4,7 +4,8 @@ import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from '../adapters/pho
 import type { Hive } from '../application/hive.ts';
 import { type Device, PAIRING_MS } from '../domain/devices.ts';
 import { HiveError } from '../domain/errors.ts';
-import { humanName } from '../infrastructure/platform/paths.ts';
+import { foldName } from '../domain/humans.ts';
+import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { terminalProgram } from '../infrastructure/platform/person.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { humanCommands } from './actor.ts';
@@ -51,8 +52,10 @@ export function definePhone(command: Command): void {
 
 async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode> {
   requireTerminal();
-  const human = by ?? humanName(process.env);
-  const { code, address, warning } = await invite(hive, { human, url: url ?? null });
+  const own = humanName(process.env);
+  const human = by ?? own;
+  const seat = foldName(human) === foldName(own) ? thisSeat() : null;
+  const { code, address, warning } = await invite(hive, { human, seat, url: url ?? null });
   if (warning !== null) remark(warning);
   // With --json stdout has the result only.
   const say = (text: string): void =>

@@ -294,9 +294,18 @@ export const CONFIG = {
   unsetNeedsKey: '--unset needs the KEY of a setting.',
   valueOrUnset: 'Give a VALUE or --unset, not both.',
   unknown: (key: string): string => `There is no setting "${key}". hive config lists them.`,
-  origins: { default: 'default', stored: 'stored', emacs: 'Emacs', environment: 'environment' },
+  origins: {
+    default: 'default',
+    stored: 'stored',
+    emacs: 'Emacs',
+    environment: 'environment',
+    inherited: 'seat',
+  },
   described: (text: string, origin: string): string => `${text}. ${origin}`,
   isDefault: 'This is the default.',
+  byPairing: 'The phone has it from the seat at which it was paired.',
+  notOfPhones: (key: string): string =>
+    `A phone has no ${key} of its own. hive config --phone PHONE lists what it may have.`,
   byVariable: (variable: string | null, key: string, value: string): string =>
     `Set by the environment variable ${variable}, which the next release will ignore. Store it instead with: hive config ${key} ${value}`,
   byEmacs: (option: string | null, fallback: string): string =>

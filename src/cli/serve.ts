@@ -217,7 +217,7 @@ async function startInbox(
     import('../infrastructure/push/vapid.ts'),
   ]);
   const push = createWebPush({ keys: vapidKeys(pushKeyFile(process.env)) });
-  const stopPhones = hive.startPhones(push, { seat: thisSeat(), name: `inbox:${hostname()}:${process.pid}` });
+  const stopPhones = hive.startPhones(push, { name: `inbox:${hostname()}:${process.pid}` });
   const inbox = createInbox(hive, {
     assets: assetsAt(INBOX_PATH, new Map(files)),
     hosts,

@@ -27,6 +27,8 @@ export interface Device {
   push: PushTarget | null;
   /** Why notifications no longer reach it, as a sentence; null while they do. */
   push_failed: string | null;
+  /** The seat at which its human has paired it: its preferences are those of this seat, except for its own. Null: none. */
+  seat: string | null;
 }
 
 /** A subscription to Web Push, as the browser gives it. */
@@ -44,6 +46,8 @@ export interface Pairing {
   expires_at: string;
   /** The device that has used it; null until then. */
   device_id: string | null;
+  /** The seat of that human; null if another human pairs the device. */
+  seat: string | null;
 }
 
 /** How long a pairing code can be used. */
@@ -79,11 +83,11 @@ export function shownCode(code: string): string {
 }
 
 export function createPairing(
-  { code_digest, human }: Pick<Pairing, 'code_digest' | 'human'>,
+  { code_digest, human, seat }: Pick<Pairing, 'code_digest' | 'human' | 'seat'>,
   now: string,
 ): Pairing {
   const expires_at = new Date(Date.parse(now) + PAIRING_MS).toISOString();
-  return { code_digest, human, expires_at, device_id: null };
+  return { code_digest, human, expires_at, device_id: null, seat };
 }
 
 /** Whether a device may still use this code. */
@@ -93,7 +97,7 @@ export function isUsable({ device_id, expires_at }: Pairing, now: string): boole
 
 /** A device that has just used a pairing code. @throws HiveError `invalid_input` for a name or key that is not valid. */
 export function createDevice(
-  { device_id, name, key, human }: Pick<Device, 'device_id' | 'name' | 'key' | 'human'>,
+  { device_id, name, key, human, seat }: Pick<Device, 'device_id' | 'name' | 'key' | 'human' | 'seat'>,
   now: string,
 ): Device {
   if (!PUBLIC_KEY.test(key)) throw invalidInput('The key of a device is 32 bytes in base64url.');
@@ -108,6 +112,7 @@ export function createDevice(
     seen_at: null,
     push: null,
     push_failed: null,
+    seat,
   };
 }
 

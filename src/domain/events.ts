@@ -53,6 +53,7 @@ export const EVENT_TYPES = [
   'outreach/handed',
   'outreach/delivered',
   'popup/storm',
+  'push/failed',
   'stop/held',
   'stop/let_go',
   'loop/tripped',

@@ -36,6 +36,8 @@ export type Verdict = { show: true } | { show: false; reason: SuppressReason };
 export interface Popup {
   /** `outreach`: a ping or a card. `mention`: of the human. `notice`: about a popup, not about something new. */
   kind: 'prompt' | 'storm' | 'outreach' | 'mention' | 'notice';
+  /** The id of the one thing that it is about; null for several. */
+  subject: string | null;
   title: string;
   body: string;
   urgency: Urgency;
@@ -50,6 +52,13 @@ export interface Popup {
   count: number;
   /** Those of them that are prompts, most urgent first. */
   prompts: readonly Prompt[];
+}
+
+/** The screen of the inbox that shows what a popup is about: what follows `#/` in its address. */
+export function screenOf({ kind, subject }: Pick<Popup, 'kind' | 'subject'>): string {
+  if (kind === 'outreach') return 'reports';
+  if (kind === 'mention') return 'messages';
+  return subject === null ? '' : `ask/${subject}`;
 }
 
 /** No notification server shows more buttons than this well. */
@@ -133,6 +142,7 @@ export function promptPopup(
   return {
     ...commonOf(preferences, openable),
     kind: 'prompt',
+    subject: prompt.ask_id,
     title: excerpt(`${sourcePrefix(source)}${agent}${asks} · ${project}${topic}`, TITLE_LENGTH),
     body:
       card === undefined
@@ -186,6 +196,7 @@ export function stormPopup(
   return {
     ...commonOf(preferences, openable),
     kind: 'storm',
+    subject: null,
     title: `${prompts.length} questions wait for you`,
     body: shown.join('\n'),
     urgency: sorted[0]?.urgency ?? 'normal',
@@ -200,6 +211,7 @@ export function noticePopup(prompt: Prompt, sentence: string, preferences: Popup
   return {
     ...commonOf(preferences, false),
     kind: 'notice',
+    subject: prompt.ask_id,
     title: excerpt(`About your answer to ${prompt.agent} · ${prompt.project}`, TITLE_LENGTH),
     body: excerpt(sentence, BODY_LENGTH),
     urgency: 'normal',
@@ -284,6 +296,7 @@ export function mentionPopup(
 ): Popup {
   return {
     kind: 'mention',
+    subject: mentions.length === 1 ? mentions[0].mention_id : null,
     ...(mentions.length === 1 ? wordsOfOne(mentions[0]) : wordsOfMany(mentions)),
     urgency: mentions.some((mention) => mention.priority === 'urgent') ? 'critical' : 'normal',
     buttons: [],
@@ -341,6 +354,7 @@ export function outreachPopup(item: Outreach, preferences: PopupPreferences): Po
   const { kind, source, agent, project, message } = item;
   return {
     kind: 'outreach',
+    subject: item.outreach_id,
     title: excerpt(`${sourcePrefix(source)}${agent} · ${project}`, TITLE_LENGTH),
     body: kind === 'card' ? cardPopupText(item, BODY_LENGTH) : excerpt(message ?? '', BODY_LENGTH),
     urgency: urgencyOf(item),
@@ -363,6 +377,7 @@ export function outreachStormPopup(items: readonly Outreach[], preferences: Popu
   if (items.length > NAMED) lines.push(`and ${items.length - NAMED} more`);
   return {
     kind: 'outreach',
+    subject: null,
     title: `${items.length} messages from agents`,
     body: lines.join('\n'),
     urgency: items.some(({ critical }) => critical) ? 'critical' : 'normal',

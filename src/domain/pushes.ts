@@ -2,7 +2,7 @@
  * Pushes: what a phone is notified of through Web Push, and when. Pure. A push is a popup of the device (popups.ts), so
  * whether it is shown at all, and storms, are decided there. The service worker of the page shows it.
  */
-import type { Popup } from './popups.ts';
+import { type Popup, type PopupKind, screenOf } from './popups.ts';
 import type { Preferences } from './preferences.ts';
 import type { Urgency } from './prompts.ts';
 import { excerpt, revealed } from './text.ts';
@@ -16,8 +16,12 @@ export interface PushMessage {
 /** A notification on the phone. One with the same tag takes its place. */
 export interface PushedPopup {
   tag: string;
-  /** The prompt that a tap opens; null for a storm. */
+  /** What it is about; `storm`: many questions and permissions. */
+  kind: 'question' | 'permission' | 'storm' | 'outreach' | 'mention';
+  /** The prompt that it is about, if it is about one. */
   ask_id: string | null;
+  /** The screen of the page that a tap opens. */
+  screen: string;
   agent: string | null;
   title: string;
   body: string;
@@ -46,16 +50,19 @@ const LONGEST_BODY = 300;
  */
 export const MOST_PUSH_BYTES = 3_500;
 const DAY_S = 86_400;
-/** The tag of the one notification for many prompts. */
-export const STORM_TAG = 'storm';
+/** The tag of the one notification for many of a kind. */
+export const STORM_TAGS = { prompt: 'storm', outreach: 'outreach-storm', mention: 'mention-storm' } as const;
 
 /** The push of a popup. */
-export function pushOf({ title, body, buttons, urgency, count, prompts }: Popup): PushMessage {
-  const [prompt] = prompts;
-  const single = count === 1 && prompt !== undefined ? prompt : null;
+export function pushOf(popup: Popup): PushMessage {
+  const { kind, subject, title, body, buttons, urgency, prompts } = popup;
+  const single = subject === null ? null : (prompts[0] ?? null);
+  const about = kind === 'outreach' || kind === 'mention' ? kind : 'prompt';
   const show: PushedPopup = {
-    tag: single?.ask_id ?? STORM_TAG,
+    tag: subject ?? STORM_TAGS[about],
+    kind: about === 'prompt' ? (single?.kind ?? 'storm') : about,
     ask_id: single?.ask_id ?? null,
+    screen: screenOf(popup),
     agent: single === null ? null : revealed(excerpt(single.agent, LONGEST_BUTTON)),
     title: revealed(excerpt(title, LONGEST_TITLE)),
     body: revealed(lines(body)),
@@ -65,9 +72,9 @@ export function pushOf({ title, body, buttons, urgency, count, prompts }: Popup)
   return { show: shortened(show), close: [] };
 }
 
-/** Takes back what was shown under a tag. */
-export function closingOf(tag: string): PushMessage {
-  return { show: null, close: [tag] };
+/** Takes back what was shown under these tags. */
+export function closingOf(tags: readonly string[]): PushMessage {
+  return { show: null, close: tags };
 }
 
 /** A storm's popup has a line for each agent. */
@@ -106,7 +113,7 @@ function bytesOf(message: PushMessage): number {
 
 /** How a push is to be delivered. What is taken back takes the place of what the phone has not got yet. */
 export function deliveryOf({ show, close }: PushMessage): PushDelivery {
-  const tag = show?.tag ?? close[0] ?? '';
+  const tag = show?.tag ?? (close.length === 1 ? (close[0] ?? '') : '');
   return {
     ttl_s: DAY_S,
     urgency: show?.critical === true ? 'high' : 'normal',
@@ -124,14 +131,25 @@ export interface Attendance {
   last_ms: number | null;
 }
 
-/** In how many ms something may be pushed; 0 is now. `now_ms` is of a clock that nobody sets. */
+/** What may be pushed, how long ago it was created, and what is known of the desks. */
+export interface PushCase {
+  kind: PopupKind;
+  urgency: Urgency;
+  age_ms: number;
+  attendance: Attendance;
+}
+
+/**
+ * In how many ms something may be pushed; 0 is now. Null is never: a ping or a card that came while its human was at a desk,
+ * or before they came back to one, was announced there, and nothing about it stays open. `now_ms` is of a clock that nobody sets.
+ */
 export function msUntilPush(
-  urgency: Urgency,
+  { kind, urgency, age_ms, attendance: { attended, last_ms } }: PushCase,
   { phone_after }: Pick<Preferences, 'phone_after'>,
-  { attended, last_ms }: Attendance,
   now_ms: number,
-): number {
-  if (urgency === 'critical') return 0;
+): number | null {
+  if (urgency === 'critical' || phone_after === 0) return 0;
+  if (kind === 'outreach' && (attended || (last_ms !== null && now_ms - last_ms <= age_ms))) return null;
   const after = phone_after * 1000;
   if (attended) return after;
   return last_ms === null ? 0 : Math.max(0, last_ms + after - now_ms);

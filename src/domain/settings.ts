@@ -307,6 +307,22 @@ export const AUTHORITY: Readonly<
   permission_rules: null,
 };
 
+/** What matters to notifications on a phone. */
+const OF_PHONES: ReadonlySet<SettingKey> = new Set<SettingKey>([
+  'notify_when',
+  'do_not_disturb',
+  'quiet_hours',
+  'quiet_criticals',
+  'muted_projects',
+  'muted_agents',
+  'phone_after',
+]);
+
+/** Whether a phone may have its own value of this setting. */
+export function isOfPhones({ key }: Pick<Setting, 'key'>): boolean {
+  return OF_PHONES.has(key);
+}
+
 /** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
 export function settingNamed(name: string): Setting {
   const key = name.replaceAll('-', '_');
@@ -396,7 +412,7 @@ export function showSetting(value: unknown): string {
 /** Who has set each stored value. */
 export type SetBy = 'emacs' | 'cli';
 /** Where a value comes from: nobody has set it, somebody has in a shell, an Emacs has, or an old variable says so. */
-export type Origin = 'default' | 'stored' | 'emacs' | 'environment';
+export type Origin = 'default' | 'stored' | 'emacs' | 'environment' | 'inherited';
 
 /** The key under which the stored preferences record who has set which of them. No setting has this name. */
 const SET_BY = 'set_by';

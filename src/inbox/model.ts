@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
-import { STORM_TAG } from '../domain/pushes.ts';
+import { type PushedPopup, STORM_TAGS } from '../domain/pushes.ts';
 import type { Session } from '../domain/sessions.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
@@ -175,18 +175,37 @@ export async function dismissEntry({ number = 0 }: OutboxEntry): Promise<void> {
   await readOutbox();
 }
 
-/** Removes notifications of what no longer waits: the server may have been away when it was answered. */
-async function closeSettled(pending: ReadonlyMap<string, unknown>): Promise<void> {
+type PushedKind = PushedPopup['kind'];
+
+/** Removes notifications of this phone. Those that an older page has shown are of questions. */
+async function closeShown(isOver: (kind: PushedKind, tag: string) => boolean): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
-  for (const shown of (await registration?.getNotifications()) ?? [])
-    if (shown.tag === STORM_TAG ? pending.size === 0 : !pending.has(shown.tag)) shown.close();
+  for (const shown of (await registration?.getNotifications()) ?? []) {
+    const { kind = 'question' } = (shown.data ?? {}) as { kind?: PushedKind };
+    if (isOver(kind, shown.tag)) shown.close();
+  }
 }
+
+/** Removes those of what no longer waits: the server may have been away when it was answered. */
+async function closeSettled({ prompts, mentions }: State): Promise<void> {
+  const open = new Set([...(prompts?.keys() ?? []), ...mentions.map(({ mention_id }) => mention_id)]);
+  // Of many mentions, not all are read.
+  const areMentionsKnown = mentions.length < MOST_SHOWN;
+  await closeShown((kind, tag) => {
+    if (kind === 'outreach' || (kind === 'mention' && !areMentionsKnown)) return false;
+    if (tag === STORM_TAGS.mention) return mentions.length === 0;
+    return tag === STORM_TAGS.prompt ? prompts?.size === 0 : !open.has(tag);
+  });
+}
+
+/** Removes the notifications of pings and cards: their screen shows them. */
+export const closeOutreach = (): Promise<void> => closeShown((kind) => kind === 'outreach');
 
 /** What waits is on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
   await readPrompts();
-  void closeSettled(state.prompts ?? new Map()).catch(() => undefined);
   await Promise.all([readSessions(), readMessages(), readMentions(), readOutreach()]);
+  void closeSettled(state).catch(() => undefined);
 }
 
 /** Reads what a notification is about. Several at once are read once. */

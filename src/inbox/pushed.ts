@@ -32,10 +32,7 @@ const ICON = '/inbox/icon-192.png';
 export const SYNC_TAG = 'hive-outbox';
 
 /** What a notification remembers for the moment when it is pressed. */
-interface Kept {
-  ask_id: string | null;
-  buttons: readonly string[];
-}
+interface Kept extends Pick<PushedPopup, 'ask_id' | 'buttons' | 'kind' | 'screen'> {}
 
 async function ownDevice(): Promise<OwnDevice | undefined> {
   return (await storage()).get('device', 'own');
@@ -50,8 +47,18 @@ export async function pushed(text: string): Promise<void> {
   await sendOutbox().catch(() => undefined);
 }
 
-async function showPopup({ tag, ask_id, title, body, buttons, critical }: PushedPopup): Promise<void> {
-  const kept: Kept = { ask_id, buttons };
+/** Not a number: an option is its index. */
+const OPEN = 'open';
+
+/** A question whose options do not fit has one button, which opens it. */
+function actionsOf({ kind, buttons }: PushedPopup): { action: string; title: string }[] {
+  if (buttons.length > 0) return buttons.map((title, index) => ({ action: String(index), title }));
+  return kind === 'question' ? [{ action: OPEN, title: WORDS.answerThere }] : [];
+}
+
+async function showPopup(show: PushedPopup): Promise<void> {
+  const { tag, kind, ask_id, screen, title, body, buttons, critical } = show;
+  const kept: Kept = { kind, ask_id, screen, buttons };
   await registration.showNotification(title, {
     body,
     tag,
@@ -61,7 +68,7 @@ async function showPopup({ tag, ask_id, title, body, buttons, critical }: Pushed
     dir: 'auto',
     requireInteraction: critical,
     renotify: true,
-    actions: buttons.map((label, index) => ({ action: String(index), title: label })),
+    actions: actionsOf(show),
   });
 }
 
@@ -71,12 +78,12 @@ async function takeBack(tag: string, isAll: boolean): Promise<void> {
   for (const shown of await registration.getNotifications({ tag })) shown.close();
 }
 
-/** A notification was pressed: a button answers, anything else opens the page. */
+/** A notification was pressed: the button of an option answers, anything else opens the page. */
 export async function pressed(notification: Notification, action: string): Promise<void> {
   notification.close();
-  const { ask_id, buttons } = (notification.data ?? { ask_id: null, buttons: [] }) as Kept;
+  const { ask_id = null, buttons = [], screen = '' } = (notification.data ?? {}) as Partial<Kept>;
   const label = action === '' ? undefined : buttons[Number(action)];
-  if (ask_id === null || label === undefined) return openPage(ask_id);
+  if (ask_id === null || label === undefined) return openPage(screen);
   await queue({
     kind: 'answer',
     ask_id,
@@ -120,7 +127,7 @@ function textOf(answer: string, fate: OutboxEntry['fate']): string | null {
 }
 
 async function say(ask_id: string, body: string): Promise<void> {
-  const kept: Kept = { ask_id, buttons: [] };
+  const kept: Kept = { kind: 'question', ask_id, screen: `ask/${ask_id}`, buttons: [] };
   await registration.showNotification(WORDS.title, {
     tag: ask_id,
     icon: ICON,
@@ -130,8 +137,8 @@ async function say(ask_id: string, body: string): Promise<void> {
   });
 }
 
-async function openPage(ask_id: string | null): Promise<void> {
-  const url = ask_id === null ? '/inbox#/' : `/inbox#/ask/${ask_id}`;
+async function openPage(screen: string): Promise<void> {
+  const url = `/inbox#/${screen}`;
   const [open] = await clients.matchAll({ type: 'window', includeUncontrolled: true });
   const moved = await open?.navigate(url).catch(() => null);
   if (moved === null || moved === undefined) await clients.openWindow(url);

@@ -6,7 +6,7 @@ import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Session } from '../domain/sessions.ts';
 import { randomId } from './keys.ts';
-import { ask, flush, type MentionShown, type State } from './model.ts';
+import { ask, closeOutreach, flush, type MentionShown, type State } from './model.ts';
 import { queue } from './outbox.ts';
 import { storeTime } from './server.ts';
 import { Markdown, Plain } from './text.tsx';
@@ -205,6 +205,15 @@ function Compose({
 // ---- Cards and reports ----
 
 export function ReportsScreen({ inbox }: { inbox: State }): VNode {
+  // Whoever looks at this screen needs their notifications no more.
+  useEffect(() => {
+    const looked = (): void => {
+      if (!document.hidden) closeOutreach().catch(() => undefined);
+    };
+    looked();
+    document.addEventListener('visibilitychange', looked);
+    return () => document.removeEventListener('visibilitychange', looked);
+  }, [inbox.outreach]);
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.reports}</h1>

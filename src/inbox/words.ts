@@ -30,6 +30,7 @@ export const WORDS = {
   addedByAgent: 'Added by the agent',
   chooseSeveral: 'You can choose several.',
   answer: 'Answer',
+  answerThere: 'Answer…',
   ownWords: 'Answer in your own words',
   comment: 'Add a comment',
   send: 'Send',

@@ -2,7 +2,8 @@
  * A checker of histories (`history.ts`) that shares no code with Hive nor with the other checks, and reads nothing but the
  * history: is there one order of all operations on a prompt, each at some time between its invocation and its completion, that
  * explains everything that anybody was told? The search is that of Wing and Gong: prompts are independent of each other, so
- * each is searched alone.
+ * each is searched alone. A search may take exponentially many steps where there is no order, so it is bounded: a prompt
+ * whose search is given up is undecided, which counts as a violation.
  *   node test/chaos/linearizable.ts FILE
  */
 import { readFileSync } from 'node:fs';
@@ -46,7 +47,12 @@ export interface Finding {
 
 const ABSENT: State = { status: 'absent', decision: null, late: null, outcomes: new Map() };
 
-export function checkHistory(lines: readonly Line[]): Finding {
+/** The most steps for one prompt. A search that ends takes a few hundred. */
+const MOST_STEPS = 20_000;
+/** After so many prompts without an order, or undecided, the others are left out: that the store failed is certain by then. */
+const MOST_STUCK = 20;
+
+export function checkHistory(lines: readonly Line[], most_steps: number = MOST_STEPS): Finding {
   const violations: string[] = [];
   const subjects = new Map<string, Subject>();
   const subjectOf = (ask_id: string): Subject => {
@@ -75,11 +81,18 @@ export function checkHistory(lines: readonly Line[]): Finding {
           subjectOf(ask_id).acts.push({ ...span, ...reading('absent', {}, 'the store does not have it') });
   }
   let looked_at = 0;
+  let [stuck, left] = [0, subjects.size];
   for (const [ask_id, subject] of subjects) {
+    if (stuck === MOST_STUCK) break;
+    left -= 1;
     looked_at += subject.acts.length;
-    const stuck = unexplained(subject);
-    if (stuck !== null) violations.push(`No order explains ${ask_id}: ${stuck}`);
+    const why = unexplained(subject, most_steps);
+    if (why === null) continue;
+    stuck += 1;
+    const finding = why.undecided ? `Undecided after ${most_steps} steps for` : 'No order explains';
+    violations.push(`${finding} ${ask_id}: ${why.says}`);
   }
+  if (left > 0) violations.push(`${left} more prompts were not searched.`);
   return { looked_at, violations };
 }
 
@@ -258,8 +271,15 @@ function reading(status: string, { decision, late, text }: Contents, says: strin
 
 // ---- The search ----
 
-/** Null where an order was found; else the operations that no order gets past, in words. */
-function unexplained({ acts, expires }: Subject): string | null {
+interface Stuck {
+  /** The search was given up: there may be an order. */
+  undecided: boolean;
+  /** The operations that no order gets past, as far as was searched. */
+  says: string;
+}
+
+/** Null where an order was found. */
+function unexplained({ acts, expires }: Subject, most_steps: number): Stuck | null {
   const ordered = acts.toSorted((one, other) => one.from - other.from);
   const tried = new Set<string>();
   let furthest: { count: number; state: State; left: readonly Act[] } = {
@@ -269,9 +289,10 @@ function unexplained({ acts, expires }: Subject): string | null {
   };
   type Place = { state: State; left: readonly Act[] };
   const stack: Place[] = [{ state: ABSENT, left: ordered }];
-  for (;;) {
-    const place = stack.pop();
-    if (place === undefined) break;
+  let undecided = false;
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    undecided = tried.size === most_steps;
+    if (undecided) break;
     const { state } = place;
     let { left } = place;
     // A read that fits changes nothing, so taking it at once is never wrong.
@@ -282,7 +303,8 @@ function unexplained({ acts, expires }: Subject): string | null {
       left = left.filter((act) => act !== fitting);
     }
     if (left.every(({ to }) => to === Number.POSITIVE_INFINITY)) return null;
-    const outcomes = [...state.outcomes].map((pair) => pair.join('=')).join(',');
+    const pairs = [...state.outcomes].map((pair) => pair.join('='));
+    const outcomes = pairs.toSorted().join(',');
     const name = `${left.map(({ from }) => from).join(',')} ${state.status} ${state.decision} ${state.late} ${outcomes}`;
     if (tried.has(name)) continue;
     tried.add(name);
@@ -300,9 +322,8 @@ function unexplained({ acts, expires }: Subject): string | null {
   }
   const { state, left } = furthest;
   const stands = `it was ${state.status}${state.decision === null ? '' : ` with "${state.decision}"`}${state.late === null ? '' : `, late "${state.late}"`}`;
-  return `${stands}, and then somebody ${dueIn(left)
-    .map(({ says, from }) => `${says} (line ${from})`)
-    .join('; ')}.`;
+  const due = dueIn(left).map(({ says, from }) => `${says} (line ${from})`);
+  return { undecided, says: `${stands}, and then somebody ${due.join('; ')}.` };
 }
 
 /** Those that may be next: no other one was completed before they were invoked. */

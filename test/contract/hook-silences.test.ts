@@ -215,7 +215,7 @@ test('whatever happens in between, a hook says and records what one without memo
     }),
     { numRuns: 40 },
   );
-}, 60_000);
+});
 
 describe('what changes without an event is not missed', () => {
   const read = (n: number): Record<string, unknown> =>

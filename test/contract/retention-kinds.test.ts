@@ -48,7 +48,13 @@ it('removes a revoked device, and pairing codes that ended long ago', async () =
   await hive.devices.revoke('revoked', 'ada');
   grow(store, DAYS + 1);
   await hive.store.write((tx) =>
-    tx.devices.putPairing({ code_digest: 'open', human: 'ada', expires_at: tx.now, device_id: null }),
+    tx.devices.putPairing({
+      code_digest: 'open',
+      human: 'ada',
+      expires_at: tx.now,
+      device_id: null,
+      seat: null,
+    }),
   );
   expect(await hive.retention.preview(DAYS)).toMatchObject({ devices: 1, pairings: 2 });
   expect(await hive.retention.sweep(DAYS)).toMatchObject({ devices: 1, pairings: 2 });

@@ -18,7 +18,7 @@ let env: Environment;
 beforeAll(async () => {
   installed = await installRelease();
   ({ folder, project, env } = installed);
-}, 180_000);
+});
 
 afterAll(() => installed.remove());
 
@@ -129,9 +129,7 @@ await hive.close();
   });
 });
 
-test('in an empty Emacs: what an agent asked over MCP is answered there, and the agent polls it', {
-  timeout: 60_000,
-}, async () => {
+test('in an empty Emacs: what an agent asked over MCP is answered there, and the agent polls it', async () => {
   const transport = new StdioClientTransport({
     // The client of an agent is a separate process, not this test, which starts the human's Emacs.
     command: '/bin/sh',
@@ -170,7 +168,7 @@ describe('an Emacs with nothing but the package', () => {
     );
   });
 
-  test('is installed by package.el, with autoloads for every command', { timeout: 120_000 }, async () => {
+  test('is installed by package.el, with autoloads for every command', async () => {
     const packages = `(progn (require 'package) (setq package-user-dir ${lisp(join(folder, 'elpa'))}))`;
     const out = await inEmacs(`(progn ${packages} (package-initialize)
       (with-current-buffer (dired-noselect ${lisp(place())}) (package-install-from-buffer))
@@ -188,9 +186,7 @@ describe('an Emacs with nothing but the package', () => {
     expect(later).toMatch(/^\(nil \((?:t ){11}t\)\)hive-next#s\(transient-prefix/);
   });
 
-  test('M-x hive-install-sidecar installs the tarball, starts it, and is connected', {
-    timeout: 180_000,
-  }, async () => {
+  test('M-x hive-install-sidecar installs the tarball, starts it, and is connected', async () => {
     const home = join(folder, 'by-emacs');
     // As from a package archive: there is no program beside it.
     const alone = join(folder, 'alone/elisp');

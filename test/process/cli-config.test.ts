@@ -1,6 +1,7 @@
 /** `hive config`: values, their origins, and that an agent cannot set them. */
 import { describe, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
+import { newKey } from '../support/devices.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -24,6 +25,34 @@ describe('hive config', () => {
         scope: 'everywhere',
       }),
     );
+  });
+
+  test('shows and sets what a phone has of its own, over what its seat has', async () => {
+    const store = tempStore();
+    const person = shell(store);
+    const hive = await openTestHive(store);
+    const { code } = await hive.devices.invite('bob', 'bob@test');
+    await hive.devices.pair({ code, name: 'Phone', key: newKey().key });
+    await hive.desks.setPreferences('bob@test', { quiet_hours: { from: '22:00', to: '07:30' } });
+    const config = (...args: string[]) => person.hive('config', '--phone', 'Phone', ...args);
+    expect((await config()).out).toMatch(/^quiet_hours +22:00-07:30 +seat +the time of day/m);
+    expect((await config()).out).not.toContain('stop_guard');
+    expect((await config('phone_after', '0')).out).toBe('phone_after: 0\n');
+    expect((await config('quiet_hours', '23:00-06:00')).out).toBe('quiet_hours: 23:00-06:00\n');
+    expect((await config()).out).toMatch(/^phone_after +0 +stored/m);
+    expect(await hive.desks.preferences('bob@test')).toMatchObject({
+      phone_after: 60,
+      quiet_hours: { from: '22:00', to: '07:30' },
+    });
+    const unset = await config('quiet_hours', '--unset');
+    expect(unset.out).toBe('quiet_hours: 22:00-07:30\n');
+    expect((await config('quiet_hours')).err).toContain('from the seat at which it was paired');
+    const refused = await config('gate', 'off');
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain('A phone has no gate of its own');
+    expect((await person.hive('config', '--phone', 'Nobody')).err).toContain('There is no device "Nobody"');
+    const agent = person.as({ CLAUDECODE: '1' });
+    expect((await agent.hive('config', '--phone', 'Phone', 'phone_after', '9')).code).toBe(7);
   });
 
   test('prints one value, sets it, and resets it', async () => {

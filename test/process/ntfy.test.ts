@@ -8,14 +8,17 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { promptPopup } from '../../src/domain/popups.ts';
+import { mentionPopup, outreachPopup, type Popup, promptPopup, stormPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { runNotifyCommand } from '../../src/infrastructure/desktop/command.ts';
 import { ask, openTestHive } from '../support/hive.ts';
+import { post } from '../support/messages.ts';
+import { agent } from '../support/outreach.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../examples/ntfy.mjs');
 
-async function send(status: number, question: string): Promise<{ ask_id: string; got: unknown[] }> {
+/** A server of ntfy that answers with this status, and what it got. */
+async function startNtfy(status: number): Promise<{ send(popup: Popup): Promise<void>; got: unknown[] }> {
   const got: unknown[] = [];
   const server = createServer(async (request, response) => {
     got.push(await json(request));
@@ -27,28 +30,58 @@ async function send(status: number, question: string): Promise<{ ask_id: string;
     await new Promise((resolve) => server.close(resolve));
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const hive = await openTestHive();
-  const prompt = await ask(hive, { question, urgency: 'critical' });
-  const authority = { popup_permissions: false, notify_command: null, permission_rules: [] };
-  const popup = promptPopup(prompt, { ...DEFAULT_PREFERENCES, ...authority }, false);
   const command = `NTFY_URL=${url} NTFY_TOPIC=mine INBOX_URL=https://hive.example.org/inbox node ${EXAMPLE}`;
-  await runNotifyCommand(command, popup, process.env, new AbortController().signal);
-  return { ask_id: prompt.ask_id, got };
+  return {
+    got,
+    send: (popup) => runNotifyCommand(command, popup, process.env, new AbortController().signal),
+  };
 }
 
+const PREFERENCES = {
+  ...DEFAULT_PREFERENCES,
+  popup_permissions: false,
+  notify_command: null,
+  permission_rules: [],
+};
+
 test('a question arrives as a notification with a link to it', async () => {
-  const { ask_id, got } = await send(200, 'Ship "it"; $(now)?');
+  const hive = await openTestHive();
+  const prompt = await ask(hive, { question: 'Ship "it"; $(now)?', urgency: 'critical' });
+  const { send, got } = await startNtfy(200);
+  await send(promptPopup(prompt, PREFERENCES, false));
   expect(got).toEqual([
     {
       topic: 'mine',
       title: expect.stringContaining('demo'),
       message: 'Ship "it"; $(now)?',
       priority: 5,
-      click: `https://hive.example.org/inbox#/ask/${ask_id}`,
+      click: `https://hive.example.org/inbox#/ask/${prompt.ask_id}`,
     },
   ]);
 });
 
+test('a storm, a ping and a mention have a link to their screens', async () => {
+  const hive = await openTestHive();
+  const prompts = [await ask(hive), await ask(hive)];
+  const session = await agent(hive, 'bg-1');
+  const ping = await hive.outreach.ping({ message: 'Deployed.' }, session);
+  const { mentions } = await post(hive, session, '@Human look');
+  const mention = await hive.store.read((tx) => tx.mentions.get(mentions[0]?.mention_id ?? ''));
+  const { send, got } = await startNtfy(200);
+  await send(stormPopup(prompts, PREFERENCES, false));
+  await send(outreachPopup(ping, PREFERENCES));
+  await send(mentionPopup([{ ...(mention ?? expect.fail()), source: 'main' }], PREFERENCES));
+  const inbox = 'https://hive.example.org/inbox#/';
+  expect(got).toMatchObject([
+    { click: inbox, message: expect.stringContaining('2 from') },
+    { click: `${inbox}reports`, message: 'Deployed.', priority: 3 },
+    { click: `${inbox}messages`, message: '@Human look' },
+  ]);
+});
+
 test('a server that refuses it makes the notification fail', async () => {
-  await expect(send(403, 'Go on?')).rejects.toThrow(/ntfy answered 403/);
+  const prompt = await ask(await openTestHive());
+  const { send, got } = await startNtfy(403);
+  await expect(send(promptPopup(prompt, PREFERENCES, false))).rejects.toThrow(/ntfy answered 403/);
+  expect(got).toHaveLength(1);
 });

@@ -19,10 +19,11 @@ test('the doctor reports version and latency, never the password, and receives n
   const address = server.address('doctor').replace('hive@', 'hive:geheim@');
   const ran = await shell(address).hive('doctor', '--json');
   const checks = ran.json().checks as Said[];
-  expect(checks.find(({ name }) => name === 'Store')).toMatchObject({
-    ok: true,
-    text: expect.stringMatching(/^PostgreSQL \d+ at 127\.0\.0\.1:\d+.*, \d+\.\d ms a round trip$/),
-  });
+  const store = checks.find(({ name }) => name === 'Store');
+  const [, trip] =
+    /^PostgreSQL \d+ at 127\.0\.0\.1:\d+.*, (\d+\.\d) ms a round trip$/.exec(store?.text ?? '') ?? [];
+  // A busy machine may take longer than the 50 ms from which a server counts as far away.
+  expect(store?.ok ? Number(trip) <= 50 : Number(trip) >= 50).toBe(true);
   expect(checks.find(({ name }) => name === 'Doorbell')).toMatchObject({ ok: true });
   expect(ran.out + ran.err).not.toContain('geheim');
 });

@@ -10,12 +10,16 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PhoneOptions } from '../../src/application/phones.ts';
 import type { PushSender } from '../../src/application/world.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
+import { settingNamed } from '../../src/domain/settings.ts';
 import { vapidKeys } from '../../src/infrastructure/push/vapid.ts';
 import { createWebPush } from '../../src/infrastructure/push/web-push.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { newKey } from '../support/devices.ts';
 import { ask, HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox } from '../support/inbox.ts';
-import { recorded } from '../support/popup-trail.ts';
+import { post } from '../support/messages.ts';
+import { agent, withSettings } from '../support/outreach.ts';
+import { outcomeIs, recorded } from '../support/popup-trail.ts';
 import { type PushService, startPushService, vapidClaims } from '../support/push-service.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -45,9 +49,7 @@ async function world({
   await hive.desks.setPreferences(SEAT, preferences);
   const service = await startPushService();
   const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true, limit_ms });
-  onTestFinished(
-    hive.startPhones(sender, { seat: SEAT, name: 'inbox-1', retries_ms: [10, 10, 10], ...options }),
-  );
+  onTestFinished(hive.startPhones(sender, { name: 'inbox-1', retries_ms: [10, 10, 10], ...options }));
   const { url } = await serveInbox(hive, sender);
   const device = await pairDevice(hive, url);
   const reply = await postTo(url, 'push', { subscription: service.subscribe() }, await device.cookie());
@@ -80,7 +82,9 @@ describe('a question', () => {
     expect(message).toEqual({
       show: {
         tag: ask_id,
+        kind: 'question',
         ask_id,
+        screen: `ask/${ask_id}`,
         agent,
         title: `${agent} · demo · Release`,
         body: 'Ship it?',
@@ -138,14 +142,14 @@ describe('a question', () => {
     const { url } = await serveInbox(hive, sender);
     const device = await pairDevice(hive, url);
     await hive.devices.setPush(device.device_id, service.subscribe());
-    onTestFinished(hive.startPhones(sender, { seat: SEAT, name: 'inbox-1' }));
+    onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
     await eventually(() => service.received.length === 1);
     expect(service.received[0]?.message.show?.tag).toBe(ask_id);
   });
 
   test('is pushed once, however many processes serve', async () => {
     const w = await world();
-    onTestFinished(w.hive.startPhones(w.sender, { seat: SEAT, name: 'inbox-2' }));
+    onTestFinished(w.hive.startPhones(w.sender, { name: 'inbox-2' }));
     const { ask_id } = await ask(w.hive);
     await recorded(w.hive, ask_id);
     await marker(w);
@@ -184,6 +188,214 @@ test.each<[string, PreferenceChanges, string]>([
   const { ask_id } = await ask(w.hive);
   expect(await recorded(w.hive, ask_id)).toMatchObject({ outcome: 'suppressed', reason });
   expect(w.service.tried).toBe(0);
+});
+
+describe('a ping, a card and a mention', () => {
+  const card = async ({ hive }: World) =>
+    (await hive.outreach.card({ title: 'Build', description: 'All green.' }, await agent(hive, 'bg-1')))
+      .outreach_id;
+  const ping = async ({ hive }: World, critical = false) =>
+    (await hive.outreach.ping({ message: 'Deployed.', critical }, await agent(hive, 'bg-1'))).outreach_id;
+  const mentioned = async ({ hive }: World, body = '@Human look') => {
+    const { mentions } = await post(hive, await agent(hive, 'main-1', 'main'), body);
+    return mentions[0]?.mention_id ?? expect.fail();
+  };
+  const KINDS = [
+    ['a ping', ping, 'outreach', 'reports', 'Deployed.'],
+    ['a card', card, 'outreach', 'reports', expect.stringContaining('All green.')],
+    ['a mention', mentioned, 'mention', 'messages', '@Human look'],
+  ] as const;
+
+  test.each(KINDS)('%s arrives with a link to its screen, and without a button', async (...row) => {
+    const [, send, kind, screen, body] = row;
+    const w = await world();
+    const id = await send(w);
+    await w.pushes(1);
+    expect(w.service.received[0]?.message.show).toMatchObject({
+      tag: id,
+      kind,
+      screen,
+      ask_id: null,
+      body,
+      buttons: [],
+    });
+  });
+
+  test.each(KINDS)('%s is not pushed in quiet hours', async (_what, send) => {
+    const w = await world({ preferences: { quiet_hours: { from: '00:00', to: '00:00' } } });
+    const id = await send(w);
+    await outcomeIs('suppressed', w.hive, id, w.device_id);
+    expect(w.service.tried).toBe(0);
+  });
+
+  test.each(KINDS)('of %s that could not be pushed the log says why', async (_what, send) => {
+    const w = await world();
+    w.service.answers = [400];
+    const id = await send(w);
+    await outcomeIs('failed', w.hive, id, w.device_id);
+    const events = await w.hive.store.read((tx) => tx.events.of(id, 100));
+    expect(events.filter(({ type }) => type === 'push/failed')).toMatchObject([
+      {
+        data: {
+          seat: w.device_id,
+          reason: "Ada's phone could not be notified: The push service answered 400.",
+        },
+      },
+    ]);
+  });
+
+  test.each([
+    ['pings', ping, 'outreach-storm', '12 messages from agents'],
+    ['mentions', mentioned, 'mention-storm', '12 mentions of you'],
+  ] as const)('twelve %s are one push, apart from that of questions', async (_what, send, tag, title) => {
+    const w = await world();
+    await agent(w.hive, 'bg-1');
+    await agent(w.hive, 'main-1', 'main');
+    await withSettings(w.hive, { outputs_per_turn: 0, budget_capacity: 100 });
+    await Promise.all(Array.from({ length: 12 }, () => send(w)));
+    await w.pushes(1);
+    expect(w.service.received[0]?.message.show).toMatchObject({ tag, title });
+  });
+
+  test('stay unseen for the Emacs that comes next: nobody knows whether a push was read', async () => {
+    const w = await world();
+    const outreach_id = await ping(w);
+    const mention_id = await mentioned(w);
+    await w.pushes(2);
+    await outcomeIs('sent', w.hive, outreach_id, w.device_id);
+    await outcomeIs('sent', w.hive, mention_id, w.device_id);
+    expect(await w.hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen', shown_at: null });
+    expect(await w.hive.store.read((tx) => tx.mentions.get(mention_id))).toMatchObject({
+      delivered_at: null,
+    });
+  });
+
+  test('a mention that was dealt with elsewhere is taken back', async () => {
+    const w = await world();
+    const id = await mentioned(w);
+    await w.pushes(1);
+    await w.hive.mentions.process({ session_id: 'human', mention_ids: [id], actor: HUMAN });
+    await w.pushes(2);
+    expect(w.service.received[1]?.message).toEqual({ show: null, close: [id] });
+  });
+
+  test('a mention that waited before the phone took notifications is pushed', async () => {
+    const hive = await openTestHive();
+    const { mentions } = await post(hive, await agent(hive, 'main-1', 'main'), '@Human look');
+    const service = await startPushService();
+    const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true });
+    const { url } = await serveInbox(hive, sender);
+    const device = await pairDevice(hive, url);
+    await hive.devices.setPush(device.device_id, service.subscribe());
+    onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
+    await eventually(() => service.received.length === 1);
+    expect(service.received[0]?.message.show?.tag).toBe(mentions[0]?.mention_id);
+  });
+
+  test('pings and cards that a desk has announced are not pushed, unless they are critical', async () => {
+    const w = await world({ preferences: { phone_after: 1 }, options: { look_ms: 20 } });
+    const desk = await w.hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
+    onTestFinished(() => desk.close());
+    await desk.setFocused(true);
+    const announced = await ping(w);
+    await outcomeIs('suppressed', w.hive, announced, w.device_id);
+    const critical = await ping(w, true);
+    await w.pushes(1);
+    expect(w.service.received[0]).toMatchObject({
+      headers: { urgency: 'high' },
+      message: { show: { tag: critical } },
+    });
+    const mention = await mentioned(w);
+    await desk.setFocused(false);
+    await w.pushes(2);
+    expect(w.service.received[1]?.message.show?.tag).toBe(mention);
+  });
+
+  test('pings and cards are taken back, with one push, when their human comes to a desk', async () => {
+    const w = await world({ options: { look_ms: 20 } });
+    const ids = [await ping(w), await card(w)];
+    const mention = await mentioned(w);
+    await w.pushes(3);
+    for (const id of [...ids, mention]) await outcomeIs('sent', w.hive, id, w.device_id);
+    const desk = await w.hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
+    onTestFinished(() => desk.close());
+    await desk.setFocused(true);
+    await w.pushes(4);
+    const { show, close } = w.service.received[3]?.message ?? {};
+    expect({ show, close: close?.toSorted() }).toEqual({ show: null, close: ids.toSorted() });
+  });
+});
+
+test('each phone of a human gets its own push, and what is answered is taken back from each', async () => {
+  const w = await world();
+  const { url } = await serveInbox(w.hive, w.sender);
+  const tablet = await pairDevice(w.hive, url, { name: 'Tablet' });
+  const subscription = w.service.subscribe();
+  expect((await postTo(url, 'push', { subscription }, await tablet.cookie())).status).toBe(200);
+  const { ask_id } = await ask(w.hive);
+  await w.pushes(2);
+  await w.hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  await w.pushes(4);
+  const said = w.service.received.map(({ message }) => message.show?.tag ?? message.close);
+  expect(said).toEqual([ask_id, ask_id, [ask_id], [ask_id]]);
+});
+
+describe('with two humans on one store', () => {
+  const QUIET = { quiet_hours: { from: '00:00', to: '00:00' } };
+
+  async function phoneOfBob(w: World): Promise<string> {
+    const { url } = await serveInbox(w.hive, w.sender);
+    const { device_id, cookie } = await pairDevice(w.hive, url, { name: "Bob's phone", human: 'bob' });
+    const reply = await postTo(url, 'push', { subscription: w.service.subscribe() }, await cookie());
+    expect(reply.status).toBe(200);
+    return device_id;
+  }
+
+  test.each([
+    ['ada@test', "Bob's phone"],
+    ['bob@test', "Ada's phone"],
+  ])('the quiet hours of %s are not those of %s', async (seat, pushed) => {
+    const w = await world();
+    const bob = await phoneOfBob(w);
+    await w.hive.desks.setPreferences(seat, QUIET);
+    const { ask_id } = await ask(w.hive);
+    const [loud, silent] = pushed === "Bob's phone" ? [bob, w.device_id] : [w.device_id, bob];
+    await outcomeIs('sent', w.hive, ask_id, loud);
+    await outcomeIs('suppressed', w.hive, ask_id, silent);
+    expect(w.service.received).toHaveLength(1);
+  });
+
+  test('a phone may have a preference of its own, and the rest is that of its seat', async () => {
+    const w = await world({ preferences: QUIET });
+    const session = await agent(w.hive, 'bg-1');
+    await w.hive.desks.setPreferences(SEAT, { muted_agents: [session.handle] });
+    const setting = settingNamed('quiet_hours');
+    await w.hive.settings.set(setting, { from: '03:00', to: '03:01' }, w.device_id, 'cli');
+    await w.hive.desks.setPreferences(w.device_id, { do_not_disturb: true });
+    const { ask_id } = await ask(w.hive);
+    expect(await recorded(w.hive, ask_id)).toMatchObject({ reason: 'do_not_disturb' });
+    await w.hive.desks.setPreferences(w.device_id, { do_not_disturb: null, notify_when: 'always' });
+    const second = await ask(w.hive);
+    expect(await recorded(w.hive, second.ask_id)).toMatchObject({ outcome: 'sent' });
+    const muted = await w.hive.outreach.card({ title: 'x' }, session);
+    await outcomeIs('suppressed', w.hive, muted.outreach_id, w.device_id);
+    // What keeps a phone silent does not make its human busy.
+    await w.hive.desks.setPreferences(SEAT, { quiet_hours: null });
+    await w.hive.desks.setPreferences(w.device_id, QUIET);
+    const seats = await w.hive.store.read((tx) => tx.outreach.everySeat());
+    expect(seats.every(({ quiet_hours }) => quiet_hours === undefined)).toBe(true);
+  });
+
+  test('a phone that was paired for somebody else has only what is set for it', async () => {
+    const w = await world({ preferences: QUIET });
+    const { code } = await w.hive.devices.invite('bob');
+    expect(await w.hive.devices.pair({ code, name: 'Tablet', key: newKey().key })).toMatchObject({
+      human: 'bob',
+      seat: null,
+    });
+    const settings = await w.hive.settings.ofPhone({ device_id: 'device-1', seat: null });
+    expect(new Set(settings.map(({ origin }) => origin))).toEqual(new Set(['default']));
+  });
 });
 
 describe('while a desk of its human is attended', () => {

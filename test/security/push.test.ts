@@ -201,7 +201,7 @@ test('what an agent writes is text in a notification, and fits into a push', asy
   const { url } = await serveInbox(hive, sender);
   const device = await pairDevice(hive, url);
   await hive.devices.setPush(device.device_id, service.subscribe());
-  onTestFinished(hive.startPhones(sender, { seat: 'ada@test', name: 'inbox-1' }));
+  onTestFinished(hive.startPhones(sender, { name: 'inbox-1' }));
   const hostile = `\u001b]0;x\u0007\u202e<b>${'\u{1f600}\u200b'.repeat(1_900)}`;
   const { ask_id } = await ask(hive, { question: hostile, options: ['yes\u200b', 'no'] });
   expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });

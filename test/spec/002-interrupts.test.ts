@@ -335,7 +335,6 @@ requirement(
       expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', via });
     }
   },
-  40_000,
 );
 
 /** As a person does in Emacs. */

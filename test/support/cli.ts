@@ -1,7 +1,8 @@
 /** `hive COMMAND` as a shell runs it, with its output and exit code. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Child, childEnvironment, type Environment, HIVE, spawnHive } from './children.ts';
+import { type Child, childEnvironment, type Environment, HIVE, ROOT, spawnHive } from './children.ts';
+import { canRunInHost, runInHost } from './command-host.ts';
 import { whenFinished } from './lifetime.ts';
 import { tempFolder } from './temp.ts';
 import { openTerminal } from './tmux.ts';
@@ -18,8 +19,9 @@ export interface Ran {
 
 /** A shell with one store. Its environment is a person's, unless `env` makes it an agent's. */
 export interface Shell {
+  /** Runs to its end, in a process that may have run others (command-host.ts): one of its own is `start`. */
   hive(...args: string[]): Promise<Ran>;
-  /** Started and not waited for. */
+  /** Started as a process, and not waited for. */
   start(...args: string[]): Started;
   /** The same in a terminal, where `typed` is typed once `prompt` has appeared. */
   terminal(args: string[], prompt: string, typed: string): Promise<Ran>;
@@ -37,6 +39,8 @@ export function shell(store: string, env: Environment = {}): Shell {
   return {
     start,
     async hive(...args) {
+      const own = childEnvironment(store, env);
+      if (canRunInHost(args)) return ran(await runInHost(args, own, ROOT));
       const started = start(...args);
       started.child.process.stdin.end();
       return started.done;
@@ -68,16 +72,15 @@ export function shell(store: string, env: Environment = {}): Shell {
   };
 }
 
+function ran(ended: Omit<Ran, 'json'>): Ran {
+  return { ...ended, json: () => JSON.parse(ended.out) };
+}
+
 function follow(child: Child): Started {
   let out = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  const done = child.exited.then(({ code }) => ({
-    code,
-    out,
-    err: child.stderr(),
-    json: () => JSON.parse(out),
-  }));
+  const done = child.exited.then(({ code }) => ran({ code, out, err: child.stderr() }));
   return { child, done, out: () => out };
 }

@@ -86,7 +86,7 @@ export async function pairDevice(
   url: string,
   { name = "Ada's phone", human = 'ada', confirm = true } = {},
 ): Promise<TestDevice> {
-  const { code } = await hive.devices.invite(human);
+  const { code } = await hive.devices.invite(human, `${human}@test`);
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const key = String(publicKey.export({ format: 'jwk' }).x);
   const signText = (text: string): string => sign(null, Buffer.from(text), privateKey).toString('base64url');

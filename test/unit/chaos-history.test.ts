@@ -217,3 +217,35 @@ test('a worker writes one line when it begins and one when it knows the outcome,
   });
   expect(read[3]).toMatchObject({ error: ['lost', 'hive mcp went away'] });
 });
+
+/** Nobody was told of eight answers, and then somebody read one that nobody gave. */
+function unexplainable(n: number): Short[] {
+  const id = { ask_id: `ask-${n}` };
+  const key = { key: `question ${n}`, expires: false };
+  const answers = Array.from({ length: 8 }, (_, i): Short[] => [
+    [10 + i, 'answer', { ...id, decision: `answer ${i}` }, null],
+    [10 + i, 'answer', { ...id, decision: `answer ${i}` }, 'info'],
+  ]);
+  return [
+    [0, 'ask', key, null],
+    [0, 'ask', key, [{ did: 'asked', ...key, ...id }]],
+    ...answers.flat(),
+    [2, 'poll', {}, null],
+    [2, 'poll', {}, told(99).map((row) => ({ ...row, ...id }))],
+  ];
+}
+
+test('a search that is given up is undecided, which is a violation', () => {
+  const history = linesOf(...unexplainable(1));
+  expect(checkHistory(history).violations).toEqual([expect.stringMatching(/^No order explains ask-1: /)]);
+  expect(checkHistory(history, 10).violations).toEqual([
+    expect.stringMatching(/^Undecided after 10 steps for ask-1: /),
+  ]);
+});
+
+test('a history in which hardly anything can be explained is not searched to its end', () => {
+  const history = linesOf(...Array.from({ length: 25 }, (_, n) => unexplainable(n)).flat());
+  const { violations } = checkHistory(history, 10);
+  expect(violations).toHaveLength(21);
+  expect(violations.at(-1)).toBe('5 more prompts were not searched.');
+});

@@ -8,6 +8,7 @@ import { type NotifyMac, showInCentre } from '../../src/infrastructure/desktop/n
 
 const POPUP: Popup = {
   kind: 'prompt',
+  subject: 'ask-1',
   title: 'Claude-abc12 asks',
   body: 'Which database?',
   urgency: 'normal',

@@ -9,12 +9,14 @@ import {
   deliveryOf,
   MOST_PUSH_BYTES,
   msUntilPush,
+  type PushCase,
   pushOf,
 } from '../../src/domain/pushes.ts';
 
 function popup(changes: Partial<Popup> = {}, prompt: Partial<Prompt> = {}): Popup {
   return {
     kind: 'prompt',
+    subject: 'ask-1',
     title: 'Claude-1 · shop',
     body: 'Which one?',
     urgency: 'normal',
@@ -73,35 +75,84 @@ describe('the text of a push', () => {
   });
 
   test('of a storm names no single question', () => {
-    const { show } = pushOf(popup({ kind: 'storm', count: 50, buttons: [] }));
-    expect(show).toMatchObject({ tag: 'storm', ask_id: null, agent: null, buttons: [] });
+    const { show } = pushOf(popup({ kind: 'storm', subject: null, count: 50, buttons: [] }));
+    expect(show).toMatchObject({
+      tag: 'storm',
+      kind: 'storm',
+      ask_id: null,
+      screen: '',
+      agent: null,
+      buttons: [],
+    });
   });
 });
 
 test('what is taken back replaces what the phone has not got yet', () => {
   const shown = deliveryOf(pushOf(popup()));
-  expect(deliveryOf(closingOf('ask-1')).topic).toBe(shown.topic);
+  expect(deliveryOf(closingOf(['ask-1'])).topic).toBe(shown.topic);
   // A topic has at most 32 characters of base64url.
-  expect(deliveryOf(closingOf('a'.repeat(33))).topic).toBeNull();
-  expect(deliveryOf(closingOf('a b')).topic).toBeNull();
+  expect(deliveryOf(closingOf(['a'.repeat(33)])).topic).toBeNull();
+  expect(deliveryOf(closingOf(['a b'])).topic).toBeNull();
+  // One push takes back several, and replaces none.
+  expect(deliveryOf(closingOf(['ask-1', 'ask-2'])).topic).toBeNull();
+});
+
+describe('a tap opens the screen', () => {
+  const screen = (changes: Partial<Popup>): string | undefined => pushOf(popup(changes)).show?.screen;
+
+  test('of the question or the permission, or the list for many', () => {
+    expect(screen({})).toBe('ask/ask-1');
+    expect(screen({ kind: 'storm', subject: null })).toBe('');
+  });
+
+  test('of pings and cards, and of messages, whether it is about one or about many', () => {
+    for (const subject of ['ping-1', null]) {
+      expect(screen({ kind: 'outreach', subject, prompts: [] })).toBe('reports');
+      expect(screen({ kind: 'mention', subject, prompts: [] })).toBe('messages');
+    }
+  });
+
+  test('and storms of each kind have a notification of their own', () => {
+    const kinds = ['storm', 'outreach', 'mention'] as const;
+    const tags = kinds.map((kind) => pushOf(popup({ kind, subject: null, prompts: [] })).show?.tag);
+    expect(new Set(tags).size).toBe(3);
+  });
 });
 
 describe('a phone is notified', () => {
   const NOW = 1_000_000;
-  const after = { phone_after: 60 };
+  const now = { attended: true, last_ms: NOW };
+  const seen = (ago_ms: number) => ({ attended: false, last_ms: NOW - ago_ms });
+  const ms = (pushed: Partial<PushCase>, phone_after = 60): number | null =>
+    msUntilPush(
+      { kind: 'prompt', urgency: 'normal', age_ms: 0, attendance: now, ...pushed },
+      { phone_after },
+      NOW,
+    );
 
-  test.each([
-    ['at once of what is critical', 'critical', { attended: true, last_ms: NOW }, 0],
-    ['at once where nobody was at a desk', 'normal', { attended: false, last_ms: null }, 0],
-    ['not yet while a desk is attended', 'normal', { attended: true, last_ms: NOW }, 60_000],
-    ['60 s after somebody was at a desk', 'normal', { attended: false, last_ms: NOW - 20_000 }, 40_000],
-    ['at once when that was long ago', 'normal', { attended: false, last_ms: NOW - 90_000 }, 0],
-  ] as const)('%s', (_what, urgency, attendance, expected) => {
-    expect(msUntilPush(urgency, after, attendance, NOW)).toBe(expected);
+  test.each<[string, Partial<PushCase>, number | null]>([
+    ['at once of what is critical', { urgency: 'critical' }, 0],
+    ['at once where nobody was at a desk', { attendance: { attended: false, last_ms: null } }, 0],
+    ['not yet while a desk is attended', {}, 60_000],
+    ['60 s after somebody was at a desk', { attendance: seen(20_000) }, 40_000],
+    ['at once when that was long ago', { attendance: seen(90_000) }, 0],
+    ['of a question that came before', { attendance: seen(90_000), age_ms: 100_000 }, 0],
+    ['of a mention that came before', { kind: 'mention', attendance: seen(90_000), age_ms: 100_000 }, 0],
+    ['never of a ping that a desk has announced', { kind: 'outreach' }, null],
+    [
+      'never of a ping that came before its human was last at a desk',
+      { kind: 'outreach', attendance: seen(90_000), age_ms: 100_000 },
+      null,
+    ],
+    ['of a ping that came later', { kind: 'outreach', attendance: seen(20_000), age_ms: 10_000 }, 40_000],
+    ['at once of a critical ping', { kind: 'outreach', urgency: 'critical' }, 0],
+  ])('%s', (_what, pushed, expected) => {
+    expect(ms(pushed)).toBe(expected);
   });
 
   test('at once, attended or not, where its human wants that', () => {
-    expect(msUntilPush('normal', { phone_after: 0 }, { attended: true, last_ms: NOW }, NOW)).toBe(0);
+    expect(ms({}, 0)).toBe(0);
+    expect(ms({ kind: 'outreach' }, 0)).toBe(0);
   });
 });
 

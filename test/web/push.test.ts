@@ -17,6 +17,8 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { serveInbox } from '../support/inbox.ts';
+import { post } from '../support/messages.ts';
+import { agent } from '../support/outreach.ts';
 import { type PushService, startPushService } from '../support/push-service.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -63,7 +65,7 @@ async function phone(): Promise<Phone> {
   const hive = await openTestHive();
   const service = await startPushService();
   const sender = createWebPush({ keys: vapidKeys(join(tempFolder(), 'push-key')), loopback: true });
-  const stopPhones = hive.startPhones(sender, { seat: 'ada@test', name: 'inbox-1' });
+  const stopPhones = hive.startPhones(sender, { name: 'inbox-1' });
   onTestFinished(stopPhones);
   const { url, origin, server } = await serveInbox(hive, sender, files);
   const { kept } = await startChromium();
@@ -239,6 +241,62 @@ test('what was answered elsewhere disappears; a tap opens the question', async (
   await page.waitForURL(new RegExp(`#/ask/${second.ask_id}$`));
   await page.getByRole('heading', { name: 'And the rest?' }).waitFor();
   await own.shows();
+});
+
+test('a question whose options do not fit has one button, which opens it, and a permission has none', async () => {
+  const own = await phone();
+  const { hive, page, service } = own;
+  // What a browser shows beyond that it drops in silence.
+  expect(await page.evaluate(() => (Notification as unknown as { maxActions: number }).maxActions)).toBe(2);
+  const three = await ask(hive, { question: 'Which one?', options: ['SQLite', 'PostgreSQL', 'Neither'] });
+  const permission = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
+  await eventually(() => service.received.length === 2);
+  await own.deliver();
+  await own.shows(three.ask_id, permission.ask_id);
+  const buttons = new Map((await own.shown()).map((shown) => [shown.tag, shown.buttons]));
+  expect(buttons.get(three.ask_id)).toEqual(['Answer…']);
+  expect(buttons.get(permission.ask_id)).toEqual([]);
+  await own.press(three.ask_id, 'open');
+  await page.waitForURL(new RegExp(`#/ask/${three.ask_id}$`));
+  await page.getByRole('heading', { name: 'Which one?' }).waitFor();
+  expect(await hive.prompts.get(three.ask_id)).toMatchObject({ status: 'pending' });
+});
+
+test('a tap on a ping opens the reports, which take its notification away, and on a mention the messages', async () => {
+  const own = await phone();
+  const { hive, page, service } = own;
+  const session = await agent(hive, 'bg-1');
+  const first = await hive.outreach.ping({ message: 'Tests are green.' }, session);
+  const second = await hive.outreach.card({ title: 'Deployed' }, session);
+  const { mentions } = await post(hive, session, '@Human <b>look</b>');
+  const mention_id = mentions[0]?.mention_id ?? '';
+  await eventually(() => service.received.length === 3);
+  await own.deliver();
+  await own.shows(first.outreach_id, second.outreach_id, mention_id);
+  await own.press(first.outreach_id);
+  await page.waitForURL(/#\/reports$/);
+  await page.getByText('Tests are green.').waitFor();
+  await own.shows(mention_id);
+  await own.press(mention_id);
+  await page.waitForURL(/#\/messages$/);
+  await page.getByText('<b>look</b>').waitFor();
+  await own.shows();
+});
+
+test('a mention that was done while nothing could be pushed disappears when the page opens, and a ping stays', async () => {
+  const own = await phone();
+  const { hive, service } = own;
+  const session = await agent(hive, 'bg-1');
+  const ping = await hive.outreach.ping({ message: 'Tests are green.' }, session);
+  const done = (await post(hive, session, '@Human look')).mentions[0]?.mention_id ?? '';
+  const open_mention = (await post(hive, session, '@Human again')).mentions[0]?.mention_id ?? '';
+  await eventually(() => service.received.length === 3);
+  await own.deliver();
+  await own.shows(ping.outreach_id, done, open_mention);
+  await own.stopPhones();
+  await hive.mentions.process({ session_id: 'human', mention_ids: [done], actor: HUMAN });
+  await open(own.page.context(), own.url);
+  await own.shows(ping.outreach_id, open_mention);
 });
 
 test('a button that comes too late says who was first', async () => {

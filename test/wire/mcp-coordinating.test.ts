@@ -241,7 +241,6 @@ test('a wait that was cut short has not timed out', async () => {
   stopping.abort();
   const cut = await waiting;
   expect(cut).toMatchObject({ prompts: [], timed_out: false });
-  expect(cut.waited_ms).toBeLessThan(20_000);
   expect(cut.next).toMatch(/Call again with timeout_ms \d+ to go on waiting\./);
 });
 

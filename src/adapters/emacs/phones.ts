@@ -9,8 +9,8 @@ export const phoneMethods: Methods = {
   })),
 
   'phone/invite': acting(
-    takes(inviteParams, async ({ url }, { hive, human }) => {
-      const invited = await invite(hive, { human, url: url ?? null });
+    takes(inviteParams, async ({ url }, { hive, human, seat }) => {
+      const invited = await invite(hive, { human, seat, url: url ?? null });
       const { svg, blocks } = await qrOf(invited.address);
       return { ...invited, qr_svg: svg, qr_blocks: blocks };
     }),

@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Popup } from '../../domain/popups.ts';
+import { type Popup, screenOf } from '../../domain/popups.ts';
 
 const LIMIT_MS = 10_000;
 /** The most prompts listed in a document; a larger storm is described by its count. */
@@ -45,13 +45,15 @@ export async function runNotifyCommand(
   if (end.code !== 0) throw new Error(complaint(end, 'notify_command'));
 }
 
-function documentOf({ kind, title, body, urgency, count, prompts }: Popup): Record<string, unknown> {
+function documentOf(popup: Popup): Record<string, unknown> {
+  const { kind, title, body, urgency, count, prompts } = popup;
   return {
     type: kind,
     title,
     body,
     urgency,
     count,
+    screen: screenOf(popup),
     prompts: prompts.slice(0, MAX_PROMPTS).map((prompt) => ({
       ask_id: prompt.ask_id,
       agent: prompt.agent,

@@ -15,6 +15,7 @@ const devices = table<Device>('devices', {
   seen_at: 'plain',
   push: 'json',
   push_failed: 'plain',
+  seat: 'plain',
 });
 
 const pairings = table<Pairing>('pairings', {
@@ -22,6 +23,7 @@ const pairings = table<Pairing>('pairings', {
   human: 'plain',
   expires_at: 'plain',
   device_id: 'plain',
+  seat: 'plain',
 });
 
 const GET = statement(() => `SELECT ${devices.list} FROM devices WHERE device_id = $1`);

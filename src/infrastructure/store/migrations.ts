@@ -26,6 +26,7 @@ import terminal from '../../../sql/migrations/29_terminal.sql';
 import left from '../../../sql/migrations/30_left.sql';
 import people from '../../../sql/migrations/31_people.sql';
 import devicesTable from '../../../sql/migrations/32_devices.sql';
+import deviceSeats from '../../../sql/migrations/33_device_seats.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -80,6 +81,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   left,
   people,
   devices: devicesTable,
+  device_seats: deviceSeats,
 };
 
 const CREATE_LEDGER = statement(

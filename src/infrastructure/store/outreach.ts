@@ -132,7 +132,9 @@ const ANSWERING = statement(
   `SELECT MAX(CASE WHEN claimed_at IS NULL OR claimed_at < seen_at THEN seen_at ELSE claimed_at END) AS at
    FROM prompts WHERE status = 'pending' AND (seen_at IS NOT NULL OR claimed_at IS NOT NULL)`,
 );
-const SEATS = statement(`SELECT value FROM preferences WHERE seat <> '*'`);
+const SEATS = statement(
+  `SELECT value FROM preferences WHERE seat <> '*' AND seat NOT IN (SELECT device_id FROM devices)`,
+);
 
 function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
   return conditions('1 = 1')

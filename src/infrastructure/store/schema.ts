@@ -24,6 +24,7 @@ export const MIGRATION_NAMES = [
   'left',
   'people',
   'devices',
+  'device_seats',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */
