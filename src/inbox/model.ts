@@ -5,16 +5,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
-import type { Prompt } from '../domain/prompts.ts';
 import { type PushedPopup, STORM_TAGS } from '../domain/pushes.ts';
 import type { Session } from '../domain/sessions.ts';
-import { readPages } from './order.ts';
+import { type ListedPrompt, readPages } from './order.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
 import { type OutboxEntry, type OwnDevice, storage } from './storage.ts';
-
-/** A prompt as the server lists it. */
-export type ListedPrompt = Prompt & { order_key: string; mine: boolean; context_truncated?: true };
 
 /** A mention of the human, with the message that it is in. */
 export interface MentionShown {

@@ -1,6 +1,9 @@
 /** What waits, in the order of Emacs: whose agent is blocked comes first, then the urgent, then what expires soonest. */
-import type { ListedPrompt } from './model.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import type { OutboxEntry } from './storage.ts';
+
+/** A prompt as the server lists it. */
+export type ListedPrompt = Prompt & { order_key: string; mine: boolean; context_truncated?: true };
 
 export interface Waiting {
   /** For this human, and not snoozed. */

@@ -1,8 +1,8 @@
 /** What waits for the human, and what became of their answers. */
 import type { VNode } from 'preact';
-import type { ListedPrompt, State } from './model.ts';
+import type { State } from './model.ts';
 import { Notifications } from './notifications.tsx';
-import { queuedAnswers, sortWaiting, unread } from './order.ts';
+import { type ListedPrompt, queuedAnswers, sortWaiting, unread } from './order.ts';
 import { storeTime } from './server.ts';
 import type { Fate, OutboxEntry } from './storage.ts';
 import { Plain } from './text.tsx';

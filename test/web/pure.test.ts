@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import { answerOf, barOf } from '../../src/inbox/answering.ts';
-import type { ListedPrompt } from '../../src/inbox/model.ts';
-import { queuedAnswers, readPages, sortWaiting, unread } from '../../src/inbox/order.ts';
+import { type ListedPrompt, queuedAnswers, readPages, sortWaiting, unread } from '../../src/inbox/order.ts';
 import { readEvent } from '../../src/inbox/server.ts';
 import type { Fate, OutboxEntry } from '../../src/inbox/storage.ts';
 import { duration, WORDS } from '../../src/inbox/words.ts';
