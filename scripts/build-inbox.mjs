@@ -45,6 +45,7 @@ export async function buildInbox(root) {
   if (strangers.length > 0)
     throw new Error(`The page of the inbox must not contain ${strangers.join(', ')}.`);
   const plain = PLAIN.map((name) => output(join(outdir, name), readFileSync(join(folder, name))));
+  preloadChunks(plain[0], page.outputFiles);
   const shell = [...page.outputFiles, ...plain];
   refuseLarge(shell);
   const name = `hive-${digestOf(shell)}`;
@@ -68,14 +69,26 @@ function output(path, contents) {
   return { path, contents, text: contents.toString('latin1') };
 }
 
-function refuseLarge(files) {
-  const first = files.filter(({ path }) => FIRST.includes(basename(path)));
-  // Chunks that app.js imports at once come with it; the one for pairing is loaded later.
-  const app = first.find(({ path }) => basename(path) === 'app.js')?.text ?? '';
-  const chunks = files.filter(
+/** Chunks that app.js imports at once come with it; the one for pairing is loaded later. */
+function chunksOfFirst(files) {
+  const app = files.find(({ path }) => basename(path) === 'app.js')?.text ?? '';
+  return files.filter(
     ({ path }) => /-[A-Z0-9]{8}\.js$/.test(path) && app.includes(`from"./${basename(path)}"`),
   );
-  const bytes = [...first, ...chunks].reduce(
+}
+
+/** The browser asks for them with app.js, and not when it has read that. */
+function preloadChunks(html, files) {
+  const links = chunksOfFirst(files).map(
+    ({ path }) => `    <link rel="modulepreload" href="/inbox/${basename(path)}">\n`,
+  );
+  html.text = html.text.replace('  </head>', `${links.join('')}  </head>`);
+  html.contents = Buffer.from(html.text, 'latin1');
+}
+
+function refuseLarge(files) {
+  const first = files.filter(({ path }) => FIRST.includes(basename(path)));
+  const bytes = [...first, ...chunksOfFirst(files)].reduce(
     (sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length,
     0,
   );

@@ -1,14 +1,15 @@
 /**
- * The inbox: how soon a waiting agent has an answer that is tapped on the page, in a real Chromium, and what open pages cost
- * the server in memory and at rest.
+ * The inbox: how soon the first question is on the screen, and how soon a waiting agent has an answer that is tapped on the
+ * page, in a real Chromium; and what open pages cost the server in memory and at rest.
  */
 import { createInterface } from 'node:readline';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { sessionText } from '../../src/domain/devices.ts';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { environment, HIVE, processorTime, residentMemory, start, storeIn, tempFolder } from '../children.ts';
 import type { Family } from '../harness.ts';
+import { introduceBench } from '../session.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const ARGUMENTS = [
@@ -24,10 +25,19 @@ const ARGUMENTS = [
 const PAGES_A_DEVICE = 4;
 /** Signing in takes two requests, and the server takes few of those that have no session. */
 const SIGN_IN_MS = 1_000;
+/** A phone's processor, beside the one of this machine. */
+const SLOWDOWN = 4;
+/** Questions in the list of the cold page. */
+const LISTED = 20;
 
 export const inbox: Family = {
   name: 'inbox',
-  rows: ['answer on the page → waiting poll', 'inbox, memory an open page', 'inbox, 200 open pages at rest'],
+  rows: [
+    'first question on a cold page, processor 4 × slower',
+    'answer on the page → waiting poll',
+    'inbox, memory an open page',
+    'inbox, 200 open pages at rest',
+  ],
   async measure(effort) {
     const pages = effort === 'full' ? 200 : 20;
     const rounds = effort === 'full' ? 100 : 8;
@@ -37,17 +47,30 @@ export const inbox: Family = {
       env: environment(folder),
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    let browser: Browser | null = null;
+    let browser: BrowserContext | null = null;
     try {
       if (child.stdout === null || child.pid === undefined) throw new Error('hive serve did not start.');
       const url = await addressIn(createInterface({ input: child.stdout }));
-      browser = await chromium.launch({ executablePath: CHROMIUM, args: [...ARGUMENTS] });
+      browser = await startBrowser(tempFolder());
       const page = await pairPage(hive, browser, url);
       const answered = await answerMany(hive, page, rounds);
+      await page.close();
+      await askMany(hive, LISTED);
+      const cold: number[] = [];
+      for (let count = effort === 'full' ? 30 : 4; count > 0; count -= 1)
+        cold.push(await coldLoad(browser, url));
       await browser.close();
       browser = null;
       const { memory, rest } = await openPages(hive, { url, pages, pid: child.pid, effort });
       return [
+        {
+          name: 'first question on a cold page, processor 4 × slower',
+          unit: 'ms',
+          samples: cold,
+          floor: null,
+          // It has no floor, and a machine with other load takes several times as long: a short run says nothing about it.
+          target: effort === 'full' ? { of: 'p50', at_most: 500 } : null,
+        },
         {
           name: 'answer on the page → waiting poll',
           unit: 'ms',
@@ -86,10 +109,20 @@ async function addressIn(lines: ReturnType<typeof createInterface>): Promise<str
   throw new Error('hive serve did not say where the inbox is.');
 }
 
+/** A browser that keeps in this folder with whom it is paired. */
+function startBrowser(folder: string): Promise<BrowserContext> {
+  const viewport = { width: 390, height: 844 };
+  return chromium.launchPersistentContext(folder, {
+    executablePath: CHROMIUM,
+    args: [...ARGUMENTS],
+    viewport,
+  });
+}
+
 /** A real page, paired as a person pairs it. */
-async function pairPage(hive: OpenedHive, browser: Browser, url: string): Promise<Page> {
+async function pairPage(hive: OpenedHive, browser: BrowserContext, url: string): Promise<Page> {
   const { code } = await hive.devices.invite('ada');
-  const page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+  const page = await browser.newPage();
   await page.goto(`${url}#code=${code}`);
   await page.fill('input:not(.code)', 'Bench');
   await page.click('button[type=submit]');
@@ -100,19 +133,49 @@ async function pairPage(hive: OpenedHive, browser: Browser, url: string): Promis
   return page;
 }
 
+/**
+ * From the beginning of the navigation to the frame with the first question, by the page's clock. The browser runs, and has
+ * nothing of the inbox but the device: no file, no service worker, no session.
+ */
+async function coldLoad(browser: BrowserContext, url: string): Promise<number> {
+  const page = await browser.newPage();
+  const devtools = await browser.newCDPSession(page);
+  await devtools.send('Network.enable');
+  await devtools.send('Network.clearBrowserCache');
+  await devtools.send('Network.clearBrowserCookies');
+  const storageTypes = 'service_workers,cache_storage,shader_cache';
+  await devtools.send('Storage.clearDataForOrigin', { origin: new URL(url).origin, storageTypes });
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
+  const { promise: shown, resolve } = Promise.withResolvers<number>();
+  await page.exposeFunction('shown', resolve);
+  await page.addInitScript(MARK);
+  await page.goto(`${url}#/`, { waitUntil: 'commit' });
+  const ms = await shown;
+  await page.close();
+  return ms;
+}
+
+/** Says when the frame with the first question was drawn. */
+const MARK = `new MutationObserver((_, observer) => {
+  if (document.querySelector('a.row') === null) return;
+  observer.disconnect();
+  requestAnimationFrame(() => setTimeout(() => shown(performance.now())));
+}).observe(document, { childList: true, subtree: true })`;
+
+/** Leaves questions for the cold page. */
+async function askMany(hive: OpenedHive, count: number): Promise<void> {
+  const session = await introduceBench(hive, 'bench-cold');
+  for (let n = 1; n <= count; n += 1) {
+    const question = `Which of these may go into release ${n}?`;
+    await hive.prompts.ask({ question, options: ['Search', 'Export'], context: CONTEXT }, session);
+  }
+}
+
+const CONTEXT = 'The tests pass. **Search** is new, and `export` writes another format.\n'.repeat(20);
+
 /** From the tap on an option to the poll that has the answer, both by the clock of this machine. */
 async function answerMany(hive: OpenedHive, page: Page, rounds: number): Promise<number[]> {
-  const session = await hive.sessions.introduce({
-    session_id: 'bench',
-    client: 'bench',
-    source: 'main',
-    project: 'bench',
-    project_dir: '/bench',
-    branch: null,
-    parent_session_id: null,
-    machine: 'bench',
-    pid: null,
-  });
+  const session = await introduceBench(hive, 'bench');
   const waits: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const { prompt } = await hive.prompts.ask(

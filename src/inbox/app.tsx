@@ -1,7 +1,7 @@
 /** The page: which screen is shown, how one gets to another, and the state of the connection. */
 import { type ComponentType, render, type VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { connect, flush, forget, reconnect, type State, useInbox } from './model.ts';
+import { connect, flush, forget, reconnect, type State, settled, useInbox } from './model.ts';
 import { sortWaiting } from './order.ts';
 import { PromptScreen } from './prompt.tsx';
 import { HistoryScreen, MessagesScreen, ReportsScreen, SessionsScreen } from './screens.tsx';
@@ -130,8 +130,9 @@ document.addEventListener('visibilitychange', () => {
   reconnect();
   void flush().catch(() => undefined);
 });
-if ('serviceWorker' in navigator) void keepShell();
-
+// Reading what this device keeps takes as long as the first drawing: they go on side by side.
+void connect();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);
-void connect();
+// The service worker loads every file once more, and so comes after what waits.
+if ('serviceWorker' in navigator) void settled().then(keepShell);

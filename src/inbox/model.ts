@@ -80,6 +80,20 @@ export function useInbox(): State {
   return shown;
 }
 
+/** Resolves once the first screen is there: what waits, pairing, or why neither is shown. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const { device, prompts, connection, refused } = state;
+      if (device !== null && prompts === null && connection !== 'offline' && refused === null) return;
+      listeners.delete(look);
+      resolve();
+    };
+    listeners.add(look);
+    look();
+  });
+}
+
 /** The device of this page. @throws Error before it is paired: no screen calls anything then. */
 function ownDevice(): OwnDevice {
   if (state.device === null || state.device === undefined) throw new Error('This device is not paired.');

@@ -43,7 +43,7 @@ export async function emacsCrashRounds(rounds: number, seed: number): Promise<vo
     for (let round = 0; round < rounds; round += 1) await oneRound(home, round, random, books);
     const last = startEmacs(home, '(while t (sleep-for 0.05))');
     await eventually(() => existsSync(last.connected), 20_000, 'the connection of the last Emacs');
-    await eventually(() => outbox(home).pending.length === 0, 60_000, 'an empty outbox');
+    await eventually(() => emacsOutbox(home).pending.length === 0, 60_000, 'an empty outbox');
     await last.emacs.kill('SIGKILL');
     checkBooks(home, rounds, books);
   } finally {
@@ -82,7 +82,7 @@ async function oneRound(home: EmptyHome, round: number, random: Random, books: B
   const said = heard(emacs);
   for (const text of said.queued) books.queued.add(text);
   for (const text of said.stored) books.stored.add(text);
-  books.adopted += outbox(home).pending.length;
+  books.adopted += emacsOutbox(home).pending.length;
 }
 
 /** What an Emacs has reported so far: the texts of the answers that it called queued, and of those that it called stored. */
@@ -102,7 +102,7 @@ function heard(emacs: Child): { queued: string[]; stored: string[] } {
 }
 
 /** The answers in the files of the outbox, by their texts. */
-function outbox({ outbox: folder }: EmptyHome): { pending: string[]; rejected: string[] } {
+export function emacsOutbox({ outbox: folder }: EmptyHome): { pending: string[]; rejected: string[] } {
   const answers = new Map<string, { decision: string; rejected: boolean }>();
   const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : [];
   for (const line of files.flatMap((name) => read(join(folder, name)).split('\n'))) {
@@ -170,7 +170,7 @@ function checkBooks(home: EmptyHome, rounds: number, { queued, stored, adopted }
   const rows = database.prepare('SELECT decision, ask_id, outcome FROM responses').all();
   database.close();
   const inStore = rows.map((row) => String(row['decision']));
-  const { pending, rejected } = outbox(home);
+  const { pending, rejected } = emacsOutbox(home);
   expect(pending).toEqual([]);
 
   const kept = Map.groupBy([...inStore, ...rejected], (text) => text);

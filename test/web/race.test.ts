@@ -1,146 +1,186 @@
 /**
- * Many answers of two phones, over connections that are cut and a server that is killed, while a shell answers too: none is
- * lost, none counts twice, and each question has one winner. `HIVE_TEST_ANSWERS` says how many.
+ * Many questions that two phones and an Emacs answer at once, while connections are cut, replies are lost, and the server, the
+ * browsers and Emacs are killed: no answer is lost, none counts twice, and each question has one winner. `HIVE_TEST_ANSWERS`
+ * says how many questions, `HIVE_TEST_SEED` which troubles.
  * @module-tag one-winner
  * @module-tag durable
  */
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { build } from 'esbuild';
-import type { Page } from 'playwright-core';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { AskRequest } from '../../src/domain/prompts.ts';
-import { ROOT } from '../support/children.ts';
-import { eventsOf, HUMAN, introduce } from '../support/hive.ts';
+import { openEmptyHome } from '../support/emacs.ts';
+import { eventsOf, introduce } from '../support/hive.ts';
+import { whenFinished } from '../support/lifetime.ts';
 import { eventually, lots, moment } from '../support/wait.ts';
-import { openContext, startChromium } from './support/chromium.ts';
-import { cuttingProxy } from './support/cutting-proxy.ts';
-import { pair, type ServedInbox, serveInbox } from './support/inbox.ts';
-import type { RacePage } from './support/race-page.ts';
+import { type CuttingProxy, cuttingProxy } from './support/cutting-proxy.ts';
+import { type ServedInbox, serveInbox } from './support/inbox.ts';
+import type { Report } from './support/race-page.ts';
+import { type Emacs, type Hear, type Phone, startEmacs, startPhone } from './support/racers.ts';
 
 const ANSWERS = Number(process.env['HIVE_TEST_ANSWERS'] ?? 10_000);
-/** Questions that are open at once. */
-const BATCH = 100;
-/** Ends a run that hangs: 1,000 answers take less than a minute. */
+const SEED = Number(process.env['HIVE_TEST_SEED'] ?? 20_260_111);
+const RACERS = ['One', 'Other', 'Emacs'];
+/** In each, up to 100 questions are open at once, and one racer is killed. */
+const TURNS = Math.max(RACERS.length, Math.ceil(ANSWERS / 100));
+/** Ends a run that hangs: 1,000 answers take less than two minutes. */
 const LIMIT_MS = 180_000 + ANSWERS * 300;
 
-test(`${ANSWERS} answers of two phones and a human at a desk`, { timeout: LIMIT_MS }, async () => {
-  const inbox = await serveInbox();
+test(`${ANSWERS} questions, answered by two phones and an Emacs`, { timeout: LIMIT_MS }, async () => {
+  const home = await openEmptyHome();
+  whenFinished(() => home.close());
+  const inbox = await serveInbox(home.store);
   const proxy = await cuttingProxy(inbox.port);
   const url = `http://127.0.0.1:${proxy.port}/inbox`;
-  const chromium = await startChromium();
-  const phones = await Promise.all(
-    ['One', 'Other'].map(async (name) => {
-      const context = await openContext(chromium);
-      const page = await context.newPage();
-      await pair(page, { ...inbox, url }, name);
-      // The inbox itself would send what is queued, too.
-      await page.goto(`${url}/manifest.webmanifest`);
-      await page.evaluate(await racePage());
-      return { name, page };
-    }),
-  );
-  const random = lots(20_260_111);
-  const told: Told[] = [];
-  for (let first = 0; first < ANSWERS; first += BATCH) {
-    const asked = await askMany(inbox, Math.min(BATCH, ANSWERS - first));
+  const heard: (Report & { by: string })[] = [];
+  const hear: Hear = (by, said) => void heard.push({ ...said, by });
+  const [emacs, ...phones] = await Promise.all([
+    startEmacs(home, { name: 'Emacs', seed: SEED, hear }),
+    startPhone(inbox, { name: 'One', url, hear }),
+    startPhone(inbox, { name: 'Other', url, hear }),
+  ]);
+  const random = lots(SEED);
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const upTo = (turns: number): number => Math.floor((turns * ANSWERS) / TURNS);
+    const asked = await askMany(inbox, upTo(turn + 1) - upTo(turn));
     const ended = { yet: false };
-    const troubles = trouble(inbox, proxy, random, ended);
-    const [desk, ...fates] = await Promise.all([
-      answerAtDesk(inbox, asked, random),
-      ...phones.map(({ name, page }) => answerAll(page, asked, name)),
-    ]).finally(() => {
+    const phone = phones[turn % RACERS.length];
+    const troubles = trouble({ inbox, proxy, random, emacs, phone, most: asked.length / 5 }, ended);
+    await Promise.all(
+      phones.map((phone) => phone.answer(asked, () => unanswered(inbox, asked, phone.name))),
+    ).finally(() => {
       ended.yet = true;
     });
     await troubles;
-    told.push(...desk, ...fates.flat());
   }
 
-  const winners = Map.groupBy(
-    told.filter(({ won }) => won),
-    ({ ask_id }) => ask_id,
-  );
-  const settled = Map.groupBy(await eventsOf(inbox.hive, 'prompt/responded'), ({ subject }) => subject ?? '');
-  expect(settled.size, 'answered questions').toBe(ANSWERS);
-  const wrong = [...settled].filter(([ask_id, events]) => {
-    const [winner, ...others] = winners.get(ask_id) ?? [];
-    return events.length !== 1 || others.length > 0 || winner?.decision !== events[0]?.data['decision'];
-  });
-  expect(wrong).toEqual([]);
-  // Whoever lost has read whose answer counts.
-  expect(
-    told.filter(({ ask_id, decision }) => decision !== settled.get(ask_id)?.[0]?.data['decision']),
-  ).toEqual([]);
-  // Every phone knows the fate of every answer.
-  expect(told.filter(({ by }) => by !== 'desk').length).toBe(2 * ANSWERS);
-});
+  // What was queued is stored: nothing that was killed took it along.
+  const queued = heard.filter(({ step }) => step === 'queued');
+  const lost = (): string[] => {
+    const stored = new Set(responses(inbox).map(({ response_id }) => response_id));
+    return queued.filter(({ response_id }) => !stored.has(response_id)).map(({ response_id }) => response_id);
+  };
+  await eventually(() => lost().length === 0, undefined, 'the last answers of Emacs').catch(() => undefined);
+  expect(lost(), 'answers that were queued and are lost').toEqual([]);
+  await emacs.stop();
 
-/** What somebody was told about one question. */
-interface Told {
-  ask_id: string;
-  by: string;
-  won: boolean;
-  /** The answer that counts, as they were told. */
-  decision: string;
-}
+  const rows = responses(inbox);
+  const byAsk = Map.groupBy(rows, ({ ask_id }) => ask_id);
+  const twice = [...byAsk.values()].filter(
+    (given) => new Set(given.map(({ by }) => by)).size !== given.length,
+  );
+  expect(twice, 'questions that somebody answered twice').toEqual([]);
+  const without = phones.map(({ name }) => rows.filter(({ by }) => by === name).length);
+  expect(without, 'answers of each phone').toEqual([ANSWERS, ANSWERS]);
+
+  // One winner each, in the answers, in the questions and in the events.
+  const winners = new Map(
+    rows.filter(({ outcome }) => outcome === 'accepted').map(({ ask_id, by }) => [ask_id, by]),
+  );
+  expect([winners.size, rows.filter(({ outcome }) => outcome === 'accepted').length]).toEqual([
+    ANSWERS,
+    ANSWERS,
+  ]);
+  expect(decisions(inbox).filter(({ ask_id, decision }) => decision !== winners.get(ask_id))).toEqual([]);
+  const events = await eventsOf(inbox.hive, 'prompt/responded');
+  expect(events.length, 'events of answers that count').toBe(ANSWERS);
+  expect(events.filter(({ subject, data }) => data['decision'] !== winners.get(subject ?? ''))).toEqual([]);
+
+  // Whoever was told what became of an answer was told the truth.
+  const lies = heard.filter(
+    (said) =>
+      said.step === 'settled' &&
+      (said.won !== (winners.get(said.ask_id) === said.by) || said.decision !== winners.get(said.ask_id)),
+  );
+  expect(lies).toEqual([]);
+
+  // What the race is about has happened.
+  const won = RACERS.map((name) => [...winners.values()].filter((by) => by === name).length);
+  expect(Math.min(...won), `won by ${RACERS}: ${won}`).toBeGreaterThan(0);
+  const left = phones.map((phone) => phone.left());
+  expect(Math.min(...left), `found unsent after kill -9: ${left}`).toBeGreaterThan(0);
+});
 
 async function askMany({ hive }: ServedInbox, count: number): Promise<string[]> {
   const session = await introduce(hive);
-  const request: AskRequest = { question: 'Which?', options: ['One', 'Other', 'desk'] };
+  const request: AskRequest = { question: 'Which?', options: RACERS };
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) ids.push((await hive.prompts.ask(request, session)).prompt.ask_id);
   return ids;
 }
 
-/** The page's own outbox answers all of them; what it learns of each. */
-async function answerAll(page: Page, ask_ids: string[], name: string): Promise<Told[]> {
-  const fates = await page.evaluate(
-    ([ids, label]) => (globalThis as unknown as { race: RacePage }).race.answerAll(ids, label),
-    [ask_ids, name] as const,
-  );
-  return fates.map((fate) => ({ ...fate, by: name }));
-}
-
-/** A human at a desk answers some of them. */
-async function answerAtDesk({ hive }: ServedInbox, ask_ids: string[], random: () => number): Promise<Told[]> {
-  const told: Told[] = [];
-  for (const ask_id of ask_ids) {
-    if (random() > 0.1) continue;
-    const { outcome, prompt } = await hive.prompts.respond({ ask_id, selected: ['desk'], actor: HUMAN });
-    told.push({ ask_id, by: 'desk', won: outcome === 'accepted', decision: prompt.decision ?? '' });
-    await moment(random() * 20);
-  }
-  return told;
-}
-
-/** Cuts connections until it has ended, and kills the server once. */
+/**
+ * Kills the server, and a phone that has queued something since; without a phone, Emacs. Once the server is back, cuts
+ * connections or loses replies until all is answered.
+ */
 async function trouble(
-  inbox: ServedInbox,
-  proxy: { cut(): void },
-  random: () => number,
+  { inbox, proxy, random, emacs, phone, most }: Trouble,
   ended: { yet: boolean },
 ): Promise<void> {
-  await moment(random() * 300);
-  await inbox.kill();
-  await inbox.start();
+  if (phone === undefined) {
+    await moment(random() * 300);
+    await inbox.kill();
+    await inbox.start();
+    const goal = emacs.queued() + Math.floor(random() * 5);
+    await eventually(() => ended.yet || emacs.queued() >= goal);
+    await emacs.kill();
+  } else {
+    const some = (): number => 1 + Math.floor(random() * most);
+    const letGo = await phone.held(some());
+    await inbox.kill();
+    const dying = phone.held(some());
+    letGo();
+    await dying;
+    await phone.kill();
+    await inbox.start();
+  }
   while (!ended.yet) {
     await moment(200 + random() * 1_000);
-    proxy.cut();
+    if (random() < 0.3) {
+      proxy.loseReplies();
+      await moment(random() * 300);
+      proxy.heal();
+    } else proxy.cut();
   }
-  await eventually(() => ended.yet);
 }
 
-/** The modules of the page that answer, for a page to run. */
-async function racePage(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [join(ROOT, 'test/web/support/race-page.ts')],
-    bundle: true,
-    format: 'iife',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    write: false,
-    absWorkingDir: ROOT,
-    nodePaths: [join(createRequire(import.meta.url).resolve('preact'), '../../..')],
-  });
-  return outputFiles[0]?.text ?? '';
+interface Trouble {
+  inbox: ServedInbox;
+  proxy: CuttingProxy;
+  random: () => number;
+  emacs: Emacs;
+  phone: Phone | undefined;
+  /** The phone queues up to so many answers before each of two troubles. */
+  most: number;
+}
+
+interface Response {
+  response_id: string;
+  ask_id: string;
+  /** Who has chosen it: the option has their name. */
+  by: string;
+  outcome: string;
+}
+
+/** Every answer that the store has taken. */
+function responses(inbox: ServedInbox): Response[] {
+  return read(inbox, 'SELECT response_id, ask_id, decision AS "by", outcome FROM responses') as Response[];
+}
+
+/** What each question was decided. */
+function decisions(inbox: ServedInbox): { ask_id: string; decision: string | null }[] {
+  return read(inbox, 'SELECT ask_id, decision FROM prompts') as { ask_id: string; decision: string | null }[];
+}
+
+function unanswered(inbox: ServedInbox, ask_ids: readonly string[], name: string): string[] {
+  const given = new Set(responses(inbox).flatMap(({ ask_id, by }) => (by === name ? [ask_id] : [])));
+  return ask_ids.filter((ask_id) => !given.has(ask_id));
+}
+
+function read({ store }: ServedInbox, sql: string): unknown[] {
+  const database = new DatabaseSync(store, { readOnly: true, timeout: 30_000 });
+  try {
+    return database.prepare(sql).all();
+  } finally {
+    database.close();
+  }
 }

@@ -26,9 +26,8 @@ export interface ServedInbox {
   admit(...devices: Device[]): void;
 }
 
-/** Serves the inbox of a new store. `publicPort`: pages reach it there, such as through a proxy. */
-export async function serveInbox(): Promise<ServedInbox> {
-  const store = tempStore();
+/** Serves the inbox of a store that is new. */
+export async function serveInbox(store: string = tempStore()): Promise<ServedInbox> {
   const hive = await withoutQuotas(await openTestHive(store));
   const port = await freePort();
   const trust = trusting({ seats: [SEAT] });
