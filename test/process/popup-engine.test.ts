@@ -630,6 +630,7 @@ describe('mentions of the human', () => {
     expect(here.shown).toEqual([
       {
         kind: 'mention',
+        subject: expect.any(String),
         title: 'Claude-abc12 mentions you · demo',
         body: '@Human the login is done',
         urgency: 'critical',
