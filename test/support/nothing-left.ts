@@ -5,7 +5,7 @@
 import { afterAll, expect } from 'vitest';
 import { remainingProcesses, removeHome } from './children.ts';
 import { endHost } from './command-host.ts';
-import { remainingFolders, removeAgain } from './temp.ts';
+import { removeAgain, removeRemaining } from './temp.ts';
 import { within } from './wait.ts';
 
 /** What keeps a process from ending, by the names of `process.getActiveResourcesInfo`. */
@@ -19,13 +19,14 @@ afterAll(async () => {
   const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;
   await within(gone, 10_000);
   const left = remainingProcesses();
-  // They fail this file, and disturb no other: a detached agent of a test that failed would run for hours.
+  // What is left fails this file, and disturbs no other: a detached agent of a test that failed would run for hours.
   for (const line of left) end(Number.parseInt(line, 10));
   removeHome();
   await removeAgain();
+  const folders = await removeRemaining();
   expect(left, 'processes left behind').toEqual([]);
   expect(held().slice(before), 'watchers and child handles left behind').toEqual([]);
-  expect(remainingFolders(), 'folders left behind').toEqual([]);
+  expect(folders, 'folders left behind').toEqual([]);
 });
 
 function end(pid: number): void {

@@ -37,9 +37,11 @@ export function tempStore(): string {
   return join(tempFolder(), 'hive.db');
 }
 
-/** The folders of this worker that still exist. */
-export function remainingFolders(): string[] {
-  return readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
+/** Removes the folders of this worker that still exist, and returns their names. */
+export async function removeRemaining(): Promise<string[]> {
+  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
+  for (const name of left) await removeFolder(join(tmpdir(), name));
+  return left;
 }
 
 /** The sorted names in a folder. */

@@ -50,6 +50,8 @@ export async function openTerminal(
     ...['new-session', '--', 'cat'],
   ]);
   const tmux = (name: string, ...args: string[]): Promise<string> => control.run([name, ...args]);
+  // Once it has replied, the server listens and the program runs.
+  await tmux('list-sessions');
 
   /** The screen once the program has drawn it: a half-drawn one changes between two looks. */
   async function still(): Promise<string> {

@@ -140,8 +140,8 @@ test('a waiter whose finding is no longer due waits for the rest of its time onl
   await claude(hive).stop('p1');
   await answer();
   let passed_ms = 0;
-  const began = Date.now();
-  const clock = vi.spyOn(Date, 'now').mockImplementation(() => began + passed_ms);
+  const began = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => began + passed_ms);
   onTestFinished(() => clock.mockRestore());
   const until = vi.spyOn(hive.feed, 'until').mockImplementationOnce(async (check) => {
     const found = await check();
