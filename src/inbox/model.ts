@@ -324,6 +324,8 @@ export async function flush(): Promise<void> {
   await readOutbox();
   try {
     await sendQueued(ownDevice(), async (entry) => {
+      // The server replies, however often the connection is cut.
+      flush_ms = FIRST_RETRY_MS;
       if (entry.queued.kind === 'answer' && entry.fate.state === 'done' && entry.fate.reply.accepted === true)
         accepted = [...accepted, entry].slice(-MOST_ACCEPTED);
       await readOutbox();
