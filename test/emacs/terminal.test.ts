@@ -113,10 +113,9 @@ describe('while ten prompts arrive', () => {
   });
 
   test('point, window and region stay, and typed keys go where they went', async () => {
-    await emacs.keys('C-x', '2', 'C-x', 'o', 'M-<', 'C-n', 'C-@', 'C-f', 'C-f');
+    await emacs.keys('C-x', '2', 'C-x', 'o', 'M-<', 'C-n', 'C-@', 'C-f', 'C-f', 'C-l');
     const where = '(list (window-edges) (point) (mark) mark-active (buffer-name))';
     const before = await lispValue(where);
-    await emacs.keys('C-l');
     // It comes back from the minibuffer, the last line, when Emacs has drawn the screen.
     await eventually(async () => !(await emacs.cursor()).endsWith(',23'), 10_000, 'the cursor in its window');
     const cursor = await emacs.cursor();

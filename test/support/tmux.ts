@@ -37,21 +37,18 @@ export async function openTerminal(
   size = { columns: 100, lines: 24 },
 ): Promise<Terminal> {
   const socket = join(folder, 'tmux');
+  const shell = openShell(env);
+  const tmux = (...args: string[]): Promise<string> => shell.run(['tmux', '-S', socket, ...args]);
   const dimensions = ['-x', String(size.columns), '-y', String(size.lines)];
-  const control = openControl(env, [
-    ...['-S', socket, '-f', '/dev/null', '-C', 'start-server', ';'],
+  await tmux(
+    ...['-f', '/dev/null', 'start-server', ';'],
     // When its program ends, the terminal keeps the last screen, so that it can still be read; a line that said so would push
     // the first one off the screen.
     ...['set-option', '-g', 'remain-on-exit', 'on', ';'],
     ...['set-option', '-g', 'remain-on-exit-format', '', ';'],
     ...['set-option', '-s', 'escape-time', '0', ';'],
-    ...['new-session', '-d', ...dimensions, '--', ...command, ';'],
-    // A client that is attached to the session of the program would count as a person there.
-    ...['new-session', '--', 'cat'],
-  ]);
-  const tmux = (name: string, ...args: string[]): Promise<string> => control.run([name, ...args]);
-  // Once it has replied, the server listens and the program runs.
-  await tmux('list-sessions');
+    ...['new-session', '-d', ...dimensions, '--', ...command],
+  );
 
   /** The screen once the program has drawn it: a half-drawn one changes between two looks. */
   async function still(): Promise<string> {
@@ -65,19 +62,19 @@ export async function openTerminal(
   let closeWatcher = async (): Promise<void> => undefined;
   const terminal: Terminal = {
     async keys(...keys) {
-      await tmux('send-keys', '-t', PANE, ...keys);
+      await tmux('send-keys', ...keys);
     },
     async type(text) {
-      await tmux('send-keys', '-t', PANE, '-l', '--', text);
+      await tmux('send-keys', '-l', '--', text);
     },
     async screen() {
-      return (await tmux('capture-pane', '-t', PANE, '-p')).split('\n').map((line) => line.trimEnd());
+      return (await tmux('capture-pane', '-p')).split('\n').map((line) => line.trimEnd());
     },
     async painted() {
-      return (await tmux('capture-pane', '-t', PANE, '-p', '-e')).split('\n');
+      return (await tmux('capture-pane', '-p', '-e')).split('\n');
     },
     async cursor() {
-      return (await tmux('display-message', '-t', PANE, '-p', '#{cursor_x},#{cursor_y}')).trim();
+      return (await tmux('display-message', '-p', '#{cursor_x},#{cursor_y}')).trim();
     },
     async until(pattern, ms = PATIENCE_MS) {
       const deadline = Date.now() + Math.max(ms, PATIENCE_MS);
@@ -105,7 +102,7 @@ export async function openTerminal(
       // A person types in a program that opens terminals, and nobody can type in this one.
       const program = join(folder, 'xterm');
       copyFileSync('/usr/bin/script', program);
-      const attach = `exec tmux -S '${socket}' attach -f ignore-size -t ${SESSION}`;
+      const attach = `exec tmux -S '${socket}' attach -f ignore-size`;
       const watcher = spawn(program, ['-qec', attach, '/dev/null'], {
         env: { ...env, TERM: 'xterm' },
         stdio: ['pipe', 'ignore', 'ignore'],
@@ -115,82 +112,57 @@ export async function openTerminal(
         watcher.kill();
         return ended;
       };
-      await eventually(
-        async () => (await tmux('list-clients', '-t', SESSION)) !== '',
-        PATIENCE_MS,
-        'the attached terminal',
-      );
+      await eventually(async () => (await tmux('list-clients')) !== '', PATIENCE_MS, 'the attached terminal');
       await tmux('wait-for', '-S', 'watched');
     },
     async pid() {
-      return Number(await tmux('display-message', '-t', PANE, '-p', '#{pane_pid}'));
+      return Number(await tmux('display-message', '-p', '#{pane_pid}'));
     },
     async close() {
       await tmux('kill-server').catch(() => {});
       await closeWatcher();
-      await control.close();
+      await shell.close();
       rmSync(socket, { force: true });
     },
   };
   return terminal;
 }
 
-/** The first session of a new server, and its pane. */
-const SESSION = '=0';
-const PANE = '%0';
-
-/** A client of tmux that runs one command after the other. */
-interface Control {
-  /** What the command prints. Rejects if it fails. */
+/** A shell that runs one command after the other. */
+interface Shell {
+  /** What the command prints. Rejects if its exit code is not 0. */
   run(command: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
-/** One client for all commands: a screen is looked at thirty times a second, and a client costs two milliseconds. */
-function openControl(env: Readonly<Record<string, string>>, args: readonly string[]): Control {
-  const client = spawn('tmux', args, { env, stdio: ['pipe', 'pipe', 'ignore'] });
-  const ended = new Promise<void>((resolve) => client.once('close', () => resolve()));
-  const waiting: ((reply: { failed: boolean; text: string }) => void)[] = [];
-  let reply: string[] | null = null;
-  let guard = '';
-  let rest = '';
-  client.stdout.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) read(line);
+/**
+ * A process of the tests is large, and each program that it starts itself costs it five milliseconds. A screen is looked at
+ * thirty times a second.
+ */
+function openShell(env: Readonly<Record<string, string>>): Shell {
+  const shell = spawn('/bin/sh', [], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = new Promise<void>((resolve) => shell.once('close', () => resolve()));
+  const waiting: ((reply: string) => void)[] = [];
+  let printed = '';
+  shell.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const replies = (printed + text).split('\0');
+    printed = replies.pop() ?? '';
+    for (const reply of replies) waiting.shift()?.(reply);
   });
-  const read = (line: string): void => {
-    // The flag of what came with the arguments is 0.
-    const [, word, numbers = ''] = /^%(begin|end|error) (\d+ \d+ 1)$/.exec(line) ?? [];
-    if (reply === null && word === 'begin') {
-      reply = [];
-      guard = numbers;
-    } else if (reply !== null && word !== undefined && numbers === guard) {
-      waiting.shift()?.({ failed: word === 'error', text: reply.join('') });
-      reply = null;
-    } else reply?.push(`${line}\n`);
-  };
-  client.stdin.on('error', () => undefined);
+  shell.stdin.on('error', () => undefined);
   return {
     async run(command) {
-      const line = command.map(quoted).join(' ');
-      const replied = new Promise<{ failed: boolean; text: string }>((resolve) => waiting.push(resolve));
-      client.stdin.write(`${line}\n`);
-      const { failed, text } = await Promise.race([
-        replied,
-        ended.then(() => ({ failed: true, text: 'tmux has ended' })),
-      ]);
-      if (failed) throw new Error(`${line}: ${text}`);
+      const line = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+      const reply = new Promise<string>((resolve) => waiting.push(resolve));
+      shell.stdin.write(`${line} </dev/null 2>&1; printf ' %s\\0' "$?"\n`);
+      const said = await Promise.race([reply, ended.then(() => 'The shell has ended 1')]);
+      const [, text = '', code = ''] = /^([\s\S]*) (\d+)$/.exec(said) ?? [];
+      if (code !== '0') throw new Error(`${line}: ${text}`);
       return text;
     },
     async close() {
-      client.stdin.end();
+      shell.stdin.end();
       await ended;
     },
   };
-}
-
-/** A word as tmux reads it. */
-function quoted(word: string): string {
-  return `"${word.replaceAll(/[\\"$]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
