@@ -188,9 +188,13 @@ async function answerMany(hive: OpenedHive, page: Page, rounds: number): Promise
     await page.getByRole('heading', { name: `Round ${round}?` }).waitFor();
     const tapped = await page.evaluate<number>(TAP);
     waits.push((await polled) - tapped);
+    await pause(ROUND_MS);
   }
   return waits;
 }
+
+/** With less between two answers, the calls of the page are more than the thirty a second that the server takes from a device. */
+const ROUND_MS = 200;
 
 /** Taps the option in the page; its value is when. */
 const TAP = `(() => {
