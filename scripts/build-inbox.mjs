@@ -49,7 +49,12 @@ export async function buildInbox(root) {
   const shell = [...page.outputFiles, ...plain];
   refuseLarge(shell);
   const name = `hive-${digestOf(shell)}`;
-  const files = shell.map(({ path }) => `/inbox/${basename(path)}`.replace('/inbox/index.html', '/inbox'));
+  const files = Object.fromEntries(
+    shell.map(({ path, contents }) => [
+      `/inbox/${basename(path)}`.replace('/inbox/index.html', '/inbox'),
+      `sha256-${createHash('sha256').update(contents).digest('base64')}`,
+    ]),
+  );
   const worker = await build({
     ...common,
     format: 'iife',

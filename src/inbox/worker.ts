@@ -5,7 +5,8 @@
  */
 import { pressed, pushed, resubscribed, SYNC_TAG, sendOutbox } from './pushed.ts';
 
-declare const SHELL: { name: string; files: readonly string[] };
+/** The name of this build, and the digest of each of its files by path, as `Request` takes it. */
+declare const SHELL: { name: string; files: Readonly<Record<string, string>> };
 
 interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
@@ -40,7 +41,10 @@ worker.addEventListener('install', (event) => {
   event.waitUntil(
     (async () => {
       const cache = await caches.open(SHELL.name);
-      await cache.addAll(SHELL.files.map((file) => new Request(file, { cache: 'reload' })));
+      // A file of another build, or what a proxy says in place of one, must not be kept: then none is, and the worker of
+      // before stays.
+      const files = Object.entries(SHELL.files);
+      await cache.addAll(files.map(([path, integrity]) => new Request(path, { cache: 'reload', integrity })));
       await worker.skipWaiting();
     })(),
   );
@@ -58,7 +62,7 @@ worker.addEventListener('activate', (event) => {
 worker.addEventListener('fetch', (event) => {
   const { pathname, origin } = new URL(event.request.url);
   const isShell =
-    origin === location.origin && event.request.method === 'GET' && SHELL.files.includes(pathname);
+    origin === location.origin && event.request.method === 'GET' && Object.hasOwn(SHELL.files, pathname);
   if (isShell) event.respondWith(fromShell(event.request, pathname));
 });
 

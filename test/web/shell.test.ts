@@ -2,6 +2,7 @@
  * The kept shell of the page: it opens without a connection, has nothing of what the server says, and gives way to a new build.
  * @module-tag untrusted
  */
+import { createHash } from 'node:crypto';
 import { createServer, request as httpRequest } from 'node:http';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
@@ -62,7 +63,12 @@ test('opens without a connection, and keeps nothing but the files of the page', 
 });
 
 test('a new build replaces the old one: the page that was open goes on, and the next one is new', async () => {
-  const build = await changingBuild(inbox.port);
+  const html = await (await fetch(inbox.url)).text();
+  const newHtml = html.replace('lang="en"', 'lang="en-GB"');
+  const build = await changingBuild(inbox.port, {
+    '/inbox': () => newHtml,
+    '/inbox/worker.js': (text) => renamed(text).replace(digestOf(html), digestOf(newHtml)),
+  });
   const page = await keptPage(build.url);
   const names = (): Promise<string[]> => page.evaluate(() => caches.keys());
   const [old] = await names();
@@ -80,16 +86,49 @@ test('a new build replaces the old one: the page that was open goes on, and the 
   expect(await page.evaluate(() => document.documentElement.lang)).toBe('en-GB');
 });
 
-/** The server as after an update: another page, and a worker that names another cache. */
-async function changingBuild(port: number): Promise<{ url: string; change(): void }> {
+test('a file that is not of the new build is not kept: the old build stays', async () => {
+  const build = await changingBuild(inbox.port, {
+    '/inbox/app.js': () => 'document.title = "Please sign in to this network";',
+    '/inbox/worker.js': renamed,
+  });
+  const page = await keptPage(build.url);
+  build.change();
+  const end = await page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    const ended = new Promise<string>((resolve) => {
+      registration.addEventListener('updatefound', () => {
+        const worker = registration.installing;
+        worker?.addEventListener('statechange', () => {
+          if (['activated', 'redundant'].includes(worker.state)) resolve(worker.state);
+        });
+      });
+    });
+    await registration.update();
+    return ended;
+  });
+  expect(end).toBe('redundant');
+  await page.reload();
+  await page.getByRole('heading', { name: 'Waiting' }).waitFor();
+});
+
+/** The worker of another build. */
+const renamed = (text: string): string => text.replace(/hive-([0-9a-f]{16})/, 'hive-new-$1');
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64');
+
+/** The server, which from `change` on sends these files altered, as after an update. */
+async function changingBuild(
+  port: number,
+  altered: Readonly<Record<string, (text: string) => string>>,
+): Promise<{ url: string; change(): void }> {
   let isNew = false;
   const server = createServer((asked, answer) => {
     const { 'accept-encoding': _, 'if-none-match': __, ...headers } = asked.headers;
     const behind = httpRequest(
       { port, host: '127.0.0.1', path: asked.url, method: asked.method, headers },
       (reply) => {
-        const changes = isNew && (asked.url === '/inbox' || asked.url === '/inbox/worker.js');
-        if (!changes) {
+        const alter = isNew ? altered[asked.url ?? ''] : undefined;
+        if (alter === undefined) {
           answer.writeHead(reply.statusCode ?? 500, reply.headers);
           reply.pipe(answer);
           return;
@@ -101,7 +140,7 @@ async function changingBuild(port: number): Promise<{ url: string; change(): voi
         reply.on('end', () => {
           const { 'content-length': ___, etag: ____, ...kept } = reply.headers;
           answer.writeHead(reply.statusCode ?? 500, kept);
-          answer.end(text.replace('lang="en"', 'lang="en-GB"').replace(/hive-([0-9a-f]{16})/, 'hive-new-$1'));
+          answer.end(alter(text));
         });
       },
     );
