@@ -147,7 +147,8 @@ refused: then somebody else has used the code."
      (if (yes-or-no-p (hive-words 'phone-same? (hive-phone--name phone) phrase))
          'phone/confirm
        'phone/revoke)
-     (list :device_id (plist-get phone :device_id))
+     ;; The key of this phrase: the store may have another one by now.
+     (list :device_id (plist-get phone :device_id) :key (plist-get phone :key))
      :success (lambda (_result) (hive-phone--look))
      :error #'hive-phone--failed)))
 

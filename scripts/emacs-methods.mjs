@@ -10,7 +10,7 @@ import {
   preferencesParams,
   seatRegisterParams,
 } from '../src/schemas/desks.ts';
-import { deviceParams, inviteParams, pairedParams } from '../src/schemas/devices.ts';
+import { confirmParams, deviceParams, inviteParams, pairedParams } from '../src/schemas/devices.ts';
 import {
   beginTurnParams,
   closeParams,
@@ -90,7 +90,7 @@ export const METHODS = {
     "Lets a phone allow permissions: lists its key among the seats in the human's own file, as `seat/register` does. `text` is for the human; if `registered` is false, it says what they can do.",
   ],
   'phone/confirm': [
-    deviceParams,
+    confirmParams,
     'Lets a phone in that has used a pairing code: its human has compared the phrases.',
   ],
   'phone/invite': [

@@ -9,6 +9,7 @@ import { createWakes, type WakeService } from './application/wakes.ts';
 import type { CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
 import { oldVariables } from './domain/settings.ts';
+import { confirmedKeys } from './infrastructure/platform/confirmed-file.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
@@ -82,6 +83,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     addSeat: async (seat) => (await import('./infrastructure/platform/seat-file.ts')).addSeat(env, seat),
     removeSeat: async (key) => (await import('./infrastructure/platform/seat-file.ts')).removeSeat(env, key),
     inbox: inboxPlace(env),
+    confirmed_keys: confirmedKeys(env),
   });
   return { ...(globalThis.SABOTAGE?.services(hive) ?? hive), store };
 }

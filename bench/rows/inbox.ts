@@ -128,7 +128,8 @@ async function pairPage(hive: OpenedHive, browser: BrowserContext, url: string):
   await page.click('button[type=submit]');
   await page.waitForSelector('.phrase');
   const device = await hive.devices.paired(code);
-  await hive.devices.confirm(device?.device_id ?? '', 'ada');
+  if (device === undefined) throw new Error('The page has not paired.');
+  await hive.devices.confirm(device, 'ada');
   await page.waitForSelector('nav');
   return page;
 }
@@ -248,8 +249,8 @@ async function signIn(hive: OpenedHive, url: string, number: number): Promise<st
     return fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
   };
   const { code } = await hive.devices.invite('ada');
-  const { device_id } = await hive.devices.pair({ code, name: `Bench ${number}`, key: seat.key });
-  await hive.devices.confirm(device_id, 'ada');
+  const device = await hive.devices.pair({ code, name: `Bench ${number}`, key: seat.key });
+  const { device_id } = await hive.devices.confirm(device, 'ada');
   const { challenge } = (await (await post('challenge', { device_id })).json()) as { challenge: string };
   const text = sessionText({ store_id: hive.store_id, device_id, challenge, origin });
   const opened = await post('session', { device_id, challenge, signature: await seat.sign(text) });

@@ -140,6 +140,7 @@ export async function allow(
   const { name, key, device_id } = device;
   if ((await devices.admitted(device_id)) === undefined)
     throw invalidInput(`${name} may not come in: it was revoked, or nobody has confirmed it.`);
+  devices.requireConfirmed(device);
   if (!seats.isRegistered()) {
     const entry = JSON.stringify({ name, key });
     const { path } = trust.file();

@@ -16,7 +16,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { watchAdmitted } from './admitted.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
-import type { Ids, InboxPlace, Secrets } from './world.ts';
+import type { ConfirmedKeys, Ids, InboxPlace, Logger, Secrets } from './world.ts';
 
 /** A new invitation, with its code. */
 export interface Invitation {
@@ -35,8 +35,13 @@ export interface DeviceService {
   pair(request: { code: string; name: string; key: string }): Promise<Device>;
   /** The device that has used this code; undefined until one has. */
   paired(code: string): Promise<Device | undefined>;
-  /** Lets the device in: its human has compared the phrases. @throws HiveError `device_not_found`, `not_allowed` once it is revoked. */
-  confirm(device_id: string, by: string): Promise<Device>;
+  /**
+   * Lets the device in: its human has compared the phrases, of which one was made of this key. @throws HiveError
+   * `device_not_found`, `not_allowed` once it is revoked, or where the store has another key by now.
+   */
+  confirm(device: Pick<Device, 'device_id' | 'key'>, by: string): Promise<Device>;
+  /** @throws HiveError `not_allowed` where this is not the device, with the key, that its human has confirmed on this machine. */
+  requireConfirmed(device: Pick<Device, 'device_id' | 'key' | 'name'>): void;
   /** Takes away its access, at once, and for ever: it has to be paired anew. Takes an id or a name. @throws HiveError `device_not_found`. */
   revoke(device: string, by: string): Promise<Device>;
   list(): Promise<Device[]>;
@@ -62,6 +67,8 @@ export interface DeviceParts {
   ids: Ids;
   secrets: Secrets;
   inbox: InboxPlace;
+  confirmed_keys: ConfirmedKeys;
+  log: Logger;
   clock?: () => number;
 }
 
@@ -73,7 +80,7 @@ const MOST_WRONG_AT_ONCE = 5;
 
 export function createDevices(
   store: Store,
-  { ids, secrets, inbox, clock = () => performance.now() }: DeviceParts,
+  { ids, secrets, inbox, confirmed_keys, log, clock = () => performance.now() }: DeviceParts,
 ): DeviceService {
   /** When the last wrong codes came, in ms of `clock`. */
   let wrong: number[] = [];
@@ -151,12 +158,36 @@ export function createDevices(
         return pairing?.device_id == null ? undefined : tx.devices.get(pairing.device_id);
       }),
 
-    confirm: (device_id, by) =>
-      change(device_id, { change: 'confirmed', by }, (device, now) => {
+    async confirm({ device_id, key }, by) {
+      const confirmed = await change(device_id, { change: 'confirmed', by }, (device, now) => {
+        if (device.key !== key) throw anotherKey(device);
         if (device.revoked_at !== null)
           throw new HiveError('not_allowed', `${device.name} was revoked: pair it anew.`, { device_id });
         return device.confirmed_at === null ? { ...device, confirmed_at: now } : device;
-      }),
+      });
+      try {
+        confirmed_keys.write(store.store_id, device_id, confirmed);
+      } catch (error) {
+        // `requireConfirmed` refuses it where there is no record.
+        log.warn(
+          `The key of ${confirmed.name} could not be recorded on this machine. The phone answers questions all the same. To let it allow permissions, revoke it, and pair it anew.`,
+          { error: (error as Error).message },
+        );
+      }
+      return confirmed;
+    },
+
+    requireConfirmed(device) {
+      const { device_id, name } = device;
+      const known = confirmed_keys.read(store.store_id, device_id);
+      if (known === null)
+        throw new HiveError(
+          'not_allowed',
+          `Hive has no record on this machine that you confirmed ${name}, so it cannot tell whether the store has its own key. Revoke it, and pair it anew here.`,
+          { device_id },
+        );
+      if (known.key !== device.key || known.name !== name) throw anotherKey(device);
+    },
 
     revoke: (device, by) =>
       change(device, { change: 'revoked', by }, (found, now) =>
@@ -208,6 +239,15 @@ export function createDevices(
     served: () => inbox.read(store.store_id),
     servedAt: (address) => inbox.write(store.store_id, address),
   };
+}
+
+/** Whoever can write the store has put another key, or another device, in the place of one. */
+function anotherKey({ name, device_id }: Pick<Device, 'name' | 'device_id'>): HiveError {
+  return new HiveError(
+    'not_allowed',
+    `The store has another key for ${name} than the one whose phrase you compared: somebody who can write the store has changed it. Revoke it, and pair it anew.`,
+    { device_id },
+  );
 }
 
 interface DeviceChange {

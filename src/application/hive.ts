@@ -45,6 +45,7 @@ import { createWaits, type WaitService } from './waits.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
 import type {
   CodexControl,
+  ConfirmedKeys,
   Examination,
   Files,
   Ids,
@@ -159,6 +160,8 @@ export interface HiveParts {
   removeSeat: (key: string) => Promise<void>;
   /** Where this machine serves the inbox. */
   inbox: InboxPlace;
+  /** The keys of phones that this person has confirmed. */
+  confirmed_keys: ConfirmedKeys;
   /** The rules in that file. */
   ruleFile: RuleFile;
   /** Finds out where a directory of this machine leads; loaded when rules are tried. */
@@ -219,7 +222,13 @@ export function createHive(parts: HiveParts): Hive {
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
   const phones = new Set<() => Promise<void>>();
-  const devices = createDevices(store, { ids, secrets: parts.secrets, inbox: parts.inbox });
+  const devices = createDevices(store, {
+    ids,
+    secrets: parts.secrets,
+    inbox: parts.inbox,
+    confirmed_keys: parts.confirmed_keys,
+    log,
+  });
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopProposals: (() => void) | null = null;

@@ -73,7 +73,7 @@ async function add(hive: Hive, { url, by, json }: AddOptions): Promise<ExitCode>
     await revoke(hive, { device: device.device_id, by: human });
     throw new HiveError('not_allowed', PHONE.refused(device.name));
   }
-  const confirmed = await hive.devices.confirm(device.device_id, human);
+  const confirmed = await hive.devices.confirm(device, human);
   if (json === true) printJson({ phone: phoneOf(hive, confirmed) });
   else print(PHONE.paired(confirmed.name));
   return EXIT.done;
@@ -123,8 +123,9 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
 async function allowPhone(hive: Hive, given: string, { json }: Format): Promise<ExitCode> {
   const { terminal_may_allow, path, ssh_agent_key } = hive.trust.file();
   const device = await hive.devices.find(given);
+  if (terminal_may_allow) requireTerminal();
+  hive.devices.requireConfirmed(device);
   if (!terminal_may_allow) throw new HiveError('not_allowed', PHONE.onlyEmacsAllows(entryOf(device), path));
-  requireTerminal();
   if (!confirmTyped(PHONE.allowing(line(device.name, LONGEST_NAME), device.key), PHONE.confirmAllow))
     throw new HiveError('not_allowed', PHONE.notAllowed(device.name));
   if (ssh_agent_key === null) hive.seats.useKey(seatSecret(process.env));

@@ -1,11 +1,10 @@
 /** `hive serve`: MCP over Streamable HTTP for agents on other machines, on loopback by default. */
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { createDoor, type Door } from '../adapters/door.ts';
 import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import { assetsAt } from '../adapters/inbox/assets.ts';
 import { createInbox, type Inbox } from '../adapters/inbox/http.ts';
@@ -111,12 +110,6 @@ interface Serving {
   close(): Promise<void>;
 }
 
-/** A client that sends its headers or body too slowly is disconnected (slow loris). */
-const HEADERS_MS = 10_000;
-const REQUEST_MS = 30_000;
-const MOST_CONNECTIONS = 2_000;
-/** Connections over which no token has come yet. One more ends the oldest of them. */
-const MOST_STRANGERS = 200;
 const LIMITS = {
   burst: 50,
   rate: 50,
@@ -141,10 +134,17 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     human: async () => ({ trust: hive.trust.file(), place: NOWHERE }),
     editTools: async () => EDIT_TOOLS_ELSEWHERE,
   };
-  const strangers = createStrangers();
+  const door: Door = createDoor(
+    (request, response) => {
+      const path = URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '';
+      const owner = inbox?.owns(path) === true ? inbox : mcp;
+      owner.listener(request, response);
+    },
+    { tls: tlsOf(options) },
+  );
   const mcp = createMcpOverHttp(hive, {
     ...LIMITS,
-    onAdmitted: strangers.admitted,
+    onAdmitted: door.admitted,
     hosts,
     project: findProject(process.cwd()),
     make_id: () => randomIds.make('connection'),
@@ -153,16 +153,11 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
       [WAKE_PATH]: createRemoteWakes(hive, rules),
     },
   });
-  const inbox = servesInbox ? await startInbox(hive, { hosts, tls: cert !== undefined, strangers }) : null;
+  const inbox = servesInbox ? await startInbox(hive, { hosts, tls: cert !== undefined, door }) : null;
   let forget: (() => void) | null = null;
   try {
     const made_token = await makeFirstToken(hive);
-    const server = listenerOf(options, (request, response) => {
-      const owner =
-        inbox?.owns(URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '') === true ? inbox : mcp;
-      owner.listener(request, response);
-    });
-    server.on('connection', strangers.came);
+    const { server } = door;
     const address = await listen(server, host, port);
     const scheme = cert === undefined ? 'http' : 'https';
     const inbox_url = inbox === null ? null : (named ?? addressFor(`${scheme}://${address}`, allowHost));
@@ -199,12 +194,10 @@ function addressFor(origin: string, allowHost: readonly string[]): string {
   return url.href;
 }
 
-type Strangers = ReturnType<typeof createStrangers>;
-
 /** @throws HiveError `invalid_input` where the page was not built. */
 async function startInbox(
   hive: Hive,
-  { hosts, tls, strangers }: { hosts: ReadonlySet<string>; tls: boolean; strangers: Strangers },
+  { hosts, tls, door }: { hosts: ReadonlySet<string>; tls: boolean; door: Door },
 ): Promise<Inbox> {
   const folder = join(import.meta.dirname, 'inbox');
   const names = await readdir(folder).catch((): string[] => []);
@@ -225,7 +218,7 @@ async function startInbox(
     seat: thisSeat(),
     pid: process.pid,
     push,
-    onAdmitted: (request) => strangers.admitted(request.socket),
+    onAdmitted: (request) => door.admitted(request.socket),
   });
   return {
     ...inbox,
@@ -240,27 +233,6 @@ function pushKeyFile(env: NodeJS.ProcessEnv): string {
   return join(dirname(tokenFile(env)), 'push-key');
 }
 
-/**
- * Connections without a token, oldest first. They are few: whoever opens many loses their own oldest, and no agent that
- * has shown its token loses anything. Known by their far end, since the socket of a TLS request is not the one that came.
- */
-function createStrangers(): { came(socket: Socket): void; admitted(socket: Socket): void } {
-  const waiting = new Map<string, Socket>();
-  const farEnd = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
-  return {
-    came(socket) {
-      const name = farEnd(socket);
-      waiting.set(name, socket);
-      socket.once('close', () => {
-        if (waiting.get(name) === socket) waiting.delete(name);
-      });
-      const [oldest] = waiting.values();
-      if (waiting.size > MOST_STRANGERS) oldest?.destroy();
-    },
-    admitted: (socket) => void waiting.delete(farEnd(socket)),
-  };
-}
-
 async function makeFirstToken(hive: Hive): Promise<string | null> {
   const tokens = await hive.tokens.list();
   if (tokens.some((token) => token.revoked_at === null)) return null;
@@ -272,19 +244,12 @@ async function makeFirstToken(hive: Hive): Promise<string | null> {
   return tokenFile(process.env);
 }
 
-function listenerOf({ cert, key }: ServingOptions, listener: Parameters<typeof createServer>[1]): Server {
-  const limits = {
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
-    connectionsCheckingInterval: 1_000,
-  };
+/** @throws HiveError `invalid_input` where one of both is missing. */
+function tlsOf({ cert, key }: ServingOptions): { cert: string; key: string } | null {
   if ((cert === undefined) !== (key === undefined)) throw invalidInput(SERVE.tlsNeedsBoth);
-  const server =
-    cert === undefined || key === undefined
-      ? createServer(limits, listener)
-      : createTlsServer({ ...limits, cert: readFileOnly(cert), key: readFileOnly(key) }, listener);
-  server.maxConnections = MOST_CONNECTIONS;
-  return server;
+  return cert === undefined || key === undefined
+    ? null
+    : { cert: readFileOnly(cert), key: readFileOnly(key) };
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {

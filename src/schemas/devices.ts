@@ -50,5 +50,10 @@ export const pushParams = z.object({
 
 /** `phone/invite`: where the inbox is, if this machine does not serve it. */
 export const inviteParams = z.object({ url: z.string().min(1).max(2_000).nullish() });
+/** `phone/confirm`: the device, and the key of which the phrase was made that its human has compared. */
+export const confirmParams = z.object({
+  device_id: deviceId,
+  key: z.string().regex(PUBLIC_KEY, 'The public key of a device is 43 characters long.'),
+});
 /** `phone/paired`: the code that was shown. */
 export const pairedParams = z.object({ code: z.string().min(1).max(40) });

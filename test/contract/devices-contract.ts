@@ -15,12 +15,14 @@ export function devicesContract(engine: StoreEngine): void {
     const { device_id } = await hive.devices.pair({ code: shownCode(code), name: ' Phone ', key });
     expect(await hive.devices.paired(code)).toMatchObject({ device_id, name: 'Phone', human: 'ada', key });
     expect(await hive.devices.admitted(device_id)).toBeUndefined();
-    await hive.devices.confirm(device_id, 'ada');
+    await hive.devices.confirm({ device_id, key }, 'ada');
     await hive.devices.seen(device_id);
     expect(await hive.devices.admitted(device_id)).toMatchObject({ seen_at: expect.any(String) });
     await hive.devices.revoke('Phone', 'grace');
     expect(await hive.devices.admitted(device_id)).toBeUndefined();
-    await expect(hive.devices.confirm(device_id, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
+    await expect(hive.devices.confirm({ device_id, key }, 'ada')).rejects.toMatchObject({
+      code: 'not_allowed',
+    });
     const events = await eventsOf(hive, 'device/changed');
     expect(events.map(({ subject, data }) => [subject, data['change'], data['by']])).toEqual([
       [device_id, 'paired', undefined],

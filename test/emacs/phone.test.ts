@@ -14,29 +14,23 @@ import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { callAs, newKey, pair, signedParams } from '../support/devices.ts';
 import { fireDialog } from '../support/dialogs.ts';
-import { type Home, openHome } from '../support/emacs.ts';
+import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
-import type { Terminal } from '../support/tmux.ts';
 
 let home: Home;
 let hive: OpenedHive;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeEach(async () => {
   home = await openHome();
   hive = await openTestHive(home.store);
   emacs = await home.emacs();
-  await emacs.until(/Registered this seat/);
+  await emacs.said(/Registered this seat/);
 });
 afterEach(() => home.close());
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.until(/M-x ?$/m);
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
+const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 /** Shows a QR code in Emacs; a phone uses its code. Returns the phone and the phrase that it shows. */
 async function used(): Promise<{ device: Device; phrase: string }> {
@@ -61,9 +55,10 @@ test('a phone is let in once its human says that it shows the same phrase; nothi
   expect((await emacs.screen()).join('\n')).not.toContain('(yes or no)');
   // Keys that somebody may be typing do nothing. (Emacs drops the key after one that signals an error, such as RET here.)
   await emacs.keys('y', 'n');
-  expect(await hive.devices.admitted(device.device_id)).toBeUndefined();
   await emacs.keys('c');
   await emacs.until(new RegExp(`Does Ada's phone show the words "${phrase}"`));
+  // By now it has handled those keys.
+  expect(await hive.devices.admitted(device.device_id)).toBeUndefined();
   await emacs.type('yes');
   await emacs.keys('Enter');
   await emacs.until(/Paired Ada's phone/);
@@ -78,11 +73,14 @@ test('a phone that shows another phrase is refused', async () => {
   await emacs.type('no');
   await emacs.keys('Enter');
   await emacs.until(/Refused Ada's phone/);
-  await expect(hive.devices.confirm(device.device_id, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
+  await expect(hive.devices.confirm(device, 'ada')).rejects.toMatchObject({ code: 'not_allowed' });
 });
 
 test('a phone in the list is let allow permissions, which then counts, and is revoked', async () => {
-  const phone = await pair(hive, "Ada's phone");
+  // In the home of the human, as Emacs does when they have compared the phrase.
+  const desk = await openHive({ store: home.store, env: { HOME: home.folder } });
+  const phone = await pair(desk, "Ada's phone");
+  await desk.close();
   await command('hive-phone-list');
   await emacs.until(/Ada's phone +ada +paired +answer$/m);
   await emacs.keys('a');

@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { phraseFor } from '../../src/adapters/phones.ts';
 import { cleanCode, pairingText, sessionText } from '../../src/domain/devices.ts';
 import type { SeatKey } from '../../src/domain/seats.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { childEnvironment, type Environment, HIVE } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { newKey, pair } from '../support/devices.ts';
@@ -155,12 +156,18 @@ test('a phone is refused unless its human types yes', async () => {
 
 test('a phone may allow once a person says so whose own key counts, where terminals may allow', async () => {
   const store = tempStore();
-  const hive = await openTestHive(store);
-  const { device } = await pair(hive, 'Phone');
-  const refused = await shell(store, trusting({})).hive('phone', 'allow', 'Phone');
+  const env = trusting({ terminal_may_allow: true });
+  const confirming = async (own: Environment): Promise<OpenedHive> => {
+    const hive = await openHive({ store, env: own });
+    onTestFinished(() => hive.close());
+    return hive;
+  };
+  const { device } = await pair(await confirming(env), 'Phone');
+  const onlyEmacs = trusting({});
+  await (await confirming(onlyEmacs)).devices.confirm(device, 'ada');
+  const refused = await shell(store, onlyEmacs).hive('phone', 'allow', 'Phone');
   expect(refused).toMatchObject({ code: 7 });
   expect(refused.err).toContain(JSON.stringify({ name: 'Phone', key: device.key }));
-  const env = trusting({ terminal_may_allow: true });
   const allowing = async (reply: RegExp): Promise<void> => {
     const terminal = await typing({ store, env }, 'phone', 'allow', 'Phone');
     await terminal.until(/Type yes to confirm/);

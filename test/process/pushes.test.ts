@@ -6,7 +6,7 @@
  * @module-tag sqlite
  * @module-tag popup
  */
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PhoneOptions } from '../../src/application/phones.ts';
 import type { PushSender } from '../../src/application/world.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
@@ -469,6 +469,21 @@ describe('a push service', () => {
       reason: "Ada's phone could not be notified: The push service answered 504.",
     });
     expect(w.service.tried).toBe(4);
+    // The subscription is still good.
+    expect((await w.hive.devices.find(w.device_id)).push).not.toBeNull();
+  });
+
+  test('that never answers is left alone after four tries too, with the reason in the trail of the question', async () => {
+    const w = await world({ limit_ms: 40 });
+    w.service.answers = Array.from({ length: 20 }, () => 'silence' as const);
+    // Under load a try may end before the service has seen it.
+    const send = vi.spyOn(w.sender, 'send');
+    const { ask_id } = await ask(w.hive);
+    expect(await recorded(w.hive, ask_id)).toMatchObject({
+      outcome: 'failed',
+      reason: "Ada's phone could not be notified: The push service did not answer within 0.04 s.",
+    });
+    expect(send).toHaveBeenCalledTimes(4);
     // The subscription is still good.
     expect((await w.hive.devices.find(w.device_id)).push).not.toBeNull();
   });

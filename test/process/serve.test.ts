@@ -93,7 +93,7 @@ describe('who is refused', () => {
       ({ token }) => ({ headers: { ...bearer(token), Origin: 'null' }, body: INITIALIZE }),
     ],
     ['another path', 404, ({ token }) => ({ headers: bearer(token), path: '/' })],
-    ['a path with tricks', 404, ({ token }) => ({ headers: bearer(token), path: '/mcp/../../etc/passwd' })],
+    ['a path with tricks', 400, ({ token }) => ({ headers: bearer(token), path: '/mcp/../../etc/passwd' })],
     ['a body that is no JSON', 400, ({ token }) => ({ headers: bearer(token), body: '{' })],
     [
       'a session that never was',

@@ -7,15 +7,17 @@
  * @module-tag provenance
  * @module-tag no-self-approval
  */
-import { chmodSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { allow } from '../../src/adapters/phones.ts';
 import { createDevices, type DeviceService } from '../../src/application/devices.ts';
 import { pairingText, sessionText } from '../../src/domain/devices.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from '../../src/infrastructure/platform/ids.ts';
+import { confirmedFile } from '../../src/infrastructure/platform/paths.ts';
 import { addSeat } from '../../src/infrastructure/platform/seat-file.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { randomOf } from '../chaos/random.ts';
@@ -315,6 +317,73 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
   });
 });
 
+describe('the key that its human has confirmed', { tags: ['sqlite'] }, () => {
+  const letAllow = (hive: OpenedHive, device: string) =>
+    allow(hive, { device, pid: process.pid, via: 'cli' });
+  const CHANGED = /somebody who can write the store has changed it/;
+
+  test('is not replaced by one that was written into the store while the phrase was on the screen', async () => {
+    const hive = await openTestHive();
+    const { code } = await hive.devices.invite('ada');
+    const device = await hive.devices.pair({ code, name: 'Phone', key: newKey().key });
+    await hive.store.write((tx) => tx.devices.put({ ...device, key: newKey().key }));
+    await expect(hive.devices.confirm(device, 'ada')).rejects.toThrow(CHANGED);
+    expect(await hive.devices.admitted(device.device_id)).toBeUndefined();
+  });
+
+  test('is the only one that may be let allow: not one that was written since, nor that of another phone', async () => {
+    const hive = await openTestHive();
+    const { device } = await pair(hive, 'Phone');
+    const { device: other } = await pair(hive, 'Other');
+    const before = hive.trust.file().seats;
+    await hive.store.write((tx) => tx.devices.put({ ...device, key: newKey().key }));
+    await expect(letAllow(hive, device.device_id)).rejects.toThrow(CHANGED);
+    await hive.store.write(async (tx) => {
+      await tx.devices.put({ ...device, name: 'Gone' });
+      await tx.devices.put({ ...other, name: 'Phone' });
+    });
+    await expect(letAllow(hive, 'Phone')).rejects.toThrow(CHANGED);
+    expect(hive.trust.file().seats).toEqual(before);
+  });
+
+  test('is known where it was confirmed only, and counts for nothing in a file that others may write', async () => {
+    const hive = await openTestHive();
+    const { device } = await pair(hive, 'Phone');
+    const UNKNOWN = /no record on this machine that you confirmed Phone/;
+    const env = trusting({});
+    const elsewhere = await openHive({ store: hive.store.name, env });
+    onTestFinished(() => elsewhere.close());
+    await expect(letAllow(elsewhere, 'Phone')).rejects.toThrow(UNKNOWN);
+    const planted = confirmedFile(env, hive.store_id);
+    writeFileSync(planted, JSON.stringify({ [device.device_id]: { name: 'Phone', key: device.key } }));
+    chmodSync(planted, 0o666);
+    await expect(letAllow(elsewhere, 'Phone')).rejects.toThrow(UNKNOWN);
+    chmodSync(planted, 0o600);
+    // The process has no key of its own that counts.
+    expect(await letAllow(elsewhere, 'Phone')).toMatchObject({ registered: false });
+    writeFileSync(planted, '["not", "this"');
+    await expect(letAllow(elsewhere, 'Phone')).rejects.toThrow(UNKNOWN);
+  });
+
+  test('is said not to be recorded where its file cannot be written; the phone answers questions all the same', async () => {
+    const log = recordingLog();
+    const env = trusting({ seats: [SEAT] });
+    const hive = await openHive({ store: tempStore(), env, log });
+    onTestFinished(() => hive.close());
+    // Nothing can be renamed over a folder.
+    const file = confirmedFile(env, hive.store_id);
+    mkdirSync(join(file, 'full'), { recursive: true });
+    const { device } = await pair(hive, 'Phone');
+    expect(log.lines).toEqual([
+      expect.stringContaining('The key of Phone could not be recorded on this machine.'),
+    ]);
+    expect(await hive.devices.admitted(device.device_id)).toMatchObject({ name: 'Phone' });
+    await expect(letAllow(hive, 'Phone')).rejects.toThrow(
+      /no record on this machine that you confirmed Phone/,
+    );
+  });
+});
+
 describe('pairing', { tags: ['sqlite', 'http'] }, () => {
   /** The devices of a hive, in a process whose clock a test moves. */
   function withClock(hive: OpenedHive): { devices: DeviceService; pass: (ms: number) => void } {
@@ -324,6 +393,8 @@ describe('pairing', { tags: ['sqlite', 'http'] }, () => {
       ids: randomIds,
       secrets: randomSecrets,
       inbox,
+      confirmed_keys: { read: () => null, write: () => undefined },
+      log: recordingLog(),
       clock: () => at,
     });
     return {

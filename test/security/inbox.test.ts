@@ -15,7 +15,7 @@ import { pairingText, sessionText } from '../../src/domain/devices.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { randomIds, randomSecrets } from '../../src/infrastructure/platform/ids.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, introduce, noticesOf, openTestHive } from '../support/hive.ts';
+import { ask, introduce, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox, signedAnswer } from '../support/inbox.ts';
 import { rawRequest } from '../support/serve.ts';
 import { eventually } from '../support/wait.ts';
@@ -250,6 +250,8 @@ test('a device that is revoked while the store cannot be read loses its stream o
     ids: randomIds,
     secrets: randomSecrets,
     inbox: { read: () => null, write: () => () => undefined },
+    confirmed_keys: { read: () => null, write: () => undefined },
+    log: recordingLog(),
   });
   const hive = Object.assign(Object.create(real) as OpenedHive, { devices });
   const { url } = await serveInbox(hive);
@@ -503,7 +505,7 @@ describe('somebody who tries to fill the server', () => {
     const { url } = await serveInbox(hive);
     const device = await pairDevice(hive, url);
     const reply = await device.call('message/post', { body: 'x'.repeat(300_000) });
-    expect(reply).toMatchObject({ status: 400, body: { error: { code: 'invalid_input' } } });
+    expect(reply).toMatchObject({ status: 413, body: { error: { code: 'invalid_input' } } });
   });
 
   test('has at most four streams for each device, so that its browser has connections left for calls', async () => {

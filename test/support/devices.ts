@@ -20,8 +20,8 @@ export function newKey(): SeatKey {
 export async function pair(hive: OpenedHive, name = "Ada's phone"): Promise<PairedDevice> {
   const seat = newKey();
   const { code } = await hive.devices.invite('ada');
-  const { device_id } = await hive.devices.pair({ code, name, key: seat.key });
-  return { device: await hive.devices.confirm(device_id, 'ada'), seat };
+  const paired = await hive.devices.pair({ code, name, key: seat.key });
+  return { device: await hive.devices.confirm(paired, 'ada'), seat };
 }
 
 /** Calls a method as this device. */

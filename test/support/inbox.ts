@@ -1,8 +1,9 @@
 /** The inbox on a real port of this machine, and a device that comes in as the page does. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { createDoor, type DoorLimits } from '../../src/adapters/door.ts';
 import { assetsAt } from '../../src/adapters/inbox/assets.ts';
 import { createInbox } from '../../src/adapters/inbox/http.ts';
 import type { PushSender } from '../../src/application/world.ts';
@@ -17,6 +18,7 @@ export async function serveInbox(
   hive: OpenedHive,
   push: PushSender | null = null,
   files?: ReadonlyMap<string, Buffer>,
+  limits: Partial<DoorLimits> = {},
 ): Promise<{ url: string; origin: string; server: Server }> {
   const page = Buffer.from('<!doctype html><title>Hive</title>');
   const inbox = createInbox(hive, {
@@ -26,9 +28,10 @@ export async function serveInbox(
     seat: 'ada@test',
     pid: process.pid,
     push,
-    onAdmitted: () => undefined,
+    onAdmitted: ({ socket }) => door.admitted(socket),
   });
-  const server = createServer(inbox.listener);
+  const door = createDoor(inbox.listener, { limits });
+  const { server } = door;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     await inbox.close();
@@ -97,7 +100,7 @@ export async function pairDevice(
     proof: signText(pairingText({ code, key })),
   });
   const device_id = String(body['device_id']);
-  if (confirm) await hive.devices.confirm(device_id, human);
+  if (confirm) await hive.devices.confirm({ device_id, key }, human);
   let held: Record<string, string> | null = null;
   const device: TestDevice = {
     device_id,

@@ -1,10 +1,13 @@
 /** The parts of the page that need no browser. */
+import { toChildArray, type VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
 import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import { answerOf, barOf } from '../../src/inbox/answering.ts';
+import type { State } from '../../src/inbox/model.ts';
 import { type ListedPrompt, queuedAnswers, readPages, sortWaiting, unread } from '../../src/inbox/order.ts';
 import { readEvent } from '../../src/inbox/server.ts';
 import type { Fate, OutboxEntry } from '../../src/inbox/storage.ts';
+import { WaitingScreen } from '../../src/inbox/waiting.tsx';
 import { duration, WORDS } from '../../src/inbox/words.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
@@ -25,6 +28,13 @@ const listed = (ask_id: string, order_key: string, changes: Partial<ListedPrompt
   mine: true,
   ...changes,
 });
+/** The notes that are part of this screen itself. */
+const notesOf = ({ props }: VNode): unknown[] =>
+  toChildArray(props.children).flatMap((child) =>
+    typeof child === 'object' && child.type === 'p' && 'role' in child.props && child.props.role === 'note'
+      ? [child.props.children]
+      : [],
+  );
 const idsOf = (prompts: ListedPrompt[]): string[] => prompts.map(({ ask_id }) => ask_id);
 
 test('what waits is in the order of the server; what is snoozed or for others is apart', () => {
@@ -55,6 +65,13 @@ test.each([
     return { prompts, total, next_cursor: at + 500 < total ? String(at + 500) : null };
   });
   expect([read.more, read.prompts.size]).toEqual([more, total - more]);
+  const sentences: Record<number, string[]> = {
+    1: ['One more waits, which is not on this page. It is read once some of these are answered.'],
+    7_345: ['7345 more wait, which are not on this page. They are read once some of these are answered.'],
+  };
+  expect(notesOf(WaitingScreen({ inbox: { ...read, outbox: [] } as unknown as State }))).toEqual(
+    sentences[more] ?? [],
+  );
 });
 
 describe('an event of the stream', () => {

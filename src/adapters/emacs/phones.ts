@@ -1,5 +1,5 @@
 /** Phones over JSON-RPC: pairing one at the desk, listing them, revoking one, letting one allow permissions. */
-import { deviceParams, inviteParams, pairedParams } from '../../schemas/devices.ts';
+import { confirmParams, deviceParams, inviteParams, pairedParams } from '../../schemas/devices.ts';
 import { allow, invite, phoneOf, phraseFor, qrOf, revoke } from '../phones.ts';
 import { acting, type EventNotifier, type Methods, subjectsOf, takes, withoutParams } from './method.ts';
 
@@ -26,8 +26,8 @@ export const phoneMethods: Methods = {
   }),
 
   'phone/confirm': acting(
-    takes(deviceParams, async ({ device_id }, { hive, human }) => ({
-      phone: phoneOf(hive, await hive.devices.confirm(device_id, human)),
+    takes(confirmParams, async (device, { hive, human }) => ({
+      phone: phoneOf(hive, await hive.devices.confirm(device, human)),
     })),
   ),
 

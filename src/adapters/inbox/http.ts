@@ -156,12 +156,14 @@ export function createInbox(hive: Hive, options: InboxOptions): Inbox {
     owns: (path) => path === INBOX_PATH || path.startsWith(`${INBOX_PATH}/`),
     listener(request, response) {
       handle(request, response).catch((error: unknown) => {
+        // The connection has ended: nobody is there, and it is no failure of ours.
+        if (error === request.errored) return;
         const { message, data } = toWireError(error);
         if (data.code === 'internal')
           hive.log.error('A request of the inbox failed.', { error: String(error) });
         if (response.headersSent) response.destroy();
         else
-          say(response, STATUS[data.code] ?? 400, {
+          say(response, error instanceof TooLarge ? 413 : (STATUS[data.code] ?? 400), {
             error: { ...data, message: message.replace(/^\w+: /, '') },
           });
       });
@@ -264,16 +266,21 @@ function say(response: ServerResponse, status: number, body: object): void {
   response.end(text);
 }
 
+class TooLarge extends HiveError {}
+
 async function readJson(request: IncomingMessage, response: ServerResponse, most: number): Promise<unknown> {
+  const refuse = (): never => {
+    // The rest is not read: the connection ends with the answer.
+    response.setHeader('Connection', 'close');
+    throw new TooLarge('invalid_input', `The request is too large: at most ${most} bytes.`);
+  };
+  if (Number(request.headers['content-length'] ?? 0) > most) refuse();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // To destroy the request would end the connection before the answer.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > most) {
-      // The rest is not read: the connection ends with the answer.
-      response.setHeader('Connection', 'close');
-      throw invalidInput(`The request is too large: at most ${most} bytes.`);
-    }
+    if (size > most) refuse();
     chunks.push(chunk);
   }
   try {

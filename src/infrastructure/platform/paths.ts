@@ -30,6 +30,11 @@ export function inboxFile(env: Environment, store_id: string): string {
   return join(dirname(trustFile(env)), `inbox-${store_id.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
 }
 
+/** Which keys of phones the person has confirmed for a store (confirmed-file.ts). */
+export function confirmedFile(env: Environment, store_id: string): string {
+  return join(dirname(trustFile(env)), `phones-${store_id.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
+}
+
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */
 export function storeAddress(env: Environment): string {
   const given = env['HIVE_STORE'];

@@ -81,7 +81,7 @@ export async function confirm(page: Page, hive: OpenedHive, code: string): Promi
   await page.locator('[data-test=phrase]').waitFor();
   const device = await hive.devices.paired(code);
   if (device === undefined) throw new Error('No device was paired.');
-  return hive.devices.confirm(device.device_id, 'ada');
+  return hive.devices.confirm(device, 'ada');
 }
 
 /** A page of a context that shows this part of the inbox. */

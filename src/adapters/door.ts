@@ -1,0 +1,160 @@
+/**
+ * The HTTP server of `hive serve`, before anybody knows whose a request is: its limits, and what is refused from everybody.
+ * A proxy before it and Hive must read the same request, path and host. So what Node's parser does not take, or what can be
+ * read in two ways, is refused with a sentence and the connection ends.
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+export interface DoorLimits {
+  /** Headers and whole requests that take longer to arrive are refused, in ms (slow loris). */
+  headers_ms: number;
+  request_ms: number;
+  /** How often connections are looked at for this. */
+  check_ms: number;
+  most_connections: number;
+  /** Connections over which nobody has been admitted yet. One more ends the oldest of them. */
+  most_strangers: number;
+}
+
+const LIMITS: DoorLimits = {
+  headers_ms: 10_000,
+  request_ms: 30_000,
+  check_ms: 1_000,
+  most_connections: 2_000,
+  most_strangers: 200,
+};
+/** Of the path and all headers. */
+const MOST_HEADER_BYTES = 16 * 1024;
+/** A browser sends about twenty. */
+const MOST_HEADERS = 200;
+/** Requests of one connection that wait for their answers. Browsers send one at a time; what waits here is memory. */
+const MOST_UNANSWERED = 16;
+
+export interface Door {
+  server: Server;
+  /** A token or a device has come in over this socket: it is ended for no stranger. */
+  admitted(socket: Socket): void;
+}
+
+export function createDoor(
+  listener: RequestListener,
+  {
+    tls = null,
+    limits: given = {},
+  }: { tls?: { cert: string; key: string } | null; limits?: Partial<DoorLimits> },
+): Door {
+  const limits = { ...LIMITS, ...given };
+  const strangers = createStrangers(limits.most_strangers);
+  /** What is being answered on each connection. */
+  const answering = new WeakMap<Duplex, Set<ServerResponse>>();
+  const options = {
+    headersTimeout: limits.headers_ms,
+    requestTimeout: limits.request_ms,
+    connectionsCheckingInterval: limits.check_ms,
+    maxHeaderSize: MOST_HEADER_BYTES,
+  };
+
+  function take(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const open = answering.get(socket) ?? new Set();
+    if (socket.destroyed || open.size === MOST_UNANSWERED) return void socket.destroy();
+    answering.set(socket, open.add(response));
+    response.once('close', () => open.delete(response));
+    const refusal = refusalOf(request);
+    if (refusal === null) listener(request, response);
+    else response.writeHead(refusal.status, headOf(refusal.text)).end(refusal.text);
+  }
+
+  const server =
+    tls === null
+      ? createServer(options, take)
+      : createTlsServer({ ...options, ...tls, handshakeTimeout: limits.headers_ms }, take);
+  server.maxConnections = limits.most_connections;
+  // Some versions of Node drop what is beyond this count, and take the rest: MOST_HEADERS refuses it instead.
+  server.maxHeadersCount = 0;
+  server.on('connection', strangers.came);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const hasBegun = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent);
+    // A sentence in the middle of an answer would be part of it.
+    if (error.code === 'ECONNRESET' || hasBegun || !socket.writable) return void socket.destroy();
+    const [status, text] = FAULTS[error.code ?? ''] ?? NOT_HTTP;
+    const lines = [`HTTP/1.1 ${status}`, ...Object.entries(headOf(text)).map((entry) => entry.join(': '))];
+    socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+  });
+  return { server, admitted: strangers.admitted };
+}
+
+/** The headers of a refusal, in ASCII. The rest of the request is not read. */
+function headOf(text: string): Record<string, string> {
+  return {
+    'Content-Type': 'text/plain',
+    'Content-Length': String(text.length),
+    'X-Content-Type-Options': 'nosniff',
+    Connection: 'close',
+  };
+}
+
+/** What Node's parser refuses, by the code of its error. */
+const FAULTS: Readonly<Record<string, readonly [status: string, text: string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    `The path and the headers of this request are too large: at most ${MOST_HEADER_BYTES} bytes.`,
+  ],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
+    '413 Payload Too Large',
+    'The extensions of the chunks of this request are too large.',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'This request took too long to arrive.'],
+};
+const NOT_HTTP = ['400 Bad Request', 'This is not a valid HTTP/1.1 request.'] as const;
+
+/** A host name, an IPv4 address or an IPv6 address in brackets, and a port. */
+const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i;
+
+/** Why a request is refused, whoever sends it; null if it is not. */
+function refusalOf(request: IncomingMessage): { status: number; text: string } | null {
+  const { url = '', rawHeaders, headersDistinct } = request;
+  const { host = [] } = headersDistinct;
+  if (rawHeaders.length > 2 * MOST_HEADERS)
+    return { status: 431, text: `This request has too many headers: at most ${MOST_HEADERS}.` };
+  if (host.length > 1) return { status: 400, text: 'A request has one Host.' };
+  if (host.some((name) => name !== '' && !HOST.test(name)))
+    return { status: 400, text: 'The Host of a request is a name and a port.' };
+  // A proxy that passes on /inbox only may not see that /inbox/%2e%2e/mcp is another path.
+  if (url.startsWith('/') && URL.parse(url, 'http://localhost')?.pathname === url.split('?')[0]) return null;
+  return {
+    status: 400,
+    text: 'A path is written in its shortest form: it begins with /, and has no dots or backslashes as steps.',
+  };
+}
+
+/**
+ * Connections over which nobody has been admitted, oldest first. They are few: whoever opens many loses their own oldest, and
+ * whoever has shown a token or a session loses nothing. Known by their far end, since the socket of a TLS request is not the
+ * one that came.
+ */
+function createStrangers(most: number): { came(socket: Socket): void; admitted(socket: Socket): void } {
+  const waiting = new Map<string, Socket>();
+  const farEnd = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  return {
+    came(socket) {
+      const name = farEnd(socket);
+      waiting.set(name, socket);
+      socket.once('close', () => {
+        if (waiting.get(name) === socket) waiting.delete(name);
+      });
+      const [oldest] = waiting.values();
+      if (waiting.size > most) oldest?.destroy();
+    },
+    admitted: (socket) => void waiting.delete(farEnd(socket)),
+  };
+}
