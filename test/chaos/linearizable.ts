@@ -2,8 +2,9 @@
  * A checker of histories (`history.ts`) that shares no code with Hive nor with the other checks, and reads nothing but the
  * history: is there one order of all operations on a prompt, each at some time between its invocation and its completion, that
  * explains everything that anybody was told? The search is that of Wing and Gong: prompts are independent of each other, so
- * each is searched alone. A search may take exponentially many steps where there is no order, so it is bounded: a prompt
- * whose search is given up is undecided, which counts as a violation.
+ * each is searched alone. What changes nothing is never a choice, so a search goes through few orders even where nobody knows
+ * of many operations whether they happened. It is bounded all the same: a prompt whose search is given up is undecided, which
+ * counts as a violation.
  *   node test/chaos/linearizable.ts FILE
  */
 import { readFileSync } from 'node:fs';
@@ -16,12 +17,15 @@ interface Line {
   value: Record<string, unknown>;
 }
 
-/** A prompt as the model knows it; `outcomes` has what became of each answer that has taken effect. */
+/**
+ * A prompt as the model knows it; `outcomes` has what became of each answer that has taken effect. An answer that lost is not
+ * in it: it changed nothing, and sent again at any later time it loses again.
+ */
 interface State {
   status: string;
   decision: string | null;
   late: string | null;
-  outcomes: ReadonlyMap<string, 'accepted' | 'late' | 'lost' | 'amended'>;
+  outcomes: ReadonlyMap<string, 'accepted' | 'late' | 'amended'>;
 }
 
 /** One operation on one prompt: when it was invoked and completed, as places in the history. */
@@ -29,8 +33,7 @@ interface Act {
   from: number;
   /** Infinity: nobody knows whether it has happened. */
   to: number;
-  read: boolean;
-  /** The state after it; null if the model does not allow what the caller was told. */
+  /** The state after it, the same object where it changes nothing; null if the model does not allow what the caller was told. */
   apply(state: State): State | null;
   says: string;
 }
@@ -153,25 +156,21 @@ function actsOf(
     case 'ask':
       // Nobody ever learned of it.
       if (ask_id === '') return [];
-      return [{ ask_id, read: false, apply: ask, says: 'asked' }];
+      return [{ ask_id, apply: ask, says: 'asked' }];
     case 'answer':
       return [
         {
           ask_id,
-          read: false,
           apply: (state) => answer(state, decision, told ?? null),
           says: `answered "${decision}"${told === undefined ? '' : `, and told: ${outcomeOf(told)}, "${String(told['standing'])}" stands`}`,
         },
       ];
     case 'amend':
-      return [
-        { ask_id, read: false, apply: (state) => amend(state, decision), says: `amended "${decision}"` },
-      ];
+      return [{ ask_id, apply: (state) => amend(state, decision), says: `amended "${decision}"` }];
     case 'cancel':
       return [
         {
           ask_id,
-          read: false,
           apply: (state) => cancel(state, told?.['accepted'] ?? null),
           says: `cancelled${told === undefined ? '' : `, and told: ${told['accepted'] === true ? 'accepted' : 'not accepted'}`}`,
         },
@@ -208,23 +207,13 @@ function answer(
   const outcome =
     before ?? (status === 'pending' ? 'accepted' : status !== 'responded' && late === null ? 'late' : 'lost');
   if (told !== null && outcomeOf(told) !== outcome) return null;
-  const after: State =
-    before !== undefined
-      ? state
-      : {
-          status: outcome === 'accepted' ? 'responded' : status,
-          decision: outcome === 'accepted' ? decision : state.decision,
-          late: outcome === 'late' ? decision : late,
-          outcomes: new Map([...state.outcomes, [decision, outcome]]),
-        };
-  if (
-    told !== null &&
-    outcome === 'lost' &&
-    after.status === 'responded' &&
-    told['standing'] !== after.decision
-  )
-    return null;
-  return after;
+  if (outcome === 'lost')
+    return told !== null && status === 'responded' && told['standing'] !== state.decision ? null : state;
+  if (before !== undefined) return state;
+  const outcomes = new Map([...state.outcomes, [decision, outcome]]);
+  return outcome === 'accepted'
+    ? { ...state, status: 'responded', decision, outcomes }
+    : { ...state, late: decision, outcomes };
 }
 
 function amend(state: State, decision: string): State | null {
@@ -257,7 +246,6 @@ function contentsOf({ text, via, decision, late }: Readonly<Record<string, unkno
 
 function reading(status: string, { decision, late, text }: Contents, says: string): Omit<NamedAct, 'ask_id'> {
   return {
-    read: true,
     says,
     apply(state) {
       if (state.status !== status) return null;
@@ -274,7 +262,7 @@ function reading(status: string, { decision, late, text }: Contents, says: strin
 interface Stuck {
   /** The search was given up: there may be an order. */
   undecided: boolean;
-  /** The operations that no order gets past, as far as was searched. */
+  /** The operations that no order gets past, as far as was searched, and all of the prompt's, since a log is often all there is. */
   says: string;
 }
 
@@ -295,12 +283,11 @@ function unexplained({ acts, expires }: Subject, most_steps: number): Stuck | nu
     if (undecided) break;
     const { state } = place;
     let { left } = place;
-    // A read that fits changes nothing, so taking it at once is never wrong.
+    // What changes nothing, a read that fits or an answer that loses, stands in nobody's way: taking it at once is never wrong.
     for (;;) {
-      const due = dueIn(left);
-      const fitting = due.find((act) => act.read && act.apply(state) !== null);
-      if (fitting === undefined) break;
-      left = left.filter((act) => act !== fitting);
+      const idle = dueIn(left).filter(({ apply }) => apply(state) === state);
+      if (idle.length === 0) break;
+      left = left.filter((act) => !idle.includes(act));
     }
     if (left.every(({ to }) => to === Number.POSITIVE_INFINITY)) return null;
     const pairs = [...state.outcomes].map((pair) => pair.join('='));
@@ -316,14 +303,18 @@ function unexplained({ acts, expires }: Subject, most_steps: number): Stuck | nu
       stack.push({ state: { ...state, status: 'cancelled' }, left });
     }
     for (const act of dueIn(left)) {
-      const after = act.read ? null : act.apply(state);
+      const after = act.apply(state);
       if (after !== null) stack.push({ state: after, left: left.filter((one) => one !== act) });
     }
   }
   const { state, left } = furthest;
   const stands = `it was ${state.status}${state.decision === null ? '' : ` with "${state.decision}"`}${state.late === null ? '' : `, late "${state.late}"`}`;
   const due = dueIn(left).map(({ says, from }) => `${says} (line ${from})`);
-  return { undecided, says: `${stands}, and then somebody ${due.join('; ')}.` };
+  const all = ordered.map(
+    ({ says, from, to }) => `line ${from} to ${Number.isFinite(to) ? to : '?'}: ${says}`,
+  );
+  const history = ['Everything that was done to it:', ...all].join('\n        ');
+  return { undecided, says: `${stands}, and then somebody ${due.join('; ')}. ${history}` };
 }
 
 /** Those that may be next: no other one was completed before they were invoked. */

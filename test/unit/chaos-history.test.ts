@@ -235,6 +235,32 @@ function unexplainable(n: number): Short[] {
   ];
 }
 
+test('a crowd of operations that nobody knows the end of is no crowd of orders to search', () => {
+  const rounds = Array.from({ length: 30 }, (_, i): Short[] => [
+    [100 + i, 'cancel', { ask_id: 'ask-1' }, null],
+    [100 + i, 'cancel', { ask_id: 'ask-1' }, 'info'],
+    [10 + i, 'answer', answer(i), null],
+    [10 + i, 'answer', answer(i), 'info'],
+    // The same answer again, and a reader in between.
+    [50 + i, 'answer', answer(i), null],
+    [2, 'poll', {}, null],
+    [2, 'poll', {}, told(29)],
+    [50 + i, 'answer', answer(i), i === 29 ? accepted(29) : lostTo(29)],
+  ]);
+  const explained = linesOf(...asked, ...rounds.toReversed().flat());
+  expect(checkHistory(explained, 200).violations).toEqual([]);
+  const last: Short[] = [
+    [2, 'poll', {}, null],
+    [2, 'poll', {}, told(28)],
+  ];
+  const unexplained = linesOf(...asked, ...rounds.toReversed().flat(), ...last);
+  expect(checkHistory(unexplained, 200).violations).toEqual([
+    expect.stringMatching(
+      /^No order explains ask-1: [\s\S]*Everything that was done to it:\n +line 0 to 1: asked\n/,
+    ),
+  ]);
+});
+
 test('a search that is given up is undecided, which is a violation', () => {
   const history = linesOf(...unexplainable(1));
   expect(checkHistory(history).violations).toEqual([expect.stringMatching(/^No order explains ask-1: /)]);
