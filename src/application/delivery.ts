@@ -120,8 +120,8 @@ export async function handPrompt(tx: WriteTx, prompt: Prompt, carrier: string): 
   return { prompt: handed, repeated };
 }
 
-async function collectFrom(tx: WriteTx, carrier: string, handed_before: string): Promise<number> {
-  const carried = await tx.deliveries.carriedBy(carrier, handed_before);
+async function collectFrom(tx: WriteTx, carrier: string, handed_until: string): Promise<number> {
+  const carried = await tx.deliveries.carriedBy(carrier, handed_until);
   for (const delivery of carried) await collectOne(tx, delivery);
   return carried.length;
 }

@@ -286,8 +286,8 @@ export interface WaitRecords extends WaitReads {
 /** Prompts, mentions and reports are read together with their own receipts; this reads the rest. */
 export interface DeliveryReads {
   get(subject: string): Promise<Delivery | undefined>;
-  /** Handed over by this carrier before then, and not yet proved to be read. */
-  carriedBy(carrier: string, handed_before: string): Promise<Delivery[]>;
+  /** Handed over by this carrier until then, that millisecond included, and not yet proved to be read. */
+  carriedBy(carrier: string, handed_until: string): Promise<Delivery[]>;
 }
 
 export interface DeliveryRecords extends DeliveryReads {

@@ -55,6 +55,17 @@ export function deliveriesContract(engine: StoreEngine): void {
     expect(await carried(hive, 'mcp:2')).toEqual([]);
   });
 
+  test('what is proved read until a time includes what was handed over in that millisecond', async () => {
+    const [hive] = await openTwo(engine);
+    const ask_id = await answered(hive);
+    const [delivered] = await hive.delivery.hand([ask_id], 'mcp:1');
+    const handed_at = delivered?.prompt.handed_at ?? '';
+    const before = new Date(Date.parse(handed_at) - 1).toISOString();
+    const until = (time: string) => hive.store.read((tx) => tx.deliveries.carriedBy('mcp:1', time));
+    expect(await until(before)).toEqual([]);
+    expect(await until(handed_at)).toMatchObject([{ subject: ask_id, handed_at }]);
+  });
+
   test('a late answer is owed again, whatever was read of its question before', async () => {
     const [hive] = await openTwo(engine);
     const { ask_id } = await ask(hive);

@@ -20,7 +20,7 @@ export const openOf = (kind: Delivery['kind']): string =>
 const GET = statement(() => `SELECT ${deliveries.list} FROM deliveries WHERE subject = $1`);
 const CARRIED = statement(
   () =>
-    `SELECT ${deliveries.list} FROM deliveries WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
+    `SELECT ${deliveries.list} FROM deliveries WHERE carrier = $1 AND collected_at IS NULL AND handed_at <= $2`,
 );
 const PUT = statement(
   () => `${deliveries.insert()} ON CONFLICT (subject) DO UPDATE SET ${deliveries.assignments}`,
@@ -37,8 +37,8 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
       const [row] = await sql.all(GET, [subject]);
       return row === undefined ? undefined : deliveries.decode(row);
     },
-    carriedBy: async (carrier, handed_before) =>
-      (await sql.all(CARRIED, [carrier, handed_before])).map(deliveries.decode),
+    carriedBy: async (carrier, handed_until) =>
+      (await sql.all(CARRIED, [carrier, handed_until])).map(deliveries.decode),
     async put(delivery) {
       await sql.run(PUT, deliveries.encode(delivery));
     },
