@@ -8,6 +8,8 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { openRuns } from './run-leftovers.mjs';
 
+/** Computes until its parent is another one: then nobody is left to end it. */
+const BUSY = 'const parent = process.ppid; while (process.ppid === parent);';
 const root = join(import.meta.dirname, '..');
 const { rounds, args } = readArguments(process.argv.slice(2));
 const { folder, run: runProgram } = openRuns('hive-steady-');
@@ -43,9 +45,6 @@ function readArguments(given) {
   }
   return { rounds, args: given.toSpliced(at, 2) };
 }
-
-/** Computes until its parent is another one: then nobody is left to end it. */
-const BUSY = 'const parent = process.ppid; while (process.ppid === parent);';
 
 async function beside() {
   const count = availableParallelism();
