@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openHome } from '../support/emacs.ts';
+import { command, openHome } from '../support/emacs.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
@@ -22,13 +22,11 @@ test('an answer is typed into its minibuffer', async () => {
     if (step === 1) return { calls: [call('hivemind_ask_async', QUESTION)] };
     if (step > 2) return { text: 'done' };
     await emacs.until(/hive 1!/);
-    await emacs.keys('M-x');
-    await emacs.type('hive-respond');
-    await emacs.keys('Enter');
+    await command(emacs, 'hive-respond');
     await emacs.until(/asks: Red or blue\?/);
     await emacs.type('blue');
     await emacs.keys('Enter');
-    await emacs.until(/Answered Claude-\w+: blue \(stored\)/);
+    await emacs.said(/Answered Claude-\w+: blue \(stored\)/);
     const { status } = await world.hive.prompts.get(askIdIn(messages));
     expect(status).toBe('responded');
     return { calls: [bash('echo worked on')] };
@@ -60,9 +58,7 @@ test('a question and a permission are answered there', async () => {
     [/asks: Run echo one > made\.txt\?/, 'Allow'],
   ] as const) {
     await emacs.until(/hive 1!?/);
-    await emacs.keys('M-x');
-    await emacs.type('hive-respond');
-    await emacs.keys('Enter');
+    await command(emacs, 'hive-respond');
     await emacs.until(question);
     await emacs.type(choice);
     await emacs.keys('Enter');
@@ -80,7 +76,7 @@ test('a question and a permission are answered there', async () => {
       await emacs.until(/This is a PERMISSION/);
       await emacs.keys('y');
     }
-    await emacs.until(new RegExp(`Answered Claude-\\w+: ${choice} \\(stored\\)`));
+    await emacs.said(new RegExp(`Answered Claude-\\w+: ${choice} \\(stored\\)`));
   }
   await claude.until(/all done/);
   expect(model.everything()).toContain('Which color?\\"=\\"Blue');
@@ -94,9 +90,7 @@ test('an interrupt is typed there: no tool of the batch runs, the turn ends, and
   const run = await start(await openWorld(join(home.folder, 'store', 'hive.db')));
   const handle = await run.handle;
   await emacs.until(/hive 1/);
-  await emacs.keys('M-x');
-  await emacs.type('hive-interrupt');
-  await emacs.keys('Enter');
+  await command(emacs, 'hive-interrupt');
   await emacs.until(new RegExp(`Interrupt \\(default ${handle}\\):`));
   await emacs.keys('Enter');
   await emacs.until(/Reason for .* \(RET for none\)/);
@@ -111,9 +105,7 @@ test('an interrupt is typed there: no tool of the batch runs, the turn ends, and
   );
   await expectStopped(run, 'Ada', 'emacs');
   // Its question is no longer pending.
-  await emacs.keys('M-x');
-  await emacs.type('hive-history');
-  await emacs.keys('Enter');
+  await command(emacs, 'hive-history');
   await emacs.until(/Search the history for:/);
   await emacs.keys('Enter');
   await emacs.until(/cancelled Go on\?/);

@@ -9,7 +9,7 @@ export interface ToolUse {
   input: unknown;
 }
 
-/** A request that carries tools, which is one step of the agent; the others are side calls. */
+/** A request that carries tools, which is one step of the agent; the others are side calls (see `isSuggestion`). */
 export interface ModelRequest {
   messages: { role: string; content: unknown }[];
   tools: { name: string }[];
@@ -26,12 +26,17 @@ export type Script = (request: ModelRequest, step: number) => Reply | Promise<Re
 
 export const MESSAGES_API: ModelApi<ModelRequest, Reply> = {
   takes: (path) => path.startsWith('/v1/messages') && !path.includes('count_tokens'),
-  isStep: ({ tools }) => Array.isArray(tools) && tools.length > 0,
+  isStep: (request) => Array.isArray(request.tools) && request.tools.length > 0 && !isSuggestion(request),
   aside: { text: 'ok' },
   conversation: ({ messages }) => messages,
   isModels: (message) => (message as ModelRequest['messages'][number]).role === 'assistant',
   stream: events,
 };
+
+/** Claude Code asks, once a turn has ended and with all of its tools, what the person may type next. The agent sees nothing of it. */
+function isSuggestion({ messages }: ModelRequest): boolean {
+  return JSON.stringify(messages.at(-1)?.content ?? '').includes('[SUGGESTION MODE:');
+}
 
 function events(reply: Reply, step: number): StreamEvent[] {
   const blocks =
