@@ -38,7 +38,7 @@ const config: ViteUserConfig = defineConfig({
   test: {
     pool: 'forks',
     // Twice as many as two processors: tests that drive programs wait for half of their time.
-    maxWorkers: 4,
+    maxWorkers: 6,
     maxConcurrency: 2,
     // A worker imports src/ once, and not once a file: that was a third of the suite's time. nothing-left.ts checks what a
     // file leaves to the next one.

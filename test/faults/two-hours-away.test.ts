@@ -6,22 +6,19 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Seat } from '../../src/domain/seats.ts';
 import type { AskRequest, Prompt } from '../../src/index.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { grow } from '../support/ageing.ts';
-import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { type EmacsTerminal, type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
 import { ask, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
-import type { Terminal } from '../support/tmux.ts';
-import { clockPasses, eventually } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 const MOST_KEYS = 60;
-/** A person needs longer than this to read anything. */
-const READING_MS = 600;
 
 const AGENTS = ['api', 'docs', 'frontend', 'reviewer', 'schema', 'tests'] as const;
 type Agent = (typeof AGENTS)[number];
@@ -145,15 +142,18 @@ const EVERYTHING: readonly Asked[] = [
 
 let home: EmptyHome;
 let hive: OpenedHive;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeEach(async () => {
   home = await openEmptyHome();
   hive = await withoutQuotas(await openTestHive(home.store));
+  reads = join(home.folder, 'reads');
+  const read = `(lambda (&rest _) (write-region "." nil ${lisp(reads)} t 0))`;
   emacs = await home.emacs(`(setq hive-undo-seconds 3
     hive-reply-templates '(("question" nil "Look at the tests first."))
-    global-map (progn (define-key global-map (kbd "C-c h") 'hive-prefix-map) global-map))`);
-  await emacs.until(/Registered this seat/);
+    global-map (progn (advice-add 'read-key :before ${read})
+      (define-key global-map (kbd "C-c h") 'hive-prefix-map) global-map))`);
+  await emacs.said(/Registered this seat/);
 });
 afterEach(() => home.close());
 
@@ -190,6 +190,10 @@ async function everythingIsAsked(): Promise<Promise<string>[]> {
 }
 
 let pressed = 0;
+/** It has a character for each time that Emacs has begun to read a key that counts: one that comes too early is ignored. */
+let reads: string;
+let readBefore = 0;
+const readNow = (): number => (existsSync(reads) ? readFileSync(reads, 'utf8').length : 0);
 
 /** Presses keys one by one, and counts them. */
 async function press(...keys: readonly string[]): Promise<void> {
@@ -199,10 +203,11 @@ async function press(...keys: readonly string[]): Promise<void> {
   }
 }
 
-/** Presses one key once a person has read what is shown. */
+/** Presses one key once it counts for what is shown. */
 async function read(shown: RegExp, key: string): Promise<void> {
   await emacs.until(shown);
-  await clockPasses(READING_MS);
+  await eventually(() => readNow() > readBefore, undefined, `a key that counts for ${shown}`);
+  readBefore = readNow();
   await press(key);
 }
 

@@ -15,35 +15,23 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { beginAcp, openProxy, permission } from '../support/acp.ts';
+import { beginAcp, openProxy, pendingOf, permission, promptsAtTheDesk, selected } from '../support/acp.ts';
+import { RACES, raceDeskAndEditor } from '../support/acp-races.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
 import { turnsOf } from '../support/turns.ts';
-import { eventually, lots, moment } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 let hive: OpenedHive;
 beforeEach(async () => {
   hive = await withoutQuotas(await openTestHive());
 });
 
-async function pending(): Promise<Prompt[]> {
-  return (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
-}
-
-/** The prompts at the desks, once there are so many. */
-async function atTheDesk(count = 1): Promise<Prompt[]> {
-  let prompts: Prompt[] = [];
-  await eventually(async () => {
-    prompts = await pending();
-    return prompts.length === count;
-  });
-  return prompts;
-}
-
-const selected = (optionId: string): object => ({ outcome: { outcome: 'selected', optionId } });
+const pending = (): Promise<Prompt[]> => pendingOf(hive);
+const atTheDesk = (count?: number): Promise<Prompt[]> => promptsAtTheDesk(hive, count);
 
 describe('a permission', () => {
   test('is shown in both places, with everything that came with it', async () => {
@@ -504,39 +492,8 @@ describe('everything else', () => {
   });
 });
 
-const RACES = 1_000;
-
-test('if a desk and an editor answer at once, exactly one wins, and the other is told', async () => {
-  const { client, agent, remarks } = await beginAcp(hive);
-  const draw = lots(20);
-  const winners = { desk: 0, editor: 0 };
-  for (let id = 100; id < 100 + RACES; id += 1) {
-    agent.send(permission(id));
-    const [prompt] = await atTheDesk();
-    const [first, second] = [draw() * 4, draw() * 4];
-    const desk = moment(first).then(() => answerDialog(hive, prompt?.ask_id ?? '', 'Allow'));
-    await moment(second);
-    client.send({ id, result: selected('no') });
-    await desk;
-    const answer = await agent.until((message) => message.id === id);
-    const { status, cancel_reason } = await hive.prompts.get(prompt?.ask_id ?? '');
-    if (status === 'responded') {
-      winners.desk += 1;
-      expect(answer.result).toEqual(selected('once'));
-      await client.until(({ method, params }) => method === '$/cancel_request' && params.requestId === id);
-    } else {
-      winners.editor += 1;
-      expect(answer.result).toEqual(selected('no'));
-      expect(cancel_reason).toBe('answered_elsewhere');
-    }
-  }
-  expect(agent.got.filter(({ id }) => id >= 100)).toHaveLength(RACES);
-  expect(client.got.filter(({ method }) => method === '$/cancel_request')).toHaveLength(winners.desk);
-  expect(Math.min(winners.desk, winners.editor)).toBeGreaterThan(0);
-  // Some answers of the editor were on their way when the desk's had already won.
-  expect(new Set(remarks)).toEqual(
-    new Set(['An answer in the editor came too late: a desk had answered already.']),
-  );
+test(`if a desk and an editor answer at once, exactly one wins, and the other is told: ${RACES} races`, async () => {
+  await raceDeskAndEditor(hive, 20);
 });
 
 describe('recorded traffic', () => {
