@@ -273,6 +273,10 @@ the process has ended.  The program must exist: see `executable-find'."
                  (invalid-slot-name ; jsonrpc before 1.0.18
                   (apply #'make-instance 'hive-rpc-pipe
                          :events-buffer-scrollback-size 0 args)))))
+    ;; jsonrpc would use it for the next connection as well, whose process would
+    ;; end with the buffer when this one is closed.
+    (with-current-buffer (process-buffer (jsonrpc--process conn))
+      (rename-buffer " *hive sidecar output*" t))
     (set-process-filter stderr (hive-rpc--stderr-filter conn))
     (hive-rpc--wrap-filter conn)
     (hive-rpc--wrap-sentinel conn)

@@ -1,6 +1,6 @@
 /**
- * Agents for the tests of the Emacs side, over the store HIVE_STORE: each line of stdin is a request as JSON,
- * {do, …}, and is answered with a line of JSON. Started as the bundle that test/support/run.ts makes.
+ * Agents for the tests of the Emacs side, over the store HIVE_STORE: each line of input is a request as JSON,
+ * {do, …}, and is answered with a line of JSON. The host of a run has them (host.mjs).
  */
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,76 +9,80 @@ import { checksumOf } from '../../src/infrastructure/store/checksums.ts';
 import { COVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { openHive } from '../../src/open-hive.ts';
 
-const hive = await openHive({ store: process.env.HIVE_STORE, env: {} });
+/** Serves requests until the input ends; then calls `end`. */
+export async function serveAgents({ env, input, output, end }) {
+  const hive = await openHive({ store: env.HIVE_STORE, env: {} });
 
-const does = {
-  join: ({ session_id, ...changes }) =>
-    hive.sessions.introduce({
-      session_id,
-      client: 'claude-code',
-      source: 'main',
-      project: 'demo',
-      project_dir: process.env.HIVE_TEST_PROJECT,
-      branch: null,
-      parent_session_id: null,
-      machine: 'elsewhere',
-      pid: null,
-      ...changes,
-    }),
-  post: async ({ from, ...request }) => {
-    const author = agentAuthor(await hive.sessions.resolve(from), 'mcp');
-    const { message, unresolved } = await hive.messages.post({ ...request, author });
-    return { message, unresolved };
-  },
-  /** Many messages at once, without mentions and events: what a long life would have left. */
-  fill: async ({ from, count }) => {
-    const { message } = await does.post({ from, body: 'the first of many' });
-    const database = new DatabaseSync(process.env.HIVE_STORE, { timeout: 10_000 });
-    const made = { seq: '$seq + n.i', message_id: "'msg-fill-' || n.i", body: "'filler ' || n.i" };
-    database.function('checksum_of', { varargs: true }, (...values) => checksumOf(values));
-    made.checksum = `checksum_of(${COVERED_OF_MESSAGE.map((name) => made[name] ?? `m."${name}"`).join(', ')})`;
-    const columns = database.prepare('PRAGMA table_info(messages)').all();
-    const values = columns.map(({ name }) => made[name] ?? `m."${name}"`);
-    database
-      .prepare(
-        `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $count)
+  const does = {
+    join: ({ session_id, ...changes }) =>
+      hive.sessions.introduce({
+        session_id,
+        client: 'claude-code',
+        source: 'main',
+        project: 'demo',
+        project_dir: env.HIVE_TEST_PROJECT,
+        branch: null,
+        parent_session_id: null,
+        machine: 'elsewhere',
+        pid: null,
+        ...changes,
+      }),
+    post: async ({ from, ...request }) => {
+      const author = agentAuthor(await hive.sessions.resolve(from), 'mcp');
+      const { message, unresolved } = await hive.messages.post({ ...request, author });
+      return { message, unresolved };
+    },
+    /** Many messages at once, without mentions and events: what a long life would have left. */
+    fill: async ({ from, count }) => {
+      const { message } = await does.post({ from, body: 'the first of many' });
+      const database = new DatabaseSync(env.HIVE_STORE, { timeout: 10_000 });
+      const made = { seq: '$seq + n.i', message_id: "'msg-fill-' || n.i", body: "'filler ' || n.i" };
+      database.function('checksum_of', { varargs: true }, (...values) => checksumOf(values));
+      made.checksum = `checksum_of(${COVERED_OF_MESSAGE.map((name) => made[name] ?? `m."${name}"`).join(', ')})`;
+      const columns = database.prepare('PRAGMA table_info(messages)').all();
+      const values = columns.map(({ name }) => made[name] ?? `m."${name}"`);
+      database
+        .prepare(
+          `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $count)
          INSERT INTO messages SELECT ${values} FROM messages m, n WHERE m.message_id = $from`,
-      )
-      .run({ count, seq: message.seq + 1, from: message.message_id });
-    database
-      .prepare("UPDATE counters SET value = $seq WHERE name = 'message'")
-      .run({ seq: message.seq + count });
-    database.close();
-    return { count };
-  },
-  messages: async (filter) => (await hive.messages.read({ limit: 500, ...filter })).items,
-  mentions: async ({ session }) => {
-    const { session_id } =
-      session === undefined ? { session_id: 'human' } : await hive.sessions.resolve(session);
-    return (await hive.mentions.history({ session_id, limit: 500 })).items;
-  },
-  sessions: () => hive.sessions.list({}),
-  ask: async ({ from, ...request }) =>
-    (await hive.prompts.ask(request, await hive.sessions.resolve(from))).prompt,
-  end: async ({ from }) => {
-    const { session_id } = await hive.sessions.resolve(from);
-    await hive.store.write(async (tx) => {
-      const session = await tx.sessions.get(session_id);
-      await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
-      await tx.events.append({ type: 'session/ended', session_id, subject: session_id, data: {} });
-    });
-    return {};
-  },
-};
+        )
+        .run({ count, seq: message.seq + 1, from: message.message_id });
+      database
+        .prepare("UPDATE counters SET value = $seq WHERE name = 'message'")
+        .run({ seq: message.seq + count });
+      database.close();
+      return { count };
+    },
+    messages: async (filter) => (await hive.messages.read({ limit: 500, ...filter })).items,
+    mentions: async ({ session }) => {
+      const { session_id } =
+        session === undefined ? { session_id: 'human' } : await hive.sessions.resolve(session);
+      return (await hive.mentions.history({ session_id, limit: 500 })).items;
+    },
+    sessions: () => hive.sessions.list({}),
+    ask: async ({ from, ...request }) =>
+      (await hive.prompts.ask(request, await hive.sessions.resolve(from))).prompt,
+    end: async ({ from }) => {
+      const { session_id } = await hive.sessions.resolve(from);
+      await hive.store.write(async (tx) => {
+        const session = await tx.sessions.get(session_id);
+        await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
+        await tx.events.append({ type: 'session/ended', session_id, subject: session_id, data: {} });
+      });
+      return {};
+    },
+  };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const { do: what, ...request } = JSON.parse(line);
-  let answer;
-  try {
-    answer = { result: (await does[what](request)) ?? null };
-  } catch (error) {
-    answer = { error: String(error) };
+  for await (const line of createInterface({ input: input })) {
+    const { do: what, ...request } = JSON.parse(line);
+    let answer;
+    try {
+      answer = { result: (await does[what](request)) ?? null };
+    } catch (error) {
+      answer = { error: String(error) };
+    }
+    output.write(`${JSON.stringify(answer)}\n`);
   }
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+  await hive.close();
+  end();
 }
-await hive.close();

@@ -6,34 +6,23 @@
  * @module-tag sqlite
  * @module-tag emacs
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
-import { type Home, openHome } from '../support/emacs.ts';
+import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import type { Terminal } from '../support/tmux.ts';
 
 let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeAll(async () => {
   home = await openHome();
   emacs = await home.emacs();
 });
-afterEach(async () => {
-  // A minibuffer that a test has left open would take the keys of the next one. Not twice: a second C-g before Emacs has
-  // handled the first is its emergency escape, which takes the keys after it.
-  await emacs.keys('C-g');
-  await emacs.until(/^(?![\s\S]*M-x )/);
-});
 afterAll(async () => home.close());
 
 const OPTIONS = [{ label: 'Now' }, { label: 'Tonight' }, { label: 'Never' }];
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
+const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 async function typed(at: RegExp, text: string): Promise<void> {
   await emacs.until(at);
@@ -71,7 +60,7 @@ test('chosen options with free text: old comment and new text are stored, and th
   const ask_id = await opened({ question: 'When?', options: OPTIONS, multi_select: true });
   await typed(/RET adds one/, 'Now');
   await remarked(/chosen: Now;/, 'if nobody minds');
-  await emacs.until(/Answered Deployer: Now \(stored\)/);
+  await emacs.said(/Answered Deployer: Now \(stored\)/);
 
   await amending('When?');
   await typed(/RET adds one/, 'Tonight');
@@ -79,7 +68,7 @@ test('chosen options with free text: old comment and new text are stored, and th
   await emacs.until(/Comment \(empty for none\): if nobody minds\n.*after eight/);
   await emacs.type(' "ä 漢字"');
   await emacs.keys('Enter');
-  await emacs.until(/Corrected: Tonight \(stored\)/);
+  await emacs.said(/Corrected: Tonight \(stored\)/);
 
   expect(await home.agent.prompts.get(ask_id)).toMatchObject({
     status: 'responded',
@@ -100,12 +89,12 @@ test('an answer that came late is corrected like any other', async () => {
   await home.agent.prompts.cancel(ask_id);
   await emacs.until(/^(?![\s\S]*hive \d+!)/);
   await typed(/asks: Which colour\?/, 'blue');
-  await emacs.until(/came late; it is stored/);
+  await emacs.said(/came late; it is stored/);
 
   await amending('Which colour?');
   await emacs.type('green');
   await emacs.keys('Enter');
-  await emacs.until(/Corrected: green \(stored\)/);
+  await emacs.said(/Corrected: green \(stored\)/);
   expect(await home.agent.prompts.get(ask_id)).toMatchObject({
     status: 'cancelled',
     decision: null,
@@ -116,20 +105,21 @@ test('an answer that came late is corrected like any other', async () => {
 test('a correction of what was handed over in the meantime is refused with the reason, and every word is kept', async () => {
   const ask_id = await opened({ question: 'Delete it?' });
   await typed(/asks: Delete it\?/, 'yes');
-  await emacs.until(/Answered Deployer: yes \(stored\)/);
+  await emacs.said(/Answered Deployer: yes \(stored\)/);
   await amending('Delete it?');
   await emacs.type('no, wait!');
   const [polled] = await home.agent.prompts.poll([ask_id]);
   expect(polled?.prompt.decision).toBe('yes');
   await emacs.keys('Enter');
-  await emacs.until(/Your answer is unchanged: [\s\S]*your correction is in the kill ring/);
+  await emacs.said(/Your answer is unchanged: .*your correction is in the kill ring/);
   expect((await home.agent.prompts.get(ask_id)).decision).toBe('yes');
   await command('hive-doctor');
   await emacs.until(/Rejected +\S+: "no, wait!"/);
   await emacs.keys('q');
   await emacs.keys('M-x');
+  await emacs.until(/^M-x$/m);
   await emacs.keys('C-y');
-  await emacs.until(/M-x no, wait!/);
+  await emacs.answer(/M-x no, wait!/, 'C-g');
 });
 
 test('what was allowed by mistake is taken back with u, and never reaches its agent', async () => {
@@ -146,7 +136,7 @@ test('what was allowed by mistake is taken back with u, and never reaches its ag
   await emacs.answer(/1 answered[\s\S]*Allow will be sent to Deployer in \d+ s; u takes it back/, 'u');
   await emacs.until(/PERMISSION Run make\?[\s\S]*TAB skip/);
   await emacs.answer(/TAB skip/, '2');
-  await emacs.until(/Answered Deployer: Deny \(stored\)/);
+  await emacs.said(/Answered Deployer: Deny \(stored\)/);
   const trail = await eventsOf(await openTestHive(home.store), 'prompt/responded', 'prompt/amended');
   const about = trail.filter(({ subject }) => subject === prompt.ask_id);
   expect(about.map(({ data }) => data['decision'])).toEqual(['Deny']);

@@ -9,12 +9,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { remainingProcesses } from '../support/children.ts';
-import { type Home, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
+import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import { eventually, PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeAll(async () => {
   home = await openHome();
@@ -33,15 +32,11 @@ async function ask(request: AskRequest, waiting = 1): Promise<string> {
 
 /** What the agent gets when it polls. */
 async function answerTo(ask_id: string) {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
+  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
   return answer?.prompt;
 }
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
+const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 const OPTIONS = [
   { label: 'Yes, at once', description: 'Takes a minute' },
@@ -63,9 +58,9 @@ describe('hive-respond', () => {
       selected: [],
     });
     expect(answer).toMatchObject({ by: 'Ada', via: 'emacs' });
-    await emacs.until(/Answered Deployer: the bee.*\(stored\)/);
+    await emacs.said(/Answered Deployer: the bee.*\(stored\)/);
     expect(home.outboxFiles()).toEqual([]);
-    expect((await emacs.screen()).join('\n')).not.toMatch(/hive \d!/);
+    await emacs.until(/^(?![\s\S]*hive \d!)/);
   });
 
   test('an option, completed', async () => {
@@ -143,8 +138,8 @@ describe('hive-respond', () => {
     await emacs.type('seen');
     await emacs.keys('Enter');
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'seen' });
-    await emacs.until(/\(stored\)/);
-    expect((await emacs.screen()).join('\n')).not.toMatch(/What I found/);
+    await emacs.said(/seen \(stored\)/);
+    await emacs.until(/^(?![\s\S]*What I found)/);
   });
 });
 
@@ -158,12 +153,12 @@ test('hive-list: a answers, c cancels', async () => {
   await emacs.type('done');
   await emacs.keys('Enter');
   expect(await answerTo(second)).toMatchObject({ decision: 'done' });
-  await eventually(async () => !(await emacs.screen()).join('\n').includes('Second thing?'));
+  await emacs.until(/^(?![\s\S]*Second thing\?)/);
   await emacs.keys('M-<', 'c');
   await emacs.until(/Cancel Deployer.s question\?/);
   await emacs.keys('y');
   expect(await answerTo(first)).toMatchObject({ status: 'cancelled', cancel_reason: 'human' });
-  await emacs.until(/Cancelled Deployer.s question/);
+  await emacs.said(/Cancelled Deployer.s question/);
   await emacs.keys('q');
 });
 
@@ -182,9 +177,9 @@ describe('when something dies', () => {
     process.kill(await home.sidecarPid(), 'SIGKILL');
     await emacs.type('always');
     await emacs.keys('Enter');
-    await emacs.until(/Answer queued|\(stored\)/);
+    await emacs.said(/Answer queued|I am, always \(stored\)/);
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'I am, always' });
-    await emacs.until(/Answered Deployer: I am, always \(stored\)/);
+    await emacs.said(/Answered Deployer: I am, always \(stored\)/);
     await eventually(() => home.outboxFiles().length === 0);
   });
 
@@ -209,6 +204,6 @@ describe('when something dies', () => {
   test('Emacs ends at once, and its sidecar with it', async () => {
     const sidecar = await home.sidecarPid();
     await emacs.keys('C-x', 'C-c');
-    await eventually(() => !remainingProcesses().some((left) => left.startsWith(`${sidecar} `)), 1_000);
+    await eventually(() => !remainingProcesses().some((left) => left.startsWith(`${sidecar} `)));
   });
 });

@@ -9,9 +9,9 @@
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ALMOST_Q, type Home, lisp, openHome } from '../support/emacs.ts';
+import { ALMOST_Q, command, type Home, lisp, openHome } from '../support/emacs.ts';
 import { fillDisk, smallDisk } from '../support/small-disk.ts';
-import { openTerminal, type Terminal } from '../support/tmux.ts';
+import { openTerminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
 let home: Home;
@@ -20,12 +20,6 @@ beforeEach(async () => {
   home = await openHome();
 });
 afterEach(() => home.close());
-
-async function command(emacs: Terminal, name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
 
 async function ask(question: string, context?: string): Promise<string> {
   const { prompt } = await home.agent.prompts.ask({
@@ -45,7 +39,7 @@ test('the store vanishes: an answer waits on the disk, and is stored once the st
   renameSync(place, away);
   await emacs.type('I am');
   await emacs.keys('Enter');
-  await emacs.until(/Answer queued/);
+  await emacs.said(/Answer queued/);
   await expect(home.agent.prompts.get(ask_id)).rejects.toThrow(/was moved or removed/);
   expect(home.outboxFiles()).toHaveLength(1);
   await command(emacs, 'hive-doctor');

@@ -1,20 +1,12 @@
 /** Real keys in a real terminal: a question that blocks an agent is counted separately, listed first, and offered first. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Home, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
+import { command, type Home, openHome } from '../support/emacs.ts';
 
 let home: Home;
 beforeAll(async () => {
   home = await openHome();
 });
 afterAll(async () => home.close());
-
-async function command(emacs: Terminal, name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.until(/M-x *$/m);
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
 
 test('an agent that waits comes before an urgent one that works', async () => {
   const emacs = await home.emacs('(setq hive-undo-seconds nil)');

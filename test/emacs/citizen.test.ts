@@ -12,10 +12,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Session } from '../../src/domain/sessions.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
 import { ask } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
-import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
 const COLUMNS = 80;
@@ -24,7 +23,7 @@ const LONG = 'May I drop the table of old sessions before the release of next we
 let home: Home;
 let hive: OpenedHive;
 let claude: Session;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeAll(async () => {
   home = await openHome();
@@ -45,12 +44,7 @@ afterAll(async () => {
   await home.close();
 });
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.until(/^M-x/m);
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
+const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 /** The line of the screen with the cursor. */
 const here = async (): Promise<string> =>
@@ -139,7 +133,7 @@ test('in context-menu-mode the right button offers what can be done with the que
   // The first one goes from the title to the first item.
   await emacs.keys('Down', 'Down', 'Down');
   await emacs.keys('Enter');
-  await emacs.until(/Snoozed Claude-def34 for 30 minutes/);
+  await emacs.said(/Snoozed Claude-def34 for 30 minutes/);
   await emacs.until(/z Claude-def34/);
 });
 

@@ -9,12 +9,11 @@ import { giveNotice } from '../../src/application/notices.ts';
 import type { AskRequest } from '../../src/index.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { type Home, lisp, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
-import { eventually } from '../support/wait.ts';
+import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { eventually, PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 let hive: OpenedHive;
 
 beforeAll(async () => {
@@ -41,22 +40,14 @@ async function asked(...requests: AskRequest[]): Promise<string[]> {
 }
 
 async function answerTo(ask_id: string | undefined) {
-  const [answer] = await home.agent.prompts.poll([ask_id ?? ''], { wait_ms: 10_000 });
+  const [answer] = await home.agent.prompts.poll([ask_id ?? ''], { wait_ms: PATIENCE_MS });
   return answer?.prompt;
 }
 
-async function command(name: string, terminal = emacs): Promise<void> {
-  await terminal.keys('M-x');
-  await terminal.type(name);
-  await terminal.keys('Enter');
-}
+const command = (name: string, terminal = emacs): Promise<void> => commandIn(terminal, name);
 
 async function gone(pattern: RegExp): Promise<void> {
-  await eventually(
-    async () => !pattern.test((await emacs.screen()).join('\n')),
-    10_000,
-    `the end of ${pattern}`,
-  );
+  await emacs.until(new RegExp(`^(?![\\s\\S]*(?:${pattern.source}))`));
 }
 
 const YES_NO = { options: [{ label: 'yes' }, { label: 'no' }] };
@@ -96,7 +87,9 @@ describe('hive-list', () => {
     );
     await command('hive-list');
     await emacs.until(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/);
-    await emacs.keys('M-<', 'C-n', 'm', 'm', 'a');
+    await emacs.keys('M-<', 'C-n', 'm', 'm');
+    await emacs.until(/>.*Merge one\?\n>.*Merge two\?/);
+    await emacs.keys('a');
     await emacs.until(/Answer 2 questions: /);
     await emacs.type('yes');
     await emacs.keys('Enter');
@@ -106,7 +99,9 @@ describe('hive-list', () => {
     // RET shows all of it; c cancels there.
     await emacs.keys('M-<', 'C-n', 'Enter');
     await emacs.until(/Hive-Question/);
-    await emacs.keys('c', 'y');
+    await emacs.keys('c');
+    await emacs.until(/Cancel this question\?/);
+    await emacs.keys('y');
     expect(await answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
     await emacs.keys('q');
   });
@@ -115,11 +110,14 @@ describe('hive-list', () => {
     await emacs.keys('2');
     await emacs.until(/→ yes \(Ada\) +Merge two\?/);
     await emacs.keys('/', 't');
+    await emacs.until(/Questions containing:/);
     await emacs.type('merge one');
     await emacs.keys('Enter');
     await gone(/Merge two/);
     await emacs.until(/only text "merge one"[\s\S]*answered 1/);
-    await emacs.keys('/', '/', '5');
+    await emacs.keys('/', '/');
+    await gone(/only text/);
+    await emacs.keys('5');
     await emacs.until(/→ cancelled by Ada +Other\?/);
     await emacs.keys('1', 'q');
   });
@@ -130,7 +128,9 @@ describe('hive-list', () => {
     await emacs.until(/▾ \S+ {2}2 questions\n.*Preview one\?\n.*Preview two\?/);
     await emacs.keys('Tab');
     await emacs.until(/▸ \S+ {2}2 questions\n(?!.*Preview one)/);
-    await emacs.keys('Tab', 'F', 'M-<', 'C-n', 'C-n');
+    await emacs.keys('Tab');
+    await emacs.until(/▾ \S+ {2}2 questions\n.*Preview one\?\n.*Preview two\?/);
+    await emacs.keys('F', 'M-<', 'C-n', 'C-n');
     await emacs.until(/Preview two\?\n\nOptions\n 1 {2}yes/);
     // The list is still selected: its keys work.
     await emacs.keys('F');
@@ -162,7 +162,7 @@ test('a card is shown with its buttons, and RET on one answers', async () => {
     },
     session,
   );
-  await emacs.until(/sends a card: Nightly build/);
+  await emacs.said(/sends a card: Nightly build/);
   await command('hive-outreach');
   await emacs.until(/Nightly build\n +Failed: 3\n +\[Retry\] +Run it again\n +\[Leave it\]/);
   await emacs.keys('M-<', 'Tab', 'Enter');
@@ -186,7 +186,7 @@ test('hive-interrupt stops what runs, and says so', async () => {
   await emacs.until(/Reason for Deployer \(RET for none\)/);
   await emacs.type('wrong branch');
   await emacs.keys('Enter');
-  await emacs.until(new RegExp(`${handle}: task interrupted by Ada`));
+  await emacs.said(new RegExp(`${handle}: task interrupted by Ada`));
 });
 
 test('hive-history finds past questions, and opens them', async () => {
@@ -202,7 +202,7 @@ test('hive-history finds past questions, and opens them', async () => {
   const file = join(home.folder, 'history.org');
   await emacs.type(file);
   await emacs.keys('Enter');
-  await emacs.until(/Wrote \d+ entries/);
+  await emacs.said(/Wrote \d+ entries/);
   expect(readFileSync(file, 'utf8')).toMatch(/^: Merge two\?$/m);
   await emacs.keys('q');
 });
@@ -211,7 +211,7 @@ test('notices that were sent before Emacs started can be read again', async () =
   await hive.store.write((tx) =>
     giveNotice(tx, { severity: 'warning', text: 'The Stop guard gave up.', session_id: null }),
   );
-  await emacs.until(/Hive: The Stop guard gave up\./);
+  await emacs.said(/Hive: The Stop guard gave up\./);
   const later = await home.emacs();
   await command('hive-notices', later);
   await later.until(/\d+s ago {2}The Stop guard gave up\./);
@@ -229,7 +229,7 @@ test('a snoozed question is not offered', async () => {
   expect(await answerTo(here)).toMatchObject({ decision: 'now' });
   await gone(/hive \d+!/);
   await command('hive-respond');
-  await emacs.until(/No questions are pending for you now \(1 snoozed; M-x hive-list shows them\)/);
+  await emacs.said(/No questions are pending for you now \(1 snoozed; M-x hive-list shows them\)/);
   await home.agent.prompts.cancel(away ?? '');
 });
 
@@ -252,6 +252,7 @@ describe('bad input', () => {
     await emacs.type('half of it');
     process.kill(await home.sidecarPid(), 'SIGKILL');
     await emacs.type(' and the rest');
+    await emacs.until(/half of it and the rest/);
     await emacs.keys('C-c', 'C-c');
     expect(await answerTo(id)).toMatchObject({ decision: 'half of it and the rest' });
     await gone(/hive \?|hive …/);
@@ -283,10 +284,10 @@ describe('bad input', () => {
     await command('hive-next', other);
     await other.answer(/Who\?[\s\S]*TAB skip/, '2');
     expect(await answerTo(id)).toMatchObject({ decision: 'no' });
-    await other.until(/Answered|no other questions/);
+    await other.said(/Answered|no other questions/);
     await emacs.type('yes');
     await emacs.keys('Enter');
-    await emacs.until(/was not accepted|is already answered by/);
+    await emacs.said(/was not accepted|is already answered by/);
     expect(await answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
     await other.close();
   });

@@ -8,8 +8,9 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
-import { type Home, openHome } from '../support/emacs.ts';
+import { command as commandIn, type Home, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
+import { PATIENCE_MS } from '../support/wait.ts';
 
 let home: Home;
 let emacs: Terminal;
@@ -28,16 +29,12 @@ async function asked(...requests: AskRequest[]): Promise<string[]> {
   return ids;
 }
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
+const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 const stored = async (ask_id: string | undefined) => home.agent.prompts.get(ask_id ?? '');
 
 async function answerTo(ask_id: string | undefined) {
-  const [answer] = await home.agent.prompts.poll([ask_id ?? ''], { wait_ms: 10_000 });
+  const [answer] = await home.agent.prompts.poll([ask_id ?? ''], { wait_ms: PATIENCE_MS });
   return answer?.prompt;
 }
 

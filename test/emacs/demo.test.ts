@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { childEnvironment, ROOT } from '../support/children.ts';
+import { command } from '../support/emacs.ts';
 import { whenFinished } from '../support/lifetime.ts';
 import { namesIn, tempFolder } from '../support/temp.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
@@ -35,9 +36,7 @@ function runningIn(folder: string): string[] {
 
 test('the person answers in that Emacs, quits it, and sees what the agent got', async () => {
   const { terminal } = await demo();
-  await terminal.keys('M-x');
-  await terminal.type('hive-respond');
-  await terminal.keys('Enter');
+  await command(terminal, 'hive-respond');
   await terminal.until(/Drop the old sessions table[\s\S]*own words\)/, PATIENT_MS);
   await terminal.type('no');
   await terminal.keys('Enter');

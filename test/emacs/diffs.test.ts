@@ -13,7 +13,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog, type FiredDialog, fireDialog } from '../support/dialogs.ts';
-import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { command, type EmptyHome, openEmptyHome } from '../support/emacs.ts';
 import { recordedEvent } from '../support/hooks.ts';
 import type { Terminal } from '../support/tmux.ts';
 
@@ -57,10 +57,7 @@ afterAll(async () => {
 });
 
 test('the diff is read hunk by hunk, visited, compared, and said to be old when the file changes', async () => {
-  await emacs.keys('M-x');
-  await emacs.until(/^M-x/m);
-  await emacs.type('hive-next');
-  await emacs.keys('Enter');
+  await command(emacs, 'hive-next');
   await emacs.answer(/TAB skip/, '?');
   await emacs.until(/^@@ -2,7 /m);
   await emacs.keys('C-x', '1');

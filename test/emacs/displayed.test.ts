@@ -7,12 +7,11 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest, Prompt } from '../../src/index.ts';
-import { type Home, openHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
-import { within } from '../support/wait.ts';
+import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
+import { PATIENCE_MS, within } from '../support/wait.ts';
 
 let home: Home;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeEach(async () => {
   home = await openHome();
@@ -33,16 +32,12 @@ async function permission(context: string): Promise<string> {
   return prompt.ask_id;
 }
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
+const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 const stored = (ask_id: string): Promise<Prompt> => home.agent.prompts.get(ask_id);
 
 async function answered(ask_id: string): Promise<Prompt | undefined> {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
+  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
   return answer?.prompt;
 }
 
@@ -147,7 +142,7 @@ describe('a permission that fits is allowed where it is shown', () => {
     await emacs.until(/make clean[\s\S]*PERMISSION Deployer asks: Run make\?/);
     await emacs.type('Allow');
     await emacs.keys('Enter');
-    await emacs.until(/Answered Deployer: Allow/);
+    await emacs.said(/Answered Deployer: Allow/);
     expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
   });
 

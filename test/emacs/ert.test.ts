@@ -1,17 +1,16 @@
 /** Every ERT file of this folder. An Emacs runs several, each from the state that Hive has after loading (hive-test-run.el). */
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { childEnvironment } from '../support/children.ts';
 import { lispFolder } from '../support/lisp.ts';
 import { bundleOf } from '../support/run-folder.ts';
 
 const here = import.meta.dirname;
-/** The agents that they talk to (agents.mjs), as one file: read as TypeScript, all of src/ takes a third of a second. */
-const AGENTS = bundleOf('test/emacs/agents.mjs') ?? '';
 const files = readdirSync(here).filter((name) => name.endsWith('-test.el'));
 
 /** An Emacs that runs one file after the other. */
@@ -24,14 +23,42 @@ interface Runner {
 }
 
 const idle: Runner[] = [];
-afterAll(() => Promise.all(idle.map((runner) => runner.end())));
+
+const hostFolder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
+const hostSocket = join(hostFolder, 'host');
+let host: ChildProcess;
+
+beforeAll(async () => {
+  host = await startHost();
+});
+
+afterAll(async () => {
+  await Promise.all(idle.map((runner) => runner.end()));
+  const ended = once(host, 'close');
+  host.kill('SIGKILL');
+  await ended;
+  rmSync(hostFolder, { recursive: true, force: true });
+});
+
+/** The process that has the agents and the sidecars of the tests (host.mjs). */
+async function startHost(): Promise<ChildProcess> {
+  const program = bundleOf('test/emacs/host.mjs') ?? '';
+  const env = childEnvironment(join(hostFolder, 'hive.db'), { TMPDIR: hostFolder });
+  const started = spawn(process.execPath, [program, hostSocket], {
+    env,
+    cwd: hostFolder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(started.stdout, 'data');
+  return started;
+}
 
 const IS_OVER = /^hive-test-run: .*\n/m;
 
 /** The environment is made from nothing. */
 function startRunner(): Runner {
   const home = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
-  const env = childEnvironment(join(home, 'hive.db'), { TMPDIR: home, HIVE_TEST_AGENTS: AGENTS });
+  const env = childEnvironment(join(home, 'hive.db'), { TMPDIR: home, HIVE_TEST_HOST: hostSocket });
   const args = [
     '-Q',
     '--batch',

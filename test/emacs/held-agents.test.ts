@@ -6,7 +6,7 @@
  * @module-tag emacs
  */
 import { expect, onTestFinished, test } from 'vitest';
-import { openHome } from '../support/emacs.ts';
+import { command, openHome } from '../support/emacs.ts';
 import { gatedBash, gatedWorld } from '../support/gate.ts';
 import { fire } from '../support/hooks.ts';
 import { eventually } from '../support/wait.ts';
@@ -26,9 +26,7 @@ test('names the agent, who mentioned it and since when, once, and shows it again
   await eventually(async () => said.test(await text()), 10_000, 'the line in the echo area');
   expect(await emacs.cursor()).toEqual(cursor);
   await fire(hive, gatedBash());
-  await emacs.keys('M-x');
-  await emacs.type('hive-notices');
-  await emacs.keys('Enter');
+  await command(emacs, 'hive-notices');
   await emacs.until(/ago {2}Claude-5e551/);
   expect((await text()).match(/has been held/g)).toHaveLength(1);
 });

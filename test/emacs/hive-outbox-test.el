@@ -152,7 +152,7 @@
       (should (equal ids (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers)))))))
 
 (ert-deftest hive-outbox-sends-again-when-the-sidecar-dies-with-an-answer ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
       (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes ["die"]))
@@ -162,7 +162,7 @@
       (should (= 1 (length (hive-test-answers)))))))
 
 (ert-deftest hive-outbox-a-sidecar-that-is-stopped-for-a-while-loses-nothing ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
           (sidecar (car (hive-test-sidecars))))

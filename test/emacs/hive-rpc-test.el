@@ -33,7 +33,7 @@
                     :success (lambda (result) (push (plist-get result :i) hive-rpc-test-told))))
 
 (ert-deftest hive-rpc-forty-large-answers-at-once-while-as-much-arrives ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (let ((got 0) (text (make-string 102400 ?ä)) (hive-rpc-test-told nil))
       (hive-rpc-tell 'fake/burst '(:count 40 :size 102400 :method "test/told") :id t)
@@ -45,7 +45,7 @@
       (should (equal (number-sequence 39 0 -1) hive-rpc-test-told)))))
 
 (ert-deftest hive-rpc-forty-large-messages-from-handlers ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (let ((hive-rpc-test-told nil))
       (hive-rpc-tell 'fake/burst '(:count 40 :size 102400 :method "test/echoes") :id t)
@@ -53,7 +53,7 @@
       (should (hive-test-call 'fake/echo '(:still "alive"))))))
 
 (ert-deftest hive-rpc-two-thousand-notifications-in-a-burst-in-order ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (let ((hive-rpc-test-told nil))
       (hive-rpc-tell 'fake/burst '(:count 2000 :method "test/told") :id t)
@@ -125,7 +125,7 @@
     (should (eq 'disconnected (plist-get err :name)))))
 
 (ert-deftest hive-rpc-a-silent-sidecar-is-killed-and-started-again ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (setq hive-rpc--delay 0.1)
     (let ((first hive-rpc-connection) (errors nil))
@@ -185,8 +185,19 @@
     (hive-test-wait 5 (with-current-buffer "*hive log*"
                         (string-match-p "no/such failed: " (buffer-string))))))
 
-(ert-deftest hive-rpc-leaves-no-buffers-and-no-processes ()
+(ert-deftest hive-rpc-the-end-of-a-sidecar-leaves-the-next-one-its-buffer ()
   (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((buffer (process-buffer (jsonrpc--process hive-rpc-connection))))
+      (hive-restart)
+      (hive-test-wait 10 (hive-sidecar-connected-p))
+      (should-not (eq buffer (process-buffer (jsonrpc--process hive-rpc-connection))))
+      ;; Killing it would end the process that has it.
+      (hive-test-wait 10 (not (buffer-live-p buffer)))
+      (should (hive-test-call 'fake/echo '(:a 1))))))
+
+(ert-deftest hive-rpc-leaves-no-buffers-and-no-processes ()
+  (hive-test-with-process nil
     (let ((buffers (buffer-list)) (processes (process-list)))
       (hive-test-connect)
       (hive-mode -1)

@@ -46,21 +46,15 @@
 
 (defun hive-shared-test-open-agents (project)
   "Start the two agents of PROJECT."
-  (let ((process-environment
-         (append (list (concat "HIVE_STORE=" hive-store)
-                       (concat "HIVE_TEST_PROJECT="
-                               (expand-file-name ".git" project)))
-                 process-environment)))
-    (setq hive-shared-test-said ""
-          hive-shared-test-agents
-          (make-process :name "test-agents" :noquery t :connection-type 'pipe
-                        :coding 'utf-8-unix
-                        :filter (lambda (_process text)
-                                  (setq hive-shared-test-said
-                                        (concat hive-shared-test-said text)))
-                        :stderr (get-buffer-create " *test-agents-stderr*")
-                        :command
-                        (list "node" (getenv "HIVE_TEST_AGENTS")))))
+  (setq hive-shared-test-said ""
+        hive-shared-test-agents
+        (hive-test-in-host "test-agents" "agents"
+                           (list (concat "HIVE_STORE=" hive-store)
+                                 (concat "HIVE_TEST_PROJECT=" (expand-file-name ".git" project)))
+                           :coding 'utf-8-unix
+                           :filter (lambda (_process text)
+                                     (setq hive-shared-test-said
+                                           (concat hive-shared-test-said text)))))
   (hive-shared-test-do "join" :session_id "abc12-session")
   (hive-shared-test-do "join" :session_id "def34-session"))
 
@@ -98,11 +92,6 @@
   (when (process-live-p hive-shared-test-agents)
     (process-send-eof hive-shared-test-agents)
     (hive-test-wait 10 (not (process-live-p hive-shared-test-agents))))
-  (let ((stderr (get-buffer " *test-agents-stderr*")))
-    (when stderr
-      (let ((process (get-buffer-process stderr)))
-        (when process (delete-process process)))
-      (kill-buffer stderr)))
   (clrhash hive-mentions--open)
   (clrhash hive-model--sessions))
 

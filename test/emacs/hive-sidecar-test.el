@@ -16,7 +16,7 @@
 (defmacro hive-sidecar-test-failing (environment &rest body)
   "Turn Hive on with ENVIRONMENT, wait until it has given up, run BODY."
   (declare (indent 1))
-  `(hive-test-with-desk ,environment
+  `(hive-test-with-process ,environment
      (hive-mode 1)
      (hive-test-wait 10 (eq hive-sidecar-state 'failed))
      (hive-test-wait 5 (not (hive-test-sidecars)))
@@ -37,12 +37,12 @@
     directory))
 
 (ert-deftest hive-sidecar-turning-on-waits-for-nothing ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-without-waiting (hive-mode 1))
     (should (eq hive-sidecar-state 'starting))))
 
 (ert-deftest hive-sidecar-a-missing-program-is-reported-with-what-to-run ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
       (hive-mode 1)
       (should (eq hive-sidecar-state 'failed))
@@ -54,7 +54,7 @@
     (hive-test-wait 10 (hive-sidecar-connected-p))))
 
 (ert-deftest hive-sidecar-a-wrong-option-names-the-option ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (let ((hive-sidecar-command '("/no/such/program" "sidecar")))
       (hive-mode 1)
       (should (string-match-p ".hive-sidecar-command." hive-sidecar-problem)))
@@ -63,7 +63,7 @@
       (should (string-match-p ".hive-node-program." hive-sidecar-problem)))))
 
 (ert-deftest hive-sidecar-the-command-is-hive-or-node-with-hive ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (let* ((directory (hive-sidecar-test-path '("hive" . "#!/bin/sh\n") '("node" . "#!/bin/sh\n")))
            (exec-path (list directory))
            (hive (expand-file-name "hive" directory))
@@ -97,7 +97,7 @@
 
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
   (let ((found hive-rpc--beside))
-    (hive-test-with-desk nil
+    (hive-test-with-process nil
       ;; It is the program of this package, wherever the package is.
       (should (file-equal-p found (expand-file-name "../../bin/hive" hive-test-directory)))
       (let* ((path (hive-sidecar-test-path '("hive" . "#!/bin/sh\n")))
@@ -134,7 +134,7 @@
     (should (string-match-p "hive-mode is older" hive-sidecar-problem))))
 
 (ert-deftest hive-sidecar-restarts-with-growing-delays ()
-  (hive-test-with-desk '("FAKE_LAST_WORDS=something broke")
+  (hive-test-with-process '("FAKE_LAST_WORDS=something broke")
     (let ((delays nil) (real (symbol-function 'run-at-time)))
       (cl-letf (((symbol-function 'run-at-time)
                  (lambda (time repeat function &rest args)
@@ -158,7 +158,7 @@
                    (hive-sidecar-absence)))))
 
 (ert-deftest hive-sidecar-the-delay-is-reset-after-a-minute-of-work ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (setq hive-rpc--delay 32
           hive-rpc--born (- (hive-now) 61))
@@ -167,7 +167,7 @@
     (should (= hive-rpc--delay 2))))
 
 (ert-deftest hive-sidecar-comes-back-after-it-was-killed ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (hive-test-connect)
     (setq hive-rpc--delay 0.1)
     (let ((ask (hive-test-call 'fake/ask nil)))
@@ -177,7 +177,7 @@
       (should (equal (plist-get (car (hive-prompts)) :ask_id) (plist-get ask :ask_id))))))
 
 (ert-deftest hive-sidecar-turned-off-stays-off ()
-  (hive-test-with-desk '("FAKE_LAST_WORDS=something broke")
+  (hive-test-with-process '("FAKE_LAST_WORDS=something broke")
     (hive-mode 1)
     (hive-test-wait 5 (eq hive-sidecar-state 'waiting))
     (hive-mode -1)
@@ -186,7 +186,7 @@
     (should-not (hive-test-sidecars))))
 
 (ert-deftest hive-sidecar-gets-the-environment-of-emacs-and-the-store ()
-  (hive-test-with-desk '("CLAUDECODE=1" "CODEX_HOME=mine" "KEEP=me")
+  (hive-test-with-process '("CLAUDECODE=1" "CODEX_HOME=mine" "KEEP=me")
     (let ((hive-store "~/somewhere/hive.db"))
       (hive-test-connect)
       (let ((environment (hive-test-call 'fake/environment)))
@@ -199,7 +199,7 @@
       (should (member "HIVE_STORE=postgres://host/db" (hive-program-environment))))))
 
 (ert-deftest hive-sidecar-starts-in-a-buffer-whose-directory-is-gone ()
-  (hive-test-with-desk nil
+  (hive-test-with-process nil
     (let ((default-directory (expand-file-name "gone/" hive-test-temp)))
       (hive-test-connect))))
 

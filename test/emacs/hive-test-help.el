@@ -8,7 +8,8 @@
 ;;; Commentary:
 
 ;; A fresh desk for each test: its own outbox directory, its own sidecar (the
-;; fake one beside this file), and nothing left behind.
+;; fake one beside this file), and nothing left behind.  One process has the
+;; sidecars of all tests (host.mjs), except for tests about the process.
 
 ;;; Code:
 
@@ -31,6 +32,26 @@
 
 (defconst hive-test-fake (expand-file-name "fake-sidecar.mjs" hive-test-directory)
   "The fake sidecar.")
+
+(defvar hive-test-host (getenv "HIVE_TEST_HOST")
+  "The socket of the process that has the sidecars (host.mjs), or nil.
+Without it, each sidecar is a process of its own.")
+
+(defun hive-test-in-host (name run environment &rest args)
+  "Return a connection NAME to a new RUN of the host, in ENVIRONMENT.
+ARGS are further arguments for `make-network-process'."
+  (let* ((process-adaptive-read-buffering nil)
+         (process (apply #'make-network-process :name name :family 'local :service hive-test-host
+                         :noquery t args)))
+    (process-send-string process (concat (json-serialize (list :run run :env (vconcat environment)))
+                                         "\n"))
+    process))
+
+(define-advice hive-rpc--spawn (:around (spawn command environment stderr) hive-test)
+  "Take the fake sidecar from the host, if there is one."
+  (if (and hive-test-host (equal command (list (executable-find "node") hive-test-fake)))
+      (hive-test-in-host "hive" "fake" environment :coding 'utf-8-emacs-unix)
+    (funcall spawn command environment stderr)))
 
 (defvar hive-test-temp nil "The temporary directory of the running test.")
 
@@ -102,11 +123,18 @@ whatever they asked it."
        (dolist (name '("*hive*" "*hive log*" "*hive question*" "*hive doctor*"))
          (when (get-buffer name) (kill-buffer name))))))
 
+(defmacro hive-test-with-process (environment &rest body)
+  "Run BODY with a fresh desk whose sidecar is a process of its own.
+ENVIRONMENT is added to the sidecar's."
+  (declare (indent 1) (debug t))
+  `(let ((hive-test-host nil))
+     (hive-test-with-desk ,environment ,@body)))
+
 (defun hive-test-sidecars ()
   "Return the running sidecars."
   (cl-remove-if-not (lambda (process)
                       (and (process-live-p process)
-                           (eq 'real (process-type process))
+                           (memq (process-type process) '(real network))
                            (string-prefix-p "hive" (process-name process))))
                     (process-list)))
 
@@ -136,6 +164,49 @@ whatever they asked it."
                ((symbol-function 'sit-for) wait))
        ,@body)
      (should-not waited)))
+
+;; A time that something takes says nothing on a busy machine: this counts.
+(defun hive-test-read (function)
+  "Return how many characters of strings FUNCTION reads.
+A search reads as far as it finds something, and one more is counted
+for each call."
+  (let ((read 0) (search (symbol-function 'string-match))
+        (replace (symbol-function 'replace-regexp-in-string))
+        (split (symbol-function 'split-string))
+        (count (symbol-function 'cl-count)))
+    (cl-letf (((symbol-function 'string-match)
+               (lambda (regexp string &optional start &rest args)
+                 (setq read (+ read 1 (- (save-match-data
+                                           (let ((inhibit-changing-match-data nil))
+                                             (if (funcall search regexp string start) (match-end 0)
+                                               (length string))))
+                                         (or start 0))))
+                 (apply search regexp string start args)))
+              ;; The one of Emacs is compiled, and would call the original.
+              ((symbol-function 'string-match-p)
+               (lambda (&rest args)
+                 (save-match-data (apply #'string-match args))))
+              ((symbol-function 'replace-regexp-in-string)
+               (lambda (regexp by string &rest args)
+                 (setq read (+ read 1 (length string)))
+                 (apply replace regexp by string args)))
+              ((symbol-function 'split-string)
+               (lambda (string &rest args)
+                 (setq read (+ read 1 (length string)))
+                 (apply split string args)))
+              ((symbol-function 'cl-count)
+               (lambda (item sequence &rest args)
+                 (setq read (+ read 1 (length sequence)))
+                 (apply count item sequence args))))
+      (funcall function))
+    read))
+
+(defun hive-test-linear (function size)
+  "Fail if FUNCTION reads much more than twice as much for twice SIZE."
+  (let ((once (hive-test-read (lambda () (funcall function size))))
+        (twice (hive-test-read (lambda () (funcall function (* 2 size))))))
+    (should (> once 0))
+    (should (< twice (* 2.2 once)))))
 
 (defvar hive-test-made 0 "How many things the tests have made, for their ids.")
 

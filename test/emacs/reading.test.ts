@@ -8,7 +8,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { command, type Home, lisp, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -40,10 +40,7 @@ beforeAll(async () => {
 afterAll(async () => home.close());
 
 test('a long context opens with its headings, a table is aligned, an address says where it leads', async () => {
-  await emacs.keys('M-x');
-  await emacs.until(/^M-x/m);
-  await emacs.type('hive-list');
-  await emacs.keys('Enter');
+  await command(emacs, 'hive-list');
   await emacs.until(/Shall I follow/);
   // The preview, in a window that is not selected.
   await emacs.keys('F');

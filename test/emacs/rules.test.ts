@@ -11,10 +11,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog } from '../support/dialogs.ts';
-import { type Home, openHome } from '../support/emacs.ts';
+import { command as commandIn, type EmacsTerminal, type Home, openHome } from '../support/emacs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
-import type { Terminal } from '../support/tmux.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 /** The directory of the recorded client, which is no repository. */
@@ -22,13 +21,13 @@ const findProject = () => ({ project: 'project', project_dir: '/home/user/projec
 
 let home: Home;
 let hive: OpenedHive;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 
 beforeEach(async () => {
   home = await openHome();
   hive = await openTestHive(home.store);
   emacs = await home.emacs();
-  await emacs.until(/Registered this seat/);
+  await emacs.said(/Registered this seat/);
 });
 afterEach(() => home.close());
 
@@ -39,13 +38,7 @@ const ask = (command: string) => {
   return fireDialog(hive, asked, { settings: { findProject, seats } });
 };
 
-async function command(name: string): Promise<void> {
-  await emacs.keys('M-x');
-  // An announcement may hide it for a moment.
-  await emacs.until(/^M-x/m);
-  await emacs.type(name);
-  await emacs.keys('Enter');
-}
+const command = (name: string): Promise<void> => commandIn(emacs, name);
 
 const written = (): string => readFileSync(join(home.folder, '.config/hive/trust.json'), 'utf8');
 
@@ -59,7 +52,7 @@ test('A shows the rule with what it would have answered; RET writes it and also 
     await printed;
   }
   const { printed } = await ask('npm test src/b.ts');
-  await emacs.until(/asks: Run npm test src\/b\.ts/);
+  await emacs.said(/asks: Run npm test src\/b\.ts/);
   await command('hive-next');
   await emacs.answer(/Run npm test src\/b\.ts\?[\s\S]*A always allow/, 'A');
   await emacs.until(/input +npm test src\/b\.ts\n[\s\S]*0 that you allowed, 0 that you denied/);

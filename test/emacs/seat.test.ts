@@ -12,9 +12,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
-import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
+import { command, type EmacsTerminal, type EmptyHome, openEmptyHome } from '../support/emacs.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
-import type { Terminal } from '../support/tmux.ts';
 
 let home: EmptyHome;
 beforeEach(async () => {
@@ -23,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => home.close());
 
 /** What an agent's `hive hook` prints, once the person has allowed this in Emacs. */
-async function allowed(emacs: Terminal, command: string): Promise<unknown> {
+async function allowed(emacs: EmacsTerminal, line: string): Promise<unknown> {
   const hook = spawnHive(
     ['hook', '--client', 'claude-code'],
     childEnvironment(home.store, { HOME: home.folder }),
@@ -35,12 +34,10 @@ async function allowed(emacs: Terminal, command: string): Promise<unknown> {
   const { permission_suggestions: _, ...event } = recordedEvent(
     'claude-code/PermissionRequest-Bash-addRules.json',
   );
-  hook.process.stdin.end(JSON.stringify({ ...event, session_id: command, tool_input: { command } }));
+  hook.process.stdin.end(JSON.stringify({ ...event, session_id: line, tool_input: { command: line } }));
   await emacs.until(/hive 1[!‖]/);
-  await emacs.keys('M-x');
-  await emacs.type('hive-next');
-  await emacs.keys('Enter');
-  await emacs.until(new RegExp(command));
+  await command(emacs, 'hive-next');
+  await emacs.until(new RegExp(line));
   await emacs.answer(/TAB skip/, '1');
   await emacs.answer(/RET or y gives/, 'y');
   await hook.exited;
@@ -51,7 +48,7 @@ const config = (name: string): string => join(home.folder, '.config/hive', name)
 
 test('Emacs makes its key, registers it and says so; what is allowed there is allowed until the human removes it', async () => {
   const emacs = await home.emacs();
-  await emacs.until(/Registered this seat/);
+  await emacs.said(/Registered this seat/);
   for (const name of ['seat.key', 'trust.json']) expect(statSync(config(name)).mode & 0o777).toBe(0o600);
   const { seats } = JSON.parse(readFileSync(config('trust.json'), 'utf8')) as { seats: unknown[] };
   expect(seats).toEqual([
@@ -60,26 +57,26 @@ test('Emacs makes its key, registers it and says so; what is allowed there is al
   expect(await allowed(emacs, 'make first')).toMatchObject({ decision: { behavior: 'allow' } });
   writeFileSync(config('trust.json'), '{}');
   expect(await allowed(emacs, 'make second')).toMatchObject({ decision: { behavior: 'deny' } });
-  await emacs.until(/allowed nothing: no seat/);
+  await emacs.said(/allowed nothing: no seat/);
 });
 
 test('a further key is registered in an Emacs whose own key is, and in no other', async () => {
   const first = await home.emacs();
-  await first.until(/Registered this seat/);
+  await first.said(/Registered this seat/);
   await first.close();
   const own = readFileSync(config('seat.key'), 'utf8');
   const other = '0'.repeat(64);
   writeFileSync(config('seat.key'), other);
   const second = await home.emacs();
-  await second.until(/Another key is registered/, 30_000);
+  await second.said(/Another key is registered/);
   expect(await allowed(second, 'make first')).toMatchObject({ decision: { behavior: 'deny' } });
   await register(second, seatKeyFrom(other).key);
-  await second.until(/A further key is registered in an Emacs whose own key/);
+  await second.said(/A further key is registered in an Emacs whose own key/);
   await second.close();
   writeFileSync(config('seat.key'), own);
   const third = await home.emacs();
   await register(third, seatKeyFrom(other).key);
-  await third.until(/Registered the seat laptop/);
+  await third.said(/Registered the seat laptop/);
   const { seats } = JSON.parse(readFileSync(config('trust.json'), 'utf8')) as { seats: unknown[] };
   expect(seats).toEqual([
     { name: thisSeat(), key: seatKeyFrom(own).key, stores: [home.store] },
@@ -87,10 +84,8 @@ test('a further key is registered in an Emacs whose own key is, and in no other'
   ]);
 });
 
-async function register(emacs: Terminal, key: string): Promise<void> {
-  await emacs.keys('M-x');
-  await emacs.type('hive-register-seat');
-  await emacs.keys('Enter');
+async function register(emacs: EmacsTerminal, key: string): Promise<void> {
+  await command(emacs, 'hive-register-seat');
   await emacs.until(/Name of the seat/);
   await emacs.type('laptop');
   await emacs.keys('Enter');

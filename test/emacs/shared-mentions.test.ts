@@ -12,7 +12,7 @@ import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { childEnvironment } from '../support/children.ts';
-import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { command, type Home, lisp, openHome } from '../support/emacs.ts';
 import * as shared from '../support/messages.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
@@ -101,7 +101,7 @@ test('a half-typed M-x goes on, and the buffer comes when it has ended', async (
   // While the human is busy, Hive looks again and again; once the human is idle, it shows the buffer.
   await eventually(async () => (await evaluate('(and hive-shared--timer t)')) === 't');
   expect(await evaluate(shownIn)).toBe('0');
-  expect((await emacs.screen()).join('\n')).toMatch(/^M-x igno$/m);
+  await emacs.until(/^M-x igno$/m);
   await emacs.keys('re', 'Enter');
   await emacs.until(/\|@Human during M-x/);
 });
@@ -133,9 +133,7 @@ test('a template answers from the list of mentions, in the shared buffer, and in
   await evaluate("(setq hive-shared-on-mention nil hive-shared-position 'current)");
   const first = await mention('@Human could you look?');
   await counted(1);
-  await emacs.keys('M-x');
-  await emacs.type('hive-check-mentions');
-  await emacs.keys('Enter');
+  await command(emacs, 'hive-check-mentions');
   await emacs.until(/^Claude-abc12 .* ago/m);
   await emacs.keys('t');
   await emacs.until(/Reply to Claude-abc12:/);
@@ -161,9 +159,7 @@ test('a template answers from the list of mentions, in the shared buffer, and in
   await emacs.keys('C-c', 'C-c');
   expect((await answerTo(second))?.body).toBe('@Claude-abc12 I will look today. Both.');
 
-  await emacs.keys('M-x');
-  await emacs.type('hive-mention');
-  await emacs.keys('Enter');
+  await command(emacs, 'hive-mention');
   await emacs.until(/Mention:/);
   await emacs.type('Claude-abc12');
   await emacs.keys('Enter');

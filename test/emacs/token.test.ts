@@ -11,10 +11,15 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
+import {
+  command as commandIn,
+  type EmacsTerminal,
+  type EmptyHome,
+  lisp,
+  openEmptyHome,
+} from '../support/emacs.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
 /** A container whose home is a file system of its own; `run` runs a line of shell in it. */
@@ -73,7 +78,7 @@ async function freePort(): Promise<number> {
 }
 
 let home: EmptyHome;
-let emacs: Terminal;
+let emacs: EmacsTerminal;
 let container: Container;
 let port: number;
 let file: string;
@@ -92,10 +97,8 @@ beforeFile(async () => {
 
 async function command(name: string): Promise<void> {
   // While Emacs still works for the command before, it drops keys.
-  await emacs.keys('C-x', '1', 'M-x');
-  await emacs.until(/^M-x/m);
-  await emacs.type('hive-token-for-directory');
-  await emacs.keys('Enter');
+  await emacs.keys('C-x', '1');
+  await commandIn(emacs, 'hive-token-for-directory');
   await emacs.until(/Let agents ask from/);
   await emacs.keys('C-a', 'C-k');
   await emacs.type(`/hive-test:${container.pid}:/`);
@@ -118,8 +121,7 @@ async function tokens(): Promise<Map<string, boolean>> {
 test('an agent there asks with the token that was made and written there, and gets the answer', async () => {
   await command('box');
   await emacs.until(/Token box is in /);
-  const shown = (await emacs.screen()).join('\n');
-  expect(shown).toContain(`--url http://127.0.0.1:${port}`);
+  const shown = (await emacs.until(new RegExp(`--url http://127\\.0\\.0\\.1:${port}`))).join('\n');
   // Only there, and only for its owner.
   expect(container.run(`stat -c %a ${file} $(dirname ${file})`)).toBe('600\n700\n');
   const secret = container.run(`cat ${file}`).trim();
@@ -138,13 +140,11 @@ test('an agent there asks with the token that was made and written there, and ge
     options: ['yes', 'no'],
   });
   await emacs.until(/hive 1!/);
-  await emacs.keys('M-x');
-  await emacs.type('hive-respond');
-  await emacs.keys('Enter');
+  await commandIn(emacs, 'hive-respond');
   await emacs.until(/box.*Rebuild the image\?/);
   await emacs.type('yes');
   await emacs.keys('Enter');
-  await emacs.until(/Answered/);
+  await emacs.said(/Answered/);
   expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 })).toMatchObject({
     status: 'responded',
     decision: 'yes',

@@ -38,6 +38,17 @@ const TIMES = [
   // Not runs: a row that anything but Hive has changed has lost its mark, and its run ends.
 ] as const;
 
+/** Dates what the hooks of a session have announced an hour back: what was not printed by then never will be. */
+export async function outputsAge(hive: OpenedHive, session_id: string): Promise<void> {
+  await hive.store.write(async (tx) => {
+    const at = new Date(Date.parse(tx.now) - 3_600_000).toISOString();
+    for (const output of await tx.hookOutputs.of(session_id)) {
+      await tx.hookOutputs.remove(output.output_id);
+      await tx.hookOutputs.insert({ ...output, at });
+    }
+  });
+}
+
 export function countOf(store: string, table: string): number {
   const database = new DatabaseSync(store, { readOnly: true });
   const row = database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get() as { n: number };

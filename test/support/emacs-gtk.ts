@@ -66,7 +66,19 @@ export async function openGraphical(
   const [program = '', ...first] = command;
   const child: ChildProcess = spawn(program, [...first, '-Q', ...args], { env: whole, stdio: 'ignore' });
   const gone = new Promise((resolve) => child.once('exit', resolve));
-  await eventually(() => existsSync(connected), 20_000, 'the connection of the graphical Emacs');
+  async function end(): Promise<void> {
+    child.kill('SIGTERM');
+    // On exit it saves the clipboard, and may wait for a clipboard manager that does not exist.
+    const hanging = setTimeout(() => child.kill('SIGKILL'), 5_000);
+    await gone;
+    clearTimeout(hanging);
+  }
+  try {
+    await eventually(() => existsSync(connected), 20_000, 'the connection of the graphical Emacs');
+  } catch (error) {
+    await end();
+    throw error;
+  }
 
   const xdotool = async (...words: string[]): Promise<string> =>
     (await run('xdotool', words, { env: whole })).stdout.trim();
@@ -88,13 +100,7 @@ export async function openGraphical(
     },
     type: async (text) => void (await xdotool('type', '--delay', '20', text)),
     key: async (name) => void (await xdotool('key', name)),
-    async close() {
-      child.kill('SIGTERM');
-      // On exit it saves the clipboard, and may wait for a clipboard manager that does not exist.
-      const hanging = setTimeout(() => child.kill('SIGKILL'), 5_000);
-      await gone;
-      clearTimeout(hanging);
-    },
+    close: end,
   };
   const idOf = async (which: string): Promise<string> =>
     (await emacs.value(`(frame-parameter nil '${which})`)).replaceAll('"', '');

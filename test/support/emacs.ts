@@ -17,7 +17,21 @@ import { NO_TRAMPOLINES } from './emacs-batch.ts';
 import { lispFolder } from './lisp.ts';
 import { lendCode, paddedPid } from './run-folder.ts';
 import { openTerminal, type Terminal } from './tmux.ts';
-import { eventually, within } from './wait.ts';
+import { eventually, PATIENCE_MS, within } from './wait.ts';
+
+/** A terminal with an Emacs. */
+export interface EmacsTerminal extends Terminal {
+  /** Waits until Emacs has shown a message like this, even if another one has replaced it since. */
+  said(message: RegExp): Promise<void>;
+}
+
+/** `M-x NAME`. A quit or an error throws away what was typed ahead, so it waits for its prompt. */
+export async function command(emacs: Terminal, name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.until(/^(?:C-u )?M-x(?! \w)/m);
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
 
 /** A person's home with one store; several Emacsen may live in it, one after the other. */
 export interface EmptyHome {
@@ -26,9 +40,17 @@ export interface EmptyHome {
   readonly store: string;
   readonly outbox: string;
   /** Starts an Emacs and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
-  emacs(setup?: string, size?: { columns: number; lines: number }): Promise<Terminal>;
-  /** The arguments for an Emacs that something else starts, and the file that appears when it is connected. */
-  arguments(setup?: string): { args: string[]; env: Record<string, string>; connected: string };
+  emacs(setup?: string, size?: { columns: number; lines: number }): Promise<EmacsTerminal>;
+  /**
+   * The arguments for an Emacs that something else starts, the file that appears when it is connected, and the one with each
+   * message that it has shown.
+   */
+  arguments(setup?: string): {
+    args: string[];
+    env: Record<string, string>;
+    connected: string;
+    messages: string;
+  };
   /** The current files of the outbox that hold something. */
   outboxFiles(): string[];
   /** The sidecar of the newest Emacs that was not closed. */
@@ -47,9 +69,7 @@ export const ALMOST_Q: readonly string[] = [
   '--no-x-resources',
   '--no-splash',
 ];
-const EARLY_INIT = `(setq native-comp-deferred-compilation nil package-enable-at-startup nil)
-${NO_TRAMPOLINES}
-`;
+const EARLY_INIT = '(setq native-comp-deferred-compilation nil package-enable-at-startup nil)\n';
 
 /** The same with a program that asks. The test's own process then is an agent, so a shell below it is not a person's. */
 export interface Home extends EmptyHome {
@@ -84,7 +104,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
     outbox,
     async emacs(setup, size) {
       const place = mkdtempSync(join(folder, 't'));
-      const { args, connected } = home.arguments(setup);
+      const { args, connected, messages } = home.arguments(setup);
       const terminal = await openTerminal(place, env, ['emacs', '-nw', ...ALMOST_Q, ...args], size);
       terminals.push(terminal);
       const { close } = terminal;
@@ -93,10 +113,16 @@ export async function openEmptyHome(): Promise<EmptyHome> {
         await close();
       };
       await eventually(() => existsSync(connected), 10_000, 'the connection of Emacs');
-      return terminal;
+      const shown = (): string => (existsSync(messages) ? readFileSync(messages, 'utf8') : '');
+      return Object.assign(terminal, {
+        said: (message: RegExp) => eventually(() => message.test(shown()), PATIENCE_MS, String(message)),
+      });
     },
     arguments(setup = 'nil') {
-      const connected = join(mkdtempSync(join(folder, 'c')), 'connected');
+      const place = mkdtempSync(join(folder, 'c'));
+      const [connected, messages] = [join(place, 'connected'), join(place, 'messages')];
+      const keep = `(let ((coding-system-for-write 'utf-8-emacs-unix))
+        (save-match-data (write-region (concat text "\\n") nil ${lisp(messages)} t 0)))`;
       const command = `(list ${[process.execPath, HIVE, 'sidecar'].map(lisp).join(' ')})`;
       const lines = [
         // Half of what loading costs is collecting garbage.
@@ -109,14 +135,16 @@ export async function openEmptyHome(): Promise<EmptyHome> {
         '(setq extended-command-suggest-shorter nil)',
         // Native compilation would start another process, and is slow.
         '(setq native-comp-deferred-compilation nil)',
+        NO_TRAMPOLINES,
         `(add-hook 'hive-connected-hook (lambda () (write-region "" nil ${lisp(connected)} nil 0)))`,
+        `(advice-add 'message :filter-return (lambda (text) (when text (ignore-errors ${keep})) text))`,
         setup,
         "(require 'hive-mode)",
         '(hive-mode 1)',
         '(setq gc-cons-threshold 800000)',
       ];
       const args = ['-L', lispFolder(), ...lines.flatMap((line) => ['--eval', line])];
-      return { args, env, connected };
+      return { args, env, connected, messages };
     },
     outboxFiles: () =>
       existsSync(outbox) ? readdirSync(outbox).filter((name) => !isEmpty(join(outbox, name))) : [],

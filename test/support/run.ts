@@ -103,7 +103,7 @@ const SCRIPTS = ['test/process/children', 'test/contract/children', 'test/emacs'
 async function bundleScripts(outdir: string): Promise<void> {
   const files = SCRIPTS.flatMap((folder) =>
     readdirSync(join(ROOT, folder))
-      .filter((name) => folder.endsWith('children') || name === 'agents.mjs')
+      .filter((name) => folder.endsWith('children') || name === 'host.mjs')
       .map((name) => join(ROOT, folder, name)),
   );
   await build({

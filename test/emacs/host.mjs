@@ -1,0 +1,44 @@
+/**
+ * The process that has the agents and the fake sidecars of the ERT tests: starting one for each was a third of what they cost.
+ * It listens on the socket that its argument names; the first line of a connection is JSON:
+ * {run, env}, what to run and its environment, a list of NAME=VALUE. Started as the bundle that test/support/run.ts makes.
+ */
+import { createServer } from 'node:net';
+import { serveAgents } from './agents.mjs';
+import { startFake } from './fake-sidecar.mjs';
+
+const runs = {
+  agents: serveAgents,
+  fake: startFake,
+};
+
+createServer({ allowHalfOpen: true }, (socket) => {
+  socket.on('error', () => socket.destroy());
+  let first = Buffer.alloc(0);
+  const receive = (chunk) => {
+    first = Buffer.concat([first, chunk]);
+    const end = first.indexOf('\n');
+    if (end === -1) return;
+    socket.off('data', receive).pause();
+    const { run, env } = JSON.parse(first.subarray(0, end).toString());
+    const rest = first.subarray(end + 1);
+    if (rest.length > 0) socket.unshift(rest);
+    void start(run, env, socket);
+  };
+  socket.on('data', receive);
+}).listen(process.argv[2], () => process.stdout.write('ready\n'));
+
+/** What cannot start ends alone. */
+async function start(run, environment, socket) {
+  const end = () => socket.resume().end();
+  // As for a process: of two values the first counts.
+  const env = Object.fromEntries(
+    environment.toReversed().map((entry) => /([^=]*)=?(.*)/s.exec(entry).slice(1)),
+  );
+  try {
+    await runs[run]({ env, input: socket, output: socket, end });
+  } catch (error) {
+    process.stderr.write(`${run}: ${error.stack}\n`);
+    socket.destroy();
+  }
+}
