@@ -36,7 +36,7 @@ async function ask(request: AskRequest): Promise<string> {
 }
 
 async function settled(ask_id: string) {
-  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
+  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: PATIENCE_MS });
   pending -= 1;
   return answer?.prompt;
 }

@@ -11,13 +11,14 @@ import type { HiveEvent } from '../../src/domain/events.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { outputsAge } from '../support/ageing.ts';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
-import { clockPasses, eventually } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 
 const SESSION = '5e551000-0000-4000-8000-00000000000a';
 
@@ -268,7 +269,7 @@ describe('a hook whose client takes its call back (Escape)', () => {
     await holding;
     await eventually(async () => (await hive.prompts.get(ask_id)).handed_at !== null);
     // By then it counts as never printed.
-    await clockPasses(2_600);
+    await outputsAge(hive, SESSION);
     expect(JSON.stringify(said(await fire(agent, { ...TURN, prompt_id: 'p-2' })))).toContain('blue');
   });
 });

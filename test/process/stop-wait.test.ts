@@ -8,6 +8,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { outputsAge } from '../support/ageing.ts';
 import {
   type Child,
   childEnvironment,
@@ -147,7 +148,7 @@ describe('hooks that are killed at any moment', () => {
         await moment(ms);
         await hook.kill('SIGKILL');
       }
-      await clockPasses(2_600);
+      await outputsAge(hive, 'session-1');
       read += await fire(store, prompt(1_000), main);
       expect(read).toContain(`Round ${round}.`);
       await fire(store, { hook_event_name: 'Stop', prompt_id: 'p1000' }, main);

@@ -13,12 +13,12 @@ import { describe, expect, test } from 'vitest';
 import { readHook } from '../../src/adapters/hooks/hook.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { outputsAge } from '../support/ageing.ts';
 import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, noticesOf, openTestHive, whenWaiting } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
-import { clockPasses } from '../support/wait.ts';
 
 // ---- Claude Code ----
 // Exactly what its hooks print, and what is on disk by then.
@@ -228,7 +228,7 @@ test('what a hook should have printed is printed with the next prompt', async ()
   const place = () => ({ project: 'demo', project_dir: '/demo/.git', branch: null });
   // The hook is killed here: nothing reached the client.
   await hive.hooks.handle(event, { ...settings, findProject: place });
-  await clockPasses(2_600);
+  await outputsAge(hive, SESSION);
   expect(await client.prompt('p3')).toContain('was interrupted by ada');
 });
 

@@ -10,11 +10,11 @@
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { outputsAge } from '../support/ageing.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { said } from '../support/hooks.ts';
 import { agent, HEADLESS } from '../support/outreach.ts';
 import { claude } from '../support/turns.ts';
-import { clockPasses } from '../support/wait.ts';
 
 /** The main session, as its hooks drive it. */
 async function mainOf(hive: OpenedHive, session_id = 'main-1') {
@@ -184,7 +184,7 @@ describe('whatever is killed', () => {
     expect(context(await main.post('p1', 't1'))).toBe('');
     expect(await main.stop('p1')).toBe('');
     expect(await statusOf(hive, id)).toBe('sent');
-    await clockPasses(2_600);
+    await outputsAge(hive, 'main-1');
     const again = context(await main.prompt('p2'));
     expect(again).toContain('Hello.');
     expect(again).toContain('(repeated: this may have reached you before)');

@@ -190,14 +190,15 @@ test('a phone is paired at a desk, listed, let allow permissions, and revoked', 
   const { phrase: _, ...shown } = steady;
   expectGolden('sidecar/phone/invite', { request, reply: { result: { ...invited, ...shown, address } } });
   expect(await sidecar.request('phone/paired', { code })).toEqual({ phone: null, phrase: null });
-  const { device_id } = await hive.devices.pair({ code, name: "Ada's phone", key: 'A'.repeat(43) });
+  const key = 'A'.repeat(43);
+  const { device_id } = await hive.devices.pair({ code, name: "Ada's phone", key });
   const paired = await sidecar.request('phone/paired', { code });
   expect(paired.phrase).toMatch(/^[a-z]+( [a-z]+){3}$/);
   expectGolden('sidecar/phone/paired', {
     request: { method: 'phone/paired', params: { code: steady.code } },
     reply: { result: { ...paired, phrase: steady.phrase } },
   });
-  await exchange(sidecar, 'phone/confirm', { device_id });
+  await exchange(sidecar, 'phone/confirm', { device_id, key });
   await exchange(sidecar, 'phone/allow', { device_id });
   await exchange(sidecar, 'phone/list', {});
   await exchange(sidecar, 'phone/revoke', { device_id });
