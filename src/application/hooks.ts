@@ -18,6 +18,7 @@ import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
+import { DISPLACED_TAIL_BYTES, transcriptNames } from '../domain/turns.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
 import { cancelEndedDialogs } from './dialogs.ts';
 import type { Feed } from './feed.ts';
@@ -57,28 +58,35 @@ interface HookParts {
   waiting: () => Promise<{ feed: Pick<Feed, 'until'>; prompts: Pick<PromptService, 'expireDue'> }>;
 }
 
-/** How long a client may take to write how a turn ended, once an event of the next turn has arrived. */
-const TRANSCRIPT_LAG_MS = 500;
+/**
+ * How long a client may take to write how a turn ended, once its next prompt has arrived. The prompt waits for that long if the
+ * transcript says nothing, so it is short.
+ */
+const PROMPT_LAG_MS = 500;
+/**
+ * … and once another event of the next turn has arrived: until its prompt is in the transcript, where a busy machine writes late.
+ * Shorter than the time of a hook.
+ */
+const TRANSCRIPT_LAG_MS = 1_200;
 const TRANSCRIPT_RETRY_MS = 20;
 const READ_AGAIN = Symbol('the transcript is behind');
 
 /**
- * Whether an event shows that the running turn was displaced while the client's transcript does not yet say how. A hook over
- * the connection can be quicker than the client writes, and a turn that was recorded as ended is not ended again.
+ * How long to wait for the client's transcript, in milliseconds: not at all unless an event shows that the running turn was
+ * displaced while the transcript does not yet say how. A hook over the connection can be quicker than the client writes, and a
+ * turn that was recorded as ended is not ended again.
  */
-async function isTranscriptBehind(
-  tx: ReadTx,
-  event: HookEvent,
-  { readTail }: HookSettings,
-): Promise<boolean> {
+async function transcriptLag(tx: ReadTx, event: HookEvent, { readTail }: HookSettings): Promise<number> {
   const { session_id, agent_id, client_turn_id } = event;
-  if (agent_id !== null || client_turn_id === null || !isOfTurn(event)) return false;
+  if (agent_id !== null || client_turn_id === null || !isOfTurn(event)) return 0;
   const turn = await tx.turns.current(session_id);
-  if (turn === undefined || turn.client_turn_id === null || turn.client_turn_id === client_turn_id)
-    return false;
-  if (turn.transcript_path === null) return false;
-  const next = { client_turn_id, prompted: isHumanPrompt(event) };
-  return (await endFromTranscript(tx, turn, readTail, next)) === null;
+  if (turn === undefined || turn.client_turn_id === null || turn.client_turn_id === client_turn_id) return 0;
+  if (turn.transcript_path === null) return 0;
+  const prompted = isHumanPrompt(event);
+  if ((await endFromTranscript(tx, turn, readTail, { client_turn_id, prompted })) !== null) return 0;
+  if (prompted) return PROMPT_LAG_MS;
+  const tail = readTail(turn.transcript_path, DISPLACED_TAIL_BYTES);
+  return tail !== null && transcriptNames(tail, client_turn_id) ? 0 : TRANSCRIPT_LAG_MS;
 }
 
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
@@ -110,13 +118,13 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     waited: Waited | null,
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings);
-    const deadline = performance.now() + TRANSCRIPT_LAG_MS;
+    const began = performance.now();
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
     const round = async (tx: WriteTx): Promise<Handled | typeof READ_AGAIN> => {
       const context = await reading(tx, reported, settings, speaker);
       const { event, session } = context;
-      if ((await isTranscriptBehind(tx, event, settings)) && performance.now() < deadline) return READ_AGAIN;
+      if (performance.now() - began < (await transcriptLag(tx, event, settings))) return READ_AGAIN;
       await reconcileDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
       for (const handler of handlers) {

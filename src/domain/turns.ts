@@ -375,6 +375,11 @@ export function transcriptShowsReplaced(
   return last === 'open' && next.prompted;
 }
 
+/** Whether a whole line of the tail has this turn's id: what is said of the turn before it stands above. */
+export function transcriptNames(tail: string, client_turn_id: string): boolean {
+  return tail.slice(0, tail.lastIndexOf('\n') + 1).includes(`"${client_turn_id}"`);
+}
+
 const CONVERSATION = /"type":"(?:user|assistant|system)"/;
 /** System entries written when a turn has ended by itself. */
 const ENDS: ReadonlySet<string> = new Set(['stop_hook_summary', 'turn_duration']);
