@@ -23,6 +23,7 @@ import {
   type Turn,
   toolEnded,
   toolStarted,
+  transcriptNames,
   turnSentence,
 } from '../../src/domain/turns.ts';
 
@@ -127,6 +128,14 @@ describe('a turn ends once', () => {
       }),
     );
   });
+});
+
+test('a transcript names a turn once the whole line is there', () => {
+  const line = '{"type":"user","promptId":"p2"}';
+  expect(transcriptNames(`${line}\n`, 'p2')).toBe(true);
+  expect(transcriptNames(line, 'p2')).toBe(false);
+  expect(transcriptNames(`{"promptId":"p1"}\n${line.slice(0, -1)}`, 'p2')).toBe(false);
+  expect(transcriptNames(`${line}\n`, 'p')).toBe(false);
 });
 
 describe('what is under way', () => {

@@ -74,6 +74,9 @@ describe('Esc in the terminal', () => {
 describe('a prompt that replaces the running turn', () => {
   const id = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
 
+  /** Where the line with this id begins. */
+  const lineOf = (text: string, name: string): number => text.lastIndexOf('\n', text.indexOf(name)) + 1;
+
   /** A turn whose client records what the named transcript has of it. */
   async function running(transcript: string) {
     const hive = await openTestHive();
@@ -91,6 +94,34 @@ describe('a prompt that replaces the running turn', () => {
       expect(await endsOf(hive)).toEqual(['replaced', 'completed']);
     },
   );
+
+  test('its entry comes late to the transcript: the hook reads again until it is there', async () => {
+    const whole = recordedTail('send-now-thinking')();
+    const early = whole.slice(0, lineOf(whole, id(2)));
+    let reads = 0;
+    const hive = await openTestHive();
+    const client = claude(hive, { settings: { readTail: () => (++reads > 20 ? whole : early) } });
+    await client.prompt(id(1), 'first words');
+    await client.prompt(id(1), 'second words');
+    await client.stop(id(2));
+    expect(await endsOf(hive)).toEqual(['replaced', 'completed']);
+  });
+
+  test('once its entry is there, a transcript that does not say how the turn before it ended is not read again', async () => {
+    let reads = 0;
+    const tail = `${JSON.stringify({ type: 'user', promptId: id(2), message: { content: 'second words' } })}\n`;
+    const hive = await openTestHive();
+    const readTail = () => {
+      reads += 1;
+      return tail;
+    };
+    const client = claude(hive, { settings: { readTail } });
+    await client.prompt(id(1), 'first words');
+    reads = 0;
+    await client.stop(id(2));
+    expect(await endsOf(hive)).toEqual(['unknown', 'completed']);
+    expect(reads).toBeLessThan(6);
+  });
 
   test.each(['sdk-now-thinking', 'sdk-now-streaming'])(
     'sent by a program with priority now (%s)',
