@@ -27,7 +27,6 @@ import { placeAt } from '../infrastructure/platform/place.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { exitCodeOfError } from './exit-codes.ts';
-import { sendHook } from './hook-remote.ts';
 import { parseDuration } from './output.ts';
 import { endSoon, untilSignalled } from './program.ts';
 import { MCP } from './sentences.ts';
@@ -108,6 +107,8 @@ async function runRemote(
   if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const { runBridge } = await import('../adapters/mcp/bridge.ts');
+  // With TLS, which takes 5 ms to load and which only this needs.
+  const { sendHook } = await import('./hook-remote.ts');
   const onHook: ConnectionHook = async (hook, signal) => {
     const event = eventIn(hook);
     const env = hookEnvironment(process.env);

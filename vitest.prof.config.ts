@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
+import { coverage } from './test/support/coverage.ts';
+import { TAGS } from './test/support/tags.ts';
+
+// The same as esbuild's text loader in scripts/build.mjs: `import sql from './….sql'` is the text.
+const sqlAsText: Plugin = {
+  name: 'sql-as-text',
+  enforce: 'pre',
+  load(id) {
+    if (!id.endsWith('.sql')) return;
+    return `export default ${JSON.stringify(readFileSync(id, 'utf8'))};`;
+  },
+};
+
+function project(name: string, ...folders: string[]) {
+  return {
+    extends: true as const,
+    test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
+  };
+}
+
+/** Tests with the real clients, their hooks over the connection or as processes. */
+function clients(name: string, way: 'connection' | 'process', ...files: string[]) {
+  return {
+    extends: true as const,
+    test: {
+      name,
+      include: files.map((file) => `test/clients/${file}.test.ts`),
+      globalSetup: ['test/support/run.ts', 'test/clients/support/setup.ts'],
+      env: { HIVE_TEST_HOOKS: way },
+    },
+  };
+}
+
+const config: ViteUserConfig = defineConfig({
+  plugins: [sqlAsText],
+  test: {
+    pool: 'forks', execArgv: ['--min-semi-space-size=64','--max-semi-space-size=128'],
+    // Twice as many as two processors: tests that drive programs wait for half of their time.
+    maxWorkers: 6,
+    maxConcurrency: 2,
+    // A worker imports src/ once, and not once a file: that was a third of the suite's time. nothing-left.ts checks what a
+    // file leaves to the next one.
+    isolate: false,
+    // They end a test that hangs, no more: a busy machine may stall a process for many seconds.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    reporters: ['default', coverage],
+    tags: TAGS,
+    globalSetup: ['test/support/run.ts'],
+    setupFiles: ['/tmp/prof/cpu.ts', 'test/support/nothing-left.ts', 'test/support/seed.ts'],
+    projects: [
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec', 'security'),
+      // Attacks: each test is one that worked once, or would, and names the claim that it proves.
+      
+      project('long', 'long'),
+      // The inbox in Chromium, which only these tests need.
+      project('web', 'web'),
+      // Other systems that fail at length, real installations, and more rounds of what the quick tests repeat a few times.
+      project('faults', 'faults'),
+      // Hive beside packages of others, which only these tests need.
+      project('editors', 'editors'),
+      {
+        extends: true as const,
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          globalSetup: ['test/support/run.ts', 'test/package/setup.ts'],
+        },
+      },
+      clients('clients', 'connection', '**/*'),
+      // With a process for each hook, as with older clients: one file for each kind of hook that can take both ways, and for
+      // what depends on how a hook waits, is ended or fails. CONTRIBUTING.md says why the others are not here.
+      clients(
+        'clients-by-process',
+        'process',
+        'claude-dialogs',
+        'claude-forms',
+        'claude-http',
+        'claude-init',
+        'claude-interrupts',
+        'claude-mentions',
+        'claude-prompts',
+        'claude-stop',
+        'claude-wake',
+        'codex-interrupts',
+        'codex-mentions',
+        'codex-prompts',
+        'runs-calls',
+      ),
+    ],
+  },
+});
+
+export default config;
