@@ -13,10 +13,14 @@ const sqlAsText: Plugin = {
   },
 };
 
+/** Agents that other packages run in Emacs, and those that speak a protocol of their own: agent-shell, ECA, ACP, opencode. */
+const AGENTS =
+  'test/{emacs,fuzz,process,wire}/{acp,agent-shell*,attach,eca,editor-methods,editors,opencode}.test.ts';
+
 function project(name: string, ...folders: string[]) {
   return {
     extends: true as const,
-    test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
+    test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`), exclude: [AGENTS] },
   };
 }
 
@@ -51,9 +55,12 @@ const config: ViteUserConfig = defineConfig({
     globalSetup: ['test/support/run.ts'],
     setupFiles: ['test/support/nothing-left.ts', 'test/support/seed.ts'],
     projects: [
-      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'fuzz', 'spec'),
       // Attacks: each test is one that worked once, or would, and names the claim that it proves.
       project('security', 'security'),
+      // The documents say what the program does: their commands are run, and their tables compared with it.
+      project('docs', 'docs'),
+      { extends: true as const, test: { name: 'agents', include: [AGENTS] } },
       project('long', 'long'),
       // The inbox in Chromium, which only these tests need.
       project('web', 'web'),

@@ -26,6 +26,6 @@ if (values.path !== undefined) env.HIVE_TEST_FUZZ_PATH = values.path;
 const root = join(import.meta.dirname, '..');
 const only = values.target === undefined ? [] : ['-t', values.target.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')];
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-const args = [vitest, 'run', '--project', 'quick', 'test/fuzz', ...only];
+const args = [vitest, 'run', '--project', 'quick', '--project', 'agents', 'test/fuzz', ...only];
 const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
 process.exitCode = status ?? 1;

@@ -102,12 +102,13 @@ function has(folder, packages) {
 
 // The graphical Emacs is another package, which excludes this one.
 function testLine({ short, editors }, patterns) {
-  if (editors) return 'node node_modules/vitest/vitest.mjs run --project editors';
+  const vitest = 'node node_modules/vitest/vitest.mjs run';
+  if (editors) return `${vitest} --project editors`;
   const tests = patterns.length > 0 ? patterns : ['test/emacs'];
   const which = short
     ? ['test/emacs/ert.test.ts', '-t', `'^hive-(${SHORT})-test'`]
     : [...tests, '--exclude', "'**/graphical.test.ts'"];
-  return `node node_modules/vitest/vitest.mjs run --project quick ${which.join(' ')}`;
+  return `${vitest} --project quick --project agents ${which.join(' ')}`;
 }
 
 /** From a clone, because the .git of a worktree names a folder that the root does not show. */

@@ -10,6 +10,8 @@ import { openRuns } from './run-leftovers.mjs';
 
 /** Computes until its parent is another one: then nobody is left to end it. */
 const BUSY = 'const parent = process.ppid; while (process.ppid === parent);';
+/** Everything but what other systems, real clients and long runs are needed for. */
+const SUITE = ['quick', 'security', 'docs', 'agents'];
 const root = join(import.meta.dirname, '..');
 const { rounds, args } = readArguments(process.argv.slice(2));
 const { folder, run: runProgram } = openRuns('hive-steady-');
@@ -62,7 +64,7 @@ async function beside() {
 async function run(under, prefix) {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
-  const projects = args.includes('--project') ? [] : ['--project', 'quick', '--project', 'security'];
+  const projects = args.includes('--project') ? [] : SUITE.flatMap((name) => ['--project', name]);
   const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
   const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...projects, ...reporters, ...args];
   const [program, ...rest] = [...prefix, process.execPath, ...vitest];

@@ -102,9 +102,13 @@ describe('the plugin for Claude Code', () => {
 describe('Codex', () => {
   it('runs the hooks that a person has trusted, sees the server, and its files are restored', async () => {
     const world = await openWorld();
-    const model = await startResponses((_request, step) => {
-      if (step === 1) return { calls: [codexTool('hivemind_ask_async', { question: 'Which colour?' })] };
-      return step === 2 ? { calls: [codexShell('echo worked')] } : { text: 'done' };
+    // Codex does not wait for its servers: on a busy machine the model is offered none of our tools at first.
+    const ask = codexTool('hivemind_ask_async', { question: 'Which colour?' });
+    const calls = [ask, codexShell('echo worked')];
+    const model = await startResponses(({ tools }) => {
+      const isOffered = JSON.stringify(tools).includes('hivemind_ask_async');
+      const call = isOffered ? calls.shift() : codexShell('sleep 0.1');
+      return call === undefined ? { text: 'done' } : { calls: [call] };
     });
     const runs: CodexRun = { ...world, model };
     const home = codexHome(runs);

@@ -1,4 +1,4 @@
-/** docs/threat-model.md makes no claim without a test: the files that it names are there, and `npm test` or `npm run ci:web` runs them. */
+/** docs/threat-model.md makes no claim without a test: the files that it names are there, and `.ci/run` runs them. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -24,20 +24,8 @@ const linksOf = (cell: string): string[] =>
 let run: string[] = [];
 beforeFile(async () => {
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const args = [
-    vitest,
-    'list',
-    '--root',
-    ROOT,
-    '--project',
-    'quick',
-    '--project',
-    'security',
-    '--project',
-    'web',
-    '--filesOnly',
-    '--json',
-  ];
+  const projects = ['quick', 'security', 'docs', 'agents', 'web'].flatMap((name) => ['--project', name]);
+  const args = [vitest, 'list', '--root', ROOT, ...projects, '--filesOnly', '--json'];
   const listed = await outputOf(spawnChild(process.execPath, args, childEnvironment(tempStore())));
   run = (JSON.parse(listed) as { file: string }[]).map(({ file }) => relative(ROOT, file));
 });

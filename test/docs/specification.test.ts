@@ -1,27 +1,26 @@
-/** docs/specification.md is written from the tests of this folder, and these cover every requirement. */
+/** docs/specification.md is written from the tests of test/spec, and these cover every requirement. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
-import { DOCUMENTS } from './support/documents.ts';
+import { DOCUMENTS } from '../spec/support/documents.ts';
 
-// Not at once: this file is collected, too, when the page is written for the first time.
-const page = (): string => readFileSync(join(ROOT, 'docs/specification.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/specification.md'), 'utf8');
 
 test('the page is up to date (npm run format writes it anew)', () => {
   const script = join(ROOT, 'scripts/specification.mjs');
-  expect(page()).toBe(execFileSync(process.execPath, [script, '--print'], { cwd: ROOT, encoding: 'utf8' }));
+  expect(page).toBe(execFileSync(process.execPath, [script, '--print'], { cwd: ROOT, encoding: 'utf8' }));
 });
 
 test.each(DOCUMENTS)('$id has every requirement once, in order', ({ id, requirements }) => {
-  const rows = [...page().matchAll(/^\| (\w+)-(\d+) \|/gm)].filter(([, document]) => document === id);
+  const rows = [...page.matchAll(/^\| (\w+)-(\d+) \|/gm)].filter(([, document]) => document === id);
   const numbers = Array.from({ length: requirements }, (_, index) => index + 1);
   expect(rows.map(([, , number]) => Number(number))).toEqual(numbers);
 });
 
 test('no requirement falls short, is missing or is contradicted', () => {
-  const open = page()
+  const open = page
     .split('\n')
     .filter((line) => /^\| \w+-\d+ \|.* \| (?:falls short|missing|contradicts) \|/.test(line));
   expect(open).toEqual([]);
