@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT } from '../support/children.ts';
 import { DOCUMENTS } from '../spec/support/documents.ts';
+import { ROOT } from '../support/children.ts';
 
 const page = readFileSync(join(ROOT, 'docs/specification.md'), 'utf8');
 
