@@ -41,8 +41,8 @@ const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
     pool: 'forks',
-    // Twice as many as two processors: tests that drive programs wait for half of their time.
-    maxWorkers: 6,
+    // Four times as many as two processors: tests that drive programs wait for most of their time.
+    maxWorkers: 8,
     maxConcurrency: 2,
     // A worker imports src/ once, and not once a file: that was a third of the suite's time. nothing-left.ts checks what a
     // file leaves to the next one.
@@ -55,9 +55,8 @@ const config: ViteUserConfig = defineConfig({
     globalSetup: ['test/support/run.ts'],
     setupFiles: ['test/support/nothing-left.ts', 'test/support/seed.ts'],
     projects: [
-      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'fuzz', 'spec'),
-      // Attacks: each test is one that worked once, or would, and names the claim that it proves.
-      project('security', 'security'),
+      // In test/security are attacks: each test is one that worked once, or would, and names the claim that it proves.
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'fuzz', 'spec', 'security'),
       // The documents say what the program does: their commands are run, and their tables compared with it.
       project('docs', 'docs'),
       { extends: true as const, test: { name: 'agents', include: [AGENTS] } },

@@ -34,7 +34,7 @@ const tasks = {
     'scripts/release.mjs',
   ],
   demo: ['scripts/setup.mjs --to-run --system=emacs,tmux', quickBuild, 'scripts/demo.mjs'],
-  test: [everything, quickBuild, `${vitest} run --project quick --project security`],
+  test: [everything, quickBuild, `${vitest} run --project quick`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   // It clones, and installs nothing here.

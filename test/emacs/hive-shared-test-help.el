@@ -18,9 +18,6 @@
 (require 'hive-test-help)
 (require 'json)
 
-(defconst hive-shared-test-root (expand-file-name "../.." hive-test-directory)
-  "The directory of the project.")
-
 (defvar hive-shared-test-agents nil "The process of the agents.")
 (defvar hive-shared-test-said "" "What it has said and nobody has read.")
 
@@ -29,8 +26,7 @@
   (declare (indent 0) (debug t))
   `(hive-test-with-desk nil
      (let* ((hive-store (expand-file-name "store/hive.db" hive-test-temp))
-            (hive-sidecar-command
-             (list "node" (expand-file-name "bin/hive" hive-shared-test-root) "sidecar"))
+            (hive-sidecar-command (list "node" hive-test-program "sidecar"))
             (project (file-name-as-directory (expand-file-name "demo" hive-test-temp)))
             (default-directory project)
             (kill-ring nil))

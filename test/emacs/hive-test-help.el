@@ -47,11 +47,16 @@ ARGS are further arguments for `make-network-process'."
                                          "\n"))
     process))
 
+(defconst hive-test-program (expand-file-name "../../bin/hive" hive-test-directory)
+  "The program of Hive.")
+
 (define-advice hive-rpc--spawn (:around (spawn command environment stderr) hive-test)
-  "Take the fake sidecar from the host, if there is one."
-  (if (and hive-test-host (equal command (list (executable-find "node") hive-test-fake)))
-      (hive-test-in-host "hive" "fake" environment :coding 'utf-8-emacs-unix)
-    (funcall spawn command environment stderr)))
+  "Take the sidecar from the host, if there is one."
+  (let ((run (cond ((not hive-test-host) nil)
+                   ((equal (cdr command) (list hive-test-fake)) "fake")
+                   ((equal (cdr command) (list hive-test-program "sidecar")) "sidecar"))))
+    (if run (hive-test-in-host "hive" run environment :coding 'utf-8-emacs-unix)
+      (funcall spawn command environment stderr))))
 
 (defvar hive-test-temp nil "The temporary directory of the running test.")
 

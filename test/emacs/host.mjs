@@ -1,16 +1,45 @@
 /**
- * The process that has the agents and the fake sidecars of the ERT tests: starting one for each was a third of what they cost.
+ * The process that has the agents and the sidecars of the ERT tests, real and fake: starting one for each was half of what they cost.
  * It listens on the socket that its argument names; the first line of a connection is JSON:
  * {run, env}, what to run and its environment, a list of NAME=VALUE. Started as the bundle that test/support/run.ts makes.
  */
 import { createServer } from 'node:net';
+import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import { humanName, thisSeat } from '../../src/infrastructure/platform/paths.ts';
+import { openHive } from '../../src/open-hive.ts';
 import { serveAgents } from './agents.mjs';
 import { startFake } from './fake-sidecar.mjs';
 
 const runs = {
   agents: serveAgents,
   fake: startFake,
+  sidecar: serveSidecar,
 };
+
+const LOG = {
+  info: () => undefined,
+  // No desktop can be reached from a test, and each sidecar says so.
+  warn: () => undefined,
+  error: (message, fields) => process.stderr.write(`${message} ${JSON.stringify(fields ?? {})}\n`),
+};
+
+/** What `hive sidecar` does for one Emacs, but for what depends on its own process: signals, and who started it. */
+async function serveSidecar({ env, input, output, end }) {
+  const hive = await openHive({ env, log: LOG });
+  hive.startExpiry();
+  const stop = new AbortController();
+  output.once('close', () => stop.abort());
+  const here = { seat: thisSeat(), human: humanName(env), pid: process.pid, check: async () => undefined };
+  try {
+    const served = serveEmacs(hive, { ...here, input, output, stop: stop.signal, ending: () => undefined });
+    // It was paused until somebody reads it.
+    input.resume();
+    await served;
+  } finally {
+    await hive.close();
+    end();
+  }
+}
 
 createServer({ allowHalfOpen: true }, (socket) => {
   socket.on('error', () => socket.destroy());
