@@ -56,9 +56,9 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: ['test/support/nothing-left.ts', 'test/support/seed.ts'],
     projects: [
       // In test/security are attacks: each test is one that worked once, or would, and names the claim that it proves.
-      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'fuzz', 'spec', 'security'),
-      // The documents say what the program does: their commands are run, and their tables compared with it.
-      project('docs', 'docs'),
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'fuzz', 'security'),
+      // Whether Hive does what its source documents ask for, and the documents say what it does.
+      project('documents', 'spec', 'docs'),
       { extends: true as const, test: { name: 'agents', include: [AGENTS] } },
       project('long', 'long'),
       // The inbox in Chromium, which only these tests need.

@@ -34,12 +34,9 @@ function check(truth, sentence) {
 }
 
 const init = join(folder, 'init.el');
-// This Emacs soon ends, and compiling what it has loaded would keep a processor busy for seconds.
 writeFileSync(
   init,
   `(setq inhibit-startup-screen t
-         native-comp-deferred-compilation nil
-         native-comp-jit-compilation nil
          hive-user-name "Ada"
          hive-sidecar-command '(${JSON.stringify(process.execPath)} ${JSON.stringify(hive)} "sidecar"))
    (add-to-list 'load-path ${JSON.stringify(join(root, 'elisp'))})

@@ -43,7 +43,7 @@ const tasks = {
   'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
-  'ci:docs': [everything, quickBuild, `${vitest} run --project docs`],
+  'ci:documents': [everything, quickBuild, `${vitest} run --project documents`],
   'test:editors': [
     everything,
     'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key,vterm',
