@@ -85,7 +85,7 @@ const tasks = {
 
 /** Fewer rounds of what takes a minute or more: the whole number of rounds is for the suites by themselves. */
 const shorter = {
-  'ci:clients': { HIVE_TEST_RUNS: '6' },
+  'ci:clients': { HIVE_TEST_RUNS: '4' },
   'ci:web': { HIVE_TEST_LOOKS: '2', HIVE_TEST_ANSWERS: '60' },
 };
 

@@ -18,6 +18,8 @@ import { introduceBench } from '../session.ts';
 const PROCESSES = [1, 4, 16] as const;
 const EIGHT = 8;
 const HIVES = [4, 16] as const;
+/** Of both, what shows that the rows run. */
+const SMOKE = 4;
 const ENGINES = ['SQLite', 'PostgreSQL'] as const;
 const COMMITTER = 'committer.ts';
 const BARE = 'bare-committer.ts';
@@ -39,17 +41,18 @@ export const processes: Family = {
     const server = await startPostgres();
     try {
       const load_ms = effort === 'full' ? 3_000 : 500;
+      const isMeasured = (n: number): boolean => effort === 'full' || n <= SMOKE;
       const measured: Measurement[] = [];
       for (const engine of ENGINES) {
         const place = (name: string): string =>
           engine === 'SQLite' ? storeIn(tempFolder()) : server.address(name);
-        for (const n of PROCESSES) {
+        for (const n of PROCESSES.filter(isMeasured)) {
           const times = await askOnce(Array<string>(n).fill(place(`processes_${n}`)), load_ms);
           measured.push(rate(nameOf(n, engine), times, load_ms), latency(times, n, engine));
         }
         measured.push(...(await besideTheEngine(engine, place, effort)));
       }
-      for (const n of HIVES) {
+      for (const n of HIVES.filter(isMeasured)) {
         const each = Array.from({ length: n }, (_, hive) => server.address(`hives_${n}_${hive}`));
         measured.push(rate(`questions/s, ${n} hives in one database`, await askOnce(each, load_ms), load_ms));
       }
