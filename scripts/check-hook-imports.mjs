@@ -1,5 +1,5 @@
 // What `hive hook` imports. It starts for each event of an agent, so it loads no package: `pg` only when the store is
-// PostgreSQL, `diff` only for a permission to edit a file, and never node-notifier, ws and jsonc-parser, which belong to the
+// PostgreSQL and `pgpass` when that asks for a password, `diff` only for a permission to edit a file, and never node-notifier, ws and jsonc-parser, which belong to the
 // hive's notifier, its control of Codex and its list of rules: a hook shows no popup, interrupts nobody and writes no rule.
 // Of Node itself it loads at once only what is cheap; node:crypto alone takes 5 ms of the 25 in which a bare Node starts, and
 // the rest comes with process.getBuiltinModule() when it is needed. The layers are checked by .dependency-cruiser.mjs.
@@ -11,7 +11,7 @@ import { importsOf } from './read-imports.mjs';
 const ENTRY = 'cli/hook.ts';
 const MAIN = 'cli/main.ts';
 const CHEAP = ['node:fs', 'node:os', 'node:path', 'node:sqlite'];
-const LATE = ['pg', 'diff', 'node-notifier', 'ws', 'jsonc-parser'];
+const LATE = ['pg', 'pgpass', 'diff', 'node-notifier', 'ws', 'jsonc-parser'];
 
 const src = join(import.meta.dirname, '../src');
 const files = readdirSync(src, { recursive: true }).filter((name) => name.endsWith('.ts'));

@@ -39,22 +39,22 @@ const tasks = {
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
   // It clones, and installs nothing here.
   'test:fresh': ['scripts/fresh.mjs'],
-  'ci:faults': [everything, quickBuild, `${vitest} run --project faults`],
+  // In one run, so that the processors are busy while some of them wait.
+  'ci:more': [everything, quickBuild, `${vitest} run --project documents --project agents --project faults`],
   'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   'ci:clients': [everything, quickBuild, `${vitest} run --project clients --project clients-by-process`],
-  'ci:documents': [everything, quickBuild, `${vitest} run --project documents`],
   'test:editors': [
     everything,
     'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key,vterm',
     quickBuild,
-    `${vitest} run --project editors --project agents`,
+    `${vitest} run --project editors`,
   ],
   'ci:editors': [
     everything,
     'scripts/setup.mjs --only-system=evil,vertico,embark,marginalia,which-key,vterm',
     quickBuild,
-    `${vitest} run --project editors --project agents`,
+    `${vitest} run --project editors`,
     'scripts/other-emacs.mjs 30 --editors',
   ],
   'test:web': [everything, browser, quickBuild, `${vitest} run --project web`],

@@ -1,9 +1,18 @@
-// What the build supplies and no file exports.
+// What the build supplies and no file exports, and what a package does not say of itself.
 
 /** Migrations are imported as text; the bundler and the test runner both know how. */
 declare module '*.sql' {
   const text: string;
   export default text;
+}
+
+/** The package has no types. It finds the password of a connection in PGPASSFILE or ~/.pgpass. */
+declare module 'pgpass' {
+  function pgpass(connection: pgpass.Connection, found: (password: string | undefined) => void): void;
+  namespace pgpass {
+    type Connection = Readonly<Record<'host' | 'port' | 'database' | 'user', unknown>>;
+  }
+  export default pgpass;
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 import type { ClientConfig } from 'pg';
 import pg from 'pg';
+import type pgpass from 'pgpass';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 
 export interface PostgresPool {
@@ -23,6 +24,21 @@ export const LIVENESS_MS = 2_000;
 const END_LIMIT_MS = 500;
 /** If several idle connections died together, the next one may be dead too; a new one is not. */
 const ATTEMPTS = 3;
+
+// pg would read PGPASSFILE and ~/.pgpass itself, but warns at each start that its next version will not. This is called where the
+// server asks for a password and neither the URL nor PGPASSWORD has one. The types of pg do not know that it may be a function.
+Object.assign(pg.defaults, { password: passwordFromFile });
+
+async function passwordFromFile(connection: pgpass.Connection): Promise<string> {
+  const { default: find } = await import('pgpass');
+  const found = await new Promise<string | undefined>((resolve) => find(connection, resolve));
+  if (found !== undefined) return found;
+  const { user, host, port, database } = connection;
+  throw new HiveError(
+    'store_unavailable',
+    `The server ${host}:${port} asks for the password of ${user}, and there is none. Set PGPASSWORD, or put the line ${host}:${port}:${database}:${user}:PASSWORD into ~/.pgpass or the file that PGPASSFILE names (mode 0600).`,
+  );
+}
 
 export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
   const pool = new pg.Pool(config);
