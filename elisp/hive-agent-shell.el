@@ -112,7 +112,7 @@ See to it that its end is noted."
 (defun hive-agent-shell--subscribe ()
   "Receive the events of this buffer.
 Where the hook of its mode runs too early, as in the first 0.48.1, its
-state is made anew after that, and this is forgotten: see
+state is made again after that, and this is forgotten: see
 `hive-agent-shell--permission-received'."
   (setq hive-agent-shell--subscription
         (ignore-errors (agent-shell-subscribe-to :shell-buffer (current-buffer)

@@ -285,7 +285,7 @@ NUL, raw bytes and lone surrogates become the replacement character."
   (replace-regexp-in-string "[\u0000\xD800-\xDFFF\x3FFF80-\x3FFFFF]" "\uFFFD"
                             (substring-no-properties text) t t))
 
-;;;; Printing a buffer anew
+;;;; Printing a buffer again
 
 (defun hive-text--place (position)
   "Return the line and column of POSITION, for `hive-text--position'."
@@ -302,7 +302,7 @@ NUL, raw bytes and lone surrogates become the replacement character."
     (point)))
 
 (defun hive-text-reprint (print)
-  "Erase this buffer and call PRINT, which prints it anew.
+  "Erase this buffer and call PRINT, which prints it again.
 Point and what each window shows stay at their lines."
   (let ((inhibit-read-only t)
         (place (hive-text--place (point)))

@@ -1,5 +1,5 @@
 // elisp/hive-names.el: the names and values that the sidecar decides and that Emacs must know before a sidecar runs,
-// written from the constants of src/. `npm run format` writes the file anew (--print only shows it); a test fails
+// written from the constants of src/. `npm run format` writes the file again (--print only shows it); a test fails
 // while it differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

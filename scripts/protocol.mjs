@@ -1,6 +1,6 @@
 // Generates docs/protocol.md from what the tests require of the wires: the tools' schemas, the shapes of the methods'
 // params, the tables of errors and events, and the golden frames under test/wire/golden. `npm run format` writes it
-// anew (--print only shows it); a test fails while it differs.
+// again (--print only shows it); a test fails while it differs.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';

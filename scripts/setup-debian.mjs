@@ -61,7 +61,7 @@ export function setUpDebian(names = usual) {
   alsoEmacsGtk(names, prefix);
 }
 
-// Lists of today are current enough; where they are not, apt-get does not find a package, and they are fetched anew.
+// Lists of today are current enough; where they are not, apt-get does not find a package, and they are fetched again.
 function hasNewLists() {
   const day_ms = 24 * 60 * 60 * 1000;
   const lists = entries('/var/lib/apt/lists').filter((name) => /_(?:In)?Release$/.test(name));

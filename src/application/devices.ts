@@ -42,7 +42,7 @@ export interface DeviceService {
   confirm(device: Pick<Device, 'device_id' | 'key'>, by: string): Promise<Device>;
   /** @throws HiveError `not_allowed` where this is not the device, with the key, that its human has confirmed on this machine. */
   requireConfirmed(device: Pick<Device, 'device_id' | 'key' | 'name'>): void;
-  /** Takes away its access, at once, and for ever: it has to be paired anew. Takes an id or a name. @throws HiveError `device_not_found`. */
+  /** Takes away its access, at once, and for ever: it has to be paired again. Takes an id or a name. @throws HiveError `device_not_found`. */
   revoke(device: string, by: string): Promise<Device>;
   list(): Promise<Device[]>;
   /** The device with this id or name. @throws HiveError `device_not_found`, also where several have the name. */
@@ -162,7 +162,7 @@ export function createDevices(
       const confirmed = await change(device_id, { change: 'confirmed', by }, (device, now) => {
         if (device.key !== key) throw anotherKey(device);
         if (device.revoked_at !== null)
-          throw new HiveError('not_allowed', `${device.name} was revoked: pair it anew.`, { device_id });
+          throw new HiveError('not_allowed', `${device.name} was revoked: pair it again.`, { device_id });
         return device.confirmed_at === null ? { ...device, confirmed_at: now } : device;
       });
       try {
@@ -170,7 +170,7 @@ export function createDevices(
       } catch (error) {
         // `requireConfirmed` refuses it where there is no record.
         log.warn(
-          `The key of ${confirmed.name} could not be recorded on this machine. The phone answers questions all the same. To let it allow permissions, revoke it, and pair it anew.`,
+          `The key of ${confirmed.name} could not be recorded on this machine. The phone answers questions all the same. To let it allow permissions, revoke it, and pair it again.`,
           { error: (error as Error).message },
         );
       }
@@ -183,7 +183,7 @@ export function createDevices(
       if (known === null)
         throw new HiveError(
           'not_allowed',
-          `Hive has no record on this machine that you confirmed ${name}, so it cannot tell whether the store has its own key. Revoke it, and pair it anew here.`,
+          `Hive has no record on this machine that you confirmed ${name}, so it cannot tell whether the store has its own key. Revoke it, and pair it again here.`,
           { device_id },
         );
       if (known.key !== device.key || known.name !== name) throw anotherKey(device);
@@ -219,7 +219,7 @@ export function createDevices(
           // Otherwise one device could have what is for its human shown on the phone of another.
           if (other.human !== found.human)
             throw new HiveError('not_allowed', 'This subscription belongs to another device.');
-          // The same browser, paired anew.
+          // The same browser, paired again.
           await record(tx, { ...other, push: null, push_failed: null }, { change: 'push' });
         }
         const change = why === null ? 'push' : 'push_failed';
@@ -245,7 +245,7 @@ export function createDevices(
 function anotherKey({ name, device_id }: Pick<Device, 'name' | 'device_id'>): HiveError {
   return new HiveError(
     'not_allowed',
-    `The store has another key for ${name} than the one whose phrase you compared: somebody who can write the store has changed it. Revoke it, and pair it anew.`,
+    `The store has another key for ${name} than the one whose phrase you compared: somebody who can write the store has changed it. Revoke it, and pair it again.`,
     { device_id },
   );
 }

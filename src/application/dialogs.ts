@@ -53,7 +53,7 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
 }
 
 /**
- * The dialog with its edits as diffs of the files. They are compared anew before an answer is given to the tool, so that
+ * The dialog with its edits as diffs of the files. They are compared again before an answer is given to the tool, so that
  * a yes to one diff is none to another (invariant 13).
  */
 export async function withEdits(

@@ -284,7 +284,7 @@ interface Silences {
   note(key: string, event: HookEvent, head: number): Promise<void>;
 }
 
-/** More than any client has agents at once; at this number the memory starts anew. */
+/** More than any client has agents at once; at this number the memory starts again. */
 const MOST_SILENCES = 1_000;
 
 function createSilences(store: Store): Silences {

@@ -12,7 +12,7 @@ import { remark } from './output.ts';
 import { untilSignalled, withHive } from './program.ts';
 import { ATTACH } from './sentences.ts';
 
-/** Where `opencode serve` listens unless it is told otherwise. */
+/** Where `opencode serve` listens by default. */
 const DEFAULT_URL = 'http://127.0.0.1:4096';
 
 interface AttachOptions {

@@ -113,7 +113,7 @@ function usePath(): string {
   return path;
 }
 
-/** Ages are drawn anew every half minute, while somebody looks. */
+/** Ages are drawn again every half minute, while somebody looks. */
 function useClock(): void {
   const [, tick] = useState(0);
   useEffect(() => {

@@ -1,5 +1,5 @@
 /**
- * What the page shows, and how it stays true: after each connection it reads its lists anew, and then takes the
+ * What the page shows, and how it stays true: after each connection it reads its lists again, and then takes the
  * notifications. Nothing here has to survive: the server has everything but the outbox (outbox.ts).
  */
 import { useEffect, useState } from 'preact/hooks';
@@ -42,7 +42,7 @@ export interface State {
   mentions: readonly MentionShown[];
   outreach: readonly Outreach[];
   outbox: readonly OutboxEntry[];
-  /** The prompt that has changed last, with the number of the change: a screen that shows it reads it anew. */
+  /** The prompt that has changed last, with the number of the change: a screen that shows it reads it again. */
   changed: { ask_id: string; number: number };
 }
 
@@ -227,7 +227,7 @@ function readSoon(read: () => Promise<void>, ms = TOGETHER_MS): void {
     read,
     setTimeout(() => {
       due.delete(read);
-      // A server that is gone is noticed by the stream, and everything is read anew.
+      // A server that is gone is noticed by the stream, and everything is read again.
       read().catch(() => undefined);
     }, ms),
   );

@@ -67,7 +67,7 @@ async function put(entry: OutboxEntry): Promise<void> {
   await written.done;
 }
 
-/** Records what became of an entry, unless another page has done that, or the human answered it anew. */
+/** Records what became of an entry, unless another page has done that, or the human answered it again. */
 async function settle(number: number, { queued: sent }: OutboxEntry, fate: Fate): Promise<void> {
   const database = await storage();
   const written = database.transaction('outbox', 'readwrite', { durability: 'strict' });

@@ -19,7 +19,7 @@ const SETTLING_MS = 700;
 const SLACK = 2;
 const ZOOMED = 1.02;
 
-/** How far this text has been read. One that changes has to be read anew. */
+/** How far this text has been read. One that changes has to be read again. */
 export function useReading(text: string): Reading {
   const beginning = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);

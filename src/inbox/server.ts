@@ -192,7 +192,7 @@ export function isSilent(): boolean {
 }
 
 /**
- * One stream, until it ends; `opened` is called when it is there. Whoever calls reads the lists anew after each one.
+ * One stream, until it ends; `opened` is called when it is there. Whoever calls reads the lists again after each one.
  * @throws Refused, Unreachable.
  */
 export async function follow(

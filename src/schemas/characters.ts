@@ -9,7 +9,7 @@ import { characterCount } from '../domain/text.ts';
 export function characters(limit: number): z.ZodString {
   const fits = (text: string): boolean =>
     text.length <= limit || (text.length <= 2 * limit && characterCount(text) <= limit);
-  // The sentence is made when it is needed: formatting a number loads the rules of its language, for each limit anew.
+  // The sentence is made when it is needed: formatting a number loads the rules of its language, for each limit again.
   const error = (): string => `Too long: at most ${limit.toLocaleString('en')} characters`;
   return z.string().refine(fits, { error }).meta({ maxLength: limit });
 }

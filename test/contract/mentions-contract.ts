@@ -221,7 +221,7 @@ export function mentionsContract(engine: StoreEngine): void {
       });
       const left = await hive.store.read((tx) => tx.events.of(String(first.mentions[0]?.mention_id), 10));
       expect(left).toEqual([]);
-      expect((await post(hive, ada, '@Claude-def34 anew')).mentions).toHaveLength(1);
+      expect((await post(hive, ada, '@Claude-def34 again')).mentions).toHaveLength(1);
     });
   });
 }

@@ -188,7 +188,7 @@ describe('environment variables', () => {
 });
 
 describe('what TypeScript and Lisp must agree about', () => {
-  test('the names that Emacs knows before a sidecar runs are up to date (npm run format writes them anew)', async () => {
+  test('the names that Emacs knows before a sidecar runs are up to date (npm run format writes them again)', async () => {
     const script = join(ROOT, 'scripts/lisp-names.mjs');
     expect(read('elisp/hive-names.el')).toBe(
       await outputOf(spawnChild(process.execPath, [script, '--print'], childEnvironment(tempStore()))),

@@ -11,7 +11,7 @@ import { askEmacs } from '../support/emacs-batch.ts';
 
 const page = readFileSync(join(ROOT, 'docs/protocol.md'), 'utf8');
 
-test('the page is up to date (npm run format writes it anew)', () => {
+test('the page is up to date (npm run format writes it again)', () => {
   const script = join(ROOT, 'scripts/protocol.mjs');
   expect(page).toBe(execFileSync(process.execPath, [script, '--print'], { encoding: 'utf8' }));
 });

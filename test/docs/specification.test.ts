@@ -8,7 +8,7 @@ import { ROOT } from '../support/children.ts';
 
 const page = readFileSync(join(ROOT, 'docs/specification.md'), 'utf8');
 
-test('the page is up to date (npm run format writes it anew)', () => {
+test('the page is up to date (npm run format writes it again)', () => {
   const script = join(ROOT, 'scripts/specification.mjs');
   expect(page).toBe(execFileSync(process.execPath, [script, '--print'], { cwd: ROOT, encoding: 'utf8' }));
 });

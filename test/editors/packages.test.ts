@@ -41,7 +41,7 @@ async function settled(ask_id: string) {
   return answer?.prompt;
 }
 
-/** The cursor comes to a line that has `text`. Windows may still change their sizes, so both are read anew. */
+/** The cursor comes to a line that has `text`. Windows may still change their sizes, so both are read again. */
 async function at(text: string): Promise<void> {
   const line = async () => (await emacs.screen())[Number((await emacs.cursor()).split(',')[1])];
   await expect.poll(line, { timeout: PATIENCE_MS }).toContain(text);

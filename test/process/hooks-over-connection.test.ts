@@ -204,7 +204,7 @@ describe('a server that died under its client', () => {
 });
 
 describe('a hook whose client takes its call back (Escape)', () => {
-  test('withdraws the permission that it asked for; the next one is asked anew', async () => {
+  test('withdraws the permission that it asked for; the next one is asked again', async () => {
     const { hive, agent } = await claude();
     await openDesk(hive);
     await fire(agent, TURN);

@@ -155,7 +155,7 @@ describe('a subscription', () => {
     expect((await hive.devices.find(device.device_id)).push).toBeNull();
   });
 
-  test('of the phone of another human is refused; of the same browser paired anew it moves', async () => {
+  test('of the phone of another human is refused; of the same browser paired again it moves', async () => {
     const hive = await openTestHive();
     const service = await startPushService();
     const { url } = await serveInbox(hive, createWebPush({ keys: keys(), loopback: true }));

@@ -114,7 +114,7 @@ test.each<[string, (run: Run) => Partial<Run>]>([
   ],
   ['names another conversation', () => ({ session_id: '0716e4a0-0000-4000-8000-000000000002' })],
   ['has it begin again', () => ({ heard: 0 })],
-  ['counts its starts anew', () => ({ start: 0 })],
+  ['resets the count of its starts', () => ({ start: 0 })],
 ])('a row that %s starts nothing', async (_, forge) => {
   const { hive, env, record, ran, resume } = await plant();
   const digest = createRunFiles(env).keep(record as never);

@@ -266,7 +266,7 @@ test('a phone that is revoked is out at once', async () => {
   const { page, device } = await phone();
   await page.getByText('Ship?').waitFor();
   await inbox.hive.devices.revoke(device.device_id, 'ada');
-  await page.getByText(/was revoked: pair it anew/).waitFor();
+  await page.getByText(/was revoked: pair it again/).waitFor();
 });
 
 /** Reads as a person does, a part of the screen at a time, until this can be tapped. */

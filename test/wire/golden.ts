@@ -1,7 +1,7 @@
 /**
  * Golden frames: what goes over a wire, compared exactly with a file. Ids, times and what belongs to the
  * machine are replaced by names first; a prompt is what differs from the full one (golden-prompt.ts).
- * HIVE_UPDATE_GOLDEN=1 writes the files anew; then read the difference.
+ * HIVE_UPDATE_GOLDEN=1 writes the files again; then read the difference.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -314,7 +314,7 @@ describe('a mention', () => {
     expect(await noticesOf(hive)).toEqual([
       expect.stringContaining(`have woken Claude-sessi ${MOST_WAKES} times since you last wrote`),
     ]);
-    // The human's own mention always does, and begins the count anew.
+    // The human's own mention always does, and begins the count again.
     await post(hive, 'human', '@Claude-sessi go on');
     expect(await waiter).toContain('Human mentioned you');
   });

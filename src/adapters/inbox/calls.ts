@@ -68,7 +68,7 @@ export function connectionOf(hive: Hive, { seat, pid }: Place, device: Device): 
     // It may have been revoked a moment ago.
     async check() {
       if ((await hive.devices.admitted(device.device_id)) === undefined)
-        throw new HiveError('not_allowed', `${device.name} was revoked: pair it anew.`, { door: true });
+        throw new HiveError('not_allowed', `${device.name} was revoked: pair it again.`, { door: true });
     },
     desk: null,
     opening: false,

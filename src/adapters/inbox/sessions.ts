@@ -117,7 +117,7 @@ export function createInboxSessions(hive: Hive): InboxSessions {
       if (device.device_id !== device_id || device.key !== key)
         throw new HiveError('not_allowed', 'The signature is not that of this device.');
       if (device.revoked_at !== null)
-        throw new HiveError('device_not_found', `${device.name} was revoked: pair it anew.`, {
+        throw new HiveError('device_not_found', `${device.name} was revoked: pair it again.`, {
           state: 'revoked',
         });
       if (device.confirmed_at === null)

@@ -1,7 +1,7 @@
 /**
  * The stream of a page: the notifications of a desk, as server-sent events (HTML standard, 9.2). All pages of one human share
  * one feed, so that an idle page costs nothing. A page that reads too slowly is cut off and comes again: it then reads
- * its lists anew, so nothing has to be kept for it.
+ * its lists again, so nothing has to be kept for it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';

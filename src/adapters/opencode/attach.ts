@@ -1,7 +1,7 @@
 /**
  * A server of opencode, attached to the hive: what its agents ask is asked at the desks as well, and the first answer
  * wins. The server itself decides who is first: it accepts one reply to each request. Turns, and so interrupts, are known to
- * the hive. What waits in the server is read anew at each connection, so nothing depends on an event that was missed.
+ * the hive. What waits in the server is read again at each connection, so nothing depends on an event that was missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { carrierOf, type OfferedDialog } from '../../application/editors.ts';
