@@ -53,6 +53,13 @@ describe('a graphical Emacs', () => {
     return prompt.ask_id;
   }
 
+  /** Gives Emacs the focus, or takes it away; then its desk is recorded as such, by which popups are decided. */
+  async function focus(has: boolean): Promise<void> {
+    await emacs.focus(has);
+    const desks = () => hive.store.read((tx) => tx.desks.online(tx.now));
+    await eventually(async () => (await desks()).every(({ focused }) => focused === has));
+  }
+
   async function answerTo(ask_id: string) {
     await eventually(async () => (await hive.prompts.get(ask_id)).status === 'responded', 10_000);
     return hive.prompts.get(ask_id);
@@ -77,15 +84,15 @@ describe('a graphical Emacs', () => {
   }
 
   test('popups come only while it does not have the focus, because otherwise the echo area announces them', async () => {
-    await emacs.focus(true);
+    await focus(true);
     const here = await ask('Do you see me?');
     expect(await recorded(hive, here)).toMatchObject({ reason: 'focused' });
-    await emacs.focus(false);
+    await focus(false);
     const away = await ask('And now?');
     expect(await recorded(hive, away)).toMatchObject({ outcome: 'sent' });
     await eventually(() => desktop.sent.length > 0, undefined, 'the popup on the desktop');
     expect(desktop.sent.map(({ body }) => body)).toEqual(['And now?']);
-    await emacs.focus(true);
+    await focus(true);
   });
 
   test('a click on the count in the mode line offers the question, a key answers it', async () => {
