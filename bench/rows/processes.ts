@@ -18,8 +18,8 @@ import { introduceBench } from '../session.ts';
 const PROCESSES = [1, 4, 16] as const;
 const EIGHT = 8;
 const HIVES = [4, 16] as const;
-/** Of both, what shows that the rows run. */
-const SMOKE = 4;
+/** A smoke run measures no more processes or hives than this. */
+const MOST_IN_SMOKE = 4;
 const ENGINES = ['SQLite', 'PostgreSQL'] as const;
 const COMMITTER = 'committer.ts';
 const BARE = 'bare-committer.ts';
@@ -41,7 +41,7 @@ export const processes: Family = {
     const server = await startPostgres();
     try {
       const load_ms = effort === 'full' ? 3_000 : 500;
-      const isMeasured = (n: number): boolean => effort === 'full' || n <= SMOKE;
+      const isMeasured = (n: number): boolean => effort === 'full' || n <= MOST_IN_SMOKE;
       const measured: Measurement[] = [];
       for (const engine of ENGINES) {
         const place = (name: string): string =>
