@@ -122,23 +122,28 @@ argument, read SOURCE: a release file or a directory; without one, see
 ;;;; A check
 
 (cl-defstruct (hive-doctor-check (:constructor hive-doctor-check) (:copier nil))
-  "One line: what NAME is, whether it is OK, a TEXT, and ADVICE if it is not."
-  name ok text advice)
+  "One line: a NAME, a STATE, a TEXT, and ADVICE for what is not ok.
+The STATE is `ok', `not-set-up' or `broken'."
+  name state text advice)
+
+(defun hive-doctor--state (ok)
+  "Return the state of a check that is OK, or else broken."
+  (if ok 'ok 'broken))
 
 ;;;; Checks that Emacs makes itself
 
 (defun hive-doctor--emacs ()
   "Check the version of Emacs."
-  (hive-doctor-check :name (hive-words 'doctor-emacs) :ok (version<= "28.1" emacs-version)
+  (hive-doctor-check :name (hive-words 'doctor-emacs) :state (hive-doctor--state (version<= "28.1" emacs-version))
                      :text emacs-version :advice (hive-words 'doctor-emacs-old)))
 
 (defun hive-doctor--program ()
   "Check that the sidecar's program exists."
   (condition-case oops
-      (hive-doctor-check :name (hive-words 'doctor-program) :ok t
+      (hive-doctor-check :name (hive-words 'doctor-program) :state 'ok
                          :text (string-join (hive-program-command) " "))
     (hive-program-missing
-     (hive-doctor-check :name (hive-words 'doctor-program) :ok nil :text (cadr oops)
+     (hive-doctor-check :name (hive-words 'doctor-program) :state 'broken :text (cadr oops)
                         :advice (hive-words 'doctor-then-restart)))))
 
 (defun hive-doctor--sidecar ()
@@ -146,12 +151,12 @@ argument, read SOURCE: a release file or a directory; without one, see
   (let ((server (plist-get hive-sidecar-info :server)))
     (if (hive-sidecar-connected-p)
         (hive-doctor-check
-         :name (hive-words 'doctor-sidecar) :ok t
+         :name (hive-words 'doctor-sidecar) :state 'ok
          :text (hive-words 'doctor-connected
 			   (plist-get server :name) (plist-get server :version)
 			   (plist-get hive-sidecar-info :protocol_version)))
       (hive-doctor-check
-       :name (hive-words 'doctor-sidecar) :ok nil
+       :name (hive-words 'doctor-sidecar) :state 'broken
        :text (format "%s%s" hive-sidecar-state
                      (if hive-sidecar-problem (concat ": " hive-sidecar-problem) ""))
        :advice (if (eq hive-sidecar-state 'off) (hive-words 'doctor-turn-on)
@@ -160,7 +165,7 @@ argument, read SOURCE: a release file or a directory; without one, see
 (defun hive-doctor--store ()
   "Report which store is in use."
   (let ((store (plist-get hive-sidecar-info :store_id)))
-    (hive-doctor-check :name (hive-words 'doctor-store) :ok (and store t)
+    (hive-doctor-check :name (hive-words 'doctor-store) :state (hive-doctor--state store)
                        :text (or store (hive-words 'doctor-store-unknown))
                        :advice (hive-words 'doctor-store-later))))
 
@@ -172,7 +177,7 @@ argument, read SOURCE: a release file or a directory; without one, see
          (elsewhere (cl-remove-if #'hive-outbox-sendable-p pending)))
     (cons
      (hive-doctor-check
-      :name (hive-words 'doctor-outbox-name) :ok (not (or rejected elsewhere unverified))
+      :name (hive-words 'doctor-outbox-name) :state (hive-doctor--state (not (or rejected elsewhere unverified)))
       :text (hive-words 'doctor-outbox (length pending) (length rejected)
                         (if unverified
                             (hive-words 'doctor-outbox-unverified (length unverified))
@@ -185,7 +190,7 @@ argument, read SOURCE: a release file or a directory; without one, see
                                                        "entry belongs" "entries belong")))))
      (mapcar (lambda (entry)
                (hive-doctor-check
-                :name (hive-words 'doctor-rejected) :ok nil
+                :name (hive-words 'doctor-rejected) :state 'broken
                 :text (format "%s: %S" (or (hive-outbox-entry-ask-id entry) "message")
                               (or (plist-get (hive-outbox-entry-params entry) :body)
                                   (hive-respond-text (hive-outbox-entry-params entry))))
@@ -198,7 +203,7 @@ argument, read SOURCE: a release file or a directory; without one, see
   (let ((running (and (bound-and-true-p server-process)
                       (process-live-p server-process))))
     (hive-doctor-check
-     :name (hive-words 'doctor-server) :ok (not running)
+     :name (hive-words 'doctor-server) :state (hive-doctor--state (not running))
      :text (if running (hive-words 'doctor-server-runs server-name)
              (hive-words 'doctor-server-none))
      :advice (hive-words 'doctor-server-advice))))
@@ -209,11 +214,15 @@ argument, read SOURCE: a release file or a directory; without one, see
 
 (defun hive-doctor--insert (check)
   "Insert CHECK as a line, with its advice below when it failed."
-  (let ((ok (hive-doctor-check-ok check)))
-    (insert (propertize (if ok "  ok  " "FAIL  ") 'face (if ok 'hive-success 'hive-critical))
+  (let ((state (hive-doctor-check-state check)))
+    (insert (pcase state
+              ('ok (propertize "  ok  " 'face 'hive-success))
+              ('not-set-up (propertize "  --  " 'face 'hive-warning))
+              (_ (propertize "FAIL  " 'face 'hive-critical)))
             (format "%-14s " (hive-text-line (hive-doctor-check-name check) 40))
+            (if (eq state 'not-set-up) (hive-words 'doctor-not-set-up) "")
             (hive-text-line (hive-doctor-check-text check) 400) "\n")
-    (when (and (not ok) (hive-doctor-check-advice check))
+    (when (and (not (eq state 'ok)) (hive-doctor-check-advice check))
       (insert "        → " (hive-text-line (hive-doctor-check-advice check) 600) "\n"))))
 
 (defun hive-doctor--print (buffer)
@@ -224,8 +233,9 @@ argument, read SOURCE: a release file or a directory; without one, see
        (lambda ()
          (insert (hive-words 'doctor-title) "\n\n")
          (mapc #'hive-doctor--insert
-               (append (list (hive-doctor--emacs) (hive-doctor--program)
-                             (hive-doctor--sidecar) (hive-doctor--store))
+               (append (list (hive-doctor--emacs) (hive-doctor--program) (hive-doctor--sidecar))
+                       ;; A sidecar that is connected checks its Node and its store itself.
+                       (unless (hive-sidecar-connected-p) (list (hive-doctor--store)))
                        (hive-doctor--outbox)
                        (list (hive-doctor--server))
                        hive-doctor--remote))
@@ -252,7 +262,7 @@ argument, read SOURCE: a release file or a directory; without one, see
         (advice (hive-words 'doctor-node-old hive-program-node-version)))
     (if (not node)
         (hive-doctor--add buffer (list (hive-doctor-check
-                                        :name (hive-words 'doctor-node) :ok nil :text (hive-words 'doctor-node-missing)
+                                        :name (hive-words 'doctor-node) :state 'broken :text (hive-words 'doctor-node-missing)
                                         :advice advice)))
       (let ((default-directory "/") (said ""))
         (make-process
@@ -266,31 +276,33 @@ argument, read SOURCE: a release file or a directory; without one, see
               #'hive-doctor--add buffer
               (list (hive-doctor-check
                      :name (hive-words 'doctor-node)
-                     :ok (hive-doctor--node-p said)
+                     :state (hive-doctor--state (hive-doctor--node-p said))
                      :text (format "%s, %s" (string-trim said) node)
                      :advice advice))))))))))
 
 (defun hive-doctor--check-sidecar (buffer)
   "Ask the sidecar to check itself; the results appear in BUFFER."
-  (when (hive-sidecar-connected-p)
-    (hive-rpc-request
-     'doctor/run nil :timeout 30
-     :success
-     (lambda (result)
+  (hive-rpc-request
+   'doctor/run nil :timeout 30
+   :success
+   (lambda (result)
+     (hive-doctor--add
+      buffer
+      (mapcar (lambda (check)
+                (hive-doctor-check :name (plist-get check :name)
+                                   :state (pcase (plist-get check :state)
+                                            ("ok" 'ok)
+                                            ("not_set_up" 'not-set-up)
+                                            (_ 'broken))
+                                   :text (plist-get check :text)
+                                   :advice (plist-get check :advice)))
+              (plist-get result :checks))))
+   :error
+   (lambda (err)
+     (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
        (hive-doctor--add
-        buffer
-        (mapcar (lambda (check)
-                  (hive-doctor-check :name (plist-get check :name)
-                                     :ok (hive-rpc-true-p check :ok)
-                                     :text (plist-get check :text)
-                                     :advice (plist-get check :advice)))
-                (plist-get result :checks))))
-     :error
-     (lambda (err)
-       (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
-         (hive-doctor--add
-          buffer (list (hive-doctor-check :name (hive-words 'doctor-sidecar-checks) :ok nil
-                                          :text (plist-get err :text)))))))))
+        buffer (list (hive-doctor-check :name (hive-words 'doctor-sidecar-checks) :state 'broken
+                                        :text (plist-get err :text))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
   "Major mode of the buffer that shows the checks."
@@ -308,8 +320,8 @@ argument, read SOURCE: a release file or a directory; without one, see
       (setq hive-doctor--remote nil))
     (hive-doctor--print buffer)
     (pop-to-buffer buffer)
-    (hive-doctor--check-node buffer)
-    (hive-doctor--check-sidecar buffer)))
+    (if (hive-sidecar-connected-p) (hive-doctor--check-sidecar buffer)
+      (hive-doctor--check-node buffer))))
 
 (provide 'hive-doctor)
 ;;; hive-doctor.el ends here

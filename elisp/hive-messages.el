@@ -98,6 +98,7 @@ Its agents ask as token:%s.  To take the token away:
       (installed . "Hive is installed")
       (doctor-title . "Hive doctor")
       (doctor-again . "Press g to check again.")
+      (doctor-not-set-up . "not set up: ")
       (doctor-emacs-old . "Hive needs Emacs 28.1 or newer")
       (doctor-then-restart . "Afterwards run M-x hive-restart")
       (doctor-turn-on . "turn it on with M-x hive-mode")

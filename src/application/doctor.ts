@@ -37,12 +37,12 @@ export function createDoctor(
         { name: 'Answer', examine: () => checkUnreadAnswers(store) },
       ];
       const found = await Promise.all(
-        all.map(async ({ name, examine }) => {
+        all.map(async ({ name, examine }): Promise<Check[]> => {
           try {
             return await examine();
           } catch (error) {
             log.warn('The doctor could not check something.', { name, error: String(error) });
-            return [{ name, ok: false, text: `could not be checked: ${String(error)}`, advice: null }];
+            return [{ name, state: 'broken', text: `could not be checked: ${String(error)}`, advice: null }];
           }
         }),
       );
@@ -65,7 +65,7 @@ async function examineRecords(store: Store): Promise<Check[]> {
   return [
     {
       name: 'Records',
-      ok: false,
+      state: 'broken',
       text: `${damaged.length} damaged, which are left out of all lists: ${named}${damaged.length > MOST_NAMED ? ' and more' : ''}`,
       advice: 'restore a backup of the store; everything else in it still works',
     },
@@ -82,5 +82,5 @@ async function describeHive(store: Store): Promise<Check> {
   const pending = counts.critical + counts.normal + counts.low;
   const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
   const text = `${counted(pending, 'question')} pending, ${counted(sessions.length, 'session')}, ${counted(desks.length, 'desk')} online, ${counted(head, 'event')}`;
-  return { name: 'Hive', ok: true, text, advice: null };
+  return { name: 'Hive', state: 'ok', text, advice: null };
 }

@@ -188,7 +188,7 @@ export function createSeats(parts: SeatParts): SeatService {
       return [
         {
           name: 'Seat',
-          ok: false,
+          state: 'broken',
           text: `the key of this Emacs (${own.key}) is not registered for ${store.name}: what you allow here allows nothing`,
           advice: `in an Emacs whose key is registered, run M-x hive-register-seat and give it this key, or add ${entry} to the list "seats" in ${path}`,
         },

@@ -119,7 +119,12 @@ export async function examineSettings(store: Store, seat: string, env: Environme
     .filter(({ origin }) => origin !== 'default')
     .map(({ key, value, origin }) => `${key} ${showSetting(value)} (${origin})`);
   const text = changed.length === 0 ? 'all have their defaults' : changed.join(', ');
-  const settings = { name: 'Settings', ok: true, text: `${text}; hive config shows all`, advice: null };
+  const settings: Check = {
+    name: 'Settings',
+    state: 'ok',
+    text: `${text}; hive config shows all`,
+    advice: null,
+  };
   return [settings, ...oldVariables(env).map(checkVariable)];
 }
 
@@ -127,12 +132,12 @@ function checkVariable({ variable, given, setting, value }: ReturnType<typeof ol
   const { key } = setting;
   if (value === undefined) {
     const text = `${variable} is "${given}", which it cannot be, and is ignored`;
-    return { name: 'Settings', ok: false, text, advice: `unset it; hive config ${key} sets the same` };
+    return { name: 'Settings', state: 'broken', text, advice: `unset it; hive config ${key} sets the same` };
   }
   const instead = `hive config ${key} ${showSetting(value)}`;
   return {
     name: 'Settings',
-    ok: true,
+    state: 'ok',
     text: `${variable} is set and still wins, until the next release; unset it and run: ${instead}`,
     advice: null,
   };

@@ -101,7 +101,7 @@ export function examineTrust(trust: Trust): Check[] {
   if (problems.length > 0)
     return problems.map((problem) => ({
       name: 'Trust',
-      ok: false,
+      state: 'broken',
       text: problem,
       advice: `until then nothing in ${path} allows anything; its rules that deny still do`,
     }));
@@ -116,20 +116,22 @@ export function examineTrust(trust: Trust): Check[] {
       ? []
       : [`whoever works in a container with the ID map ${trust.container_id_map} may be you`]),
   ].join(', ');
-  const seats = trust.seats.map(({ name, key, stores }) => ({
-    name: 'Seat',
-    ok: true,
-    text: `${name} may allow permissions in ${stores?.join(', ') ?? 'every store'} (key ${key})`,
-    advice: null,
-  }));
+  const seats = trust.seats.map(
+    ({ name, key, stores }): Check => ({
+      name: 'Seat',
+      state: 'ok',
+      text: `${name} may allow permissions in ${stores?.join(', ') ?? 'every store'} (key ${key})`,
+      advice: null,
+    }),
+  );
   if (seats.length === 0)
     seats.push({
       name: 'Seat',
-      ok: true,
+      state: 'ok',
       text: `none is registered yet, so no answer of yours can allow anything; Emacs registers its key in ${path} when it first connects`,
       advice: null,
     });
   const text =
     digest === null ? `${path} does not exist, so nothing is allowed without asking you` : `${path}: ${says}`;
-  return [{ name: 'Trust', ok: true, text, advice: null }, ...seats];
+  return [{ name: 'Trust', state: 'ok', text, advice: null }, ...seats];
 }

@@ -110,7 +110,7 @@ function toCheck({ at, data }: HiveEvent): Check {
   const about = typeof ask_id === 'string' ? ` to ${ask_id}` : '';
   return {
     name: 'Answer',
-    ok: false,
+    state: 'broken',
     text: `one${about} of ${at} could not be accepted: ${excerpt(String(data['sent']), 300)}`,
     advice:
       typeof ask_id === 'string'

@@ -15,10 +15,13 @@ export interface Secrets {
   equal(a: string, b: string): boolean;
 }
 
+/** `not_set_up`: nothing is wrong, but it is not connected to Hive either, so it must not be taken for ok. */
+export type CheckState = 'ok' | 'not_set_up' | 'broken';
+
 /** The result of one check. `advice` says what to do; null when there is nothing to do. */
 export interface Check {
   name: string;
-  ok: boolean;
+  state: CheckState;
   text: string;
   advice: string | null;
 }

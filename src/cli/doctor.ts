@@ -4,6 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson } from './output.ts';
 import { withHive } from './program.ts';
+import { DOCTOR } from './sentences.ts';
 
 export function defineDoctor(command: Command): void {
   command
@@ -15,10 +16,8 @@ async function doctor(hive: Hive, { json }: Format): Promise<ExitCode> {
   const checks = await hive.doctor.run();
   if (json === true) printJson({ checks });
   else {
-    for (const { name, ok, text, advice } of checks) {
-      print(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(17)} ${text}`);
-      if (!ok && advice !== null) print(`      → ${advice}`);
-    }
+    for (const check of checks) print(DOCTOR.check(check));
+    print(DOCTOR.summary(checks));
   }
-  return checks.every((check) => check.ok) ? EXIT.done : EXIT.error;
+  return checks.every(({ state }) => state !== 'broken') ? EXIT.done : EXIT.error;
 }

@@ -9,6 +9,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Check } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
 import {
   chooseNode,
@@ -19,7 +20,7 @@ import {
   usualPlace,
 } from '../infrastructure/installation/versions.ts';
 import { stateDirectory } from '../infrastructure/platform/paths.ts';
-import { INSTALL } from './sentences.ts';
+import { DOCTOR, INSTALL } from './sentences.ts';
 
 interface PlaceOptions {
   to?: string;
@@ -127,13 +128,6 @@ function passedOn({ yes, show }: PlaceOptions): string[] {
   return [...(yes === true ? ['--yes'] : []), ...(show === true ? ['--show'] : [])];
 }
 
-interface Check {
-  name: string;
-  ok: boolean;
-  text: string;
-  advice: string | null;
-}
-
 function sayWhatDoctorFinds(program: string): void {
   const { stdout } = spawnSync(program, ['doctor', '--json'], { encoding: 'utf8' });
   let checks: Check[];
@@ -143,15 +137,8 @@ function sayWhatDoctorFinds(program: string): void {
     say(INSTALL.doctorSilent);
     return;
   }
-  const failed = checks.filter(({ ok }) => !ok);
-  const shown = checks.filter(({ name, ok }) => !ok || name === 'Node' || name === 'Store');
-  say(
-    failed.length === 0 ? INSTALL.doctor(checks.length) : INSTALL.doctorFailed(failed.length, checks.length),
-  );
-  for (const { name, ok, text, advice } of shown) {
-    say(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(17)} ${text}`);
-    if (!ok && advice !== null) say(`      → ${advice}`);
-  }
+  say(INSTALL.doctor(DOCTOR.summary(checks)));
+  for (const check of checks.filter(({ state }) => state !== 'ok')) say(DOCTOR.check(check));
 }
 
 function sayAboutPath(bin: string): void {

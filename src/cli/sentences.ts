@@ -5,6 +5,7 @@
  *
  * A sentence ends with a period, except behind a command, an option or a value that a person may copy.
  */
+import type { Check, CheckState } from '../application/world.ts';
 import { explainUnknownStart, type StartUnknown } from '../domain/actors.ts';
 
 // ---- Who may act ----
@@ -517,6 +518,22 @@ export const MCP = {
   storeUnavailable: 'Hive cannot write to the store. It refuses every call until it can.',
 } as const;
 
+// ---- The doctor ----
+
+const CHECK_MARKS: Readonly<Record<CheckState, string>> = { ok: 'ok', not_set_up: '--', broken: 'FAIL' };
+
+export const DOCTOR = {
+  check: ({ name, state, text, advice }: Check): string => {
+    const line = `${CHECK_MARKS[state].padEnd(4)}  ${name.padEnd(17)} ${state === 'not_set_up' ? 'not set up: ' : ''}${text}`;
+    return state === 'ok' || advice === null ? line : `${line}\n      → ${advice}`;
+  },
+  /** All three numbers, so that "not set up" is never read as ok. */
+  summary: (checks: readonly Pick<Check, 'state'>[]): string => {
+    const count = (wanted: CheckState): number => checks.filter(({ state }) => state === wanted).length;
+    return `${counted(checks.length, 'check')}: ${count('ok')} ok, ${count('not_set_up')} not set up, ${count('broken')} broken.`;
+  },
+} as const;
+
 // ---- Setting up ----
 
 /** How much changes in a file. */
@@ -609,9 +626,7 @@ export const INSTALL = {
   part: (client: string): string => `\n${client}:`,
   later: (commands: readonly string[]): string =>
     `Hive cannot ask for confirmation without a terminal, so no other file was changed. Use --yes, or run later: ${commands.join('; ')}`,
-  doctor: (checks: number): string => `\nhive doctor: ${checks} checks, all passed.`,
-  doctorFailed: (failed: number, checks: number): string =>
-    `\nhive doctor: ${failed} of ${checks} checks failed.`,
+  doctor: (summary: string): string => `\nhive doctor: ${summary}`,
   doctorSilent: 'hive doctor did not run. Run it yourself to see why.',
   nothingInstalled: (folder: string): string => `Hive is not installed in ${folder}.`,
   notBuilt: (folder: string): string => `${folder} is not built. Run "npm run build" there first.`,

@@ -34,7 +34,9 @@ it('runs with what hive init wrote into its home, and hive uninit takes that bac
   // The client has rewritten its own file in the meantime.
   const { checks } = (await person.hive('doctor', '--json')).json();
   expect(
-    checks.filter(({ name, ok }: { name: string; ok: boolean }) => /^Claude/.test(name) && ok),
+    checks.filter(
+      ({ name, state }: { name: string; state: string }) => /^Claude/.test(name) && state === 'ok',
+    ),
     JSON.stringify(checks),
   ).toHaveLength(2);
   expect((await person.hive('uninit', 'claude', '--yes')).code).toBe(0);

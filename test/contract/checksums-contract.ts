@@ -106,7 +106,7 @@ export function checksumsContract(engine: StoreEngine): void {
     expect(notice?.data).toMatchObject({ notice: 'damaged', ask_id: bad.ask_id, severity: 'error' });
     await expect(hive.prompts.get(bad.ask_id)).rejects.toMatchObject(DAMAGED);
     const check = (await hive.doctor.run()).find(({ name }) => name === 'Records');
-    expect(check).toMatchObject({ ok: false, text: expect.stringContaining(bad.ask_id) });
+    expect(check).toMatchObject({ state: 'broken', text: expect.stringContaining(bad.ask_id) });
     expect(check?.text).toContain(torn.message.message_id);
   });
 

@@ -61,7 +61,7 @@ test('damage that no query reads is found by the doctor', async () => {
   const again = await openTestHive(store);
   const check = (await again.doctor.run()).find(({ name }) => name === 'Store');
   expect(check).toMatchObject({
-    ok: false,
+    state: 'broken',
     text: expect.stringContaining(index.name),
     advice: expect.stringMatching(/is damaged.*restore a backup/),
   });

@@ -164,7 +164,9 @@ test('hive-list: a answers, c cancels', async () => {
 
 test('hive-doctor says that everything is right', async () => {
   await command('hive-doctor');
-  await emacs.until(/ok {2}Sidecar +hive-sidecar .*\n.*ok {2}Store[\s\S]*ok {2}Outbox +0 unsent, 0 rejected/);
+  await emacs.until(
+    /ok {2}Sidecar +hive-sidecar [\s\S]*ok {2}Outbox +0 unsent, 0 rejected[\s\S]*ok {2}Node +v/,
+  );
   await emacs.keys('q');
 });
 

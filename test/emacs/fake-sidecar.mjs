@@ -197,7 +197,7 @@ export function startFake({ env, input, output, end }) {
       return { accepted: true, prompt };
     },
     'doctor/run': () => ({
-      checks: [{ name: 'Fake', ok: false, text: 'it is a fake', advice: 'use the real one' }],
+      checks: [{ name: 'Fake', state: 'broken', text: 'it is a fake', advice: 'use the real one' }],
     }),
     shutdown: () => null,
     'fake/ask': (fields) => ask(fields),

@@ -122,16 +122,22 @@
       (hive-test-wait 5 (hive-outbox-entries 'rejected))
       (hive-doctor)
       (hive-test-wait 10 (string-match-p "it is a fake" (buffer-string)))
-      (hive-test-wait 10 (string-match-p "Node.js" (buffer-string)))
       (dolist (line (list "^  ok  Emacs +[0-9]"
                           "^  ok  Program +.*fake-sidecar"
                           "^  ok  Sidecar +fake 0, protocol 1"
-                          "^  ok  Store +store-1"
                           "^FAIL  Outbox +1 unsent, 1 rejected"
                           "^FAIL  Rejected +unknown: \"my words\"\n +→ There is no prompt unknown"
-                          "Node.js +v[0-9]+"
                           "^FAIL  Fake +it is a fake\n +→ use the real one"))
-        (should (string-match-p line (buffer-string)))))))
+        (should (string-match-p line (buffer-string))))
+      ;; The sidecar checks its own Node and store; each is there once.
+      (should-not (string-match-p "Node.js\\|store-1" (buffer-string))))))
+
+(ert-deftest hive-doctor-does-not-call-what-is-not-set-up-ok ()
+  (with-temp-buffer
+    (hive-doctor--insert (hive-doctor-check :name "Codex" :state 'not-set-up
+                                            :text "it cannot ask" :advice "run: hive init codex"))
+    (should (equal "  --  Codex          not set up: it cannot ask\n        → run: hive init codex\n"
+                   (buffer-string)))))
 
 (ert-deftest hive-doctor-wants-the-whole-version-of-node ()
   (should (equal '(t nil nil t t nil nil)

@@ -97,8 +97,8 @@ describe('in an empty project', () => {
 
   test('hive doctor finds its store well', async () => {
     const { out } = await hive(['doctor', '--json']);
-    const { checks } = JSON.parse(out) as { checks: { name: string; ok: boolean }[] };
-    expect(checks.find(({ name }) => name === 'Store')).toMatchObject({ ok: true });
+    const { checks } = JSON.parse(out) as { checks: { name: string; state: string }[] };
+    expect(checks.find(({ name }) => name === 'Store')).toMatchObject({ state: 'ok' });
   });
 
   test('a script asks, a person answers, the script polls', async () => {

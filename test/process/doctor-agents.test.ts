@@ -7,7 +7,7 @@ import { type Shell, shell } from '../support/cli.ts';
 import { tempHome } from '../support/temp.ts';
 
 interface Found {
-  ok: boolean;
+  state: string;
   text: string;
   advice: string | null;
 }
@@ -31,7 +31,7 @@ function home(): Home {
         checks: (Found & { name: string })[];
       };
       const ours = checks.filter(({ name }) => /^(?:Claude Code|Codex)/.test(name));
-      return Object.fromEntries(ours.map(({ name, ok, text, advice }) => [name, { ok, text, advice }]));
+      return Object.fromEntries(ours.map(({ name, state, text, advice }) => [name, { state, text, advice }]));
     },
   };
 }
@@ -46,11 +46,15 @@ describe('hive doctor', () => {
   it('says how to set up agents that are not set up', async () => {
     const { 'Claude Code': claude, Codex: codex } = await home().doctor();
     expect(claude).toEqual({
-      ok: true,
-      text: 'not set up; to set it up, run: hive init claude --hooks',
-      advice: null,
+      state: 'not_set_up',
+      text: 'it cannot ask you through Hive yet',
+      advice: 'run: hive init claude --hooks',
     });
-    expect(codex).toEqual({ ok: true, text: 'not set up; to set it up, run: hive init codex', advice: null });
+    expect(codex).toEqual({
+      state: 'not_set_up',
+      text: 'it cannot ask you through Hive yet',
+      advice: 'run: hive init codex',
+    });
   });
 
   it('finds nothing wrong with what hive init has written, after running it', async () => {
@@ -65,7 +69,7 @@ describe('hive doctor', () => {
       'Codex hooks',
       'Codex trust',
     ]);
-    for (const check of Object.values(found)) expect(check).toMatchObject({ ok: true, advice: null });
+    for (const check of Object.values(found)) expect(check).toMatchObject({ state: 'ok', advice: null });
   });
 
   it('says which role agents have, and starts their server with it', async () => {
@@ -75,12 +79,12 @@ describe('hive doctor', () => {
     const { 'Claude Code': claude, Codex: codex } = await at.doctor();
     for (const check of [claude, codex])
       expect(check).toEqual({
-        ok: true,
+        state: 'ok',
         text: expect.stringMatching(/^server in .*, with the role coordinator$/),
         advice: null,
       });
     change(at, '.claude.json', (text) => text.replace('coordinator', 'captain'));
-    expect((await at.doctor())['Claude Code']).toMatchObject({ ok: false });
+    expect((await at.doctor())['Claude Code']).toMatchObject({ state: 'broken' });
   });
 
   it('finds hooks of another version', async () => {
@@ -88,12 +92,12 @@ describe('hive doctor', () => {
     await at.person.hive('init', 'claude', '--hooks', '--yes');
     change(at, '.claude/settings.json', (text) => text.replaceAll('--protocol 1', '--protocol 0'));
     expect((await at.doctor())['Claude Code hooks']).toMatchObject({
-      ok: false,
+      state: 'broken',
       text: 'written by another version of Hive',
       advice: 'run again: hive init claude --hooks',
     });
     await at.person.hive('init', 'claude', '--hooks', '--yes');
-    expect((await at.doctor())['Claude Code hooks']).toMatchObject({ ok: true });
+    expect((await at.doctor())['Claude Code hooks']).toMatchObject({ state: 'ok' });
   });
 
   it('finds hooks that are missing, duplicated, or name a program that is gone', async () => {
@@ -101,7 +105,7 @@ describe('hive doctor', () => {
     await at.person.hive('init', 'claude', '--hooks', '--yes');
     change(at, '.claude/settings.json', (text) => text.replace('"PreToolUse"', '"PreToolUsed"'));
     expect((await at.doctor())['Claude Code hooks']).toMatchObject({
-      ok: false,
+      state: 'broken',
       text: 'not once each: PreToolUse',
     });
 
@@ -111,10 +115,10 @@ describe('hive doctor', () => {
     change(at, '.claude.json', (text) => text.replaceAll(process.execPath, '/gone/node'));
     const found = await at.doctor();
     expect(found['Claude Code hooks']).toMatchObject({
-      ok: false,
+      state: 'broken',
       text: 'does not run: there is no /gone/node',
     });
-    expect(found['Claude Code']).toMatchObject({ ok: false });
+    expect(found['Claude Code']).toMatchObject({ state: 'broken' });
 
     await at.person.hive('init', 'claude', '--hooks', '--yes');
     mkdirSync(join(at.folder, '.claude'), { recursive: true });
@@ -122,7 +126,7 @@ describe('hive doctor', () => {
       text.replace('{', '{ "enabledPlugins": {"hive@hive": true},'),
     );
     expect((await at.doctor())['Claude Code']).toMatchObject({
-      ok: false,
+      state: 'broken',
       text: 'hooks in the plugin and the settings: each event would come twice',
     });
   });
@@ -131,8 +135,8 @@ describe('hive doctor', () => {
     const at = home();
     await at.person.hive('init', 'codex', '--yes');
     expect((await at.doctor())['Codex trust']).toMatchObject({
-      ok: false,
-      text: '10 hooks are not trusted: Codex skips them',
+      state: 'not_set_up',
+      text: "Codex skips Hive's 10 hooks, because they are not trusted or turned off",
     });
   });
 

@@ -133,22 +133,25 @@ export async function examineTrust(env: Environment, hooksText: string): Promise
     const { config, hooks } = codexPaths(env);
     const wanted = trustOf(hooks, hooksText);
     const missing = wanted.length - trustIn(readText(config) ?? '', wanted).length;
-    return missing === 0
-      ? { name: NAME, ok: true, text: 'written in config.toml (no codex here to ask)', advice: null }
-      : { name: NAME, ok: false, text: `${missing} hooks are not trusted: Codex skips them`, advice: ADVICE };
+    if (missing > 0) return skips(missing, wanted.length);
+    return { name: NAME, state: 'ok', text: 'written in config.toml (no codex here to ask)', advice: null };
   }
-  const { skipped, problems } = asked;
+  const { skipped, ours, problems } = asked;
   if (problems.length > 0)
-    return { name: NAME, ok: false, text: `Codex says: ${problems.join('; ')}`, advice: ADVICE };
-  if (skipped.length > 0) {
-    const text = `Codex skips ${skipped.join(', ')}: not trusted, or turned off`;
-    return { name: NAME, ok: false, text, advice: ADVICE };
-  }
-  return { name: NAME, ok: true, text: 'Codex runs all of them', advice: null };
+    return { name: NAME, state: 'broken', text: `Codex says: ${problems.join('; ')}`, advice: ADVICE };
+  if (skipped > 0) return skips(skipped, ours);
+  return { name: NAME, state: 'ok', text: 'Codex runs all of them', advice: null };
+}
+
+/** None trusted is a step that is still to be done; some of them trusted means that they have changed since. */
+function skips(skipped: number, all: number): Check {
+  const isNew = skipped === all;
+  const hooks = isNew ? `Hive's ${all} hooks` : `${skipped} of Hive's ${all} hooks`;
+  const text = `Codex skips ${hooks}, because they are not trusted or turned off`;
+  return { name: NAME, state: isNew ? 'not_set_up' : 'broken', text, advice: ADVICE };
 }
 
 interface ListedHook {
-  eventName: string;
   command?: string;
   /** Of a hook over the connection. */
   server?: string;
@@ -163,7 +166,9 @@ interface Listing {
 }
 
 /** Asks its app server (0.169) for `hooks/list`; null when none answers. */
-async function queryCodex(env: Environment): Promise<{ skipped: string[]; problems: string[] } | null> {
+async function queryCodex(
+  env: Environment,
+): Promise<{ skipped: number; ours: number; problems: string[] } | null> {
   const send = (message: object): string => `${JSON.stringify(message)}\n`;
   const clientInfo = { name: 'hive', title: 'Hive', version: '1' };
   let listings: Listing[] | null = null;
@@ -191,7 +196,7 @@ async function queryCodex(env: Environment): Promise<{ skipped: string[]; proble
   const skipped = ours.filter(({ enabled, trustStatus }) => !enabled || trustStatus !== 'trusted');
   const problems = found.flatMap(({ errors }) => errors.map((error) => JSON.stringify(error)));
   if (ours.length === 0) problems.push('it does not see our hooks');
-  return { skipped: skipped.map(({ eventName }) => eventName), problems };
+  return { skipped: skipped.length, ours: ours.length, problems };
 }
 
 function parse(line: string): { id?: unknown; result?: { data?: Listing[] } } {

@@ -64,7 +64,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
   const hooked = found.filter(({ hooks }) => hooks.length > 0);
   if (hasPlugin) {
     if (hooked.length > 0) return [twice(name, 'the plugin and the settings', 'hive uninit claude')];
-    return [{ name, ok: true, text: 'by the plugin', advice: null }];
+    return [{ name, state: 'ok', text: 'by the plugin', advice: null }];
   }
   if (hooked.length > 1) return [twice(name, 'your settings and the project', 'hive uninit claude --user')];
   return examineClient(name, 'claude-code', found, init, env);
@@ -91,7 +91,9 @@ async function examineClient(
   const served = found.find(({ server }) => isHiveServer(server));
   const hooked = found.find(({ hooks }) => hooks.length > 0);
   if (served === undefined && hooked === undefined)
-    return [{ name, ok: true, text: `not set up; to set it up, run: ${init}`, advice: null }];
+    return [
+      { name, state: 'not_set_up', text: 'it cannot ask you through Hive yet', advice: `run: ${init}` },
+    ];
   return Promise.all([
     examineServer(name, served, init, env),
     examineHooks(`${name} hooks`, client, hooked, init, env),
@@ -105,7 +107,7 @@ async function examineServer(
   env: Environment,
 ): Promise<Check> {
   if (found === undefined)
-    return { name, ok: false, text: 'hooks, but no MCP server: it cannot ask', advice: `run: ${init}` };
+    return { name, state: 'broken', text: 'hooks, but no MCP server: it cannot ask', advice: `run: ${init}` };
   const { command, args, env: more } = found.server as { command: string; args: string[]; env?: Environment };
   const words = [command, ...args];
   const role = roleOfServer(found.server);
@@ -114,8 +116,8 @@ async function examineServer(
   if (because !== null) return notTried(name, text, because);
   const { ok, err } = await tryServer(words, { ...withoutProject(env, found.here), ...more });
   return ok
-    ? { name, ok, text, advice: null }
-    : { name, ok, text: `${text} does not start: ${err}`, advice: `run again: ${init}` };
+    ? { name, state: 'ok', text, advice: null }
+    : { name, state: 'broken', text: `${text} does not start: ${err}`, advice: `run again: ${init}` };
 }
 
 async function examineHooks(
@@ -128,9 +130,9 @@ async function examineHooks(
   if (found === undefined)
     return {
       name,
-      ok: true,
-      text: `none, so only an agent that polls gets its answers; to add them, run: ${init}`,
-      advice: null,
+      state: 'not_set_up',
+      text: 'none, so only an agent that polls gets its answers',
+      advice: `run: ${init}`,
     };
   const hooks = found.hooks.flatMap(({ event, entry }) => {
     const hook = readHook(entry);
@@ -138,13 +140,13 @@ async function examineHooks(
   });
   const again = `run again: ${init}`;
   if (hooks.some(({ protocol }) => protocol !== HOOK_PROTOCOL))
-    return { name, ok: false, text: 'written by another version of Hive', advice: again };
+    return { name, state: 'broken', text: 'written by another version of Hive', advice: again };
   const missing = hookSettings(client).filter(
     ({ event }) => hooks.filter((hook) => hook.event === event).length !== 1,
   );
   if (missing.length > 0) {
     const events = missing.map(({ event }) => event).join(', ');
-    return { name, ok: false, text: `not once each: ${events}`, advice: again };
+    return { name, state: 'broken', text: `not once each: ${events}`, advice: again };
   }
   const programs = new Map(hooks.map(({ program }) => [program.join('\0'), program]));
   for (const program of programs.values()) {
@@ -153,11 +155,11 @@ async function examineHooks(
     const because = reasonNotToTry([...program, 'hook'], 'hook', found, { env, more: undefined });
     if (because !== null) return notTried(name, `${hooks.length} events`, because);
     const { ok, err } = await tryHook(program, client, withoutProject(env, found.here));
-    if (!ok) return { name, ok, text: `does not run: ${err}`, advice: again };
+    if (!ok) return { name, state: 'broken', text: `does not run: ${err}`, advice: again };
   }
   const connected = hooks.filter(({ program }) => program.length === 0).length;
   const text = `${hooks.length} events${connected === 0 ? '' : `, ${connected} of them over the connection`}`;
-  return { name, ok: true, text, advice: null };
+  return { name, state: 'ok', text, advice: null };
 }
 
 /** Why the doctor does not start what a configuration names; null if it may. `more`: the variables that it sets. */
@@ -186,12 +188,12 @@ function reasonNotToTry(
 const EXCERPT_LENGTH = 60;
 
 function notTried(name: string, text: string, because: string): Check {
-  return { name, ok: true, text: `${text} (not tried: ${because})`, advice: null };
+  return { name, state: 'ok', text: `${text} (not tried: ${because})`, advice: null };
 }
 
 function twice(name: string, where: string, undo: string): Check {
   const text = `hooks in ${where}: each event would come twice`;
-  return { name, ok: false, text, advice: `remove one of the two, for example: ${undo}` };
+  return { name, state: 'broken', text, advice: `remove one of the two, for example: ${undo}` };
 }
 
 function jsonOf(path: string): Record<string, unknown> {

@@ -23,18 +23,23 @@ export function examineMachine(address: string, env: Environment): Examination[]
 function node(): Check {
   const isBrought = /[/\\]versions[/\\][^/\\]+[/\\]node_modules[/\\]/.test(process.execPath);
   const whose = isBrought ? ', which hive install has brought' : '';
-  return { name: 'Node', ok: true, text: `${process.version} (${process.execPath})${whose}`, advice: null };
+  return {
+    name: 'Node',
+    state: 'ok',
+    text: `${process.version} (${process.execPath})${whose}`,
+    advice: null,
+  };
 }
 
 function sqlite(): Check {
   const version = process.versions['sqlite'] ?? 'none';
   try {
     checkSqliteVersion(version);
-    return { name: 'SQLite', ok: true, text: version, advice: null };
+    return { name: 'SQLite', state: 'ok', text: version, advice: null };
   } catch (error) {
     return {
       name: 'SQLite',
-      ok: false,
+      state: 'broken',
       text: version,
       advice: error instanceof HiveError ? error.message : String(error),
     };
@@ -59,13 +64,13 @@ function storeFile(address: string): Check[] {
   return [
     {
       name: 'Store',
-      ok: damage.length === 0,
+      state: damage.length === 0 ? 'ok' : 'broken',
       text: [text, ...damage].join('; '),
       advice: damage.length === 0 ? null : DAMAGED,
     },
     {
       name: 'Permissions',
-      ok: (mode & 0o077) === 0 && open === 0,
+      state: (mode & 0o077) === 0 && open === 0 ? 'ok' : 'broken',
       text: `folder ${octal(statSync(folder).mode)}, file ${octal(mode)}`,
       advice: `other users of this machine can read what agents ask and you answer; run: chmod 700 '${folder}' && chmod 600 '${address}'`,
     },
@@ -79,16 +84,21 @@ function octal(mode: number): string {
 async function desktop(env: Environment): Promise<Check> {
   const name = 'Notifications';
   if (platform.popups !== 'session-bus')
-    return { name, ok: true, text: "shown by the system's notification centre", advice: null };
+    return { name, state: 'ok', text: "shown by the system's notification centre", advice: null };
   const bus = sessionBus(env);
   if (bus === null) {
     const shows = env['DISPLAY'] ?? env['WAYLAND_DISPLAY'] ?? '';
     // On a machine without a desktop, or over ssh, there is nothing to fix.
     if (shows === '')
-      return { name, ok: true, text: 'no desktop here: questions wait in Emacs and the shell', advice: null };
+      return {
+        name,
+        state: 'ok',
+        text: 'no desktop here: questions wait in Emacs and the shell',
+        advice: null,
+      };
     return {
       name,
-      ok: false,
+      state: 'broken',
       text: `no session bus on ${shows}`,
       advice: 'popups need one: start the desktop with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS',
     };
@@ -97,9 +107,9 @@ async function desktop(env: Environment): Promise<Check> {
   if (can === null)
     return {
       name,
-      ok: false,
+      state: 'broken',
       text: `no notification server answers on ${bus}`,
       advice: 'start one, for example: dunst',
     };
-  return { name, ok: true, text: can.has('actions') ? 'with buttons' : 'without buttons', advice: null };
+  return { name, state: 'ok', text: can.has('actions') ? 'with buttons' : 'without buttons', advice: null };
 }

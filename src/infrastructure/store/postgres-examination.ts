@@ -32,7 +32,7 @@ async function server(place: PostgresAddress): Promise<Check> {
     const trip = trips.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
     return {
       name: 'Store',
-      ok: version >= OLDEST && trip < FAR_MS,
+      state: version >= OLDEST && trip < FAR_MS ? 'ok' : 'broken',
       text: `PostgreSQL ${version} at ${place.where}, ${trip.toFixed(1)} ms a round trip`,
       advice:
         version < OLDEST
@@ -55,7 +55,7 @@ async function doorbell(place: PostgresAddress): Promise<Check> {
     const works = await arrival;
     return {
       name: 'Doorbell',
-      ok: works,
+      state: works ? 'ok' : 'broken',
       text: works
         ? `LISTEN works, ${(performance.now() - started).toFixed(0)} ms with connecting`
         : 'LISTEN receives no notification',
