@@ -89,7 +89,7 @@
 ;; The countdown replaces only its own line in the echo area.
 
 (defvar-local hive-amend-key "\\[hive-undo]"
-  "The key that takes an answer back in this buffer, for `substitute-command-keys'.")
+  "The key that takes an answer back in this buffer, for `hive-with-keys'.")
 
 (defvar hive-amend--timer nil "The timer of the countdown, or nil.")
 (defvar hive-amend--said nil "The line of the countdown as it was shown last.")
@@ -99,7 +99,7 @@
   (when hive-amend--timer (cancel-timer hive-amend--timer))
   (setq hive-amend--timer nil)
   (let ((text (with-current-buffer (window-buffer)
-                (hive-amend-delayed-text (substitute-command-keys hive-amend-key)))))
+                (hive-amend-delayed-text (hive-with-keys hive-amend-key)))))
     (when (and text (or (not again) (equal (current-message) hive-amend--said)))
       (setq hive-amend--said text)
       (let ((message-log-max (and (not again) message-log-max)))

@@ -47,8 +47,8 @@
   (defconst hive-menu--rows
     ;; Two rows, since one row would be wider than a terminal.
     '(((menu-answer
-        ("r" menu-respond hive-respond)
         ("n" menu-next hive-next)
+        ("r" menu-respond hive-respond)
         ("l" menu-list hive-list)
         ("a" menu-amend hive-amend)
         ("u" menu-undo hive-undo))
@@ -66,7 +66,7 @@
         ("i" menu-interrupt hive-interrupt)
         ("I" menu-interrupt-all hive-interrupt-all))
        (menu-notifications
-        ("q" menu-do-not-disturb hive-do-not-disturb)
+        ("z" menu-do-not-disturb hive-do-not-disturb)
         ("p" menu-preferences hive-attention))
        (menu-hive
         ("d" menu-doctor hive-doctor)
@@ -146,8 +146,7 @@ its label.  Titles and labels are names in `hive-messages'."))
        (menu-page
         (">" menu-list-next-page hive-list-next-page)
         ("<" menu-list-previous-page hive-list-previous-page)
-        ("g" menu-list-refresh hive-list-refresh)
-        ("q" menu-list-quit hive-list-quit))))
+        ("g" menu-list-refresh hive-list-refresh))))
     "The rows of the menu of the list, as in `hive-menu--rows'.")
 
   (defconst hive-menu--prompt-rows
@@ -180,13 +179,15 @@ its label.  Titles and labels are names in `hive-messages'."))
 
 (defmacro hive-menu--define (name docstring rows &optional title)
   "Define NAME, a transient prefix with DOCSTRING, from ROWS.
-TITLE is a function that returns the title."
+TITLE is a function that returns the title.  In each menu q quits it."
   (cl-flet ((group (group)
               (vconcat (list (hive-words (car group)))
                        (mapcar (pcase-lambda (`(,key ,label ,command))
                                  (list key (hive-words label) command))
                                (cdr group)))))
-    (let ((rows (mapcar (lambda (row) (mapcar #'group row)) rows)))
+    (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) rows))
+           (last (last (car (last rows)))))
+      (setcar last (vconcat (car last) `(("q" ,(hive-words 'menu-quit) transient-quit-one))))
       `(transient-define-prefix ,name ()
          ,docstring
          ,@(if title

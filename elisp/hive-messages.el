@@ -218,7 +218,7 @@ Its agents ask as token:%s.  To take the token away:
       (menu-list-next-page . "next page")
       (menu-list-previous-page . "previous page")
       (menu-list-refresh . "refresh")
-      (menu-list-quit . "quit, remove filters")
+      (menu-quit . "quit this menu")
 
       ;; Lists and their columns
       (column-agent . "Agent")
@@ -368,6 +368,7 @@ Its agents ask as token:%s.  To take the token away:
       (next-options-only . "This question accepts only its options")
       (next-stray . "%s does nothing here; q quits")
       (next-confirm . "\nRET or y gives this answer   n goes back")
+      (next-linger . ", q ends the waiting")
       (next-macro . "A keyboard macro cannot answer questions, because nobody would have read them")
       (next-done . "%d answered; no other questions")
       (next-none . "No other questions are pending")
@@ -941,6 +942,15 @@ see `hive-announce'."
   "Signal a `user-error' with the sentence KEY, filled in with ARGS."
   (declare (compiler-macro hive-messages-check))
   (user-error "%s" (apply #'hive-words key args)))
+
+(defun hive-with-keys (text)
+  "Return TEXT with the keys of commands, like `substitute-command-keys'.
+If a prefix key of the human leads to `hive-prefix-map', its keys are
+found before it was used for the first time, too."
+  (let ((map (symbol-function 'hive-prefix-map)))
+    (when (and (autoloadp map) (where-is-internal 'hive-prefix-map nil t))
+      (autoload-do-load map 'hive-prefix-map)))
+  (substitute-command-keys text))
 
 (defun hive-count (number noun &optional nouns)
   "Return NUMBER and NOUN, or unless NUMBER is 1, NOUNS.

@@ -27,8 +27,8 @@
 ;; answer when it suits you:
 ;;
 ;;   M-x hive-mode      start Hive; the mode line counts pending questions
-;;   M-x hive-respond   answer a question in the minibuffer
 ;;   M-x hive-next      answer the questions one by one, with single keys
+;;   M-x hive-respond   answer a question in the minibuffer
 ;;   M-x hive-list      list all questions
 ;;   M-x hive-shared    open the buffer in which agents and you talk
 ;;   M-x hive-sessions  list the agents
@@ -168,7 +168,7 @@ The desk that has the focus shows desktop notifications first."
 (define-minor-mode hive-mode
   "Answer your coding agents from Emacs.
 While this global mode is on, Emacs runs the Hive sidecar, the mode
-line counts the pending questions, and \\[hive-respond] answers
+line counts the pending questions, and \\[hive-next] answers
 them.  Whatever arrives, your keys, point and windows stay yours."
   :global t
   :group 'hive

@@ -11,7 +11,7 @@
 ;; option; one key answers it.  Then comes the next question, until none is
 ;; left or you quit.  Questions that are alike are shown together, and one key
 ;; answers all of them.  A key that was pressed before its question was on the
-;; screen is ignored, and a permission is confirmed.
+;; screen is ignored.  What allows something can be taken back for a moment.
 
 ;;; Code:
 
@@ -43,19 +43,31 @@
 
 (defvar hive-next--raw nil "The events of the last key, as the terminal sent them.")
 
-(defun hive-keys-read (text new &optional harmless)
+(defun hive-keys-read (text new &optional harmless below)
   "Show TEXT in the echo area and return the next key.
 If TEXT is NEW to the human, keys count only after a moment in which
 it was shown and no key was pressed.  A key of the list HARMLESS,
-which decides nothing, counts at once, unless one was ignored before."
-  (let ((resize-mini-windows t)
-        (max-mini-window-height 0.75)
-        (message-truncate-lines nil)
-        (message-log-max nil))
-    (when (and new (hive-next--dropped-p text harmless))
+which decides nothing, counts at once, unless one was ignored before.
+BELOW is a function that returns what is shown below TEXT; it is called
+again every second."
+  (let* ((resize-mini-windows t)
+         (max-mini-window-height 0.75)
+         (message-truncate-lines nil)
+         (message-log-max nil)
+         (below (or below (lambda () "")))
+         (shown nil)
+         (show (lambda ()
+                 (let ((now (concat text (funcall below))))
+                   (unless (equal-including-properties now shown)
+                     (setq shown now)
+                     (message "%s" now)))))
+         (timer nil))
+    (when (and new (hive-next--dropped-p (concat text (funcall below)) harmless))
       (setq text (concat text (propertize (hive-words 'next-dropped)
                                           'face 'hive-shadow))))
-    (let ((key (read-key text)))
+    (setq shown (concat text (funcall below))
+          timer (hive-every 1 (lambda () (hive-rpc-guarded show))))
+    (let ((key (unwind-protect (read-key shown) (cancel-timer timer))))
       (setq hive-next--raw (this-single-command-raw-keys))
       (hive-next--whole key hive-next--raw))))
 
@@ -286,11 +298,10 @@ the questions to which they did it."
     (unwind-protect
         (while (not done)
           (let* ((text (hive-next--text shown chosen (+ left (- (length batch) (length shown)))))
-                 (text (concat (if (and (cdr batch) (null (cdr shown)))
-                                   (hive-next--add-key text (hive-words 'key-all (length batch)))
-                                 text)
-                               (hive-next--delayed)))
-                 (key (prog1 (hive-keys-read text new hive-next--skip)
+                 (text (if (and (cdr batch) (null (cdr shown)))
+                           (hive-next--add-key text (hive-words 'key-all (length batch)))
+                         text))
+                 (key (prog1 (hive-keys-read text new hive-next--skip #'hive-next--delayed)
                         (when (get-text-property 0 'hive-whole text)
                           (mapc #'hive-display-whole shown))))
                  (option (cdr (assq key choices)))
@@ -397,15 +408,37 @@ Return a cons of undone and the questions that are pending again, or nil."
 
 (defun hive-next--linger (text)
   "Show TEXT, and while an answer is delayed, take it back if u is pressed.
-Any other key does what it usually does.  Return as `hive-next--undo'."
+q ends the waiting.  Another key that types something does nothing: it
+was meant for the question before, and must not be typed into the
+buffer of the human.  Any other key ends the waiting and does what it
+usually does.  Return as `hive-next--undo'."
   (let ((key nil))
     (while (and (null key) (hive-amend-delayed))
-      (let ((message-log-max nil)) (message "%s" (concat text (hive-next--delayed))))
-      (setq key (read-event nil nil 1)))
-    (cond ((eq key ?u) (hive-next--undo))
-          (t (message "%s" text)
-             (when key (push key unread-command-events))
-             nil))))
+      (let ((message-log-max nil))
+        (message "%s" (concat text (hive-next--delayed)
+                              (propertize (hive-words 'next-linger) 'face 'hive-shadow))))
+      (setq key (hive-next--read-event 1))
+      (when (and (hive-next--typed-p key) (not (memq key '(?u ?q)))) (setq key nil)))
+    (if (eq key ?u)
+        (hive-next--undo)
+      (message "%s" text)
+      (unless (memq key '(nil ?q ?\e ?\C-g escape)) (hive-keys-give-back key))
+      nil)))
+
+(defun hive-next--read-event (seconds)
+  "Return the key that is pressed within SECONDS, or nil.
+Like `read-key', it knows the keys that a terminal sends as sequences."
+  (let ((event (read-event nil nil seconds)))
+    (when event
+      (push event unread-command-events)
+      (let ((key (read-key)))
+        (setq hive-next--raw (this-single-command-raw-keys))
+        (hive-next--whole key hive-next--raw)))))
+
+(defun hive-next--typed-p (key)
+  "Return non-nil if KEY types something: a character, RET, TAB or DEL."
+  (or (and (characterp key) (>= key ?\s))
+      (memq key '(?\r ?\n return ?\t tab backspace ?\S-\s))))
 
 (defun hive-next--unread-p (batch answer)
   "Return non-nil if ANSWER could permit what was not displayed of BATCH."
@@ -436,13 +469,14 @@ lacks, or would insert itself."
       (progn (hive-keys-give-back key) 'leave)
     (hive-next--say (hive-words 'next-stray (key-description (vector key))))))
 
-(defun hive-next--confirm (batch decision description)
-  "Let the human confirm DECISION about BATCH, and return answered.
+(defun hive-next--confirm (batch answer description)
+  "Let the human confirm ANSWER to BATCH if need be, and return answered.
 DESCRIPTION is that of its option, or nil.  Return leave if they press
 a key that leaves, and nil if they go back."
-  (if (not (cl-some (lambda (prompt) (hive-permission-confirmed-p prompt decision)) batch))
+  (if (not (cl-some (lambda (prompt) (hive-respond-confirmed-p prompt answer)) batch))
       'answered
-    (let ((key (hive-keys-read (hive-next--confirm-text batch decision description) t)))
+    (let ((key (hive-keys-read (hive-next--confirm-text batch (plist-get answer :decision) description)
+                               t)))
       (cond ((memq key '(?y ?\r ?\n return)) 'answered)
             ((memq key '(?n ?q ?\e ?\C-g escape)) nil)
             (t (hive-next--stray key))))))
@@ -478,12 +512,15 @@ DESCRIPTION is that of its option, or nil."
 
 (defun hive-next--send (batch labels &optional words)
   "Answer BATCH with the options LABELS and WORDS, after confirmation if needed."
-  (let* ((decision (string-join labels ", "))
-         (done (hive-next--confirm batch decision
-                                   (or words (hive-next--description (car batch) labels)))))
-    (when (eq done 'answered)
-      (hive-next--give batch (append (list :decision decision :selected (vconcat labels))
-                                     (and words (list :comment words)))))
+  (hive-next--send-answer batch
+                          (append (list :decision (string-join labels ", ") :selected (vconcat labels))
+                                  (and words (list :comment words)))
+                          (or words (hive-next--description (car batch) labels))))
+
+(defun hive-next--send-answer (batch answer &optional description)
+  "Answer BATCH with ANSWER, after confirmation with DESCRIPTION if needed."
+  (let ((done (hive-next--confirm batch answer description)))
+    (when (eq done 'answered) (hive-next--give batch answer))
     done))
 
 (defun hive-next--send-template (batch text chosen)
@@ -492,9 +529,7 @@ DESCRIPTION is that of its option, or nil."
     (cond (chosen (hive-next--send batch chosen text))
           ((plist-get answer :selected)
            (hive-next--send batch (append (plist-get answer :selected) nil) (plist-get answer :comment)))
-          (t (let ((done (hive-next--confirm batch text nil)))
-               (when (eq done 'answered) (hive-next--give batch answer))
-               done)))))
+          (t (hive-next--send-answer batch answer)))))
 
 (defun hive-next--own-words (batch)
   "Answer BATCH with text that the human types; blank text skips it."
@@ -542,10 +577,11 @@ them, and all of them again.
 
 A key counts only after its question has been shown for a moment; keys
 typed earlier are ignored, except TAB: to skip several questions, press
-it as fast as you like.  What may grant a permission is confirmed
-with RET or y.  If a permission does not fit here in full, a key that
-may grant it opens its buffer instead.  Any other key quits, and does
-what it usually does."
+it as fast as you like.  What may grant a permission is delayed for
+`hive-undo-seconds', or if that is 0, confirmed with RET or y.  If a
+permission does not fit here in full, a key that may grant it opens its
+buffer instead, until SPC has shown all of it.  Any other key quits,
+and does what it usually does."
   (interactive)
   (when executing-kbd-macro
     (hive-fail 'next-macro))

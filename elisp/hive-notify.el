@@ -142,7 +142,7 @@ Leave out those that are already settled or answered."
       (hive-words 'asks (hive-text-agent first 40)
                   (hive-text-line (plist-get first :question) (max 20 (- (frame-width) 50)))
                   (if (> others 0) (hive-words 'and-more others) "")
-                  (substitute-command-keys "  \\[hive-respond]")))))
+                  (hive-with-keys "  \\[hive-next]")))))
 
 (defun hive-notify--sidecar ()
   "Report a sidecar that cannot be started."

@@ -549,13 +549,14 @@ It is written only when you say so."
   "Answer the question of this buffer with the option LABEL and WORDS."
   (unless (hive-prompt-unanswered-p hive-prompt--prompt)
     (hive-fail 'prompt-closed))
-  (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
-             (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))
-    (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
-  ;; With the claim it is known that the notes shown here were read.
-  (hive-respond-claim hive-prompt--prompt)
-  (hive-respond-send hive-prompt--prompt (append (list :decision label :selected (vector label))
-                                                 (and words (list :comment words)))))
+  (let ((answer (append (list :decision label :selected (vector label))
+                        (and words (list :comment words)))))
+    (when (and (hive-respond-confirmed-p hive-prompt--prompt answer)
+               (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))
+      (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
+    ;; With the claim it is known that the notes shown here were read.
+    (hive-respond-claim hive-prompt--prompt)
+    (hive-respond-send hive-prompt--prompt answer)))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'desk/open_prompt)) params)
   "Show the question in PARAMS, whose popup the human clicked."

@@ -28,11 +28,11 @@
 
 (declare-function hive-batch-insert "hive-batch")
 (declare-function hive-prompt-show "hive-prompt")
+(declare-function hive-respond-undo-delay "hive-respond")
 
 ;; The answer to a permission makes an agent act.  So a permission is labelled
 ;; wherever it is answered.  An answer that may allow something is taken only
-;; once all of the permission's text was displayed, and confirmed if a single
-;; key gives it.
+;; once all of the permission's text was displayed.
 
 (defconst hive-read--lines 5
   "How many lines of a permission are shown where not all of them fit.")
@@ -72,17 +72,6 @@ Then show PROMPT in a buffer, where its whole text can be read."
              (not (hive-display-digest prompt)))
     (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
     (hive-fail 'permission-unread)))
-
-(defun hive-permission-confirmed-p (prompt decision)
-  "Return non-nil if DECISION must be confirmed as the answer to PROMPT.
-Signal a `user-error' if it may allow what was not displayed in full."
-  (when (and (hive-permission-p prompt) (not (hive-permission-refuses-p prompt decision)))
-    (let ((labels (mapcar (lambda (option) (plist-get option :label))
-                          (append (plist-get prompt :options) nil))))
-      (hive-permission-demand prompt (list :decision decision
-                                           :selected (and (member decision labels)
-                                                          (list decision)))))
-    t))
 
 (defun hive-read-notes (prompt)
   "Return what the agent has added to PROMPT since, a list of texts."
@@ -539,10 +528,11 @@ Half an option counts only if the human confirms it."
 
 (defun hive-read--with-words (prompt text)
   "Return the answer to PROMPT that TEXT means, or nil to edit TEXT.
-If it may permit something, ask whether it is meant so."
+If it may permit something at once, ask whether it is meant so."
   (let ((answer (hive-read-understood prompt text)))
     (and (or (not (plist-get answer :comment))
              (not (hive-permission-allows-p prompt answer))
+             (hive-respond-undo-delay prompt answer)
              (y-or-n-p (hive-words 'permission-words? (hive-text-line (plist-get answer :decision) 40)
                                    (hive-text-line (plist-get answer :comment) 80))))
          answer)))

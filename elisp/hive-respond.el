@@ -82,13 +82,17 @@ ANSWER is a plist of :decision, :selected and :comment.  Signal a
        :response_id ,(hive-rpc-new-id)
        ,@(when store (list :store_id store)))))
 
+;; One of two things guards against a key pressed by mistake, never both: the
+;; answer is delayed, or it is confirmed.
+
 (defcustom hive-undo-seconds 3
   "For how many seconds an answer can be taken back before it is sent.
 A number is for what allows something to an agent; other answers are
 then sent at once.  An alist has the seconds for what allows, for what
-refuses a permission, and for the answers to questions.  0 sends at
-once.  The agent notices nothing of an answer that is taken back with
-\\[hive-undo]."
+refuses a permission, and for the answers to questions.  With 0, what
+allows something is sent at once, but a single key does not suffice: Emacs
+asks first.  The agent notices nothing of an answer that is taken back
+with \\[hive-undo]."
   :type '(choice (number :tag "Seconds for what allows something")
                  (alist :key-type (choice (const allow) (const refuse) (const answer))
                         :value-type number))
@@ -113,6 +117,17 @@ sent before the question expires."
          (hive-prompt-pending-p prompt)
          (not (hive-human-claimer (or (hive-model-prompt (plist-get prompt :ask_id)) prompt)))
          seconds)))
+
+(defun hive-respond-confirmed-p (prompt answer)
+  "Return non-nil if ANSWER to PROMPT must be confirmed before it is given.
+It is if it may allow something and is not delayed.  Signal a
+`user-error' if it may allow what was not displayed in full."
+  (let ((labels (append (plist-get answer :selected) nil)))
+    (when (and (hive-permission-p prompt)
+               (not (and labels
+                         (cl-every (lambda (label) (hive-permission-refuses-p prompt label)) labels))))
+      (hive-permission-demand prompt answer)
+      (not (hive-respond-undo-delay prompt answer)))))
 
 (defvar hive-respond-delayed-hook nil "Run when an answer was given that is delayed before it is sent.")
 

@@ -89,25 +89,24 @@
                                  (hive-docs-test-first-recipe "docs/emacs.md" "^```elisp\n" "^```$"))))))
 
 (ert-deftest hive-docs-use-package-starts-hive-and-has-its-keys ()
-  "If it were deferred, it would not start; `:bind-keymap' needs the variable."
+  "If it were deferred, it would not start."
   (let* ((recipe (car (hive-docs-test-first-recipe "docs/emacs.md"
                                                    "^The same with `use-package`\\(?:.*\n\\)+?```elisp\n"
                                                    "^```$")))
          (arguments (cddr recipe))
-         (key (cadr (memq :bind-keymap arguments)))
          (config (cdr (memq :config arguments))))
     (should (equal '(use-package hive-mode) (list (car recipe) (cadr recipe))))
     (should (eq t (cadr (memq :demand arguments))))
     (should (equal '(hive-mode 1) (car (last config))))
-    ;; In a new Emacs: what use-package checks when the prefix key is pressed.
+    ;; In a new Emacs, what is announced names the key before it was pressed for the first time.
     (with-temp-buffer
       (should (equal 0 (call-process
                         (expand-file-name invocation-name invocation-directory) nil t nil
                         "-Q" "--batch" "-L" (expand-file-name "../../elisp" hive-test-directory)
-                        "--eval" (format "(progn (require '%s) %s (unless (and (boundp '%s) (keymapp %s)) (kill-emacs 1)))"
+                        "--eval" (format "(progn (require '%s) %s (princ (hive-with-keys \"\\\\[hive-next]\")))"
                                          (cadr recipe)
-                                         (mapconcat (lambda (form) (format "%S" form)) (butlast config) " ")
-                                         (cdr key) (cdr key))))))))
+                                         (mapconcat (lambda (form) (format "%S" form)) (butlast config) " ")))))
+      (should (equal "C-c h n" (buffer-string))))))
 
 (ert-deftest hive-docs-name-no-function-newer-than-the-oldest-emacs ()
   (dolist (file (cons (hive-docs-test-root "README.md")
@@ -128,6 +127,14 @@
                                        (hive-shared-mode . hive-shared-narrow)))
     (ert-info ((symbol-name mode))
       (should (string-match-p (format "\t%s$" command) (documentation mode))))))
+
+(ert-deftest hive-q-quits-each-menu ()
+  (require 'hive-menu)
+  (should-not (eq 'hive-do-not-disturb (lookup-key hive-prefix-map "q")))
+  (dolist (menu '(hive hive-list-menu hive-prompt-menu))
+    (ert-info ((symbol-name menu))
+      (should (eq 'transient-quit-one
+                  (plist-get (nth 2 (transient-get-suffix menu "q")) :command))))))
 
 (ert-deftest hive-every-command-of-the-menu-exists ()
   (require 'hive-menu)

@@ -51,7 +51,7 @@
   (hive-prompt-test-shown
       (hive-test-prompt :kind "permission" :digest "d" :options [(:label "Allow") (:label "Deny" :refuses t)])
       nil
-    (let (asked sent)
+    (let ((hive-undo-seconds 0) asked sent)
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (text) (push text asked) nil))
                 ((symbol-function 'hive-prompt-unanswered-p) #'always)
                 ((symbol-function 'hive-respond-send)
@@ -64,6 +64,11 @@
         (should (string-match-p "PERMISSION" (car asked)))
         (hive-prompt--send-label "Deny")
         (should (equal '("Deny") sent))
+        (should (equal 1 (length asked)))
+        ;; What can be taken back for a moment is not confirmed as well.
+        (setq hive-undo-seconds 3)
+        (hive-prompt--send-label "Allow")
+        (should (equal '("Allow" "Deny") sent))
         (should (equal 1 (length asked)))))))
 
 ;;;; Its buffer, and what moves from it

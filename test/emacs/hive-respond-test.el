@@ -343,11 +343,16 @@
 (ert-deftest hive-respond-words-after-an-option-that-allows-are-confirmed ()
   (let ((prompt (hive-test-prompt :kind "permission" :dialog t
                                   :options [(:label "Allow") (:label "Deny" :refuses t)]))
-        (inputs (list "Allow, but carefully" "Deny, use make")) (asked nil))
+        (inputs (list "Allow, but carefully" "Deny, use make")) (asked nil) (hive-undo-seconds 0))
     (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (pop inputs)))
               ((symbol-function 'y-or-n-p) (lambda (question) (push question asked) nil)))
       (should (equal '(:decision "Deny" :selected ["Deny"] :comment "use make") (hive-read--option prompt))))
-    (should (equal '("Answer \"Allow\" with the comment \"but carefully\"? ") asked))))
+    (should (equal '("Answer \"Allow\" with the comment \"but carefully\"? ") asked))
+    ;; Not if it can be taken back.
+    (setq inputs (list "Allow, but carefully") hive-undo-seconds 3)
+    (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (pop inputs)))
+              ((symbol-function 'y-or-n-p) (lambda (_) (ert-fail "asked"))))
+      (should (equal "but carefully" (plist-get (hive-read--option prompt) :comment))))))
 
 (ert-deftest hive-template-with-an-option-is-offered-where-the-question-has-it ()
   (let ((hive-reply-templates '(("question" nil "Look at the tests." ("yes" "but keep it small.") ("Never" "ever.")))))
