@@ -211,19 +211,23 @@ export async function isCarried(
  */
 const MOST_CHARACTERS = 8_000;
 
-/**
- * Hands over a session's settled and uncollected prompts, except those that another carrier may still prove read. Used
- * where a hook prints: as context, or in the reason for holding a Stop.
- */
-export async function handUncollected(context: HookContext): Promise<Delivered[]> {
-  const { tx, session, store } = context;
-  const delivered: Delivered[] = [];
+/** A session's settled and uncollected prompts, except those that another carrier may still prove read. */
+export async function undelivered(context: HookContext): Promise<Prompt[]> {
+  const { tx, session } = context;
   const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
   const held = uncollected.length === 0 ? NONE : await askIdsOfRun(context);
+  const found: Prompt[] = [];
+  for (const prompt of uncollected)
+    if (!held.has(prompt.ask_id) && !(await isCarried(context, prompt))) found.push(prompt);
+  return found;
+}
+
+/** Hands them over, as far as one context can contain them. */
+async function handUndelivered(context: HookContext): Promise<Delivered[]> {
+  const { tx, session, store } = context;
+  const delivered: Delivered[] = [];
   let characters = 0;
-  for (const prompt of uncollected) {
-    if (held.has(prompt.ask_id)) continue;
-    if (await isCarried(context, prompt)) continue;
+  for (const prompt of await undelivered(context)) {
     characters += describeSettlement(prompt, prompt.handed_at !== null).length;
     if (delivered.length > 0 && characters > MOST_CHARACTERS) break;
     const { prompt: handed, repeated } = await handPrompt(tx, prompt, hookCarrier(session.session_id));
@@ -257,7 +261,7 @@ export const deliverAnswers: HookHandler = async (hook) => {
   const { event, verdict } = hook;
   if (event.name === 'PostToolUse') await collectReturned(hook);
   if (!acceptsContext(event) || isRefused(verdict) || isWake(event)) return null;
-  const delivered = await handUncollected(hook);
+  const delivered = await handUndelivered(hook);
   if (delivered.length === 0) return null;
   const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
   return { context, carries: true };

@@ -336,25 +336,28 @@ export async function appendOutreach(
   });
 }
 
-/** Notifies the human once that an agent ended without reporting its output. */
-export async function giveUpReports(
+/** What an agent leaves undone that stops or ends, and what its human reads about it. */
+interface GivenUp {
+  how: 'stopped' | 'ended';
+  /** Output that nobody reports any more. */
+  unreported: readonly Outreach[];
+  text: string;
+}
+
+/** Lets an agent go with something undone, and notifies its human. */
+export async function giveUp(
   tx: WriteTx,
   session: Session,
-  unreported: readonly Outreach[],
-  how: 'stopped' | 'ended',
+  { how, unreported, text }: GivenUp,
 ): Promise<void> {
   for (const item of unreported) await tx.outreach.update({ ...item, let_go_at: tx.now });
   const outreach_ids = unreported.map(({ outreach_id }) => outreach_id);
-  await giveNotice(tx, {
-    severity: 'warning',
-    session_id: session.session_id,
-    text: unreportedNotice(session, unreported, how),
-    data: { guard: 'stop', outreach_ids },
-  });
+  const { session_id } = session;
+  await giveNotice(tx, { severity: 'warning', session_id, text, data: { guard: 'stop', outreach_ids } });
   await tx.events.append({
     type: 'stop/let_go',
-    session_id: session.session_id,
-    subject: session.session_id,
+    session_id,
+    subject: session_id,
     data: { how, outreach_ids },
   });
 }
@@ -366,7 +369,11 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
   if (unreported.length === 0) return;
   const settings = await settingsOf(tx, session);
   if (owesReport(session.source, settings, unreported, { reported_in_turn: false }))
-    await giveUpReports(tx, session, unreported, 'ended');
+    await giveUp(tx, session, {
+      how: 'ended',
+      unreported,
+      text: unreportedNotice(session, unreported, 'ended'),
+    });
 }
 
 // ---- Whether anybody can see it ----

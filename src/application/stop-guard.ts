@@ -5,7 +5,7 @@
 import type { HookWait, Verdict } from '../domain/hooks.ts';
 import { describeMentions } from '../domain/mention-gate.ts';
 import type { Outreach, OutreachSettings } from '../domain/outreach.ts';
-import { describeSettlement, OPEN_LIMIT } from '../domain/prompts.ts';
+import { OPEN_LIMIT } from '../domain/prompts.ts';
 import {
   answersReason,
   decideStop,
@@ -17,12 +17,15 @@ import {
   owesReport,
   reportReason,
   type StopGuardRecord,
+  unfetchedNotice,
+  unprocessedNotice,
+  unreportedNotice,
 } from '../domain/stop-guard.ts';
 import type { Turn } from '../domain/turns.ts';
-import { handUncollected, hookCarrier } from './delivery.ts';
+import { hookCarrier, undelivered } from './delivery.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { deliverMentions } from './mentions.ts';
-import { giveUpReports, settingsOf } from './outreach.ts';
+import { giveUp, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
 
 /** Blocks a Stop while the session still has something to do. */
@@ -48,7 +51,7 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
   );
   const unreported = await tx.outreach.unreported(session_id);
   const owed = [
-    ...(await owedAnswers(hook, settings, record)),
+    ...(await owedAnswers(hook, settings)),
     ...(await owedMentions(hook, settings, record)),
     ...(await owedReport(hook, settings, record, unreported, turn)),
   ];
@@ -59,27 +62,27 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
       const holds = owed.map(({ hold }) => hold);
       const data = { holds, blocks: decision.record.blocks, stop_hook_active: event.stop_hook_active };
       await tx.events.append({ type: 'stop/held', session_id, subject: session_id, data });
-      return { block: decision.reason, carries: holds.includes('answers') };
+      return { block: decision.reason };
     }
     case 'let_go':
-      await giveUpReports(tx, session, unreported, 'stopped');
+      await giveUp(tx, session, {
+        how: 'stopped',
+        unreported: owed.some(({ hold }) => hold === 'report') ? unreported : [],
+        text: owed.map(({ undone }) => undone).join(' '),
+      });
       return null;
     default:
       return waitForHuman(hook, record);
   }
 }
 
-/** Answers are handed over with the reason, and only if the reason is actually printed. */
-async function owedAnswers(
-  hook: HookContext,
-  settings: OutreachSettings,
-  record: StopGuardRecord,
-): Promise<Owed[]> {
-  if (!settings.hold_for_answers || !mayHold(record)) return [];
-  const delivered = await handUncollected(hook);
-  if (delivered.length === 0) return [];
-  const texts = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
-  return [{ hold: 'answers', text: answersReason(texts) }];
+/** Nothing is handed over here: the answers come with the call that the reason names. */
+async function owedAnswers(hook: HookContext, settings: OutreachSettings): Promise<Owed[]> {
+  if (!settings.hold_for_answers) return [];
+  const settled = await undelivered(hook);
+  if (settled.length === 0) return [];
+  const ask_ids = settled.map(({ ask_id }) => ask_id);
+  return [{ hold: 'answers', text: answersReason(settled), undone: unfetchedNotice(hook.session, ask_ids) }];
 }
 
 async function owedMentions(
@@ -87,16 +90,18 @@ async function owedMentions(
   settings: OutreachSettings,
   record: StopGuardRecord,
 ): Promise<Owed[]> {
-  if (!settings.hold_for_mentions || session.gate === 'off' || !mayHold(record)) return [];
+  if (!settings.hold_for_mentions || session.gate === 'off') return [];
   const unprocessed = await tx.mentions.unprocessedOf(session.session_id);
   const urgent = unprocessed.filter(
     ({ priority, gates, expires_at }) =>
       priority === 'urgent' && gates && (expires_at === null || expires_at > tx.now),
   );
   if (urgent.length === 0) return [];
-  await deliverMentions(tx, urgent, hookCarrier(session.session_id));
+  // Otherwise the reason is not printed.
+  if (mayHold(record)) await deliverMentions(tx, urgent, hookCarrier(session.session_id));
   const mention_ids = urgent.map(({ mention_id }) => mention_id);
-  return [{ hold: 'mentions', text: mentionsReason(describeMentions(urgent, urgent.length), mention_ids) }];
+  const text = mentionsReason(describeMentions(urgent, urgent.length), mention_ids);
+  return [{ hold: 'mentions', text, undone: unprocessedNotice(session, urgent.length) }];
 }
 
 async function owedReport(
@@ -109,7 +114,13 @@ async function owedReport(
   const since = await chainStart(tx, turn);
   const reported_in_turn = reported_at !== null && (since === null || reported_at >= since);
   return owesReport(session.source, settings, unreported, { reported_in_turn })
-    ? [{ hold: 'report', text: reportReason(unreported) }]
+    ? [
+        {
+          hold: 'report',
+          text: reportReason(unreported),
+          undone: unreportedNotice(session, unreported, 'stopped'),
+        },
+      ]
     : [];
 }
 

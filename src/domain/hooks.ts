@@ -4,7 +4,7 @@
  */
 import type { Mention } from './mentions.ts';
 import type { GateMode, Preferences } from './preferences.ts';
-import { isUncollected, type Prompt } from './prompts.ts';
+import { hasAnswer, isUncollected, type Prompt } from './prompts.ts';
 import type { Source } from './sources.ts';
 
 export type HookClient = 'claude-code' | 'codex';
@@ -78,7 +78,7 @@ export interface Verdict {
   defer: string | null;
   /** The turn ends here; a client that cannot do that reads `deny`. */
   end_turn: string | null;
-  /** Stop, SubagentStop: the agent goes on, and reads this. UserPromptSubmit: the prompt is refused with this. */
+  /** Stop, SubagentStop: the agent goes on, and reads this; never an answer (domain/stop-guard.ts). UserPromptSubmit: the prompt is refused with this. */
   block: string | null;
   /** Stop, SubagentStop: an interrupt waits for this turn to end, so no guard may hold the agent. */
   no_hold: boolean;
@@ -210,8 +210,12 @@ export function newWaker(session_id: string): Waker {
 
 /** Whether an idle agent should be woken for this prompt: it has an answer that was not handed over yet. */
 export function isWorthWaking(prompt: Prompt, { woken_for }: Pick<Waker, 'woken_for'>): boolean {
-  const answered = prompt.status === 'responded' || prompt.late_response !== null;
-  return answered && isUncollected(prompt) && prompt.handed_at === null && !woken_for.includes(prompt.ask_id);
+  return (
+    hasAnswer(prompt) &&
+    isUncollected(prompt) &&
+    prompt.handed_at === null &&
+    !woken_for.includes(prompt.ask_id)
+  );
 }
 
 /** What the person has configured about mentions. */

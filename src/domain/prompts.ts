@@ -462,6 +462,11 @@ function warningBefore(timeout_ms: number | null, now: string): string | null {
 /** Longer answers are cut here; hivemind_poll returns the whole. */
 const SHOWN_ANSWER = 2_000;
 
+/** Whether somebody has answered it, in time or late. */
+export function hasAnswer({ status, late_response }: Pick<Prompt, 'status' | 'late_response'>): boolean {
+  return status === 'responded' || late_response !== null;
+}
+
 /** One settled prompt, as its agent reads it. `repeated`: it was delivered before and nothing proved that it was read. */
 export function describeSettlement(prompt: Prompt, repeated: boolean): string {
   const about = `${prompt.ask_id} (asked ${prompt.created_at}: "${excerpt(prompt.question, 160)}")`;

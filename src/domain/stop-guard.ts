@@ -4,6 +4,7 @@
  * nothing, because another hook may have set it. Pure: no clock, no ids, no I/O.
  */
 import { describeOutreach, type Outreach, type OutreachSettings } from './outreach.ts';
+import { hasAnswer, type Prompt } from './prompts.ts';
 import { labelled, type Source } from './sources.ts';
 
 /** The guard's state for one session. */
@@ -56,6 +57,8 @@ export type Hold = 'answers' | 'mentions' | 'report';
 export interface Owed {
   hold: Hold;
   text: string;
+  /** What the human reads when the agent stops without doing it: a whole sentence. */
+  undone: string;
 }
 
 /** Whether a session must report before it stops; main sessions and forks never must. */
@@ -99,11 +102,17 @@ export function reportReminder(unreported: readonly Outreach[]): string {
   return `You showed your human ${listOutreach(unreported)}. Before you stop, report it to the session that you work for: ${REPORT_CALL}.`;
 }
 
-/** Why a Stop is held for answers; the reason contains them. */
-export function answersReason(settlements: readonly string[]): string {
-  const what =
-    settlements.length === 1 ? 'A question of yours was settled' : 'Questions of yours were settled';
-  return `${what} before you stopped:\n\n${settlements.join('\n\n')}\n\nAct on this, or stop again. You have received it with this message, so no call is needed to clear it.`;
+/**
+ * Why a Stop is held for settled questions. It never contains an answer: a client may mark what a Stop hook says as not the
+ * human's (invariant 18), so the agent fetches it. The person reads this sentence at the terminal of Claude Code.
+ */
+export function answersReason(settled: readonly Prompt[]): string {
+  const one = settled.length === 1;
+  const what = settled.some(hasAnswer)
+    ? `${one ? 'An answer is' : 'Answers are'} waiting`
+    : `${one ? 'A question of yours was' : 'Questions of yours were'} settled without an answer`;
+  const args = one ? `{"ask_id": "${settled[0]?.ask_id}"}` : '{}';
+  return `${what}: call hivemind_poll ${args}. Act on the result, then stop.`;
 }
 
 /** Why a Stop is held for urgent mentions. */
@@ -121,14 +130,39 @@ export function listOutreach(items: readonly Outreach[]): string {
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
 }
 
+/** A session, as a notice names it. */
+interface Named {
+  handle: string;
+  source: Source;
+  project: string;
+}
+
+function named(who: Named): string {
+  return `${labelled(who)} (${who.project})`;
+}
+
+const HELD = ` although it was held ${STOP_BLOCKS} times`;
+
+/** The notice for the human about an agent that stopped without fetching what was settled. */
+export function unfetchedNotice(who: Named, ask_ids: readonly string[]): string {
+  const what = ask_ids.length === 1 ? `what became of ${ask_ids[0]}` : `${ask_ids.length} settled questions`;
+  const it = ask_ids.length === 1 ? 'It comes' : 'They come';
+  return `${named(who)} stopped without fetching ${what}${HELD}. ${it} with its next message.`;
+}
+
+/** The notice for the human about an agent that stopped with urgent mentions. */
+export function unprocessedNotice(who: Named, count: number): string {
+  return `${named(who)} stopped with ${count === 1 ? 'an urgent mention' : `${count} urgent mentions`} unprocessed${HELD}.`;
+}
+
 /** The notice for the human about an agent that stopped or ended without a report. */
 export function unreportedNotice(
-  who: { handle: string; source: Source; project: string },
+  who: Named,
   unreported: readonly Outreach[],
   how: 'stopped' | 'ended',
 ): string {
-  const name = `${labelled(who)} (${who.project})`;
-  const held = how === 'stopped' ? ` although it was held ${STOP_BLOCKS} times` : '';
+  const name = named(who);
+  const held = how === 'stopped' ? HELD : '';
   return unreported.length === 0
     ? `${name} ${how} without the required report${held}.`
     : `${name} ${how} with unreported output${held}: ${listOutreach(unreported)}.`;

@@ -1,4 +1,4 @@
-/** The Stop guard against the real Claude Code: it holds, a report clears it, it ends, and a Stop that waits brings the answer. */
+/** The Stop guard against the real Claude Code: it holds, a report clears it, it ends, and a Stop that waits says where the answer is. */
 import { describe, expect, test } from 'vitest';
 import { HUMAN, noticesOf } from '../support/hive.ts';
 import { eventually, moment } from '../support/wait.ts';
@@ -8,8 +8,8 @@ import { askIdIn, openWorld, openWorldWithDesk } from './support/world.ts';
 
 const PING = { message: 'Deployed.' };
 const REPORT = { message: 'All is up.' };
-/** Claude Code shows the model each reason twice, once of them as this. */
-const FEEDBACK = /Stop hook feedback:\\n(?=You showed your human)/g;
+/** What Claude Code writes before the sentence of a Stop hook, with no word that disowns it. */
+const FEEDBACK = /<system-reminder>\\nStop hook additional context: (?=You showed your human)/g;
 
 describe('Claude Code in the background', () => {
   const done: Reply = { text: 'done' };
@@ -51,20 +51,29 @@ describe('Claude Code in the background', () => {
     ]);
   });
 
-  test('waits with its Stop for the human, and goes on by itself', async () => {
+  test('waits with its Stop for the human, goes on by itself, and gets the answer as the result of a poll', async () => {
     const world = await openWorld();
     const { hive } = world;
-    const model = await startModel((_request, step) =>
-      step === 1 ? { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] } : done,
-    );
+    const model = await startModel(({ messages }, step) => {
+      if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
+      return step === 3 ? { calls: [call('hivemind_poll', { ask_id: askIdIn(messages) })] } : done;
+    });
     const run = runClaude({ ...world, model, env: { HIVE_STOP_WAIT_S: '60' } }, 'go');
     await eventually(() => model.requests.length === 2, 30_000, 'the end of its turn');
     await moment(3_000);
     const ask_id = askIdIn(model.requests[1]?.messages);
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
     await run;
-    expect(model.requests).toHaveLength(3);
-    expect(model.told()).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
-    expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
+    expect(model.requests).toHaveLength(4);
+    const held = JSON.stringify(model.requests[2]?.messages.at(-1)).replaceAll('\\', '');
+    expect(held).toContain(
+      `Stop hook additional context: An answer is waiting: call hivemind_poll {"ask_id": "${ask_id}"}`,
+    );
+    expect(held).not.toContain('blue');
+    expect(model.told().replaceAll('\\', '')).toContain('"decision":"blue"');
+    expect(model.everything()).not.toContain('no message, answer or approval');
+    const { collected_at, carrier } = await hive.prompts.get(ask_id);
+    expect(collected_at).toEqual(expect.any(String));
+    expect(carrier).toMatch(/^mcp:/);
   });
 });

@@ -7,6 +7,7 @@
  * @module-tag hook
  */
 import { describe, expect, test } from 'vitest';
+import { mcpCarrier } from '../../src/application/delivery.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import {
@@ -18,6 +19,7 @@ import {
   watchesBell,
 } from '../support/children.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { heldWith } from '../support/hooks.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
 import { clockPasses, eventually, moment } from '../support/wait.ts';
@@ -60,13 +62,14 @@ describe('HIVE_STOP_WAIT_S', () => {
     await eventually(() => watchesBell(hook.pid, store));
     await clockPasses(2_600);
     await hive.prompts.respond({ ask_id, decision: '8080', actor: HUMAN });
-    const { decision, reason } = JSON.parse(await stop);
-    expect(decision).toBe('block');
-    expect(reason).toContain('8080. By ada via emacs');
+    expect(heldWith(await stop)).toContain(
+      `An answer is waiting: call hivemind_poll {"ask_id": "${ask_id}"}`,
+    );
     expect(await hive.sessions.resolve('session-1')).toMatchObject({ state: 'active' });
     expect((await hive.store.read((tx) => tx.turns.current('session-1')))?.state).toBe('in_progress');
+    await hive.delivery.hand([ask_id], mcpCarrier('c1'));
+    await hive.delivery.collect(mcpCarrier('c1'));
     expect(await fire(store, { ...STOP, stop_hook_active: true }, waiting(20))).toBe('');
-    expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
   test('nobody answers: it lets the session stop silently, and the question stays', async () => {
@@ -102,7 +105,7 @@ describe('HIVE_STOP_WAIT_S', () => {
     const said = outputOf(again);
     await eventually(() => watchesBell(again.pid, store));
     await hive.prompts.respond({ ask_id, decision: '8080', actor: HUMAN });
-    expect(await said).toContain('8080');
+    expect(heldWith(await said)).toContain(ask_id);
   });
 });
 

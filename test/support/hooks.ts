@@ -82,3 +82,10 @@ export function said(
 ): { hookSpecificOutput?: Record<string, string>; [field: string]: unknown } | null {
   return printed === '' ? null : JSON.parse(printed);
 }
+
+/** The sentence that holds a Stop, as each client is told it; null if it is not held. */
+export function heldWith(printed: string): string | null {
+  const output = said(printed);
+  const text = output?.hookSpecificOutput?.['additionalContext'] ?? output?.['reason'];
+  return typeof text === 'string' ? text : null;
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createPing, type Outreach, REPORT_POLICIES, type ReportPolicy } from '../../src/domain/outreach.ts';
+import { createPrompt, expirePrompt, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 import {
   answersReason,
@@ -13,6 +14,7 @@ import {
   STOP_BLOCKS,
   unreportedNotice,
 } from '../../src/domain/stop-guard.ts';
+import { ASKER, answer } from './prompt-arbitraries.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
 const SENDER = {
@@ -25,7 +27,7 @@ const SENDER = {
 };
 const ping = (message = 'look', n = 1): Outreach =>
   createPing({ message }, SENDER, { outreach_id: `ping-${n}`, number: n }, NOW);
-const OWED: Owed[] = [{ hold: 'report', text: 'owed' }];
+const OWED: Owed[] = [{ hold: 'report', text: 'owed', undone: 'It did not report.' }];
 
 describe('who owes a report', () => {
   const owing = (
@@ -100,14 +102,27 @@ describe('each hold says what is owed and the exact call', () => {
     );
   });
 
-  test('answers, which need no call', () => {
-    expect(answersReason(['Answer to ask-1: yes'])).toMatch(/Answer to ask-1: yes[\s\S]*no call is needed/);
+  test('answers, without a word of them', () => {
+    const asked = (ask_id: string): Prompt => createPrompt({ question: 'Which?' }, ASKER, ask_id, NOW);
+    const respond = (prompt: Prompt): Prompt => respondPrompt(prompt, answer({ decision: 'blue' })).prompt;
+    const answered = respond(asked('ask-1'));
+    const late = respond(expirePrompt(asked('ask-2'), NOW));
+    const expired = expirePrompt(asked('ask-3'), NOW);
+    const fetch = 'call hivemind_poll {"ask_id": "ask-1"}. Act on the result, then stop.';
+    expect(answersReason([answered])).toBe(`An answer is waiting: ${fetch}`);
+    expect(answersReason([late])).toContain('An answer is waiting: call hivemind_poll {"ask_id": "ask-2"}');
+    expect(answersReason([expired])).toContain(
+      'settled without an answer: call hivemind_poll {"ask_id": "ask-3"}',
+    );
+    expect(answersReason([answered, expired])).toBe(
+      'Answers are waiting: call hivemind_poll {}. Act on the result, then stop.',
+    );
   });
 
   test('several in one block', () => {
     const both: Owed[] = [
-      { hold: 'answers', text: 'An answer.' },
-      { hold: 'report', text: 'A report.' },
+      { hold: 'answers', text: 'An answer.', undone: '' },
+      { hold: 'report', text: 'A report.', undone: '' },
     ];
     expect(decideStop(both, newStopGuard('s'), NOW)).toMatchObject({ reason: 'An answer.\n\nA report.' });
   });

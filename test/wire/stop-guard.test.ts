@@ -6,9 +6,10 @@
  * @module-tag hook
  */
 import { describe, expect, test } from 'vitest';
+import { mcpCarrier } from '../../src/application/delivery.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
-import { type Client, fire, said } from '../support/hooks.ts';
+import { type Client, fire, heldWith } from '../support/hooks.ts';
 import { CLAUDE, CODEX, HEADLESS, mention, ping, recorded, report } from '../support/outreach.ts';
 
 /** The two clients, as they run in the background, with what they send at the end of a turn. */
@@ -20,6 +21,8 @@ const CLIENTS = [
     env: HEADLESS,
     stop: 'Stop',
     again: 'Stop-active',
+    // Its model reads this without the words that it puts around the reason of a block.
+    held: (text: string) => `{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"${text}"}}`,
   },
   {
     name: 'Codex',
@@ -28,13 +31,14 @@ const CLIENTS = [
     env: { HIVE_SOURCE: 'bg' },
     stop: 'Stop-first',
     again: 'Stop-active',
+    held: (text: string) => `{"decision":"block","reason":"${text}"}`,
   },
 ] as const;
 
 const REASON =
   'You showed your human ping \\"Look\\" and have not reported it, so the session that you report to knows nothing about it. Before you stop, call hivemind_report_updates {\\"message\\": \\"what you found and did, and what is still open\\"}. Then stop.';
 
-describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
+describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) => {
   const as: Client = { client, env };
   const start = async (): Promise<OpenedHive> => {
     const hive = await openTestHive();
@@ -65,7 +69,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
   test('unreported output holds it, with exactly these bytes', async () => {
     const hive = await start();
     await ping(hive, session);
-    expect(await stops(hive)).toBe(`{"decision":"block","reason":"${REASON}"}`);
+    expect(await stops(hive)).toBe(held(REASON));
   });
 
   test('a report clears it; a later ping needs another', async () => {
@@ -75,7 +79,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     await report(hive, session);
     expect(await stops(hive, again)).toBe('');
     await ping(hive, session);
-    expect(await stops(hive, again)).toContain('"decision":"block"');
+    expect(heldWith(await stops(hive, again))).toContain('have not reported it');
   });
 
   test('a model that ignores it fifty times may stop after three holds, and the human is told what was not reported', async () => {
@@ -99,7 +103,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
   test('stop_hook_active of somebody else changes nothing', async () => {
     const hive = await start();
     await ping(hive, session);
-    expect(await stops(hive, again)).toContain('"decision":"block"');
+    expect(heldWith(await stops(hive, again))).toContain('have not reported it');
   });
 
   test.each([
@@ -108,11 +112,11 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     ['blocked', false],
     ['always', true],
     ['on_ping', true],
-  ] as const)('report_policy %s holds unreported output: %s', async (report_policy, held) => {
+  ] as const)('report_policy %s holds unreported output: %s', async (report_policy, holds) => {
     const hive = await start();
     await hive.sessions.configure(session, { report_policy }, HUMAN);
     await ping(hive, session);
-    expect((await stops(hive)) !== '').toBe(held);
+    expect((await stops(hive)) !== '').toBe(holds);
   });
 
   test('always: a session without output owes a report too, and may stop after three holds', async () => {
@@ -141,18 +145,49 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     expect(await fire(hive, recorded(client, stop), off)).toBe('');
   });
 
-  test('an answer that was not collected holds it and comes with the reason; the next event proves it read', async () => {
+  test('an answer holds it, is not in the reason, and is handed over by the poll that the reason names', async () => {
+    const hive = await start();
+    const asker = await hive.sessions.resolve(session);
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
+    const { ask_id } = prompt;
+    await hive.prompts.respond({ ask_id, decision: '8080', actor: HUMAN });
+    const call = `An answer is waiting: call hivemind_poll {"ask_id": "${ask_id}"}. Act on the result, then stop.`;
+    expect(heldWith(await stops(hive))).toBe(call);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ handed_at: null, collected_at: null });
+    // Until then it can still be corrected.
+    await hive.prompts.amend({ ask_id, decision: '8081', actor: HUMAN });
+    expect(heldWith(await stops(hive, again))).toBe(call);
+    const [polled] = await hive.delivery.hand([ask_id], mcpCarrier('c1'), session);
+    expect(polled?.prompt).toMatchObject({ decision: '8081', handed_at: expect.any(String) });
+    await hive.delivery.collect(mcpCarrier('c1'));
+    expect(await stops(hive, again)).toBe('');
+  });
+
+  test('a model that ignores its answers and mentions may stop after three holds, and the human is told of both', async () => {
     const hive = await start();
     const asker = await hive.sessions.resolve(session);
     const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
-    const printed = said(await stops(hive));
-    expect(printed).toMatchObject({ decision: 'block' });
-    expect(printed?.['reason']).toContain(`Answer to ${prompt.ask_id}`);
-    expect(printed?.['reason']).toContain('8080. By ada via emacs');
-    expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ collected_at: null });
-    expect(await stops(hive, again)).toBe('');
-    expect((await hive.prompts.get(prompt.ask_id)).collected_at).toEqual(expect.any(String));
+    await mention(hive, `@${asker.handle} wrong branch!`, 'urgent');
+    const printed = [await stops(hive)];
+    for (let n = 1; n < 10; n += 1) printed.push(await stops(hive, again));
+    expect(printed.filter((text) => text !== '')).toHaveLength(3);
+    const name = `[bg] ${asker.handle} (demo) stopped`;
+    expect(await noticesOf(hive)).toEqual([
+      `${name} without fetching what became of ${prompt.ask_id} although it was held 3 times. It comes with its next message. ${name} with an urgent mention unprocessed although it was held 3 times.`,
+    ]);
+  });
+
+  test('questions that nobody answered hold it too, and say so', async () => {
+    const hive = await start();
+    const asker = await hive.sessions.resolve(session);
+    for (const question of ['Which port?', 'Which host?']) {
+      const { prompt } = await hive.prompts.ask({ question }, asker);
+      await hive.prompts.cancel(prompt.ask_id, HUMAN, 'human');
+    }
+    expect(heldWith(await stops(hive))).toBe(
+      'Questions of yours were settled without an answer: call hivemind_poll {}. Act on the result, then stop.',
+    );
   });
 
   test('each hold has its own switch', async () => {
@@ -173,7 +208,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     await mention(hive, `@${handle} by the way`, 'normal');
     expect(await stops(hive)).toBe('');
     const mention_id = await mention(hive, `@${handle} wrong branch!`, 'urgent');
-    const printed = said(await stops(hive))?.['reason'];
+    const printed = heldWith(await stops(hive));
     expect(printed).toContain('wrong branch!');
     expect(printed).toContain(`hivemind_process_mentions {"mention_ids": ["${mention_id}"]}`);
   });
@@ -185,9 +220,11 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
     await mention(hive, `@${asker.handle} wrong branch!`, 'urgent');
     await ping(hive, session);
-    const reason = String(said(await stops(hive))?.['reason']);
-    const parts = ['8080', 'wrong branch!', 'hivemind_report_updates'].map((part) => reason.indexOf(part));
-    expect(parts.every((at) => at > 0)).toBe(true);
+    const reason = heldWith(await stops(hive)) ?? '';
+    const parts = [prompt.ask_id, 'wrong branch!', 'hivemind_report_updates'].map((part) =>
+      reason.indexOf(part),
+    );
+    expect(parts.every((at) => at >= 0)).toBe(true);
     expect(parts).toEqual(parts.toSorted((a, b) => a - b));
   });
 });

@@ -170,6 +170,12 @@ const CLAUDE_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
   'SubagentStart',
 ]);
 
+/**
+ * Here additional context makes the agent go on, since 2.1.163. `decision: "block"` does so too, but the terminal then reports
+ * a problem, and newer versions tell the model that the reason carries no word of the user.
+ */
+const CLAUDE_STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop']);
+
 /** What to print for Claude Code to read; null prints nothing, which leaves the decision to the client. */
 function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
   const said: Record<string, unknown> = {};
@@ -185,7 +191,9 @@ function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
   }
   const context = joinContext(verdict.context);
   if (context !== null && CLAUDE_ACCEPTS_CONTEXT.has(name)) specific['additionalContext'] = context;
-  if (verdict.block !== null) {
+  if (verdict.block !== null && CLAUDE_STOPS.has(name)) {
+    specific['additionalContext'] = verdict.block;
+  } else if (verdict.block !== null) {
     said['decision'] = 'block';
     said['reason'] = verdict.block;
   }
