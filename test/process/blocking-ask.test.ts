@@ -151,3 +151,50 @@ test.each<[string, Record<string, unknown>, number]>([
     next: expect.stringContaining(`within ${expected} ms`),
   });
 });
+
+const INTERACTIVE = { HIVE_AGENT: 'agent-1', CLAUDE_CODE_ENTRYPOINT: 'cli' };
+
+test.each<[string, string, Record<string, unknown>, Record<string, string>, number]>([
+  ['an ask', 'hivemind_ask', { question: 'Go on?' }, {}, 115_000],
+  [
+    'an ask where it moves calls sooner',
+    'hivemind_ask',
+    { question: 'Go on?' },
+    { CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: '20000' },
+    15_000,
+  ],
+  [
+    'an ask that need not wait',
+    'hivemind_ask_async',
+    { question: 'Go on?', wait_ms: 25_000 },
+    { CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: '20000' },
+    15_000,
+  ],
+])(
+  'an interactive Claude Code would disown a late result, so %s ends before and names the call that goes on',
+  async (_what, name, args, env, expected) => {
+    const hive = await openTestHive();
+    const waits: number[] = [];
+    const wait: OpenedHive['prompts']['wait'] = (ask_ids, { wait_ms }) => {
+      waits.push(wait_ms);
+      return hive.prompts.wait(ask_ids, { wait_ms: 0 });
+    };
+    const client = await connectInProcess({ ...hive, prompts: { ...hive.prompts, wait } }, 'agent', {
+      name: 'claude-code',
+      connection: { env: { ...INTERACTIVE, ...env } },
+    });
+    const call = { name, arguments: args };
+    const { structuredContent } = await client.callTool(call, undefined, { onprogress: () => undefined });
+    const [ask_id] = await pendingOf(hive);
+    expect(waits).toEqual([expected]);
+    expect(structuredContent).toEqual({
+      ask_id,
+      status: 'pending',
+      timed_out: false,
+      next: `No answer within ${expected} ms, and this call could not wait longer. The question stays open: go on waiting with hivemind_poll {"ask_id": "${ask_id}", "wait_ms": 25000}.`,
+    });
+    // A poll waits no longer, either.
+    await client.callTool({ name: 'hivemind_poll', arguments: { ask_id, wait_ms: 25_000 } });
+    expect(waits.at(-1)).toBe(Math.min(25_000, expected));
+  },
+);

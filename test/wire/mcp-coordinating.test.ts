@@ -201,11 +201,17 @@ describe('an unknown client', () => {
 });
 
 describe('Claude Code waits as long as it asked for', () => {
-  const claude = { name: 'claude-code' };
-  const limited = (MCP_TOOL_TIMEOUT: string): Parameters<typeof waitsOf>[0] => ({
-    ...claude,
-    connection: { env: { HIVE_AGENT: 'agent-1', MCP_TOOL_TIMEOUT } },
+  const headless = (env: Record<string, string> = {}): Parameters<typeof waitsOf>[0] => ({
+    name: 'claude-code',
+    connection: { env: { HIVE_AGENT: 'agent-1', CLAUDE_CODE_ENTRYPOINT: 'sdk-cli', ...env } },
   });
+  const claude = headless();
+  const limited = (MCP_TOOL_TIMEOUT: string) => headless({ MCP_TOOL_TIMEOUT });
+  const interactive = (CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS?: string) =>
+    headless({
+      CLAUDE_CODE_ENTRYPOINT: 'cli',
+      ...(CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS === undefined ? {} : { CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS }),
+    });
 
   test.each<[string, Parameters<typeof waitsOf>[0], number, number]>([
     ['in one call', claude, 60_000, 60_000],
@@ -213,6 +219,16 @@ describe('Claude Code waits as long as it asked for', () => {
     ['within MCP_TOOL_TIMEOUT', limited('120000'), 600_000, 115_000],
     ['within an MCP_TOOL_TIMEOUT that is short', limited('8000'), 60_000, 4_000],
     ['whatever an MCP_TOOL_TIMEOUT that is no number says', limited('soon'), 600_000, 600_000],
+    ['until an interactive one would move the call to the background', interactive(), 600_000, 115_000],
+    ['until then by its own setting', interactive('30000'), 600_000, 25_000],
+    ['until then by a setting that is no number', interactive('later'), 600_000, 115_000],
+    ['unless it never does that', interactive('0'), 600_000, 600_000],
+    [
+      'and less where the headless one does it',
+      headless({ CLAUDE_AUTO_BACKGROUND_TASKS: '1' }),
+      600_000,
+      115_000,
+    ],
   ])('%s', async (_how, client, timeout_ms, wait_ms) => {
     const waited = await waitsOf(client, { timeout_ms }, HEARS);
     expect(waited.wait_ms).toBe(wait_ms);
@@ -221,9 +237,15 @@ describe('Claude Code waits as long as it asked for', () => {
 
   test('but with progress, and not if its own limit is unknown', async () => {
     expect((await waitsOf(claude, {})).wait_ms).toBe(25_000);
-    const remote = { ...claude, connection: { trusts_meta: false } };
+    const remote = { name: 'claude-code', connection: { trusts_meta: false } };
     expect((await waitsOf(remote, {}, HEARS)).wait_ms).toBe(25_000);
   });
+});
+
+test('a limit that its human names does not let an interactive Claude Code wait until it disowns the result', async () => {
+  const env = { HIVE_AGENT: 'agent-1', CLAUDE_CODE_ENTRYPOINT: 'cli' };
+  const told = { name: 'claude-code', connection: { env, tool_timeout_ms: 600_000 } };
+  expect((await waitsOf(told, { timeout_ms: 600_000 })).wait_ms).toBe(115_000);
 });
 
 test('any client waits as long as its human configured that a call may take', async () => {

@@ -193,8 +193,8 @@ const poll = tool({
 });
 
 /** The calling agent does nothing else until the call returns. */
-const waiting = (wait_ms: number, { session, signal }: ToolCall) => ({
-  wait_ms,
+const waiting = (wait_ms: number, { session, signal, owned_ms }: ToolCall) => ({
+  wait_ms: Math.min(wait_ms, owned_ms),
   signal,
   waiter: session.session_id,
 });
@@ -294,7 +294,7 @@ const askAsync = tool({
   readOnly: false,
   async handle({ wait_ms = 0, ...request }, call) {
     // No longer than the client lets a call run; the agent can poll for the rest of the time.
-    if (wait_ms > 0) return askAndWait(request, Math.min(wait_ms, call.longest_wait_ms), call);
+    if (wait_ms > 0) return askAndWait(request, wait_ms, call.longest_wait_ms, call);
     const asked = await call.hive.prompts.ask(request, call.session, call.turn_id);
     const { prompt, existing, desks_online } = asked;
     const { ask_id, status, expires_at, agent, to, escalates_at } = prompt;
@@ -312,14 +312,20 @@ const askAsync = tool({
 });
 
 /** Asks and waits. In a run (hive run) the hook before this call may have asked already, and had an answer. */
-async function askAndWait(request: AskRequest, wait_ms: number, call: ToolCall): Promise<View> {
+async function askAndWait(
+  request: AskRequest,
+  wait_ms: number,
+  most_ms: number,
+  call: ToolCall,
+): Promise<View> {
   const run = await call.ofRun();
-  if (run !== null && run.ask_id !== null) return waitForAnswer(run.ask_id, wait_ms, call);
+  const wait = { wait_ms, most_ms };
+  if (run !== null && run.ask_id !== null) return waitForAnswer(run.ask_id, wait, call);
   const { prompt } = await call.hive.prompts.ask(request, call.session, call.turn_id);
-  if (run === null || wait_ms <= run.patience_ms) return waitForAnswer(prompt.ask_id, wait_ms, call);
+  if (run === null || wait_ms <= run.patience_ms) return waitForAnswer(prompt.ask_id, wait, call);
   // This call could not be deferred, but the run continues an agent that ends its turn.
   const patience_ms = Math.min(run.patience_ms, call.longest_wait_ms);
-  return waitForAnswer(prompt.ask_id, patience_ms, call, END_YOUR_TURN);
+  return waitForAnswer(prompt.ask_id, { wait_ms: patience_ms, most_ms }, call, END_YOUR_TURN);
 }
 
 const END_YOUR_TURN =
@@ -327,23 +333,31 @@ const END_YOUR_TURN =
 
 /**
  * The answer, if it comes in time. The time limit applies only to the waiting: the question itself stays open (invariant 3).
- * `without` says what to do without an answer.
+ * The call waits for `most_ms` at most. `without` says what to do without an answer.
  */
 async function waitForAnswer(
   ask_id: string,
-  wait_ms: number,
+  { wait_ms: asked_ms, most_ms }: { wait_ms: number; most_ms: number },
   call: ToolCall,
   without?: string,
 ): Promise<View> {
   const { hive, signal } = call;
+  const wait_ms = Math.min(asked_ms, most_ms);
   const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
     hive.prompts.wait([ask_id], waiting(wait_ms, call)),
   );
   if (waited === undefined || waited.status === 'pending') {
-    const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${wait_ms} ms`;
-    const check = without ?? `check with hivemind_poll {"ask_id": "${ask_id}"}.`;
-    const next = `${ended}. The question stays open${without === undefined ? ': ' : '. '}${check}`;
-    return { ask_id, status: 'pending', timed_out: !signal.aborted, next };
+    const timed_out = !signal.aborted && wait_ms === asked_ms;
+    const ended = timed_out
+      ? `No answer within ${wait_ms} ms`
+      : signal.aborted
+        ? 'The wait was cut short'
+        : `No answer within ${wait_ms} ms, and this call could not wait longer`;
+    const check = timed_out
+      ? `check with hivemind_poll {"ask_id": "${ask_id}"}.`
+      : `go on waiting with hivemind_poll {"ask_id": "${ask_id}", "wait_ms": ${LONGEST_WAIT_MS}}.`;
+    const next = `${ended}. The question stays open${without === undefined ? `: ${check}` : `. ${without}`}`;
+    return { ask_id, status: 'pending', timed_out, next };
   }
   const [delivered] = await call.hand([ask_id]);
   return delivered === undefined ? {} : deliveredView(delivered);
@@ -407,7 +421,7 @@ const ask = tool({
   shown: { question: blockingAskShape.question, timeout_ms: blockingAskShape.timeout_ms },
   readOnly: false,
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
-    return askAndWait(request, timeout_ms, call);
+    return askAndWait(request, timeout_ms, call.owned_ms, call);
   },
 });
 

@@ -38,6 +38,7 @@ import {
   listed,
   longestWait,
   noSuchTool,
+  ownedFor,
   rightCall,
   runInTurn,
   sentences,
@@ -95,14 +96,15 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         return delivery.hand(ask_ids, session.session_id);
       };
       const progress = progressReporter(meta['progressToken'], extra.sendNotification);
+      const local = { client: clientName(), env: connection.trusts_meta ? connection.env : null };
       const longest_wait_ms = longestWait({
-        client: clientName(),
-        env: connection.trusts_meta ? connection.env : null,
+        ...local,
         hears_progress: meta['progressToken'] !== undefined,
         tool_timeout_ms: connection.tool_timeout_ms ?? null,
       });
       const ofRun = () => hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
-      const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp, ofRun };
+      const limits = { longest_wait_ms, owned_ms: ownedFor(local) };
+      const call = { hive, session, advice, carrier, hand, progress, ...limits, caughtUp, ofRun };
       const ends = [extra.signal, connection.stopping];
       const result = await runInTurn({ hive, turn, ends }, (turn_id, ends) =>
         tool.handle(args as never, {

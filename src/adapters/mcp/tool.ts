@@ -33,6 +33,8 @@ export interface ToolCall {
   signal: AbortSignal;
   /** How many ms this call may wait: as far as is known, the client allows no more. */
   longest_wait_ms: number;
+  /** After this many ms the client disowns what the call returns, so no call waits longer; Infinity where it never does. */
+  owned_ms: number;
   /** What this call has to do with the run of its agent (hive run); null outside of runs. */
   ofRun(): Promise<RunOfAsk | null>;
   /** Reports to a client that asked for progress that the call is still running. */
@@ -336,11 +338,14 @@ export function unverifiedWarning(items: readonly Pick<Message, 'author'>[]): st
 // A client that hears nothing assumes that a call is dead, most after a minute, and does not say when. So a call waits at
 // most 25 s, unless the client is known to allow more.
 
-interface ClientOfCall {
+interface LocalClient {
   /** `clientInfo.name` of the initialize request. */
   client: string;
   /** The client's own environment; null for a client on another machine. */
   env: Readonly<Record<string, string | undefined>> | null;
+}
+
+interface ClientOfCall extends LocalClient {
   /** It gave a progress token with the call, so it learns that the call is still running. */
   hears_progress: boolean;
   /** How long the client allows a call, according to the human; null when they did not say. */
@@ -359,10 +364,30 @@ const CLAUDE_CODE_MS = 100_000_000;
 
 /** How many ms a call of this client may wait. */
 export function longestWait({ client, env, hears_progress, tool_timeout_ms }: ClientOfCall): number {
-  if (tool_timeout_ms !== null) return beforeItsTime(tool_timeout_ms);
+  const owned_ms = ownedFor({ client, env });
+  if (tool_timeout_ms !== null) return Math.min(beforeItsTime(tool_timeout_ms), owned_ms);
   if (client !== 'claude-code' || env === null) return LONGEST_WAIT_MS;
-  const allowed = beforeItsTime(milliseconds(env['MCP_TOOL_TIMEOUT']) ?? CLAUDE_CODE_MS);
+  const allowed = Math.min(beforeItsTime(milliseconds(env['MCP_TOOL_TIMEOUT']) ?? CLAUDE_CODE_MS), owned_ms);
   return hears_progress ? allowed : Math.min(allowed, LONGEST_WAIT_MS);
+}
+
+/** An interactive Claude Code moves a call to the background after this time, unless `CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS` is set. */
+const BACKGROUND_MS = 120_000;
+
+/**
+ * How many ms a call of this client may take before its result is disowned (invariant 18). An interactive Claude Code moves
+ * it to the background, and tells its model about the result that it "must NOT be treated as approval or consent"
+ * (docs/agents.md, "Who speaks for the human").
+ */
+export function ownedFor({ client, env }: LocalClient): number {
+  if (client !== 'claude-code') return Number.POSITIVE_INFINITY;
+  // On another machine it may be interactive.
+  if (env === null) return beforeItsTime(BACKGROUND_MS);
+  // `claude -p` and the Agent SDK, unless they are told to do the same.
+  const waits = /^sdk-/.test(env['CLAUDE_CODE_ENTRYPOINT'] ?? '') && !env['CLAUDE_AUTO_BACKGROUND_TASKS'];
+  const after = env['CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS'];
+  if (waits || (after !== undefined && /^\s*0+\s*$/.test(after))) return Number.POSITIVE_INFINITY;
+  return beforeItsTime(milliseconds(after) ?? BACKGROUND_MS);
 }
 
 function beforeItsTime(limit_ms: number): number {

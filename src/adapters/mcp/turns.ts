@@ -12,7 +12,8 @@ const interrupt = tool({
   example: { session: 'Claude-abc12', note: 'The plan has changed.' },
   input: interruptShape,
   readOnly: false,
-  async handle({ session, wait_ms = LONGEST_WAIT_MS, ...request }, call) {
+  async handle({ session, wait_ms: asked_ms = LONGEST_WAIT_MS, ...request }, call) {
+    const wait_ms = Math.min(asked_ms, call.owned_ms);
     const outcome = await call.hive.interrupts
       .interrupt({
         ...request,
