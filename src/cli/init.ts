@@ -10,9 +10,24 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Command, Option } from 'commander';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { HookClient } from '../domain/hooks.ts';
-import { type HookProgram, type HookWay, knowsConnection } from '../domain/installation.ts';
+import {
+  type HookProgram,
+  type HookWay,
+  knowsConnection,
+  PLUGIN_SERVER,
+  readHook,
+  SERVER_NAME,
+} from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
-import { claudeRole, claudeServer, hasHivePlugin, hookPart } from '../infrastructure/installation/claude.ts';
+import {
+  claudeRole,
+  claudeServer,
+  findHooks,
+  hasHivePlugin,
+  hookPart,
+  inOneFile,
+  rulePart,
+} from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
 import { emacsPart } from '../infrastructure/installation/emacs.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
@@ -139,23 +154,39 @@ async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
 async function setUpClaude(direction: Direction, options: ClaudeOptions): Promise<ExitCode> {
   await mayCoordinate(options);
   const scope: Scope = options.project === true ? 'project' : 'user';
-  const { settings } = claudePaths(process.env, 'user', process.cwd());
-  if (
+  const { settings } = claudePaths(process.env, scope, process.cwd());
+  const byPlugin =
     direction === 'init' &&
     scope === 'user' &&
-    naming({ path: settings }, () => hasHivePlugin(readText(settings)))
-  ) {
-    remark(INIT.byPlugin);
-    return EXIT.done;
-  }
-  const code = await setUp(
-    direction,
-    await claudeParts(direction, scope, options),
-    options,
-    doneSentence(direction, 'Claude Code'),
-  );
+    naming({ path: settings }, () => hasHivePlugin(readText(settings)));
+  if (byPlugin) remark(INIT.byPlugin);
+  const rules = await chosenRules(direction, settings, byPlugin ? PLUGIN_SERVER : SERVER_NAME, options);
+  const parts = byPlugin ? [rules] : await claudeParts(direction, scope, options, rules);
+  const code = await setUp(direction, parts, options, doneSentence(direction, 'Claude Code'));
   if (direction === 'init' && scope === 'project' && !isOnPath('hive')) remark(INIT.projectNeedsPath);
   return code;
+}
+
+/** The permission rules for Hive's tools, if the person wants them. Without a terminal they are part of what `--yes` writes. */
+async function chosenRules(
+  direction: Direction,
+  settings: string,
+  server: string,
+  options: ClaudeOptions,
+): Promise<Part> {
+  const [all, none] = [rulePart(settings, server), rulePart(settings, null)];
+  if (direction === 'uninit') return none;
+  const text = readText(settings) ?? '';
+  if (text.trim() !== '' && naming(all, () => all.isRight(text))) return all;
+  if (options.yes === true || options.print === true || !hasTerminal()) return all;
+  for (;;) {
+    const answer = await ask(options.project === true ? INIT.askProjectTools : INIT.askTools);
+    if (/^(?:y|yes)?$/i.test(answer)) return all;
+    if (/^no?$/i.test(answer)) {
+      remark(INIT.toolsWillAsk);
+      return none;
+    }
+  }
 }
 
 /** A project's files are shared, so they must not contain paths of this machine. */
@@ -163,14 +194,25 @@ async function claudeParts(
   direction: Direction,
   scope: Scope,
   { hooks = false, role }: ClaudeOptions,
+  rules: Part,
 ): Promise<Part[]> {
   const paths = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: paths.servers }, () => claudeRole(readText(paths.servers)));
   const server = claudeServer(paths.servers, program, role ?? kept);
-  if (hooks === false && direction === 'init') return [server];
-  const way = typeof hooks === 'string' ? hooks : await wayOf('claude-code');
-  return [server, hookPart('claude-code', paths.settings, hookProgram(program, way))];
+  // They are in the same file as the rules, so what is there stays complete and current.
+  const there = naming({ path: paths.settings }, () => hookWayIn(readText(paths.settings)));
+  if (hooks === false && there === null && direction === 'init') return [server, rules];
+  const way =
+    typeof hooks === 'string' ? hooks : hooks || there === null ? await wayOf('claude-code') : there;
+  return [server, inOneFile(hookPart('claude-code', paths.settings, hookProgram(program, way)), rules)];
+}
+
+/** How the hooks in these settings reach Hive; null if there are none. */
+function hookWayIn(settings: string | null): HookWay | null {
+  const hooks = settings?.trim() ? findHooks(settings, 'claude-code') : [];
+  if (hooks.length === 0) return null;
+  return hooks.some(({ entry }) => readHook(entry)?.program.length === 0) ? 'connection' : 'process';
 }
 
 /** The best way for the client that is installed here. One that cannot be asked counts as current. */
@@ -246,7 +288,7 @@ function trustTables(text: string): TomlTable[] {
 }
 
 async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
-  if (json === true || !process.stdin.isTTY || !process.stdout.isTTY) return INIT.noTerminal;
+  if (json === true || !hasTerminal()) return INIT.noTerminal;
   const hive = await openHive();
   try {
     return (await findCaller(hive)).agent_because;
@@ -337,6 +379,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
     ...aboutServer(old.filter(isServer), now.filter(isServer)),
     ...aboutHooks(old.filter(isHook), now.filter(isHook)),
     ...aboutTrust(old, now),
+    ...aboutRules(old.filter(isRule), now.filter(isRule)),
     ...aboutLines(old.filter(isLine), now.filter(isLine)),
   ];
   for (const sentence of sentences) print(`  ${onOneLine(sentence)}`);
@@ -346,6 +389,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
 type Of<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
 const isServer = (entry: Entry): entry is Of<'server'> => entry.kind === 'server';
 const isHook = (entry: Entry): entry is Of<'hook'> => entry.kind === 'hook';
+const isRule = (entry: Entry): entry is Of<'rule'> => entry.kind === 'rule';
 const isLine = (entry: Entry): entry is Of<'line'> => entry.kind === 'line';
 
 function entriesIn(part: Part, text: string | null): Entry[] {
@@ -371,7 +415,7 @@ function aboutHooks(old: readonly Of<'hook'>[], now: readonly Of<'hook'>[]): str
         ? INIT.hooksOverConnection(hooks.length, events)
         : INIT.hooksByProcess(hooks.length, program, events);
     }),
-    INIT.noPermissionRule,
+    INIT.otherHooksStay,
   ];
 }
 
@@ -379,6 +423,11 @@ function aboutTrust(old: readonly Entry[], now: readonly Entry[]): string[] {
   const count = (entries: readonly Entry[]): number => entries.filter(({ kind }) => kind === 'trust').length;
   const lost = count(old) - count(now);
   return lost > 0 ? [INIT.removesTrust(lost)] : [];
+}
+
+function aboutRules(old: readonly Of<'rule'>[], now: readonly Of<'rule'>[]): string[] {
+  if (isDeepStrictEqual(old, now)) return [];
+  return [now.length === 0 ? INIT.removesRules(old.length) : INIT.addsRules(now.length - old.length)];
 }
 
 function aboutLines(old: readonly Of<'line'>[], now: readonly Of<'line'>[]): string[] {
@@ -391,7 +440,7 @@ function aboutLines(old: readonly Of<'line'>[], now: readonly Of<'line'>[]): str
 }
 
 async function agrees(changes: readonly ShownChange[]): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+  if (!hasTerminal()) {
     remark(INIT.cannotAsk);
     return false;
   }
@@ -400,6 +449,10 @@ async function agrees(changes: readonly ShownChange[]): Promise<boolean> {
     if (!/^d(iff)?$/i.test(answer)) return /^y(es)?$/i.test(answer);
     for (const change of changes) show(change);
   }
+}
+
+function hasTerminal(): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY;
 }
 
 /** Asks the person at the terminal for one line. */

@@ -547,6 +547,8 @@ interface ChangeSize {
 const WHAT_HOOKS_DO =
   'They report the steps of each session to Hive, which can stop a step, add text to it, or answer its dialog:';
 
+const WHAT_TOOLS_DO = 'They can only ask, post, report and look; they decide nothing.';
+
 export const INIT = {
   tooOldForConnection: (client: string, version: string): string =>
     `${client} ${version} is too old for hooks over the connection, so each hook will start a process.`,
@@ -597,7 +599,14 @@ ${zed}`,
     `- ${count} use the connection to the MCP server: ${events.join(', ')}`,
   hooksByProcess: (count: number, program: string, events: readonly string[]): string =>
     `- ${count} start "${program} hook": ${events.join(', ')}`,
-  noPermissionRule: 'Adds no permission rule, and leaves all other hooks as they are.',
+  otherHooksStay: 'Leaves all other hooks as they are.',
+  addsRules: (count: number): string =>
+    `Adds ${counted(count, 'permission rule')}, so that agents use Hive's own tools without asking you. ${WHAT_TOOLS_DO}`,
+  removesRules: (count: number): string => `Removes Hive's ${counted(count, 'permission rule')}.`,
+  askTools: `May agents use Hive's own tools without asking you each time? ${WHAT_TOOLS_DO} [Y/n] `,
+  askProjectTools: `May the agents of everybody who works on this project use Hive's own tools without asking each time? ${WHAT_TOOLS_DO} [Y/n] `,
+  toolsWillAsk:
+    "Claude Code will ask you before each call of Hive's tools, and refuse the call where it cannot ask. To change that, run hive init claude again.",
   removesTrust: (count: number): string =>
     `Removes your trust in Hive's ${counted(count, 'hook')}, because they change or go.`,
   addsLines: 'Adds these lines at the end, between two comments:',
@@ -606,7 +615,7 @@ ${zed}`,
   cannotAsk:
     'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --show to see every line that would change.',
   askWrite: 'Write this? [y/N, d shows every line] ',
-  byPlugin: "Claude Code has Hive's plugin, which contains the server and the hooks. Nothing was written.",
+  byPlugin: "Claude Code has Hive's plugin, which contains the server and the hooks.",
   npx: 'npx deletes this copy of Hive later, so no configuration may point to it. Run hive install through npx first; it installs Hive permanently.',
 } as const;
 

@@ -11,6 +11,46 @@ export const HOOK_PROTOCOL = 1;
 /** The name of our MCP server in every client: tools are called mcp__hive__… after it. */
 export const SERVER_NAME = 'hive';
 
+/** The same server as Claude Code names it when Hive's plugin brings it. */
+export const PLUGIN_SERVER = 'plugin_hive_hive';
+
+/**
+ * The tools that every agent has. They ask, post, report and look, and decide nothing. A coordinator's tools are not among
+ * them; a test compares this list with the tools that the server lists.
+ */
+const AGENT_TOOLS = [
+  'hivemind_ask_async',
+  'hivemind_poll',
+  'hivemind_note',
+  'hivemind_cancel',
+  'hivemind_ask',
+  'hivemind_status',
+  'hivemind_post',
+  'hivemind_read',
+  'hivemind_has_unprocessed_mentions',
+  'hivemind_get_unprocessed_mentions',
+  'hivemind_process_mentions',
+  'hivemind_sessions',
+  'hivemind_ping_user',
+  'hivemind_send_card',
+  'hivemind_report_updates',
+] as const;
+
+/**
+ * The permission rules with which Claude Code lets agents call the tools that every agent has. Each tool is named, because a
+ * rule for the whole server would cover a coordinator's tools, too.
+ */
+export function toolRules(server: string): string[] {
+  return AGENT_TOOLS.map((tool) => `mcp__${server}__${tool}`);
+}
+
+/** Whether a permission rule of Claude Code covers everything that `wanted`, the rule for one MCP tool, covers. */
+export function coversTool(rule: unknown, wanted: string): boolean {
+  if (typeof rule !== 'string') return false;
+  const server = wanted.slice(0, wanted.lastIndexOf('__'));
+  return rule === wanted || rule === server || rule === `${server}__*`;
+}
+
 /** The path at which `hive serve` answers MCP. */
 export const MCP_PATH = '/mcp';
 

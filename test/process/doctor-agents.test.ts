@@ -65,6 +65,7 @@ describe('hive doctor', () => {
     expect(Object.keys(found).sort()).toEqual([
       'Claude Code',
       'Claude Code hooks',
+      'Claude Code tools',
       'Codex',
       'Codex hooks',
       'Codex trust',
@@ -85,6 +86,27 @@ describe('hive doctor', () => {
       });
     change(at, '.claude.json', (text) => text.replace('coordinator', 'captain'));
     expect((await at.doctor())['Claude Code']).toMatchObject({ state: 'broken' });
+  });
+
+  it("says when Claude Code asks before each call of Hive's tools, and what mends that", async () => {
+    const at = home();
+    await at.person.hive('init', 'claude', '--yes');
+    const tools = async () => (await at.doctor())['Claude Code tools'];
+    expect(await tools()).toMatchObject({ state: 'ok' });
+    change(at, '.claude/settings.json', (text) => text.replace('hivemind_post', 'hivemind_pots'));
+    expect(await tools()).toEqual({
+      state: 'not_set_up',
+      text: "Claude Code asks you before each call of Hive's tools, and refuses it where it cannot ask",
+      advice: 'run: hive init claude',
+    });
+    await at.person.hive('init', 'claude', '--yes');
+    expect(await tools()).toMatchObject({ state: 'ok' });
+    change(at, '.claude/settings.json', (text) => text.replace('"allow"', '"ask": ["mcp__hive"], "allow"'));
+    expect(await tools()).toEqual({
+      state: 'ok',
+      text: `a rule in ${join(at.folder, '.claude/settings.json')} makes Claude Code ask or refuse`,
+      advice: null,
+    });
   });
 
   it('finds hooks of another version', async () => {

@@ -10,7 +10,14 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type HookGroup, hookSettings, hookTable } from '../../src/domain/installation.ts';
+import {
+  type HookGroup,
+  hookSettings,
+  hookTable,
+  PLUGIN_SERVER,
+  SERVER_NAME,
+  toolRules,
+} from '../../src/domain/installation.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
@@ -92,13 +99,39 @@ describe('hive init', () => {
     expect(readdirSync(join(folder, '.local/state/hive'))).toEqual(['code', 'code.key']);
   });
 
-  it("writes nothing for Claude Code while Hive's plugin is enabled there", async () => {
+  it("writes only the permission rules for Claude Code while Hive's plugin is enabled there", async () => {
     const files = { '.claude/settings.json': '{ "enabledPlugins": { "hive@hive": true } }\n' };
     const { folder, person } = home(files);
     const { code, err } = await person.hive('init', 'claude', '--hooks', '--yes');
     expect(code).toBe(0);
     expect(err).toContain("Claude Code has Hive's plugin");
+    const written = filesIn(folder);
+    expect(readJson(written['.claude/settings.json'] ?? '')).toEqual({
+      enabledPlugins: { 'hive@hive': true },
+      permissions: { allow: toolRules(PLUGIN_SERVER) },
+    });
+    expect(Object.keys(written)).toEqual(['.claude/settings.json']);
+    await person.hive('uninit', 'claude', '--yes');
     expect(filesIn(folder)).toEqual(files);
+  });
+
+  it('asks whether agents may use its tools unasked: yes is the default, and no writes no rule', async () => {
+    const { folder, person } = home();
+    const allowed = (): unknown => readJson(filesIn(folder)['.claude/settings.json'] ?? '{}')['permissions'];
+    const [tools, write] = ['without asking you each time?', 'Write this?'] as const;
+    const refused = await person.terminal(['init', 'claude', '--hooks'], tools, 'n', [write, 'y']);
+    expect(refused.out).toContain('Claude Code will ask you before each call');
+    expect(refused.code).toBe(0);
+    expect(allowed()).toBeUndefined();
+    // What is no answer is asked again.
+    const again = await person.terminal(['init', 'claude'], tools, 'perhaps', [tools, ''], [write, 'y']);
+    expect(again.out).toContain("agents use Hive's own tools without asking you");
+    expect(allowed()).toEqual({ allow: toolRules(SERVER_NAME) });
+    expect(filesIn(folder)['.claude/settings.json']).toContain('"hooks"');
+    const third = await person.terminal(['init', 'claude', '--hooks'], tools, 'n');
+    expect(third.out).toContain('Nothing to do.');
+    await person.hive('uninit', 'claude', '--yes');
+    expect(filesIn(folder)).toEqual({});
   });
 
   it('does nothing the second time', async () => {
@@ -230,12 +263,13 @@ describe('hive init', () => {
     expect(shown.out.startsWith(said.out)).toBe(true);
     expect(shown.out).toContain(`${join(folder, '.claude/settings.json')}\n`);
     expect(shown.out).toMatch(/^ {2}\+.*"SessionStart"/m);
-    const refused = await person.terminal(['init', 'claude'], 'Write this?', 'n');
+    const tools: [string, string] = ['without asking you each time?', ''];
+    const refused = await person.terminal(['init', 'claude'], ...tools, ['Write this?', 'n']);
     expect(refused.code).toBe(6);
     const printed = await person.hive('init', 'codex', '--print');
     expect(printed.out).toContain('[mcp_servers.hive]');
     expect(filesIn(folder)).toEqual(THEIRS);
-    expect((await person.terminal(['init', 'claude'], 'Write this?', 'y')).code).toBe(0);
+    expect((await person.terminal(['init', 'claude'], ...tools, ['Write this?', 'y'])).code).toBe(0);
     expect(filesIn(folder)['.claude.json']).toMatch(/"hive":\{"command":"[^"]+","args":\[[^\]]*"mcp"\]\}/);
   });
 
@@ -271,7 +305,7 @@ describe('hive init', () => {
       const removed = await said('uninit', client);
       expect(removed).toContain(`Removes Hive's ${hooks} hooks, and no others.`);
       expect(removed).toContain('Removes the MCP server "hive".');
-      expect(removed).not.toContain('permission');
+      expect(removed.includes("Removes Hive's 15 permission rules.")).toBe(client === 'claude');
     },
   );
 

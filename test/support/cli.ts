@@ -23,8 +23,8 @@ export interface Shell {
   hive(...args: string[]): Promise<Ran>;
   /** Started as a process, and not waited for. */
   start(...args: string[]): Started;
-  /** The same in a terminal, where `typed` is typed once `prompt` has appeared. */
-  terminal(args: string[], prompt: string, typed: string): Promise<Ran>;
+  /** The same in a terminal, where each answer is typed once its question has appeared. */
+  terminal(args: string[], question: string, answer: string, ...more: [string, string][]): Promise<Ran>;
   as(env: Environment): Shell;
 }
 
@@ -45,7 +45,7 @@ export function shell(store: string, env: Environment = {}): Shell {
       started.child.process.stdin.end();
       return started.done;
     },
-    async terminal(args, prompt, typed) {
+    async terminal(args, question, answer, ...more) {
       const command = [process.execPath, HIVE, ...args].map((word) => `'${word}'`).join(' ');
       const folder = tempFolder();
       const [out, code] = [join(folder, 'out'), join(folder, 'code')];
@@ -58,8 +58,11 @@ export function shell(store: string, env: Environment = {}): Shell {
       await terminal.watch();
       const said = (): string => (existsSync(out) ? readFileSync(out, 'utf8') : '');
       const isOver = (): boolean => existsSync(code) && readFileSync(code, 'utf8').endsWith('\n');
-      await eventually(() => isOver() || said().includes(prompt), 30_000, prompt);
-      if (!isOver()) {
+      let read = 0;
+      for (const [wanted, typed] of [[question, answer] as const, ...more]) {
+        await eventually(() => isOver() || said().includes(wanted, read), 30_000, wanted);
+        if (isOver()) break;
+        read = said().indexOf(wanted, read) + wanted.length;
         await terminal.type(typed);
         await terminal.keys('Enter');
       }

@@ -1,7 +1,16 @@
 /** Hive's part of a client's file, added and removed without changing any other byte. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claudeServer, hookPart } from '../../src/infrastructure/installation/claude.ts';
+import { toolsFor } from '../../src/adapters/mcp/server.ts';
+import { PLUGIN_SERVER, SERVER_NAME, toolRules } from '../../src/domain/installation.ts';
+import {
+  claudeServer,
+  hookPart,
+  inOneFile,
+  rulePart,
+  type SettingsFile,
+  toolPermission,
+} from '../../src/infrastructure/installation/claude.ts';
 import { trustOf } from '../../src/infrastructure/installation/codex.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import {
@@ -16,6 +25,7 @@ const PROGRAM = ['/opt/node', '/opt/hive/bin/hive'];
 const OLDER = ['/old/node', '/old/bin/hive'];
 const SERVER = claudeServer('/home/.claude.json', PROGRAM);
 const HOOKS = hookPart('claude-code', '/home/settings.json', { program: PROGRAM });
+const RULES = rulePart('/home/settings.json', SERVER_NAME);
 
 /** Files that have no other server under our name. */
 const files = jsonFiles().filter((text) => !('hive' in ((readJson(text)['mcpServers'] ?? {}) as object)));
@@ -47,6 +57,11 @@ describe.each([
   ],
   ['the server', SERVER, (program: string[]) => claudeServer('/home/.claude.json', program)],
   ['the hooks', HOOKS, (program: string[]) => hookPart('claude-code', '/home/settings.json', { program })],
+  [
+    'the hooks and the permission rules',
+    inOneFile(HOOKS, RULES),
+    (program: string[]) => inOneFile(hookPart('claude-code', '/home/settings.json', { program }), RULES),
+  ],
 ])('%s', (_name, part, made) => {
   it('init then uninit is the identity on every file', () => {
     fc.assert(
@@ -103,6 +118,105 @@ describe.each([
   it('uninit does nothing if nothing is installed', () => {
     expect(planUninit(part, '{"a": 1}', null)).toBeNull();
     expect(planUninit(part, null, null)).toBeNull();
+  });
+});
+
+describe('the permission rules', () => {
+  const settings = (permissions: object): string => JSON.stringify({ permissions });
+  const allowed = (text: string): string[] =>
+    (readJson(text)['permissions'] as { allow: string[] } | undefined)?.allow ?? [];
+
+  it('name each tool that every agent has, and none of a coordinator', () => {
+    const named = (role: 'agent' | 'coordinator'): string[] =>
+      toolsFor(role).map(({ name }) => `mcp__hive__${name}`);
+    expect(toolRules(SERVER_NAME).sort()).toEqual(named('agent').sort());
+    const own = named('coordinator').filter((name) => !named('agent').includes(name));
+    expect(own).toHaveLength(3);
+    for (const rule of own) expect(toolRules(SERVER_NAME)).not.toContain(rule);
+  });
+
+  it.each([['mcp__hive'], ['mcp__hive__*']])('are not added where the person allows %s', (rule) => {
+    expect(planInit(RULES, settings({ allow: [rule] }), null)).toBeNull();
+  });
+
+  it('are added without one that is there, and that one stays', () => {
+    const theirs = settings({ allow: ['Bash(ls)', 'mcp__hive__hivemind_post'], deny: ['mcp__hive__x'] });
+    const done = init(RULES, theirs);
+    expect(new Set(allowed(done.text))).toEqual(new Set(['Bash(ls)', ...toolRules(SERVER_NAME)]));
+    expect(allowed(done.text)).toHaveLength(1 + toolRules(SERVER_NAME).length);
+    // The client has written to the file in the meantime.
+    const now = done.text.replace('{', '{"model":"opus",');
+    const left = planUninit(RULES, now, done.receipt)?.after ?? '';
+    expect(readJson(left)).toEqual({ model: 'opus', ...readJson(theirs) });
+  });
+
+  it('are removed for the plugin, too', () => {
+    const done = init(rulePart('/home/settings.json', PLUGIN_SERVER), '{"a":1}');
+    expect(allowed(done.text)).toEqual(toolRules(PLUGIN_SERVER));
+    expect(planUninit(rulePart('/home/settings.json', null), done.text, null)?.after).toBe('{"a":1}');
+  });
+
+  it('leave some that a person has written, where there is no record of ours', () => {
+    const theirs = settings({ allow: ['mcp__hive__hivemind_post', 'mcp__hive__hivemind_poll'] });
+    expect(planUninit(RULES, theirs, null)).toBeNull();
+  });
+
+  it('a person who wants none gets none, and keeps what is there', () => {
+    const none = rulePart('/home/settings.json', null);
+    expect(planInit(none, settings({ allow: ['Bash'] }), null)).toBeNull();
+  });
+});
+
+describe('what Claude Code does with the tools', () => {
+  const file = (path: string, settings: object): SettingsFile => ({ path, text: JSON.stringify(settings) });
+  const yes = file('user', { permissions: { allow: toolRules(SERVER_NAME) } });
+  const only = { allowManagedPermissionRulesOnly: true };
+
+  it.each([
+    ['asks without rules', [file('user', {})], null, { kind: 'asks' }],
+    [
+      'asks with some of them',
+      [file('user', { permissions: { allow: ['mcp__hive__hivemind_post'] } })],
+      null,
+      { kind: 'asks' },
+    ],
+    ['runs them with the rules', [yes], null, { kind: 'allows' }],
+    [
+      'runs them with rules of two files',
+      [
+        file('a', { permissions: { allow: toolRules(SERVER_NAME).slice(0, 9) } }),
+        file('b', { permissions: { allow: toolRules(SERVER_NAME).slice(9) } }),
+      ],
+      null,
+      { kind: 'allows' },
+    ],
+    [
+      'does what a rule that asks says',
+      [yes, file('p', { permissions: { ask: ['mcp__hive'] } })],
+      null,
+      { kind: 'overruled', path: 'p' },
+    ],
+    [
+      'does what a rule that denies says',
+      [yes],
+      file('m', { permissions: { deny: ['mcp__hive__hivemind_post'] } }),
+      { kind: 'overruled', path: 'm' },
+    ],
+    ['asks where only the rules of an administrator count', [yes], file('m', only), { kind: 'managed' }],
+    [
+      'runs them where an administrator allows them',
+      [],
+      file('m', { ...only, permissions: { allow: ['mcp__hive'] } }),
+      { kind: 'allows' },
+    ],
+    [
+      'does not take the rules for another server',
+      [file('user', { permissions: { allow: toolRules(PLUGIN_SERVER) } })],
+      null,
+      { kind: 'asks' },
+    ],
+  ] as const)('%s', (_name, files, managed, expected) => {
+    expect(toolPermission(files, managed, SERVER_NAME)).toEqual(expected);
   });
 });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 const blank = fc.constantFrom('', ' ', '\n', '\n  ', '\r\n\t', ' /* a, } */ ', ' // b: {\n', '\n// "c"\n  ');
-const keys = fc.constantFrom('a', 'env', 'model', 'permissions', 'x y', 'ü', '');
+const keys = fc.constantFrom('a', 'env', 'model', 'statusLine', 'x y', 'ü', '');
 
 const leaf: fc.Arbitrary<Json> = fc.oneof(
   fc.constant(null),
@@ -26,13 +26,14 @@ const settings: fc.Arbitrary<Json> = fc
     {
       mcpServers: fc.dictionary(fc.constantFrom('hive', 'other', 'github'), values, { maxKeys: 2 }),
       hooks: fc.dictionary(fc.constantFrom('Stop', 'PreToolUse'), fc.array(values, { maxLength: 2 })),
+      permissions: fc.dictionary(fc.constantFrom('allow', 'deny'), fc.array(values, { maxLength: 2 })),
       rest: fc.dictionary(keys, values, { maxKeys: 3 }),
     },
     { requiredKeys: [] },
   )
   .map(({ rest, ...ours }) => ({ ...rest, ...ours }));
 
-/** The text of a file whose "mcpServers" is an object and whose "hooks" holds lists, if they exist. */
+/** The text of a file whose "mcpServers" is an object and whose "hooks" and "permissions" hold lists, if they exist. */
 export function jsonFiles(): fc.Arbitrary<string> {
   const messy = fc
     .tuple(settings, fc.array(blank, { minLength: 1, maxLength: 12 }), fc.boolean())

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { agentVariable, agentVariableAbove } from '../../application/identity.ts';
 import { explainUnknownStart } from '../../domain/actors.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
-import { hookTable, SERVER_NAME } from '../../domain/installation.ts';
+import { hookTable, SERVER_NAME, toolRules } from '../../domain/installation.ts';
 import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../domain/runs.ts';
 import { startUnknown } from '../../infrastructure/platform/person.ts';
 import { processes } from '../../infrastructure/platform/processes.ts';
@@ -158,7 +158,7 @@ function optionsOf(request: HeadlessRequest): string[] {
   return [
     ...['--output-format', 'json', '--setting-sources', '', '--settings', JSON.stringify({ hooks })],
     ...['--mcp-config', JSON.stringify({ mcpServers: servers })],
-    ...['--allowedTools', [`mcp__${SERVER_NAME}`, ...allowedTools].join(',')],
+    ...['--allowedTools', [...toolRules(SERVER_NAME), ...allowedTools].join(',')],
     ...(permissionMode === undefined ? [] : ['--permission-mode', permissionMode]),
     ...(model === undefined ? [] : ['--model', model]),
   ];

@@ -3,16 +3,19 @@ import { isDeepStrictEqual } from 'node:util';
 import { HiveError } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
+  coversTool,
   type HookProgram,
   hookGroup,
   hookSettings,
   hookTable,
   isHiveServer,
+  PLUGIN_SERVER,
   readHook,
   roleOfServer,
   SERVER_NAME,
   serverSetting,
   shellLine,
+  toolRules,
 } from '../../domain/installation.ts';
 import { applyEdits, type TextEdit } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
@@ -96,6 +99,114 @@ export function hookPart(client: HookClient, path: string, given: HookProgram): 
       }
       return edits;
     },
+  };
+}
+
+// ---- Permission rules ----
+// Without them Claude Code asks at each of Hive's tools, and refuses it where it cannot ask.
+
+const ALLOW_PATH = ['permissions', 'allow'];
+const OUR_RULES: ReadonlySet<unknown> = new Set([SERVER_NAME, PLUGIN_SERVER].flatMap(toolRules));
+
+/** The rules that let agents call Hive's tools on this server unasked. Null: none is added, and none is missing. */
+export function rulePart(path: string, server: string | null): Part {
+  const wanted = server === null ? [] : toolRules(server);
+  return {
+    path,
+    newFile: NEW_FILE,
+    fragment: JSON.stringify({ permissions: { allow: wanted } }, null, 2),
+    isRight: (text) => missingRules(text, wanted).length === 0,
+    entries: (text) =>
+      allowRules(text).flatMap((rule) =>
+        OUR_RULES.has(rule) ? [{ kind: 'rule' as const, rule: String(rule) }] : [],
+      ),
+    isEmpty: (text) => Object.keys(readJson(text)).length === 0,
+    add(text) {
+      const edits: TextEdit[] = [];
+      for (const rule of missingRules(text, wanted))
+        edits.push(...appendJson(applyEdits(text, edits), ALLOW_PATH, rule));
+      return edits;
+    },
+    remove(text, written) {
+      const rules = allowRules(text);
+      // A person may have the same rule, so without a record only the whole set counts as ours.
+      const isOurs = (rule: unknown): boolean =>
+        written === null
+          ? missingRules(text, toolRules(serverOf(rule)), false).length === 0
+          : written.some(({ inserted }) => inserted.includes(JSON.stringify(rule)));
+      const edits: TextEdit[] = [];
+      for (const [n, rule] of [...rules.entries()].reverse()) {
+        if (!OUR_RULES.has(rule) || !isOurs(rule)) continue;
+        edits.push(...removeJson(applyEdits(text, edits), [...ALLOW_PATH, n]));
+      }
+      return edits;
+    },
+  };
+}
+
+/** One of Claude Code's settings files that exists. */
+export interface SettingsFile {
+  path: string;
+  text: string;
+}
+
+/**
+ * What Claude Code does when an agent calls a tool of Hive. `allows`: it runs it. `asks`: it asks, and refuses where it cannot.
+ * `overruled`: so it does because of a rule in `path`, which comes before rules that allow. `managed`: so it does because an
+ * administrator's settings let only their own rules count.
+ */
+export type ToolPermission = { kind: 'allows' | 'asks' | 'managed' } | { kind: 'overruled'; path: string };
+
+/** Decides by all settings files that apply here; `managed` is the administrator's, null if there is none. */
+export function toolPermission(
+  files: readonly SettingsFile[],
+  managed: SettingsFile | null,
+  server: string,
+): ToolPermission {
+  const wanted = toolRules(server);
+  const all = managed === null ? files : [managed, ...files];
+  const covers = ({ text }: SettingsFile, list: string, rule: string): boolean =>
+    asList(at(readJson(text), ['permissions', list])).some((present) => coversTool(present, rule));
+  const onlyManaged = managed !== null && readJson(managed.text)['allowManagedPermissionRulesOnly'] === true;
+  const counting = onlyManaged ? [managed] : all;
+  for (const file of counting) {
+    if (wanted.some((rule) => covers(file, 'ask', rule) || covers(file, 'deny', rule)))
+      return { kind: 'overruled', path: file.path };
+  }
+  if (wanted.every((rule) => counting.some((file) => covers(file, 'allow', rule)))) return { kind: 'allows' };
+  return { kind: onlyManaged ? 'managed' : 'asks' };
+}
+
+function serverOf(rule: unknown): string {
+  return String(rule).startsWith(`mcp__${PLUGIN_SERVER}__`) ? PLUGIN_SERVER : SERVER_NAME;
+}
+
+function allowRules(text: string): unknown[] {
+  return asList(at(readJson(text), ALLOW_PATH));
+}
+
+function missingRules(text: string, wanted: readonly string[], wide = true): string[] {
+  const rules = allowRules(text);
+  return wanted.filter(
+    (rule) => !rules.some((present) => (wide ? coversTool(present, rule) : present === rule)),
+  );
+}
+
+/** Several parts that belong in one file of Claude Code. */
+export function inOneFile(first: Part, ...more: Part[]): Part {
+  const parts = [first, ...more];
+  const inTurn = (text: string, work: (part: Part, text: string) => TextEdit[]): TextEdit[] => {
+    const edits: TextEdit[] = [];
+    for (const part of parts) edits.push(...work(part, applyEdits(text, edits)));
+    return edits;
+  };
+  return {
+    ...first,
+    fragment: JSON.stringify(Object.assign({}, ...parts.map(({ fragment }) => readJson(fragment))), null, 2),
+    isRight: (text) => parts.every((part) => part.isRight(text)),
+    entries: (text) => parts.flatMap((part) => part.entries(text)),
+    add: (text) => inTurn(text, (part, now) => part.add(now)),
+    remove: (text, written) => inTurn(text, (part, now) => part.remove(now, written)),
   };
 }
 

@@ -10,17 +10,18 @@ import {
   HOOK_PROTOCOL,
   hookSettings,
   isHiveServer,
+  PLUGIN_SERVER,
   readHook,
   roleOfServer,
   SERVER_NAME,
 } from '../../domain/installation.ts';
 import { excerpt } from '../../domain/text.ts';
 import { entriesInside, ownProject, wholeRepository, withoutProject } from '../platform/project-path.ts';
-import { type FoundHook, findHooks, hasHivePlugin } from './claude.ts';
+import { type FoundHook, findHooks, hasHivePlugin, type SettingsFile, toolPermission } from './claude.ts';
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
 import { readJson } from './json-edits.ts';
-import { claudePaths, codexPaths, type Environment } from './parts.ts';
+import { claudePaths, claudeSettings, codexPaths, type Environment } from './parts.ts';
 import { readToml, tomlAt } from './toml-edits.ts';
 import { tryHook, tryServer } from './try-out.ts';
 
@@ -64,11 +65,52 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
   const hooked = found.filter(({ hooks }) => hooks.length > 0);
   if (hasPlugin) {
     if (hooked.length > 0) return [twice(name, 'the plugin and the settings', 'hive uninit claude')];
-    return [{ name, state: 'ok', text: 'by the plugin', advice: null }];
+    return [
+      { name, state: 'ok', text: 'by the plugin', advice: null },
+      examineTools(env, folder, PLUGIN_SERVER, 'hive init claude'),
+    ];
   }
   if (hooked.length > 1) return [twice(name, 'your settings and the project', 'hive uninit claude --user')];
-  return examineClient(name, 'claude-code', found, init, env);
+  const checks = await examineClient(name, 'claude-code', found, init, env);
+  const served = found.find(({ server }) => isHiveServer(server));
+  if (served === undefined) return checks;
+  const mends = served.project === null ? 'hive init claude' : 'hive init claude --project';
+  return [...checks, examineTools(env, folder, SERVER_NAME, mends)];
 }
+
+/** Whether agents may call Hive's tools without a dialog of Claude Code before each call. */
+function examineTools(env: Environment, folder: string, server: string, mends: string): Check {
+  const name = 'Claude Code tools';
+  const fileAt = (path: string): SettingsFile | null => {
+    const text = readText(path);
+    return text?.trim() ? { path, text } : null;
+  };
+  const { own, managed } = claudeSettings(env, folder);
+  const files = own.map(fileAt).filter((file) => file !== null);
+  const found = toolPermission(files, fileAt(managed), server);
+  switch (found.kind) {
+    case 'allows':
+      return { name, state: 'ok', text: "agents use Hive's tools without asking you", advice: null };
+    case 'overruled':
+      return {
+        name,
+        state: 'ok',
+        text: `a rule in ${found.path} makes Claude Code ask or refuse`,
+        advice: null,
+      };
+    case 'managed':
+      return {
+        name,
+        state: 'not_set_up',
+        text: `${managed} lets only its own rules count, so Claude Code ${ASKS}`,
+        advice: 'ask your administrator to add what this prints: hive init claude --print',
+      };
+    case 'asks':
+      return { name, state: 'not_set_up', text: `Claude Code ${ASKS}`, advice: `run: ${mends}` };
+  }
+}
+
+const ASKS = "asks you before each call of Hive's tools, and refuses it where it cannot ask";
 
 async function examineCodex(env: Environment, folder: string): Promise<Check[]> {
   const paths = codexPaths(env);

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 
@@ -16,6 +16,8 @@ export type Entry =
   | { kind: 'hook'; event: string; program: string | null }
   /** The trust in one hook of Codex. */
   | { kind: 'trust' }
+  /** A permission rule of Claude Code. */
+  | { kind: 'rule'; rule: string }
   | { kind: 'line'; text: string };
 
 /** Hive's part of one file. */
@@ -33,8 +35,11 @@ export interface Part {
   isEmpty(text: string): boolean;
   /** Adds our part to a text that has none of it. */
   add(text: string): TextEdit[];
-  /** Removes what is recognized as ours. */
-  remove(text: string): TextEdit[];
+  /**
+   * Removes what is recognized as ours. `written` is the record of our edits, null if there is none: a person may have
+   * written the same permission rule.
+   */
+  remove(text: string, written: readonly TextEdit[] | null): TextEdit[];
 }
 
 /** What was done to a file, kept so that exactly that can be undone. */
@@ -88,7 +93,7 @@ export function planUninit(part: Part, text: string | null, receipt: Receipt | n
 /** The file without our part: exactly as it was while nobody else has changed it, else without what is recognized as ours. */
 function withoutOurs(part: Part, text: string, receipt: Receipt | null): string | null {
   if (receipt?.hash === hashOf(text)) return receipt.created ? null : revertEdits(text, receipt.edits);
-  const edits = text.trim() === '' ? [] : part.remove(text);
+  const edits = text.trim() === '' ? [] : part.remove(text, receipt?.edits ?? null);
   const left = applyEdits(text, edits);
   return edits.length > 0 && receipt?.created === true && part.isEmpty(left) ? null : left;
 }
@@ -139,6 +144,16 @@ export function claudePaths(env: Environment, scope: Scope, folder: string): Cla
   const moved = env['CLAUDE_CONFIG_DIR'];
   const config = moved ?? join(homeOf(env), '.claude');
   return { servers: join(moved ?? homeOf(env), '.claude.json'), settings: join(config, 'settings.json') };
+}
+
+/** Every settings file of Claude Code that counts for a session in this folder. */
+export function claudeSettings(env: Environment, folder: string): { own: string[]; managed: string } {
+  const user = claudePaths(env, 'user', folder).settings;
+  const project = claudePaths(env, 'project', folder).settings;
+  const own = [user, project, join(dirname(project), 'settings.local.json')];
+  const managed =
+    process.platform === 'darwin' ? '/Library/Application Support/ClaudeCode' : '/etc/claude-code';
+  return { own: [...new Set(own)], managed: join(managed, 'managed-settings.json') };
 }
 
 interface CodexPaths {
