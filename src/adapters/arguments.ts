@@ -1,7 +1,8 @@
 /**
  * Arguments: a caller's input translated into the names of a schema, the same for every tool and method. `ask-id`,
- * `askId` and `ASK_ID` are `ask_id`, and null counts as missing where it has no meaning of its own. Names that the
- * schema does not have are listed, because zod would drop them silently.
+ * `askId` and `ASK_ID` are `ask_id`, and null counts as missing where it has no meaning of its own. What a model writes as
+ * text although it is a list, a number or a boolean is taken as that. Names that the schema does not have are listed,
+ * because zod would drop them silently.
  */
 import { z } from 'zod';
 import { invalidInput } from '../domain/errors.ts';
@@ -31,10 +32,21 @@ export type Aliases = Readonly<Record<string, string>>;
 /** In characters. A longer name is cut where it is quoted. */
 const LONGEST_NAME = 60;
 
+/** Who wrote an input, beside the schema. */
+interface Writer {
+  aliases?: Aliases | undefined;
+  /** A model: it may have written as text what is none. */
+  isModel?: boolean;
+}
+
 /** Translates an input. @throws HiveError `invalid_input` when one argument is given twice, in two spellings and with two values. */
-export function understand(schema: z.ZodType, given: unknown, aliases: Aliases = {}): Understood {
+export function understand(
+  schema: z.ZodType,
+  given: unknown,
+  { aliases = {}, isModel = false }: Writer = {},
+): Understood {
   const unknown: UnknownName[] = [];
-  const [taken, corrected] = walk({ schema, aliases, unknown, path: '' }, given);
+  const [taken, corrected] = walk({ schema, aliases, isModel, unknown, path: '' }, given);
   return { given: taken, unknown, corrected };
 }
 
@@ -42,6 +54,7 @@ export function understand(schema: z.ZodType, given: unknown, aliases: Aliases =
 interface Position {
   schema: z.ZodType | undefined;
   aliases: Aliases;
+  isModel: boolean;
   unknown: UnknownName[];
   path: string;
 }
@@ -49,11 +62,12 @@ interface Position {
 /** The value as it was understood, and with probable names corrected. */
 type Both = readonly [taken: unknown, corrected: unknown];
 
-function walk(position: Position, value: unknown): Both {
+function walk(position: Position, written: unknown): Both {
+  const value = position.isModel ? asMeant(position.schema, written) : written;
   if (Array.isArray(value)) {
     const element = elementOf(position.schema);
     if (element === undefined) return [value, value];
-    const items = value.map((item: unknown, index) =>
+    const items = (position.isModel ? listAsMeant(element, value) : value).map((item: unknown, index) =>
       walk({ ...position, schema: element, aliases: {}, path: `${position.path}[${index}]` }, item),
     );
     return [items.map(([taken]) => taken), items.map(([, corrected]) => corrected)];
@@ -78,8 +92,9 @@ function walkObject(object: z.ZodObject, position: Position, value: Record<strin
       continue;
     }
     const schema = shape[name];
-    if (item === null && schema?.safeParse(null).success !== true) continue;
-    const [own, mended] = walk({ ...position, schema, aliases: {}, path: join(position.path, key) }, item);
+    const meant = position.isModel ? asMeant(schema, item) : item;
+    if (meant === null && schema?.safeParse(null).success !== true) continue;
+    const [own, mended] = walk({ ...position, schema, aliases: {}, path: join(position.path, key) }, meant);
     const giver = givers.get(name);
     if (giver !== undefined && JSON.stringify(taken.get(name)) !== JSON.stringify(own))
       throw twice(giver, key);
@@ -165,6 +180,76 @@ function among<Found extends z.ZodType>(
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+// ---- Text that is a list, a number or a boolean ----
+// Models, and clients that know only texts, write `"[\"a\",\"b\"]"`, `"5000"` and `"True"`. A text is taken as something else
+// only where no text is possible, so nothing that a human is to read changes; the one exception is in `optionAsMeant`.
+
+/** What may stand at a position. */
+type Kind = 'text' | 'list' | 'number' | 'boolean' | 'object';
+
+/** The kinds of a schema. What is not known here may be a text. */
+function kindsOf(schema: z.ZodType | undefined): ReadonlySet<Kind> {
+  const plain = bare(schema);
+  if (plain instanceof z.ZodUnion)
+    return new Set((plain.options as readonly z.ZodType[]).flatMap((option) => [...kindsOf(option)]));
+  if (plain instanceof z.ZodArray) return new Set(['list']);
+  if (plain instanceof z.ZodNumber) return new Set(['number']);
+  if (plain instanceof z.ZodBoolean) return new Set(['boolean']);
+  return new Set([plain instanceof z.ZodObject ? 'object' : 'text']);
+}
+
+/** A value as its schema shows that it was meant; what remains in doubt stays as it was written. */
+function asMeant(schema: z.ZodType | undefined, value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const kinds = kindsOf(schema);
+  if (kinds.has('text')) return kinds.has('object') ? optionAsMeant(schema, value) : value;
+  const read = readText(value);
+  const isPossible = read === null || (read !== undefined && kinds.has(kindOf(read)));
+  return isPossible ? read : value;
+}
+
+/**
+ * An object that may also be a text, as the options of a question: a text that is an object with a name of ours is that
+ * object. Nobody wants it on a button; other JSON may be just what the question is about.
+ */
+function optionAsMeant(schema: z.ZodType | undefined, text: string): unknown {
+  const object = objectOf(schema);
+  const read = text.trimStart().startsWith('{') ? readText(text) : undefined;
+  if (object === undefined || !isObject(read)) return text;
+  const names = Object.keys(object.shape);
+  const isOurs = (key: string): boolean => namesOf(object, {}).has(fold(key)) || nearest(key, names) !== null;
+  return Object.keys(read).some(isOurs) ? read : text;
+}
+
+/** A list whose only item is the text of a list is that list. */
+function listAsMeant(element: z.ZodType, items: readonly unknown[]): readonly unknown[] {
+  const [only] = items;
+  if (items.length !== 1 || typeof only !== 'string' || !only.trimStart().startsWith('[')) return items;
+  const read = readText(only);
+  if (!Array.isArray(read) || read.length === 0) return items;
+  const fits = (item: unknown): boolean =>
+    element.safeParse(understand(element, item, { isModel: true }).given).success;
+  return read.every(fits) ? read : items;
+}
+
+/** The value that a text spells, as JSON or as Python has it; null for a blank; undefined when it spells none. */
+function readText(text: string): unknown {
+  const trimmed = text.trim();
+  if (trimmed === '' || /^(?:none|undefined)$/i.test(trimmed)) return null;
+  if (/^(?:true|false|null)$/i.test(trimmed)) return JSON.parse(trimmed.toLowerCase());
+  try {
+    return JSON.parse(trimmed);
+  } catch {
+    return undefined;
+  }
+}
+
+function kindOf(value: unknown): Kind {
+  if (Array.isArray(value)) return 'list';
+  if (typeof value === 'number' || typeof value === 'boolean') return typeof value as 'number' | 'boolean';
+  return typeof value === 'string' ? 'text' : 'object';
 }
 
 /** Words that people and models use in position of each other. Only names that a schema has are ever suggested. */

@@ -7,7 +7,7 @@ import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
 import { countThatFits } from '../domain/limits.ts';
 import { foldHandle, parseMentions } from '../domain/mention-parser.ts';
-import type { Mention, Unresolved } from '../domain/mentions.ts';
+import { type Mention, type Unresolved, unresolvedText } from '../domain/mentions.ts';
 import {
   type Author,
   authorOfBlock,
@@ -78,7 +78,8 @@ export function createMessages(store: Store, settings: MentionSettings): Message
 
     async post(command) {
       // Outside the transaction, so that no writer waits for the parser.
-      const names = parseMentions(normalizeBody(command.body));
+      const missed = new Set<string>();
+      const names = parseMentions(normalizeBody(command.body), missed);
       const posted = await store.write(async (tx) => {
         const before = await alreadyPosted(tx, command);
         if (before !== undefined) return before;
@@ -88,6 +89,7 @@ export function createMessages(store: Store, settings: MentionSettings): Message
         const { mentions, unresolved, trips } = await mentionIn(tx, message, names, settings);
         const answered = parent === null ? null : await processByReply(tx, parent, message, command);
         if (message.author === 'human') await humanWrote(tx, message);
+        unresolved.push(...[...missed].map(unresolvedText));
         return { message, existing: false, mentions, unresolved, answered, trips };
       });
       if ('quota' in posted) throw tooMany(posted);

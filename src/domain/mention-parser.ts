@@ -8,10 +8,13 @@ import { CODE, isDigit, isWordCode, runEnd } from './text.ts';
 /** A longer name cannot be a handle. */
 const LONGEST_HANDLE = 200;
 
-/** The names mentioned in a text, without the @: each once (ignoring case), as first spelled, in order. */
-export function parseMentions(text: string): string[] {
+/**
+ * The names mentioned in a text, without the @: each once (ignoring case), as first spelled, in order. `missed` gets what
+ * looks like a mention and is none: `＠name`, with the wide @ of an East Asian keyboard, and `@one@other`.
+ */
+export function parseMentions(text: string, missed: Set<string> = new Set()): string[] {
   const spelled = new Set<string>();
-  for (const [start, end] of proseIn(text)) scanProse(text, start, end, spelled);
+  for (const [start, end] of proseIn(text)) scanProse(text, start, end, { spelled, missed });
   const names = new Map<string, string>();
   for (const name of spelled) {
     const key = foldHandle(name);
@@ -25,8 +28,13 @@ export function foldHandle(handle: string): string {
   return handle.normalize('NFC').toLowerCase();
 }
 
+interface Found {
+  spelled: Set<string>;
+  missed: Set<string>;
+}
+
 /** Reads one range of prose, skipping code spans and URLs. */
-function scanProse(text: string, start: number, end: number, spelled: Set<string>): void {
+function scanProse(text: string, start: number, end: number, { spelled, missed }: Found): void {
   let spans: CodeSpans | null = null;
   for (let index = start; index < end; ) {
     const code = text.charCodeAt(index);
@@ -48,10 +56,27 @@ function scanProse(text: string, start: number, end: number, spelled: Set<string
       const name = trimmedEnd(text, index + 1, after);
       if (name > index + 1 && after - index <= LONGEST_HANDLE && isWordStart(text, start, index)) {
         if (!isAddress(text, after, end)) spelled.add(text.slice(index + 1, name));
+        else if (text.charCodeAt(after) === CODE.at)
+          missed.add(text.slice(index, twoNamesEnd(text, after, end)));
       }
+      index = after;
+    } else if (code === WIDE_AT) {
+      const after = handleEnd(text, index + 1, end);
+      const name = trimmedEnd(text, index + 1, after);
+      if (name > index + 1 && after - index <= LONGEST_HANDLE && isWordStart(text, start, index))
+        missed.add(text.slice(index, name));
       index = after;
     } else index += 1;
   }
+}
+
+/** `＠`: it looks like an @, and is another character. */
+const WIDE_AT = 0xff20;
+
+/** The end of the second name of `@one@other`, bounded as a name is. */
+function twoNamesEnd(text: string, second: number, end: number): number {
+  const after = trimmedEnd(text, second + 1, handleEnd(text, second + 1, end));
+  return Math.min(after, second + 1 + LONGEST_HANDLE);
 }
 
 interface CodeSpans {

@@ -163,9 +163,17 @@ export interface Directory {
 /**
  * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: the session accepts no mentions from
  * agents. `elsewhere`: only sessions of other projects have the role. `muted`: the human muted this pair.
- * `own_heading`: the message is under a heading that names this session as its author.
+ * `own_heading`: the message is under a heading that names this session as its author. `no_mention`: it looks like a
+ * mention and is none; its `handle` is everything that was written.
  */
-type UnresolvedReason = 'unknown' | 'ended' | 'not_shared' | 'elsewhere' | 'muted' | 'own_heading';
+type UnresolvedReason =
+  | 'unknown'
+  | 'ended'
+  | 'not_shared'
+  | 'elsewhere'
+  | 'muted'
+  | 'own_heading'
+  | 'no_mention';
 
 export interface Unresolved {
   handle: string;
@@ -180,12 +188,20 @@ const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   elsewhere: 'only sessions of other projects have that role; scope "all" reaches them',
   muted: 'the human has muted mentions between these two',
   own_heading: 'the heading names that session as the author',
+  no_mention: 'a mention is a plain @ and one name, with a blank around them',
 };
 
 /** The sentence about an unresolved name, for the author of the message. */
 export function explainUnresolved({ handle, reason, near }: Unresolved): string {
   const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `@${name}`).join(' or ')}?`;
-  return `@${handle} reached nobody: ${REASONS[reason]}.${hint}`;
+  const written = reason === 'no_mention' ? handle : `@${handle}`;
+  return `${written} reached nobody: ${REASONS[reason]}.${hint}`;
+}
+
+/** What looks like a mention and is none, with the names that were probably meant. */
+export function unresolvedText(text: string): Unresolved {
+  const near = text.split(/[@\uff20]/).filter((name) => name !== '');
+  return { handle: text, reason: 'no_mention', near };
 }
 
 export interface Resolution {

@@ -92,14 +92,20 @@ export const pollShape = {
   wait_ms: waitMs.optional().describe('Wait up to this long for an answer. Default 0.'),
 };
 
-const answerShape = {
-  decision: z.string().nullish().describe('The label of an option, or free text.'),
-  selected: z.array(z.string()).nullish().describe('Labels of the options chosen.'),
-  comment: characters(limits.comment).nullish().describe('A remark beside the decision.'),
+/** `hivemind_respond`, for coordinators. Without null, for which a schema needs a list of types: some models take no such tool. */
+export const respondShape = {
+  ask_id: askId,
+  decision: z.string().optional().describe('The label of an option, or free text.'),
+  selected: z.array(z.string()).optional().describe('Labels of the options chosen.'),
+  comment: characters(limits.comment).optional().describe('A remark beside the decision.'),
 };
 
-/** `hivemind_respond`, for coordinators. */
-export const respondShape = { ask_id: askId, ...answerShape };
+/** The same from a human, where null is a value left out. */
+const answerShape = {
+  decision: respondShape.decision.nullable(),
+  selected: respondShape.selected.nullable(),
+  comment: respondShape.comment.nullable(),
+};
 
 /** `hivemind_await_ask`, for coordinators. */
 export const leaveShape = {

@@ -30,6 +30,15 @@ describe('posting', () => {
     expect(err).toContain('@bob reached nobody: nobody has that name. Did you mean @bobby?');
   });
 
+  test('says of what only looks like a mention that it reached nobody', async () => {
+    const { person } = await shells();
+    const { code, err } = await person.hive('post', '＠alice @alice@bobby hello');
+    expect(code).toBe(0);
+    expect(err).toContain('＠alice reached nobody: a mention is a plain @ and one name');
+    expect(err).toContain('@alice@bobby reached nobody');
+    expect(err).not.toContain('Mentioned');
+  });
+
   test("from a person's terminal is the human's, from an agent's that agent's", async () => {
     const { person, alice } = await shells();
     await person.hive('post', 'by the human');

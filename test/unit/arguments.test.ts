@@ -183,6 +183,136 @@ describe('an argument that does not exist', () => {
   });
 });
 
+describe('what is written as text is taken as what it is', () => {
+  /** Every argument of every tool that can be no text, with a value of its kind. */
+  const textless = [...tools.values()].flatMap(({ name, input }) =>
+    Object.entries(input).flatMap(([argument, schema]) => {
+      const takes = (value: unknown): boolean => z.safeParse(schema, value).success;
+      if (takes('x') || takes('low') || takes('normal')) return [];
+      const values = [[], ['a'], [{ name: 'a', value: 'b' }], [{ label: 'a' }], 1, 100, 5_000, true, false];
+      return values.filter(takes).map((value) => [name, argument, value] as const);
+    }),
+  );
+
+  test('in each tool that has a list, a number or a boolean', () => {
+    expect(new Set(textless.map(([name]) => name)).size).toBeGreaterThanOrEqual(9);
+    expect(new Set(textless.map(([, , value]) => typeof value)).size).toBe(3);
+  });
+
+  test.each(textless)('%s takes its %s, %j, also as text', (name, argument, value) => {
+    const { input, example } = tool(name);
+    const whole = { ...example, [argument]: value };
+    // Some arguments exclude each other, which is the matter of the tool.
+    expect(z.object(input).safeParse(whole).success).toBe(true);
+    const text = JSON.stringify(value);
+    for (const written of [text, ` ${text}\n`, typeof value === 'boolean' ? text.toUpperCase() : text])
+      expect(take(name, { ...whole, [argument]: written }).args).toEqual(take(name, whole).args);
+  });
+
+  test.each(['', ' ', 'null', 'None', 'undefined'])('%j for one of them is nothing', (blank) => {
+    const blanks = { options: blank, wait_ms: blank, multi_select: blank, timeout_ms: blank };
+    expect(take('hivemind_ask_async', { question: 'Go?', ...blanks }).args).toEqual({ question: 'Go?' });
+  });
+
+  test('what may be a text stays one', () => {
+    const texts = { question: '["a"]', context: '5', label: 'true', header: 'null', group_id: '[1]' };
+    expect(take('hivemind_ask_async', texts).args).toEqual(texts);
+    expect(take('hivemind_respond', { ask_id: 'a', decision: '{"label":"x"}' }).args).toEqual({
+      ask_id: 'a',
+      decision: '{"label":"x"}',
+    });
+  });
+
+  test.each<[unknown, unknown]>([
+    [
+      ['{"label":"a","description":"b"}', 'c'],
+      [{ label: 'a', description: 'b' }, 'c'],
+    ],
+    ['["{\\"label\\":\\"a\\"}", "b"]', [{ label: 'a' }, 'b']],
+    ['[{"label":"a"}]', [{ label: 'a' }]],
+    [['["a","b"]'], ['a', 'b']],
+    [['[{"Label":"a"},"b"]'], [{ label: 'a' }, 'b']],
+    // What an empty answer looks like may be just what is asked.
+    [
+      ['[]', '{}', 'null', '{"error":"none"}', '0', 'true'],
+      ['[]', '{}', 'null', '{"error":"none"}', '0', 'true'],
+    ],
+    [
+      ['["a","b"]', '["c"]'],
+      ['["a","b"]', '["c"]'],
+    ],
+    [['[]'], ['[]']],
+    [['{"label": a}'], ['{"label": a}']],
+  ])('the options %j are %j', (written, options) => {
+    expect(take('hivemind_ask_async', { question: 'Which?', options: written }).args['options']).toEqual(
+      options,
+    );
+  });
+
+  test('an option in JSON with a misspelled name is refused, and never a button', () => {
+    expect(() =>
+      take('hivemind_ask_async', { question: 'Which?', options: ['{"label":"a","desc":"b"}'] }),
+    ).toThrow('Call hivemind_ask_async {"question":"Which?","options":[{"label":"a","description":"b"}]}.');
+  });
+
+  test('inside lists and objects too', () => {
+    const fields = [
+      '{"name":"a","value":"5","inline":"False"}',
+      { name: 'b', value: '["x"]', inline: 'true' },
+    ];
+    expect(take('hivemind_send_card', { title: 'Build', fields, actions: '[{"label":"Go"}]' }).args).toEqual({
+      title: 'Build',
+      fields: [
+        { name: 'a', value: '5', inline: false },
+        { name: 'b', value: '["x"]', inline: true },
+      ],
+      actions: [{ label: 'Go' }],
+    });
+  });
+
+  test.each(['false', 'False', ' FALSE '])('%j is never true', (written) => {
+    for (const { name, input, example } of tools.values())
+      for (const [argument, schema] of Object.entries(input)) {
+        if (!z.safeParse(schema, true).success) continue;
+        expect([name, argument, take(name, { ...example, [argument]: written }).args[argument]]).toEqual([
+          name,
+          argument,
+          false,
+        ]);
+      }
+  });
+
+  test.each<[string, Record<string, unknown>, string | null]>([
+    ['hivemind_ask_async', { question: 'A?', multi_select: 'yes' }, '{"question":"A?"}'],
+    ['hivemind_ask_async', { question: 'A?', multi_select: 0 }, '{"question":"A?"}'],
+    ['hivemind_ask_async', { question: 'A?', wait_ms: '5s' }, '{"question":"A?"}'],
+    ['hivemind_ask_async', { question: 'A?', options: 'yes' }, '{"question":"A?","options":["yes"]}'],
+    ['hivemind_ask_async', { question: 'A?', options: [1, 'b'] }, '{"question":"A?","options":["1","b"]}'],
+    ['hivemind_ask_async', { question: 7 }, '{"question":"7"}'],
+    ['hivemind_ask_async', { question: 'A?', options: 'yes, but later' }, null],
+    ['hivemind_ask_async', { question: 'A?', options: { a: 1 } }, null],
+    ['hivemind_poll', { wait_ms: '60000' }, '{"wait_ms":25000}'],
+    ['hivemind_poll', { ask_ids: 'ask-1abc ask-2abc' }, '{"ask_ids":["ask-1abc","ask-2abc"]}'],
+    ['hivemind_send_card', { title: 'A', fields: 'a: b' }, null],
+  ])('%s %j is refused, and suggests a call that is right or none: %s', (name, written, args) => {
+    const refused = (() => {
+      try {
+        return String(take(name, written));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    expect(refused).toMatch(/does not fit.* Nothing was done\./);
+    const call = / Call hivemind_\w+ (\{.*\})\.$/.exec(refused)?.[1] ?? null;
+    expect(call).toBe(args);
+    if (call !== null) expect(() => take(name, JSON.parse(call))).not.toThrow();
+  });
+
+  test('a human’s Emacs writes no such texts, and is held to the schema', () => {
+    expect(understand(listParams, { limit: '5' }).given).toEqual({ limit: '5' });
+  });
+});
+
 test('one argument in two spellings is taken once, and refused if the values differ', () => {
   expect(take('hivemind_poll', { ask_id: 'a', 'ask-id': 'a', askId: null }).args).toEqual({ ask_id: 'a' });
   expect(() => take('hivemind_poll', { ask_id: 'a', 'ask-id': 'b' })).toThrow(

@@ -24,10 +24,18 @@ async function listen(output = new PassThrough()) {
     input.write(bytes);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { transport, heard, give };
+  const answers = (): unknown[] =>
+    String(output.read() ?? '')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  return { transport, heard, give, answers };
 }
 
-const message = fc.dictionary(fc.string(), fc.string({ unit: 'binary' }));
+const message = fc
+  .dictionary(fc.string(), fc.string({ unit: 'binary' }))
+  .map((params) => ({ jsonrpc: '2.0', method: 'ping', params }));
+const ping = (id: number): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 
 test('every message arrives whole and in order, in whatever pieces its bytes come', async () => {
   const given = fc.tuple(fc.array(message), fc.array(fc.nat(200)), fc.constantFrom('\n', '\r\n'));
@@ -49,25 +57,39 @@ test('every message arrives whole and in order, in whatever pieces its bytes com
 });
 
 test.each([
-  ['no JSON', 'hello'],
-  ['an empty line', ''],
-  ['a number', '5'],
-  ['null', 'null'],
-  ['a batch', '[{"id":1}]'],
-  ['half a message', '{"id":'],
-])('%s is reported and skipped, and what follows is received', async (_what, line) => {
-  const { heard, give } = await listen();
-  await give(`${line}\n{"id":2}\n`);
-  expect(heard.messages).toEqual([{ id: 2 }]);
+  ['no JSON', 'hello', -32700],
+  ['half a message', '{"id":', -32700],
+  ['a number', '5', -32600],
+  ['null', 'null', -32600],
+  ['an empty batch', '[]', -32600],
+])('%s is answered and reported, and what follows is received', async (_what, line, code) => {
+  const { heard, give, answers } = await listen();
+  await give(`${line}\n${ping(2)}\n`);
+  expect(heard.messages).toEqual([JSON.parse(ping(2))]);
   expect(heard.errors).toHaveLength(1);
+  expect(answers()).toMatchObject([{ jsonrpc: '2.0', id: null, error: { code } }]);
+});
+
+test('a byte order mark, empty lines and blanks around a message are no part of it', async () => {
+  const { heard, give, answers } = await listen();
+  await give(`\uFEFF${ping(1)}\n\n \t\r\n\uFEFF \n ${ping(2)} \r\n`);
+  expect(heard).toMatchObject({ messages: [{ id: 1 }, { id: 2 }], errors: [] });
+  expect(answers()).toEqual([]);
+});
+
+test('a batch is the messages in it, and what is no message among them is answered', async () => {
+  const { heard, give, answers } = await listen();
+  await give(`[${ping(1)},7,${ping(2)}]\n`);
+  expect(heard.messages).toMatchObject([{ id: 1 }, { id: 2 }]);
+  expect(answers()).toMatchObject([{ id: null, error: { code: -32600 } }]);
 });
 
 test('a message that is much too long closes the connection, and nothing of it is kept', async () => {
   const { heard, give } = await listen();
-  await give('{"id":1}\n');
+  await give(`${ping(1)}\n`);
   await give(Buffer.alloc(LONGEST_MESSAGE + 1, 'x'));
-  await give('\n{"id":2}\n');
-  expect(heard.messages).toEqual([{ id: 1 }]);
+  await give(`\n${ping(2)}\n`);
+  expect(heard.messages).toMatchObject([{ id: 1 }]);
   expect(heard.errors).toEqual([expect.stringContaining('longer than')]);
   expect(heard.closed).toBe(1);
 });
@@ -78,8 +100,8 @@ test('a connection that a message closes receives nothing more', async () => {
     heard.messages.push(one);
     void transport.close();
   };
-  await give('{"id":1}\n{"id":2}\n');
-  expect(heard).toEqual({ messages: [{ id: 1 }], errors: [], closed: 1 });
+  await give(`${ping(1)}\n${ping(2)}\n`);
+  expect(heard).toMatchObject({ messages: [{ id: 1 }], errors: [], closed: 1 });
 });
 
 test('output waits for a slow reader', async () => {

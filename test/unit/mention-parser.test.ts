@@ -34,6 +34,25 @@ table('anywhere in a line, at the start of a word', [
   ['@@Claude-abc12'],
 ]);
 
+test.each<[string, string[]]>([
+  ['＠Claude-abc12 look', ['＠Claude-abc12']],
+  ['(＠All) and ＠代理-1。', ['＠All', '＠代理-1']],
+  ['確認＠Claude-abc12に', ['＠Claude-abc12に']],
+  ['@Claude-abc12@Codex-1 look', ['@Claude-abc12@Codex-1']],
+  ['@a@b @a@b @c@d-', ['@a@b', '@c@d']],
+  ['@a@b@c', ['@a@b']],
+  ['＠', []],
+  ['＠ name, name＠host, 1＠2', []],
+  ['a@b.example, @scope/package, @a@ b, @@a', []],
+  ['`＠a @a@b` \\＠a https://x.example/＠a @a', []],
+  ['> ＠quoted\n```\n＠code @a@b\n```', []],
+])('%j looks as if it mentioned %j, and does not', (text, looks) => {
+  const missed = new Set<string>();
+  const names = parseMentions(text, missed);
+  expect([...missed]).toEqual(looks);
+  for (const look of looks) expect(names).not.toContain(look.slice(1));
+});
+
 table('in headings, lists and emphasis', [
   ['## 2026-01-11 18:00:00 Claude-1 @Claude-2', 'Claude-2'],
   ['# @All', 'All'],
@@ -148,6 +167,10 @@ describe('linear in the text', () => {
   const growing = Array.from({ length: 300 }, (_, n) => `${'`'.repeat(n + 1)} `).join('');
   const hostile: Record<string, string> = {
     'unclosed backticks': '`'.repeat(20_000),
+    'wide at signs': '＠a'.repeat(10_000),
+    'two names': '@a@b '.repeat(10_000),
+    'many names without a blank': '@a'.repeat(10_000),
+    'two long names': `@a@${'b'.repeat(20_000)}`,
     'backticks of all lengths': growing,
     'backticks of all lengths, backwards': growing.split(' ').reverse().join(' '),
     'pairs that do not match': '`a ``b '.repeat(3_000),

@@ -6,6 +6,7 @@ import {
   explainUnresolved,
   type Resolution,
   resolveMentions,
+  unresolvedText,
 } from '../../src/domain/mentions.ts';
 import { type Session, startSession } from '../../src/domain/sessions.ts';
 import { introduction } from '../support/hive.ts';
@@ -260,4 +261,8 @@ test('a mention that reached nobody is reported in a sentence, with what was per
   expect(explainUnresolved({ handle: 'Claude-x', reason: 'ended', near: [] })).toBe(
     '@Claude-x reached nobody: that session has ended.',
   );
+  expect(['＠Claude-x', '@a@b'].map((text) => explainUnresolved(unresolvedText(text)))).toEqual([
+    '＠Claude-x reached nobody: a mention is a plain @ and one name, with a blank around them. Did you mean @Claude-x?',
+    '@a@b reached nobody: a mention is a plain @ and one name, with a blank around them. Did you mean @a or @b?',
+  ]);
 });

@@ -41,6 +41,21 @@ test('null for all arguments means none', async () => {
   expect(result.structuredContent).toMatchObject({ pending_total: 0 });
 });
 
+test('all arguments in one text are the arguments', async () => {
+  const { agent } = await scene();
+  const called = (args: unknown) =>
+    agent.client.request(
+      { method: 'tools/call', params: { name: 'hivemind_ask_async', arguments: args as never } },
+      CallToolResultSchema,
+    );
+  const asked = await called('{"question":"Go on?","urgency":"low","multi_select":"false"}');
+  expect(asked.structuredContent).toMatchObject({ status: 'pending' });
+  expect((await called('')).content).toMatchObject([
+    { text: expect.stringContaining('"question" is missing') },
+  ]);
+  await expect(called('Go on?')).rejects.toThrow(/arguments/);
+});
+
 test('a poll with a misspelled argument hands over nothing, and says how to call', async () => {
   const { hive, agent } = await scene();
   const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });

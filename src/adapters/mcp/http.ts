@@ -12,6 +12,7 @@ import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/
 import type { Hive } from '../../application/hive.ts';
 import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
 import { machineOf, type Token } from '../../domain/tokens.ts';
+import { notJson, type Refusal as RefusedMessage, readEnvelopes } from './envelope.ts';
 import { createMcpServer } from './server.ts';
 
 interface HttpOptions extends GuardOptions {
@@ -101,8 +102,11 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         admitted.delete(ending),
       );
     }
+    const read = body === undefined ? { json: undefined } : readMessages(body.json);
+    if ('refusal' in read) return say(response, read.refusal);
+    const { json } = read;
     const id = request.headers['mcp-session-id'];
-    if (id === undefined) return begin(request, response, body?.json, admission.token);
+    if (id === undefined) return begin(request, response, json, admission.token);
     const session = typeof id === 'string' ? sessions.get(id) : undefined;
     // A session of another token is treated as one that never existed.
     if (session === undefined || session.token !== admission.token.name) {
@@ -116,7 +120,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       answering.add(response);
       response.once('close', () => answering.delete(response));
     }
-    await session.transport.handleRequest(request, response, body?.json);
+    await session.transport.handleRequest(request, response, json);
   }
 
   async function begin(
@@ -250,11 +254,25 @@ function parentPid({ headers }: IncomingMessage): number | null {
   return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
 }
 
-/** Answers with an error in the form of MCP's HTTP transport: JSON-RPC without an id. */
-function say(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
+/** Answers with an error in the form of MCP's HTTP transport: JSON-RPC, without an id unless one was read. */
+function say(response: ServerResponse, { status, message, answer, headers = {} }: Refusal): void {
   // The rest of the request is not read: the connection ends with the answer.
   response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close', ...headers });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }));
+  response.end(JSON.stringify(answer ?? { jsonrpc: '2.0', id: null, error: { code: -32000, message } }));
+}
+
+/** The message or the batch in a body; the whole is refused for what is no message in it. */
+function readMessages(body: unknown): { json: unknown } | { refusal: Refusal } {
+  const messages: JSONRPCMessage[] = [];
+  for (const envelope of readEnvelopes(body)) {
+    if ('refusal' in envelope) return { refusal: refusedMessage(envelope.refusal) };
+    messages.push(envelope.message);
+  }
+  return { json: Array.isArray(body) ? messages : messages[0] };
+}
+
+function refusedMessage(answer: RefusedMessage): Refusal {
+  return { status: 400, message: answer.error.message, answer };
 }
 
 async function readBody(
@@ -271,9 +289,16 @@ async function readBody(
     chunks.push(chunk);
   }
   try {
-    return { json: JSON.parse(Buffer.concat(chunks).toString('utf8')) };
+    // Some clients begin what they send with a byte order mark.
+    return {
+      json: JSON.parse(
+        Buffer.concat(chunks)
+          .toString('utf8')
+          .replace(/^\uFEFF/, ''),
+      ),
+    };
   } catch {
-    return { refusal: { status: 400, message: 'The body is not JSON.' } };
+    return { refusal: refusedMessage(notJson()) };
   }
 }
 
@@ -284,6 +309,8 @@ async function readBody(
 interface Refusal {
   status: number;
   message: string;
+  /** The whole answer, where it is not only the message. */
+  answer?: RefusedMessage;
   headers?: Record<string, string>;
 }
 

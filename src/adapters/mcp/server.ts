@@ -263,15 +263,23 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
 /** What a model reads if it calls the hook tool. */
 const NOT_FOR_MODELS: string = `${HOOK_TOOL} is for the hooks of your client, not for you. Nothing was done.`;
 
-/** The SDK's own, which also takes `arguments: null` for no arguments: some models write that. */
+/** The SDK's own, which also takes `arguments: null` for no arguments, and all of them as one text: some models write that. */
 const callToolRequest = CallToolRequestSchema.extend({
   params: CallToolRequestSchema.shape.params.extend({
-    arguments: z
-      .record(z.string(), z.unknown())
-      .nullish()
-      .transform((given) => given ?? undefined),
+    arguments: z.preprocess(
+      (given) => (typeof given === 'string' ? objectIn(given) : (given ?? undefined)),
+      z.record(z.string(), z.unknown()).optional(),
+    ),
   }),
 });
+
+function objectIn(text: string): unknown {
+  try {
+    return text.trim() === '' ? undefined : JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 
 /** A refusal as the model reads it. */
 function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {

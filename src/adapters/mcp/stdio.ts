@@ -8,6 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionHook, HookCall } from '../../application/hook-context.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
+import { notJson, type Refusal, readEnvelopes } from './envelope.ts';
 
 /** The one connection of a process. */
 export interface StdioConnection {
@@ -162,9 +163,9 @@ export function hookRoute(
 }
 
 // ---- The transport ----
-// MCP on two streams: each message is one line of JSON (modelcontextprotocol.io/specification, "stdio"). The protocol
-// layer checks anyway whether an object is a message. The SDK's own transport checks its whole schema first, which takes
-// a tenth of the server's side of a call, and copies a long message once for each chunk.
+// MCP on two streams: each message is one line of JSON (modelcontextprotocol.io/specification, "stdio"). The SDK's own
+// transport checks its whole schema first, which takes a tenth of the server's side of a call, drops silently what does not
+// fit, and copies a long message once for each chunk.
 
 /** In bytes. A question that is too long is refused with a sentence; only an absurd length ends the connection. */
 export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
@@ -175,7 +176,7 @@ const NEWLINE = 10;
 export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
-  /** Called for a line that is not a JSON object, which is skipped, and for one that is too long, which ends the connection. */
+  /** Called for a line that is no message, which is answered, and for one that is too long, which ends the connection. */
   onerror?: (error: Error) => void;
   readonly #input: Readable;
   readonly #output: Writable;
@@ -195,9 +196,8 @@ export class LineTransport implements Transport {
     this.#input.on('error', this.#fail);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
-    const taken = this.#output.write(`${JSON.stringify(message)}\n`);
-    if (!taken) await new Promise<void>((resolve) => this.#output.once('drain', resolve));
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.#write(message);
   }
 
   async close(): Promise<void> {
@@ -231,15 +231,35 @@ export class LineTransport implements Transport {
     const line = this.#begun.length === 0 ? end : Buffer.concat([...this.#begun, end]);
     this.#begun = [];
     this.#begun_bytes = 0;
-    let message: unknown;
+    // Some clients begin what they send with a byte order mark.
+    const text = line.toString().replace(/^\uFEFF/, '');
+    if (text.trim() === '') return;
+    let value: unknown;
     try {
-      message = JSON.parse(line.toString());
+      value = JSON.parse(text);
     } catch (error) {
       this.#fail(error as Error);
+      this.#refuse(notJson());
       return;
     }
-    if (message !== null && typeof message === 'object' && !Array.isArray(message))
-      this.onmessage?.(message as JSONRPCMessage);
-    else this.#fail(new Error('A line that is not a JSON object was skipped.'));
+    for (const envelope of readEnvelopes(value)) {
+      if (!this.#open) return;
+      if ('message' in envelope) {
+        this.onmessage?.(envelope.message);
+        continue;
+      }
+      this.#fail(new Error(`A line was refused: ${envelope.refusal.error.message}`));
+      this.#refuse(envelope.refusal);
+    }
+  }
+
+  #refuse(refusal: Refusal): void {
+    // A client that is gone needs no answer.
+    this.#write(refusal).catch(() => undefined);
+  }
+
+  async #write(message: unknown): Promise<void> {
+    const taken = this.#output.write(`${JSON.stringify(message)}\n`);
+    if (!taken) await new Promise<void>((resolve) => this.#output.once('drain', resolve));
   }
 }

@@ -164,7 +164,10 @@ const LONGEST_TEXT = 60;
 /** Reads the arguments of a call. @throws HiveError `invalid_input`, with a call that would be accepted. */
 export function takeArguments(tool: Tool, written: unknown): TakenArguments {
   const schema = schemaOf(tool);
-  const { given, unknown, corrected } = understand(schema, written ?? {}, tool.aliases);
+  const { given, unknown, corrected } = understand(schema, written ?? {}, {
+    aliases: tool.aliases,
+    isModel: true,
+  });
   const meant = unknown.find((one) => one.meant !== null);
   if (meant !== undefined) throw misspelled(tool, meant, corrected);
   const strange = unknown.find(({ path }) => !IDENTITIES.has(plain(path)));
@@ -172,7 +175,9 @@ export function takeArguments(tool: Tool, written: unknown): TakenArguments {
   const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const wrong = parsed.error.issues.slice(0, 5).map((issue) => explain(issue, given));
-    throw invalidInput(sentences(...wrong, `Nothing was done. Call ${callOf(tool, mended(tool, given))}.`));
+    const right = mended(tool, given);
+    const way = right === null ? null : `Call ${callOf(tool, right)}.`;
+    throw invalidInput(sentences(...wrong, 'Nothing was done.', way));
   }
   const paths = unknown.map(({ path }) => path);
   return { args: parsed.data, ignored: paths.slice(0, MOST_NAMED), note: describeIgnored(paths) };
@@ -193,43 +198,56 @@ function reachesAll({ narrowing = [] }: Tool, given: unknown): boolean {
 
 function misspelled(tool: Tool, { path, meant }: UnknownName, corrected: unknown): Error {
   const { name } = tool;
-  const call = `${name} ${JSON.stringify(mended(tool, corrected))}`;
-  const way = call.length <= LONGEST_CALL ? `Call ${call}.` : `Call ${name} again with "${meant}" instead.`;
+  const right = mended(tool, corrected);
+  const call = right === null ? null : `${name} ${JSON.stringify(right)}`;
+  const way =
+    call !== null && call.length <= LONGEST_CALL
+      ? `Call ${call}.`
+      : `Call ${name} again with "${meant}" instead.`;
   return invalidInput(
     `${name} has no argument "${path}"; you probably mean "${meant}". Nothing was done. ${way}`,
     { argument: path, meant },
   );
 }
 
-/** The arguments as given; invalid ones are converted if their meaning is clear, or else taken from the example. */
+/**
+ * The arguments as given; invalid ones are converted if their meaning is clear, left out where they may be, and else taken
+ * from the example. Null where the call would not be what was meant: without a list that was given.
+ */
 function mended(tool: Tool, given: unknown): unknown {
   const schema = schemaOf(tool);
   const { error } = schema.safeParse(given);
   if (error === undefined) return given;
   if (given === null || typeof given !== 'object') return tool.example;
   const wrong = new Set(error.issues.map(({ path }) => String(path[0])));
-  const kept = Object.entries(given).filter(([name]) => name in tool.input && !wrong.has(name));
-  const fitting = [...wrong].flatMap((name): [string, unknown][] => {
+  const args = Object.fromEntries(
+    Object.entries(given).filter(([name]) => name in tool.input && !wrong.has(name)),
+  );
+  for (const name of wrong) {
     const schema = tool.input[name];
-    const [value = tool.example[name]] = otherForms((given as Record<string, unknown>)[name], schema).filter(
-      (form) => schema !== undefined && z.safeParse(schema, form).success,
-    );
-    return value === undefined ? [] : [[name, value]];
-  });
-  const args = Object.fromEntries([...fitting, ...kept]);
+    const value = (given as Record<string, unknown>)[name];
+    const form = otherForms(value, schema).find((form) => z.safeParse(schema ?? z.never(), form).success);
+    if (form !== undefined) args[name] = form;
+    else if (value !== undefined && isList(schema)) return null;
+    else if (!z.safeParse(schema ?? z.never(), undefined).success) args[name] = tool.example[name];
+  }
   return schema.safeParse(args).success ? args : tool.example;
 }
 
-/** What a model may have meant: it writes lists and numbers as text, one item instead of a list, or too long a wait. */
+/** What a model may have meant: one item instead of a list, several items in one text, numbers as labels, or too long a wait. */
 function otherForms(value: unknown, schema: z.core.$ZodType | undefined): unknown[] {
   if (value === undefined) return [];
-  if (typeof value === 'number') return [Math.min(value, mostOf(schema))];
+  if (typeof value === 'number') return [Math.min(value, mostOf(schema)), String(value), [String(value)]];
+  if (Array.isArray(value)) return [value.map((item) => (typeof item === 'number' ? String(item) : item))];
   if (typeof value !== 'string') return [[value]];
-  try {
-    return [JSON.parse(value), [value]];
-  } catch {
-    return [[value]];
-  }
+  const words = value.split(/[\s,;]+/).filter((word) => word !== '');
+  if (words.length > 1 && words.every((word) => /^[a-z]+-\w{4,}$/.test(word))) return [words];
+  // "this, that" may be one item or two.
+  return /[,;|\n]/.test(value) ? [] : [[value]];
+}
+
+function isList(schema: z.core.$ZodType | undefined): boolean {
+  return (schema instanceof z.ZodOptional ? schema.unwrap() : schema) instanceof z.ZodArray;
 }
 
 function mostOf(schema: z.core.$ZodType | undefined): number {

@@ -1,0 +1,137 @@
+/**
+ * The envelope of an MCP message: everything around the arguments of a tool. Clients in a language without optional fields
+ * write null for a value that they leave out, so null counts as left out. What is no message gets the answer that JSON-RPC
+ * has for it, because a client that hears nothing waits for ever.
+ */
+import {
+  isInitializeRequest,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  RELATED_TASK_META_KEY,
+} from '@modelcontextprotocol/sdk/types.js';
+
+/** The answer to something that is no message. Its id is null where none could be read. */
+export interface Refusal {
+  jsonrpc: '2.0';
+  id: string | number | null;
+  error: { code: number; message: string };
+}
+
+/** A message for the protocol layer, or the answer instead of it. */
+export type Envelope = { message: JSONRPCMessage } | { refusal: Refusal };
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const INVALID_PARAMS = -32602;
+
+type Fields = Record<string, unknown>;
+
+/** The answer to a line or a body that is not JSON. */
+export function notJson(): Refusal {
+  return refusal(null, PARSE_ERROR, 'This is not JSON: send each message as one JSON object.');
+}
+
+/**
+ * The messages of a line: one, or those of a batch. Each request of a batch gets an answer of its own: protocol 2025-03-26
+ * has batches, and later ones leave a server no other way to answer the ids in them.
+ */
+export function readEnvelopes(value: unknown): Envelope[] {
+  if (!Array.isArray(value)) return [readEnvelope(value)];
+  if (value.length === 0)
+    return [{ refusal: refusal(null, INVALID_REQUEST, 'This batch is empty: send a message.') }];
+  return value.map(readEnvelope);
+}
+
+/** Reads a parsed message, which it may change. */
+export function readEnvelope(value: unknown): Envelope {
+  if (!isFields(value))
+    return { refusal: refusal(null, INVALID_REQUEST, 'A message is a JSON object with "jsonrpc": "2.0".') };
+  const written_id = value['id'];
+  dropNulls(value);
+  const problem = problemOf(value, written_id);
+  if (problem !== null) return { refusal: refusal(idIn(value), ...problem) };
+  // The protocol layer drops a message with any other field, and says nothing.
+  for (const name of Object.keys(value)) if (!KNOWN.has(name)) delete value[name];
+  if (value['method'] === 'initialize') introduce(value);
+  return { message: value as unknown as JSONRPCMessage };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+
+type Problem = [code: number, message: string];
+
+/** Why this is no message; null if it is one. What is wrong with the fields of a known method is the protocol layer's matter. */
+function problemOf(message: Fields, written_id: unknown): Problem | null {
+  const { jsonrpc, id, method, params } = message;
+  if (jsonrpc !== '2.0') return [INVALID_REQUEST, 'A message has "jsonrpc": "2.0".'];
+  if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id))
+    return [INVALID_REQUEST, 'The id of a message is a text or a whole number.'];
+  if (method === undefined)
+    return 'result' in message || 'error' in message
+      ? null
+      : [INVALID_REQUEST, 'A message has a method, or is an answer with a result or an error.'];
+  if (typeof method !== 'string') return [INVALID_REQUEST, 'The method of a message is a text.'];
+  if (params !== undefined && !isFields(params))
+    return [INVALID_PARAMS, 'The params of a message are a JSON object.'];
+  if (id !== undefined && !hasMeta(message, params?.['_meta']))
+    return [
+      INVALID_PARAMS,
+      'The _meta of a request is a JSON object; its progressToken is a text or a whole number.',
+    ];
+  if (written_id === null && !method.startsWith('notifications/'))
+    return [INVALID_REQUEST, 'The id of a request is a text or a whole number, not null.'];
+  return null;
+}
+
+/** Whether the protocol layer understands the `_meta` of a request; what it does not, it drops, and says nothing. */
+function hasMeta(request: Fields, meta: unknown): boolean {
+  if (meta === undefined) return true;
+  if (!isFields(meta)) return false;
+  const token = meta['progressToken'];
+  if (token !== undefined && typeof token !== 'string' && !Number.isSafeInteger(token)) return false;
+  return meta[RELATED_TASK_META_KEY] === undefined || isJSONRPCRequest(request);
+}
+
+function refusal(id: Refusal['id'], code: number, message: string): Refusal {
+  return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+/** The id to answer under; also one that no request may have, where the client can still recognize it. */
+function idIn({ id }: Fields): Refusal['id'] {
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/**
+ * Removes every field that is null, except within the arguments of a tool, where null may have a meaning (../arguments.ts).
+ * Without recursion: a message may be nested without bound.
+ */
+function dropNulls(message: Fields): void {
+  const open: unknown[] = [message];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Array.isArray(next)) {
+      for (const item of next) if (isObject(item)) open.push(item);
+      continue;
+    }
+    const fields = next as Fields;
+    for (const [name, value] of Object.entries(fields)) {
+      if (value === null) delete fields[name];
+      else if (isObject(value) && !(name === 'arguments' && fields === message['params'])) open.push(value);
+    }
+  }
+}
+
+/** A client that says nothing about itself or about what it can do is still one. */
+function introduce(message: Fields): void {
+  if (isInitializeRequest(message) || !isFields(message['params'] ?? {})) return;
+  const { capabilities = {}, clientInfo = {}, ...rest } = (message['params'] ?? {}) as Fields;
+  const named = isFields(clientInfo) ? { name: '', version: '', ...clientInfo } : clientInfo;
+  message['params'] = { ...rest, capabilities, clientInfo: named };
+}
+
+function isObject(value: unknown): value is object {
+  return value !== null && typeof value === 'object';
+}
+
+function isFields(value: unknown): value is Fields {
+  return isObject(value) && !Array.isArray(value);
+}
