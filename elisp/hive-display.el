@@ -48,14 +48,61 @@
             (window-height (minibuffer-window))))))
 
 (defun hive-display-fits-p (text)
-  "Return non-nil if the echo area certainly displays all of TEXT."
+  "Return non-nil if the echo area certainly displays all of TEXT.
+Its lines are measured as the frame of the echo area draws them: a
+character that the terminal cannot show takes six columns, and a font
+may be higher than that of the frame."
   (let* ((room (hive-display-room))
-         ;; The last column may be a continuation mark; two lines are left
-         ;; for a remark and for rounding.
-         (columns (max 1 (1- (car room)))))
-    (<= (+ 2 (cl-loop for line in (split-string text "\n")
-                      sum (max 1 (ceiling (string-width line) columns))))
-        (cdr room))))
+         (frame (window-frame (minibuffer-window)))
+         (line (frame-char-height frame))
+         ;; Two lines are left for a remark and for rounding.
+         (left (* line (- (cdr room) 2)))
+         (lines (split-string text "\n")))
+    (and (<= (* line (length lines)) left)
+         (cl-loop for (width . height) in (hive-display--sizes lines frame)
+                  for text in lines
+                  for columns = (- (car room) (hive-display--lost text))
+                  do (setq left (- left (* (max line height)
+                                           (max 1 (ceiling width (* (max 1 columns)
+                                                                    (frame-char-width frame)))))))
+                  always (>= left 0)))))
+
+(defun hive-display--lost (line)
+  "Return how many columns a row of LINE may leave empty at its end.
+One is a continuation mark; what does not fit before it goes to the
+next row: at most \"\\U01F41D\"."
+  (if (string-match-p "[^ -~]" line) 8 1))
+
+(defconst hive-display--longest 20000
+  "The longest line that is measured, in characters.
+No echo area has room for more.")
+
+(defconst hive-display--widest 10000000 "The width at which measuring stops, in pixels.")
+
+(defun hive-display--sizes (lines frame)
+  "Return the width and height of each of LINES on FRAME, in pixels."
+  (with-temp-buffer
+    (setq-local truncate-lines t
+                display-line-numbers nil
+                line-prefix nil
+                wrap-prefix nil
+                ;; As in the echo area.
+                bidi-paragraph-direction nil)
+    (mapcar (lambda (line)
+              (erase-buffer)
+              (insert (substring line 0 (min (length line) hive-display--longest)))
+              (hive-display--size frame))
+            lines)))
+
+(defun hive-display--size (frame)
+  "Return the width and height of the current buffer on FRAME, in pixels."
+  (if (fboundp 'buffer-text-pixel-size)
+      (buffer-text-pixel-size nil (frame-selected-window frame) hive-display--widest)
+    (save-window-excursion
+      (let ((window (frame-selected-window frame)) (buffer (current-buffer)))
+        (set-window-dedicated-p window nil)
+        (set-window-buffer window buffer)
+        (window-text-pixel-size window nil nil hive-display--widest)))))
 
 ;;;; Buffers
 

@@ -76,112 +76,163 @@ indented already stay so."
 
 ;;;; Showing text from agents
 
-(defconst hive-text--hidden
-  ;; Raw bytes, too, which only Emacs has.
-  (concat "[" hive-text-hidden-characters "\x3FFF80-\x3FFFFF]")
-  "Characters that a terminal interprets, or hides, instead of printing them.")
+;; A character is shown as it is only if it is known to be drawn (characters.ts
+;; in the sidecar says which are); everything else is spelled out.
+
+(defconst hive-text--unsuspicious
+  "[^\t\n -~\u00A1-\u00AC\u00AE-\u017F\u0391-\u03A1\u03A3-\u03C9\u0401-\u045F\u2018-\u201F\u2026\u3001-\u301B\u3041-\u3096\u30A1-\u30FA\u4E00-\u9FFC\uAC00-\uD7A3]"
+  "What a text may have that must be looked at character by character.
+The letters of Greek and Cyrillic are, where `hive-text--mixed' matches.")
 
 (defconst hive-text--mixed
-  (mapconcat (lambda (letters)
-               (format "[%s][%s]*[%s]" letters hive-text-within-words
-                       (string-join (remove letters hive-text-scripts))))
-             hive-text-scripts "\\|")
-  "Two letters of one word that are of different scripts.")
+  (let ((latin "[A-Za-z\u00AA-\u017F][0-9_]*") (greek "[\u0391-\u03C9][0-9_]*")
+        (cyrillic "[\u0401-\u045F][0-9_]*"))
+    (mapconcat (lambda (two) (concat (car two) (cdr two)))
+               (list (cons latin greek) (cons latin cyrillic) (cons greek latin)
+                     (cons greek cyrillic) (cons cyrillic latin) (cons cyrillic greek))
+               "\\|"))
+  "Two letters of one word that are of different scripts.
+Only the three most frequent scripts count.")
 
-(defconst hive-text--suspect
-  (concat hive-text--hidden "\\|[" (string-join (cdr hive-text-scripts)) "]")
-  "What a text may have that must not be shown as it is.")
+(defconst hive-text--most-marks 4
+  "How many marks one character may carry.
+More are none of a language, and may cover the lines around them.")
 
-(defconst hive-text--script
-  (let ((table (make-char-table nil)) (number 0))
-    (dolist (class (append hive-text-scripts (list hive-text-within-words)) table)
-      (let ((chars (append class nil)))
-        (while chars
-          (let* ((first (pop chars))
-                 (last (if (eq (car chars) ?-) (cadr chars) first)))
-            (when (eq (car chars) ?-) (setq chars (cddr chars)))
-            (set-char-table-range table (cons first last) number))))
-      (setq number (1+ number))))
-  "The number of each letter's script in `hive-text-scripts'.
-What may be between two letters has the number after the last.")
+(defconst hive-text--visible 1 "The kind of a character that is drawn.")
+(defconst hive-text--mark 2 "The kind of a character that is drawn on the one before it.")
+(defconst hive-text--inner 4 "The kind of digits and the underscore, which may be within a word.")
+(defconst hive-text--latin 5 "The kind of Latin letters; those of other scripts come after it.")
 
-(defun hive-text--reveal (match)
-  "Return visible text for the hidden character in MATCH."
-  (let ((char (aref match 0)))
-    (cond ((< char 32) (string ?^ (logxor char 64)))
-          ((= char 127) "^?")
-          (t (format "<U+%04X>" char)))))
+(defvar hive-text--kinds nil
+  "A char-table: the kind of each character that is drawn, a number.
+It is made when it is first needed.")
+
+(defun hive-text--kinds ()
+  "Return the table of the kinds of characters."
+  (or hive-text--kinds
+      (let ((table (make-char-table nil)) (script (1- hive-text--latin)))
+        (cl-flet ((fill (ranges kind)
+                    (dolist (range ranges) (set-char-table-range table range kind))))
+          (fill hive-text-visible hive-text--visible)
+          (fill '(?\t ?\n ?\s) hive-text--visible)
+          (fill hive-text-blanks hive-text--visible)
+          (fill hive-text-marks hive-text--mark)
+          (fill '((?0 . ?9) ?_) hive-text--inner)
+          (dolist (letters hive-text-scripts) (fill letters (setq script (1+ script)))))
+        (setq hive-text--kinds table))))
+
+(defvar hive-text--carriers nil
+  "A char-table: the number of the script whose marks a character carries.
+A mark of a script has the same number.  It is made when it is first
+needed.")
+
+(defun hive-text--carriers ()
+  "Return the table of the scripts that have marks of their own."
+  (or hive-text--carriers
+      (let ((table (make-char-table nil)) (script 0))
+        (dolist (ranges hive-text-carriers)
+          (setq script (1+ script))
+          (dolist (range ranges) (set-char-table-range table range script)))
+        (setq hive-text--carriers table))))
+
+(defun hive-text--reveal (char)
+  "Return visible text for CHAR."
+  (cond ((< char 32) (string ?^ (logxor char 64)))
+        ((= char 127) "^?")
+        (t (format "<U+%04X>" char))))
 
 (defun hive-text-inert (text)
-  "Return TEXT without properties and without hidden characters.
-Control, bidi and zero-width characters become visible, and so do
-letters of another script than the rest of their word; newlines and
-tabs stay.  If TEXT is not a string, return the empty string."
+  "Return TEXT without properties, with all of it visible.
+Whatever is not known to be drawn is spelled out: control, bidi and
+zero-width characters, marks with nothing to stand on, and letters of
+another script than the rest of their word; newlines and tabs stay.
+If TEXT is not a string, return the empty string."
   (cond ((not (stringp text)) "")
-        ((string-match-p hive-text--suspect text)
-         (let ((text (substring-no-properties text)))
-           (hive-text--spelled (if (string-match-p hive-text--hidden text) (hive-text--revealed text)
-                                 text))))
-        (t (substring-no-properties text))))
+        ;; Most texts; walking through each would be felt in a long list.
+        ((let ((case-fold-search nil))
+           (not (or (and (string-match-p "[^[:ascii:]]" text) (not (char-displayable-p ?\u0301)))
+                     (string-match-p hive-text--unsuspicious text)
+                    (string-match-p hive-text--mixed text))))
+         (substring-no-properties text))
+        ;; In a buffer, because the time to walk through a long string grows
+        ;; with the square of its length.
+        (t (with-temp-buffer
+             (insert (substring-no-properties text))
+             (unless (char-displayable-p ?\u0301) (hive-text--spell-undisplayable))
+             (goto-char (point-min))
+             (hive-text--spell)
+             (buffer-string)))))
 
-(defun hive-text--revealed (text)
-  "Return TEXT with each hidden character made visible."
-  ;; Character by character: with 32,768 hidden ones, a regexp replacement
-  ;; takes most of a second, and this 20 ms.
-  (let ((shown (make-hash-table)))
-    (mapconcat (lambda (char)
-                 (or (gethash char shown)
-                     (puthash char
-                              (let ((one (string char)))
-                                (if (string-match-p hive-text--hidden one)
-                                    (hive-text--reveal one)
-                                  one))
-                              shown)))
-               text "")))
+(defun hive-text--spell-undisplayable ()
+  "Spell out in this buffer what the terminal of this frame cannot show.
+Emacs would show a code for most of it, and \"?\" for a letter with its
+mark."
+  (goto-char (point-min))
+  (while (re-search-forward "[^[:ascii:]]" nil t)
+    (let ((char (preceding-char)))
+      (unless (char-displayable-p char)
+        (replace-match (hive-text--reveal char) t t)))))
 
-(defun hive-text--spelled (text)
-  "Return TEXT with the letters spelled out that are strangers in their word."
-  (let ((case-fold-search nil))
-    (if (not (string-match-p hive-text--mixed text))
-        text
-      ;; In a buffer, because the time to find all words of a long string
-      ;; grows with the square of its length.
-      (with-temp-buffer
-        (insert text)
-        (goto-char (point-min))
-        (hive-text--spell-words)
-        (buffer-string)))))
-
-(defun hive-text--spell-words ()
-  "Spell out in this buffer the letters that are strangers in their word.
+(defun hive-text--spell ()
+  "Spell out in this buffer what is not known to be drawn as what it is.
 This is one loop in which nothing is called or made for each word or
 character: hostile text has tens of thousands."
-  (let* ((table hive-text--script) (others (length hive-text-scripts))
-         (counts (make-vector (1+ others) 0))
+  (let* ((table (hive-text--kinds))
+         (carriers (hive-text--carriers))
+         (counts (make-vector (+ hive-text--latin (length hive-text-scripts)) 0))
          (shown (make-hash-table :test #'eq))
          (inhibit-modification-hooks t)
-         begin main most script count char left)
-    (while (re-search-forward hive-text--mixed nil t)
-      (goto-char (match-beginning 0))
-      (while (aref table (preceding-char)) (forward-char -1))
-      (fillarray counts 0)
-      (setq begin (point) main others most 0)
-      (while (setq script (aref table (following-char)))
-        (setq count (1+ (aref counts script)))
-        (aset counts script count)
-        ;; Of two that are as frequent, the first is the main one.
-        (and (>= count most) (< script others) (or (> count most) (< script main))
-             (setq most count main script))
-        (forward-char 1))
-      (setq left (- (point) begin))
-      (goto-char begin)
-      (while (> left 0)
-        (setq char (following-char) script (aref table char) left (1- left))
-        (if (or (eq script main) (eq script others))
-            (forward-char 1)
-          (delete-char 1)
-          (insert (or (gethash char shown)
-                      (puthash char (hive-text--reveal (string char)) shown))))))))
+         ;; How many marks the last character that is none may still carry.
+         (room 0)
+         ;; The script whose marks it carries.
+         (base nil)
+         char kind begin main others marks left)
+    (while (not (eobp))
+      (setq char (following-char) kind (aref table char))
+      (cond
+       ((and kind (>= kind hive-text--inner))
+        ;; A word.
+        (fillarray counts 0)
+        (setq begin (point) main nil others nil marks 0)
+        (while (and (not (eobp)) (setq kind (aref table (setq char (following-char))))
+                    (or (>= kind hive-text--inner)
+                        (and (eq kind hive-text--mark)
+                             (<= (setq marks (1+ marks)) hive-text--most-marks)
+                             (memq (aref carriers char) (list nil base)))))
+          (unless (eq kind hive-text--mark)
+            (setq marks 0 base (aref carriers char))
+            (when (>= kind hive-text--latin)
+              (aset counts kind (1+ (aref counts kind)))
+              (cond ((null main) (setq main kind))
+                    ((not (eq kind main)) (setq others t)))))
+          (forward-char 1))
+        (setq room 0)
+        (when others
+          ;; Of two that are as frequent, the first is the main one.
+          (setq main hive-text--latin)
+          (dotimes (script (length counts))
+            (when (> (aref counts script) (aref counts main)) (setq main script)))
+          (setq left (- (point) begin))
+          (goto-char begin)
+          (while (> left 0)
+            (setq char (following-char) kind (aref table char) left (1- left))
+            (if (or (< kind hive-text--latin) (eq kind main))
+                (forward-char 1)
+              (delete-char 1)
+              (insert (or (gethash char shown)
+                          (puthash char (hive-text--reveal char) shown)))))))
+       ((or (null kind)
+            (and (eq kind hive-text--mark)
+                 (or (= room 0) (not (memq (aref carriers char) (list nil base))))))
+        (delete-char 1)
+        (insert (or (gethash char shown) (puthash char (hive-text--reveal char) shown)))
+        (setq room 0))
+       (t
+        (forward-char 1)
+        (unless (eq kind hive-text--mark) (setq base (aref carriers char)))
+        (setq room (cond ((eq kind hive-text--mark) (1- room))
+                         ((> char ?\s) hive-text--most-marks)
+                         (t 0))))))))
 
 (defun hive-text-trimmed (text)
   "Return TEXT without the white space at its end.

@@ -4,14 +4,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RPC_CODES } from '../src/adapters/errors.ts';
+import { BLANKS, CARRIERS, LOOK_ALIKE_SCRIPTS, MARKS, VISIBLE } from '../src/domain/characters.ts';
 import { AUTHORITY, SETTINGS } from '../src/domain/settings.ts';
-import {
-  characterClass,
-  FILE_END,
-  HIDDEN_RANGES,
-  LOOK_ALIKE_SCRIPTS,
-  WITHIN_WORDS,
-} from '../src/domain/text.ts';
+import { FILE_END } from '../src/domain/text.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'elisp/hive-names.el');
@@ -19,13 +14,17 @@ const target = join(root, 'elisp/hive-names.el');
 const dashed = (name) => name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const text = (value) => JSON.stringify(value);
 
-/** Ranges as the inside of a character class. */
-const characters = (ranges) =>
-  `"${characterClass(ranges, (code) =>
-    code.length > 4
-      ? `\\U${code.toUpperCase().padStart(8, '0')}`
-      : `\\u${code.toUpperCase().padStart(4, '0')}`,
-  )}"`;
+/** Ranges as a list of a character or a pair of the first and the last, on lines of bounded length. */
+function ranges(text) {
+  const items = text.split(' ').map((range) => {
+    const [first, last] = range.split('-').map((code) => `#x${code}`);
+    return last === undefined ? first : `(${first} . ${last})`;
+  });
+  return `'(${items
+    .join(' ')
+    .replace(/(.{1,90})(?: |$)/g, '$1\n    ')
+    .trimEnd()})`;
+}
 
 /** A list with one item on each line. */
 const list = (items) => `'(${items.join('\n    ')})`;
@@ -81,18 +80,27 @@ A request that failed with \`transient' may be sent again.")
 Each has its field, its scope, its kind, and the words and the unit
 that the kind takes.")
 
-(defconst hive-text-hidden-characters
-  ${characters(HIDDEN_RANGES)}
-  "Characters that are interpreted or hidden, instead of printed.
-They are ranges, as in a character class.")
+(defconst hive-text-visible
+  ${ranges(VISIBLE)}
+  "Characters that are drawn with a width of their own.")
+
+(defconst hive-text-marks
+  ${ranges(MARKS)}
+  "Characters that are drawn on the one before them.")
+
+(defconst hive-text-carriers
+  (list ${CARRIERS.map(ranges).join('\n   ')})
+  "The characters and the marks of each script that has marks of its own.
+These are drawn only on characters of their script.")
+
+(defconst hive-text-blanks
+  ${ranges(BLANKS)}
+  "Blanks other than the space that people write.")
 
 (defconst hive-text-scripts
-  ${list([...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others].map(characters))}
-  "The letters of scripts that look alike, Latin first.")
-
-(defconst hive-text-within-words
-  ${characters(WITHIN_WORDS)}
-  "What may be between two letters of a word.")
+  (list ${Object.values(LOOK_ALIKE_SCRIPTS).map(ranges).join('\n   ')})
+  "The letters of each script that has letters like those of ASCII.
+Latin comes first.")
 
 (defconst hive-text-file-end ${text(FILE_END)}
   "The end of a file with text from agents.

@@ -75,6 +75,7 @@ const tasks = {
   'ci:emacs': [modulesOnly, quickBuild, 'scripts/other-emacs.mjs 30 --short'],
   format: [
     modulesOnly,
+    'scripts/characters.mjs',
     'scripts/lisp-names.mjs',
     'scripts/repository.mjs',
     'scripts/protocol.mjs',

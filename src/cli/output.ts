@@ -1,11 +1,11 @@
 /** Output of commands: results go to stdout, remarks to stderr; JSON on request. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { eastAsianWidth } from 'get-east-asian-width';
+import { isHidden, revealed } from '../domain/display.ts';
 import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
-import { hidden, revealed } from '../domain/text.ts';
 import { CONFIRM, LIST, PROMPT_ROWS, STATE, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
@@ -100,8 +100,8 @@ export function table(rows: readonly (readonly string[])[], columns: number): st
 
 /** JSON that is safe on a terminal: hidden characters are escaped, which every parser accepts. */
 export function visibleJson(value: unknown, indent: number): string {
-  return JSON.stringify(value, null, indent).replace(hidden(), (character) =>
-    character === '\n' || character === '\t' ? character : escapeUnits(character),
+  return JSON.stringify(value, null, indent).replace(/[^\n\x20-\x7e]/gu, (character) =>
+    isHidden(character) ? escapeUnits(character) : character,
   );
 }
 

@@ -3,6 +3,8 @@
  * form of an MCP server), offered at a desk as well. Here a dialog becomes prompts and their answers become the
  * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
+
+import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
 import { type EditTools, editShown, type ShownEdit } from './edits.ts';
 import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
@@ -17,7 +19,7 @@ import {
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { cleanText, excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
+import { cleanText, excerpt } from './text.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =

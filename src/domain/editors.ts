@@ -4,12 +4,13 @@
  * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
  */
 import { DESCRIPTION, factsOf, fits, indented, marked, summarizeTool } from './dialogs.ts';
+import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
 import { decideForm, type FormDialog, formPrompts } from './forms.ts';
 import type { HookTool, Raw } from './hooks.ts';
 import { objectIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
-import { cleanDeep, excerpt, revealedSource, skeletonOf, spelledLine, spelledOut } from './text.ts';
+import { cleanDeep, excerpt } from './text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {

@@ -3,8 +3,9 @@
  * exact input of the tool. Where the input does not fit the file, or the file cannot be read, both texts are shown in full
  * with the reason. Pure: `EditTools` read and compare.
  */
+
+import { revealedSource, spelledLine } from './display.ts';
 import type { Raw } from './hooks.ts';
-import { revealedSource, spelledLine } from './text.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
 export type FileState =

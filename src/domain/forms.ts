@@ -3,10 +3,11 @@
  * their answers become its content. The schema is the restricted JSON Schema of MCP and ACP: a flat object of texts,
  * numbers, booleans and choices. Pure.
  */
+
+import { skeletonOf } from './display.ts';
 import type { DialogAnswer, Raw } from './hooks.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { skeletonOf } from './text.ts';
 
 /** A form as it was sent. */
 export interface FormDialog {

@@ -2,12 +2,14 @@
  * Humans: their names, their teams, whom a prompt concerns, and the desks where they sit. A prompt without an address
  * concerns everybody; one with an address concerns those it names, and everybody once it is escalated. Pure.
  */
+
+import { isBlank } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
 import type { Address } from './prompts.ts';
 import { type Prompt, timeAfter } from './prompts.ts';
 import { nearestNames } from './sessions.ts';
-import { characterCount, cleanText, isBlank } from './text.ts';
+import { characterCount, cleanText } from './text.ts';
 
 /** Somebody who has used a desk, under one of the names that reach them. */
 export interface Human {

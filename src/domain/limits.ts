@@ -2,8 +2,10 @@
  * Limits on what comes in, on how long a call waits, and on what goes out in one piece. Each check of what comes in returns the value, cleaned, or throws
  * a sentence that names the field.
  */
+
+import { isBlank } from './display.ts';
 import { invalidInput } from './errors.ts';
-import { characterCount, cleanText, isBlank } from './text.ts';
+import { characterCount, cleanText } from './text.ts';
 
 /** A text of at most `limit` characters, cleaned. @throws HiveError `invalid_input` that names the field. */
 export function bounded(field: string, text: string, limit: number): string {

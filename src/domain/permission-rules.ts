@@ -5,12 +5,12 @@
  * understood is not allowed. A denying rule is matched broadly. Pure: the caller resolves paths.
  */
 
+import { hasAsciiTwin } from './display.ts';
 import type { HookTool } from './hooks.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { isRemote, type Session } from './sessions.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { SOURCES, type Source } from './sources.ts';
-import { hasAsciiTwin } from './text.ts';
 
 /** One rule that the human wrote. */
 export interface PermissionRule {

@@ -11,10 +11,11 @@
 
 import type { Via } from './actors.ts';
 import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
+import { isBlank, revealed, skeletonOf } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Source } from './sources.ts';
-import { cleanOptional, cleanText, excerpt, isBlank, revealed, skeletonOf } from './text.ts';
+import { cleanOptional, cleanText, excerpt } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';

@@ -2,10 +2,12 @@
  * Pushes: what a phone is notified of through Web Push, and when. Pure. A push is a popup of the device (popups.ts), so
  * whether it is shown at all, and storms, are decided there. The service worker of the page shows it.
  */
+
+import { revealed } from './display.ts';
 import { type Popup, type PopupKind, screenOf } from './popups.ts';
 import type { Preferences } from './preferences.ts';
 import type { Urgency } from './prompts.ts';
-import { excerpt, revealed } from './text.ts';
+import { excerpt } from './text.ts';
 
 /** What a push says, as JSON: something to show, or the tags of what is to disappear. */
 export interface PushMessage {

@@ -4,7 +4,7 @@
  */
 import { lexer, type MarkedToken, type Token } from 'marked';
 import type { ComponentChildren, VNode } from 'preact';
-import { revealed, revealedSource } from '../domain/text.ts';
+import { revealed, revealedSource } from '../domain/display.ts';
 import { WORDS } from './words.ts';
 
 /** Markdown that an agent wrote. */

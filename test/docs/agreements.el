@@ -52,14 +52,16 @@
                             when value collect (agreements-sent symbol value)))))))
 
 (defun agreements-hidden ()
-  "Return the code of every character of Unicode that Emacs shows as another."
-  (cl-labels ((shown-as-it-is (text) (equal text (hive-text-inert text)))
-              (from (begin end) (apply #'string (number-sequence begin end))))
-    ;; Block by block, because nearly all are shown as they are.
-    (cl-loop for begin from 0 to #x10FFFF by 256
-             unless (shown-as-it-is (from begin (+ begin 255)))
-             append (cl-loop for char from begin to (+ begin 255)
-                             unless (shown-as-it-is (string char)) collect char))))
+  "Return the characters of Unicode that Emacs shows as others.
+They are a list of the first and the last of each run, one after the other."
+  (let ((before nil) (found nil))
+    (dotimes (char #x110000)
+      (let ((hidden (not (equal (string char) (hive-text-inert (string char))))))
+        (unless (eq hidden before)
+          (push (if hidden char (1- char)) found)
+          (setq before hidden))))
+    (when before (push #x10FFFF found))
+    (vconcat (nreverse (if (= -1 (car (last found))) (butlast found) found)))))
 
 (provide 'agreements)
 ;;; agreements.el ends here

@@ -9,8 +9,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
+import { isBlank, isHidden, revealed, revealedSource, spelledOut } from '../../src/domain/display.ts';
 import type { HookEvent } from '../../src/domain/hooks.ts';
-import { isBlank, revealed, revealedSource, spelledOut } from '../../src/domain/text.ts';
 import { plainBody, plainTitle } from '../../src/infrastructure/desktop/notify-send.ts';
 import { shell } from '../support/cli.ts';
 import { ask, openTestHive } from '../support/hive.ts';
@@ -42,7 +42,7 @@ describe('a word of mixed scripts', () => {
     ['rm_\u0430', 'rm_<U+0430>'],
     // Most of it is Cyrillic, so the Latin letter is spelled out.
     ['\u043F\u0430\u0440a', '\u043F\u0430\u0440<U+0061>'],
-    ['\u0430\u03B1', '<U+0430>\u03B1'],
+    ['\u0430\u03B1', '\u0430<U+03B1>'],
     ['s\u0585da', 's<U+0585>da'],
     ['\u13A0pple', '<U+13A0>pple'],
   ];
@@ -96,6 +96,79 @@ test('what Unicode says cannot be seen is spelled out everywhere', () => {
       missed.push(code.toString(16));
   }
   expect(missed).toEqual([]);
+});
+
+describe('what a display draws as nothing', () => {
+  // A terminal gives these letters no width: conjoining Hangul vowels and finals, and letters that Emacs takes for marks.
+  const UNDRAWN = [
+    '\u1161',
+    '\u11ff',
+    '\ud7b0',
+    '\ud7fb',
+    '\ua680',
+    '\ua69b',
+    '\ua984',
+    '\ua9b2',
+    '\u0600',
+    '\u0605',
+  ];
+
+  test.each(UNDRAWN)('%s is spelled out in prose, in a diff and in a command', (letter) => {
+    const spelled = `<U+${letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`;
+    for (const show of [revealed, revealedSource, spelledOut])
+      expect(show(`bash tools/${letter}.sh`)).toBe(`bash tools/${spelled}.sh`);
+  });
+
+  test('a mark is shown only on a character that carries it, and no more than four are', () => {
+    expect(revealed('e\u0301 \u05d0\u05b0 \u0e01\u0e31 \u0915\u094b')).toBe(
+      'e\u0301 \u05d0\u05b0 \u0e01\u0e31 \u0915\u094b',
+    );
+    expect(revealed('\u0301a \u0301 x\u05b0 o\u0e31 \u0e01\u05b0')).toBe(
+      '<U+0301>a <U+0301> x<U+05B0> o<U+0E31> \u0e01<U+05B0>',
+    );
+    expect(revealed(`a${'\u0301'.repeat(6)}b`)).toBe(`a${'\u0301'.repeat(4)}<U+0301><U+0301>b`);
+  });
+
+  test('what Unicode has not assigned, or assigned after the oldest program that shows it, is spelled out', () => {
+    for (const character of everyCharacter())
+      if (/[\p{Cn}\p{Co}\p{Cs}]/u.test(character)) expect(revealed(`a${character}`)).toContain('<U+');
+    expect(revealed('\u0897')).toBe('<U+0897>');
+  });
+
+  test('of whatever character, each level shows it, or spells it out', () => {
+    for (const character of everyCharacter()) {
+      const code = character.codePointAt(0) ?? 0;
+      const isSpelled = (text: string): boolean => /^x(?:<U\+[0-9A-F]{4,6}>|\^[\x3f-\x5f])y$/.test(text);
+      for (const show of [revealed, revealedSource, spelledOut]) {
+        const shown = show(`x${character}y`);
+        if (shown === `x${character}y`) expect(isHidden(character), code.toString(16)).toBe(false);
+        else expect(isSpelled(shown), `${code.toString(16)}: ${shown}`).toBe(true);
+      }
+    }
+  });
+});
+
+describe('in a diff', () => {
+  test.each([
+    ['Lisu', 'user.is\ua4eedmin', 'user.is<U+A4EE>dmin'],
+    ['phonetic Latin', '\u0251\u0261ent', '<U+0251><U+0261>ent'],
+    ['mathematical', '\u{1d41a}dmin', '<U+1D41A>dmin'],
+    ['full width', '\uff41dmin = \uff11', '<U+FF41>dmin = <U+FF11>'],
+    ['full-width punctuation of code', 'if\uff08x\uff09', 'if<U+FF08>x<U+FF09>'],
+    ['a whole word of twins', '\u0441\u043e\u0440\u0443(x)', '<U+0441><U+043E><U+0440><U+0443>(x)'],
+  ])('look-alikes are spelled out: %s', (_, text, shown) => {
+    expect(revealedSource(text)).toBe(shown);
+    expect(revealedSource(shown)).toBe(shown);
+  });
+
+  test('comments in other languages stay readable', () => {
+    for (const text of [
+      '// \u0430 \u043e\u043d \u0438 \u044f: \u043a\u043e\u043f\u0438\u044f',
+      '// \u6771\u4eac\uff08\u65e5\u672c\uff09\uff1a \u30c6\u30b9\u30c8',
+      '# d\u00e9j\u00e0 vu, Stra\u00dfe, \u0142\u00f3d\u017a, x\u00b2, 5 \u00b5m \u2026',
+    ])
+      expect(revealedSource(text)).toBe(text);
+  });
 });
 
 describe('in the command of a permission', () => {

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT, exitCodeOfError, exitCodeOfPrompts } from '../../src/cli/exit-codes.ts';
 import { age, line, parseDuration, table, visibleJson, width } from '../../src/cli/output.ts';
+import { revealed } from '../../src/domain/display.ts';
 import { HiveError } from '../../src/domain/errors.ts';
-import { revealed } from '../../src/domain/text.ts';
 
 describe('text from agents', () => {
   it('shows characters that a terminal would obey, hide, or reorder by', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { revealed } from '../../src/domain/text.ts';
+import { revealed } from '../../src/domain/display.ts';
 import { plainBody, plainLabel, plainTitle } from '../../src/infrastructure/desktop/notify-send.ts';
 
 describe("agents' text on its way to a notification server", () => {

@@ -1,13 +1,13 @@
 /** Text from outside is made storable once, at the boundary (invariant 12). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isBlank } from '../../src/domain/display.ts';
 import {
   characterCount,
   cleanDeep,
   cleanOptional,
   cleanText,
   excerpt,
-  isBlank,
   searchText,
 } from '../../src/domain/text.ts';
 

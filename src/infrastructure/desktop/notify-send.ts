@@ -6,8 +6,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { PopupEnd, ShownPopup } from '../../application/world.ts';
+import { revealed } from '../../domain/display.ts';
 import type { Popup } from '../../domain/popups.ts';
-import { revealed } from '../../domain/text.ts';
 import { platform } from '../platform/platform.ts';
 import { complaint, type Environment, type Finished, finished, onPath, runProgram } from './command.ts';
 

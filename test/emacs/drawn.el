@@ -1,0 +1,55 @@
+;;; drawn.el --- What a frame draws, page by page  -*- lexical-binding: t; -*-
+
+;;; Code:
+
+(require 'hive-display)
+
+(defvar drawn-folder nil "Where the texts are, and where replies go.")
+(defvar drawn-texts nil "The texts that are still to be shown.")
+(defvar drawn-page 0 "The number of the page that is shown.")
+
+(defun drawn-start (folder)
+  "Show what FOLDER has: lines for pages, and texts for the echo area."
+  (setq drawn-folder folder
+        inhibit-startup-screen t)
+  (setq-default bidi-display-reordering nil)
+  (menu-bar-mode -1)
+  (switch-to-buffer "drawn")
+  (setq mode-line-format nil)
+  (local-set-key "p" #'drawn-next-page)
+  (local-set-key "t" #'drawn-next-text)
+  (insert "ready"))
+
+(defun drawn-read (name)
+  "Return the texts of the file NAME, which are separated by a form feed."
+  (with-temp-buffer
+    (let ((coding-system-for-read 'utf-8-unix)) (insert-file-contents (expand-file-name name drawn-folder)))
+    (split-string (buffer-string) "\f" t)))
+
+(defun drawn-next-page ()
+  "Show the next lines, made inert, as many as the window has."
+  (interactive)
+  (unless drawn-texts (setq drawn-texts (drawn-read "lines")))
+  (erase-buffer)
+  (dotimes (_ (- (window-body-height) 2))
+    (when drawn-texts (insert (hive-text-inert (pop drawn-texts)) "\n")))
+  (insert (format "page %d" (setq drawn-page (1+ drawn-page))))
+  (goto-char (point-min))
+  (redraw-display))
+
+(defun drawn-next-text ()
+  "Show the next text in the echo area, if it certainly fits there."
+  (interactive)
+  (unless drawn-texts (setq drawn-texts (drawn-read "texts")))
+  (let* ((text (hive-text-inert (pop drawn-texts)))
+         (fits (hive-display-fits-p text))
+         (resize-mini-windows t) (max-mini-window-height 0.75) (message-log-max nil))
+    (erase-buffer)
+    (insert (format "text %d %s" (setq drawn-page (1+ drawn-page)) (if fits "fits" "is too long")))
+    (redraw-display)
+    (message "%s" (if fits text ""))
+    ;; A key ends the message; the next one shows the next text.
+    (read-key (if fits text ""))))
+
+(provide 'drawn)
+;;; drawn.el ends here
