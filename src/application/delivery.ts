@@ -290,9 +290,10 @@ function isWake(event: HookEvent): boolean {
 
 // ---- Tracking one connection ----
 // A tracker delivers answers over one connection whose calls may overlap (invariant 6). A call proves that the client has
-// read what earlier calls returned, but nothing about a call that has not returned yet. It relies on memory and not on
-// clocks, which fail for two calls in one millisecond or a store with its own clock. If the tracker dies, its memory is
-// lost too, which is correct.
+// read what earlier calls returned, but nothing about a call that has not returned yet, nor about one that had to wait: a
+// client may have given up on that in silence, and then drops its result unread. What such a call returned is delivered
+// once more, unless a hook proves that it was read. The tracker relies on memory and not on clocks, which fail for two calls
+// in one millisecond or a store with its own clock. If the tracker dies, its memory is lost too, which is correct.
 
 interface DeliveryTracker {
   /** A call has arrived. */
@@ -301,8 +302,13 @@ interface DeliveryTracker {
 
 /** One call; it ends as `returned` or as `dropped`. */
 interface TrackedCall {
-  /** Records as read what calls had returned when this one arrived. Cheap if there is nothing. */
+  /**
+   * Records as read what calls had returned when this one arrived, and as lost what those returned that had to wait. Cheap if
+   * there is nothing.
+   */
   prove(): Promise<void>;
+  /** This call has to wait. */
+  waits(): void;
   /** Stamps the settled ones among these prompts as handed, before they are returned (see DeliveryService). */
   hand(ask_ids: readonly string[], reader?: string): Promise<Delivered[]>;
   returned(): void;
@@ -311,19 +317,29 @@ interface TrackedCall {
 }
 
 export function createDeliveryTracker(delivery: DeliveryService, carrier: string): DeliveryTracker {
-  /** ask_id → when it was handed over by a call that has returned since. */
-  const unproven = new Map<string, string>();
+  /** ask_id → when it was handed over by a call that has returned since, and whether that had to wait. */
+  const unproven = new Map<string, { handed_at: string; waited: boolean }>();
+
+  function select(wanted: boolean): Handed[] {
+    return [...unproven].flatMap(([ask_id, { handed_at, waited }]) =>
+      waited === wanted ? [{ ask_id, handed_at }] : [],
+    );
+  }
 
   return {
     begin() {
-      const before = entriesOf(unproven);
+      const [read, unsure] = [select(false), select(true)];
       const handed = new Map<string, string>();
+      let waited = false;
       return {
         async prove() {
-          if (before.length === 0) return;
-          await delivery.prove(carrier, before);
-          for (const { ask_id, handed_at } of before)
-            if (unproven.get(ask_id) === handed_at) unproven.delete(ask_id);
+          if (read.length > 0) await delivery.prove(carrier, read);
+          if (unsure.length > 0) await delivery.markLost(carrier, unsure);
+          for (const { ask_id, handed_at } of [...read, ...unsure])
+            if (unproven.get(ask_id)?.handed_at === handed_at) unproven.delete(ask_id);
+        },
+        waits() {
+          waited = true;
         },
         async hand(ask_ids, reader) {
           const delivered = await delivery.hand(ask_ids, carrier, reader);
@@ -334,7 +350,7 @@ export function createDeliveryTracker(delivery: DeliveryService, carrier: string
           return delivered;
         },
         returned() {
-          for (const [ask_id, handed_at] of handed) unproven.set(ask_id, handed_at);
+          for (const [ask_id, handed_at] of handed) unproven.set(ask_id, { handed_at, waited });
         },
         async dropped() {
           if (handed.size > 0) await delivery.markLost(carrier, entriesOf(handed));

@@ -111,6 +111,8 @@ interface WaitOptions {
   signal?: AbortSignal | undefined;
   /** The session that these questions block during the wait (waits.ts). Missing: they block nobody. */
   waiter?: string | undefined;
+  /** Called when it has to wait, because nothing is settled yet. */
+  onWait?: (() => void) | undefined;
 }
 
 export interface PromptService {
@@ -583,8 +585,9 @@ function createReading({
   function until<T>(
     check: () => Promise<T | undefined>,
     prompts: readonly Prompt[],
-    { waiter: session_id, ...options }: WaitOptions & { subjects: readonly string[] | undefined },
+    { waiter: session_id, onWait, ...options }: WaitOptions & { subjects: readonly string[] | undefined },
   ): Promise<T | undefined> {
+    onWait?.();
     const wait = (): Promise<T | undefined> => feed.until(check, options);
     if (session_id === undefined) return wait();
     const ask_ids = prompts.filter(({ status }) => status === 'pending').map(({ ask_id }) => ask_id);

@@ -45,6 +45,24 @@ test('a call that came before another returned proves nothing of it', async () =
   expect(fake.proven).toEqual(['ask-1']);
 });
 
+test('what a call returned that had to wait is not proved, and delivered once more', async () => {
+  const fake = fakeDelivery();
+  const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');
+  const [waiting, quick] = [tracker.begin(), tracker.begin()];
+  waiting.waits();
+  await waiting.hand(['ask-1']);
+  await quick.hand(['ask-2']);
+  waiting.returned();
+  quick.returned();
+  for (let n = 0; n < 2; n += 1) await tracker.begin().prove();
+  expect([fake.proven, fake.lost]).toEqual([['ask-2'], ['ask-1']]);
+  const again = tracker.begin();
+  await again.hand(['ask-1']);
+  again.returned();
+  await tracker.begin().prove();
+  expect([fake.proven, fake.lost]).toEqual([['ask-2', 'ask-1'], ['ask-1']]);
+});
+
 test('a dropped call takes back what it handed over', async () => {
   const fake = fakeDelivery();
   const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');

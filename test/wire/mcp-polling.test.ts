@@ -14,6 +14,7 @@ import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
+import { eventually } from '../support/wait.ts';
 
 interface Polled {
   prompts: (Prompt & { next: string })[];
@@ -140,4 +141,39 @@ test('an answer longer than any result comes alone and whole, and says first how
     expect(view?.next).toMatch(/^This answer is long \(\d+ KB\)\. .*hive poll ask-000\d --json/);
   }
   expect(alone.comment).toHaveLength(65_536);
+});
+
+test('an answer that a waiting call returned comes once more, because its client may have given up on that call', async () => {
+  const { hive, agent } = await scene();
+  const [ask_id = ''] = await asked(hive, 1);
+  const waiting = poll(agent, { wait_ms: 25_000 });
+  await eventually(async () => (await hive.prompts.get(ask_id)).blocked_since !== null);
+  await hive.prompts.respond({ ask_id, decision: 'no', actor: HUMAN });
+  expect((await waiting).prompts).toMatchObject([{ ask_id, decision: 'no' }]);
+  await agent.callTool({ name: 'hivemind_sessions', arguments: {} });
+  expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
+  expect((await poll(agent)).prompts).toMatchObject([{ ask_id, decision: 'no', repeated: true }]);
+  expect((await poll(agent)).prompts).toEqual([]);
+  expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+});
+
+test('a call that need not wait, although it would, proves as any other', async () => {
+  const { hive, agent } = await scene();
+  const [ask_id = ''] = await answered(hive, 1, 'yes');
+  expect((await poll(agent, { wait_ms: 25_000 })).prompts).toMatchObject([{ ask_id }]);
+  expect((await poll(agent)).prompts).toEqual([]);
+});
+
+test('only what a waiting call returned is free for another carrier after the next call', async () => {
+  const { hive, agent } = await scene();
+  const [waited = '', quick = ''] = await asked(hive, 2);
+  const waiting = poll(agent, { ask_ids: [waited], wait_ms: 25_000 });
+  await eventually(async () => (await hive.prompts.get(waited)).blocked_since !== null);
+  for (const ask_id of [waited, quick])
+    await hive.prompts.respond({ ask_id, decision: `answer to ${ask_id}`, actor: HUMAN });
+  await waiting;
+  await poll(agent, { ask_ids: [quick] });
+  const carried = (await hive.prompts.get(quick)).carrier;
+  expect(carried).toBe('mcp:connection-1');
+  expect(await hive.prompts.get(waited)).toMatchObject({ carrier: null, collected_at: null });
 });

@@ -193,10 +193,11 @@ const poll = tool({
 });
 
 /** The calling agent does nothing else until the call returns. */
-const waiting = (wait_ms: number, { session, signal, owned_ms }: ToolCall) => ({
+const waiting = (wait_ms: number, { session, signal, owned_ms, waits }: ToolCall) => ({
   wait_ms: Math.min(wait_ms, owned_ms),
   signal,
   waiter: session.session_id,
+  onWait: waits,
 });
 
 async function pollOne(ask_id: string, wait_ms: number, call: ToolCall): Promise<View> {

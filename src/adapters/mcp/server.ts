@@ -104,7 +104,8 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       });
       const ofRun = () => hive.runs.ofAsk({ ...askOfRun(connection, meta), session_id: session.session_id });
       const limits = { longest_wait_ms, owned_ms: ownedFor(local) };
-      const call = { hive, session, advice, carrier, hand, progress, ...limits, caughtUp, ofRun };
+      const { waits } = delivery;
+      const call = { hive, session, advice, carrier, hand, waits, progress, ...limits, caughtUp, ofRun };
       const ends = [extra.signal, connection.stopping];
       const result = await runInTurn({ hive, turn, ends }, (turn_id, ends) =>
         tool.handle(args as never, {

@@ -27,6 +27,8 @@ export interface ToolCall {
   carrier: string;
   /** Records that the settled ones among these prompts are handed to the caller, before they are returned. */
   hand(ask_ids: readonly string[]): Promise<Delivered[]>;
+  /** Records that the call waits: then no later call proves that its result was read. */
+  waits(): void;
   /** The turn of the call; null when none is known. */
   turn_id: string | null;
   /** Aborted when the client cancels the call or goes away, and when its turn must stop. */
