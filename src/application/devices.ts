@@ -55,6 +55,8 @@ export interface DeviceService {
   setPush(device_id: string, push: PushTarget | null, why?: string | null): Promise<void>;
   /** This subscription no longer works, unless the device has another one by now. */
   endPush(device_id: string, endpoint: string, why: string): Promise<void>;
+  /** Pushes to this subscription, which stays, fail; `why` null: they arrive again. */
+  notePush(device_id: string, endpoint: string, why: string | null): Promise<void>;
   /** Calls `listener` with all devices now, and when something may have changed, until the returned function is called. */
   watch(listener: (devices: readonly Device[]) => void): () => void;
   /** The address at which this human's own machine serves the inbox of this store; null if it does not now. */
@@ -232,6 +234,14 @@ export function createDevices(
         const found = await tx.devices.get(device_id);
         if (found?.push?.endpoint !== endpoint) return;
         await record(tx, { ...found, push: null, push_failed: why }, { change: 'push_failed', why });
+      }),
+
+    notePush: (device_id, endpoint, why) =>
+      store.write(async (tx) => {
+        const found = await tx.devices.get(device_id);
+        if (found?.push?.endpoint !== endpoint || found.push_failed === why) return;
+        const change = why === null ? { change: 'push' as const } : { change: 'push_failed' as const, why };
+        await record(tx, { ...found, push_failed: why }, change);
       }),
 
     watch: (listener) => watchAdmitted(store, (tx) => tx.devices.list(), listener),

@@ -31,7 +31,7 @@ export interface PhoneOptions {
 }
 
 type PhoneParts = Omit<PopupParts, 'notifier'> & {
-  devices: Pick<DeviceService, 'list' | 'admitted' | 'endPush'>;
+  devices: Pick<DeviceService, 'list' | 'admitted' | 'endPush' | 'notePush'>;
   sender: PushSender;
 };
 
@@ -188,7 +188,7 @@ function createPhoneNotifier(
     sender,
     devices,
     log,
-  }: { sender: PushSender; devices: Pick<DeviceService, 'admitted' | 'endPush'>; log: Logger },
+  }: { sender: PushSender; devices: Pick<DeviceService, 'admitted' | 'endPush' | 'notePush'>; log: Logger },
   { device_id, name, push }: Subscribed,
   retries_ms: readonly number[],
 ): Notifier & { takeBackOutreach(): void } {
@@ -198,16 +198,22 @@ function createPhoneNotifier(
   const shown = new Map<string, { kind: Popup['kind']; end: () => void }>();
 
   /** @throws Error with a sentence that says why it could not be sent. */
-  async function deliver(message: PushMessage): Promise<void> {
+  async function deliver(message: PushMessage, unwanted?: AbortSignal): Promise<void> {
     for (let tried = 1; ; tried += 1) {
+      if (unwanted?.aborted === true) throw new Error('It was settled before it could be sent.');
       // Revoked, or turned off, a moment ago.
-      if ((await devices.admitted(device_id))?.push?.endpoint !== push.endpoint)
+      const device = await devices.admitted(device_id);
+      if (device?.push?.endpoint !== push.endpoint)
         throw new Error(`${name} takes no notifications any more.`);
       const reply = await sender.send(push, message, stopping.signal);
       // biome-ignore lint/plugin: the service may say when to try again as a date
       const outcome = afterPush(reply, tried, Date.now(), retries_ms);
-      if (outcome.kind === 'sent') return;
+      if (outcome.kind === 'sent') {
+        if (device.push_failed !== null) await devices.notePush(device_id, push.endpoint, null);
+        return;
+      }
       if (outcome.kind === 'gone') await devices.endPush(device_id, push.endpoint, outcome.why);
+      if (outcome.kind === 'failed') await devices.notePush(device_id, push.endpoint, outcome.why);
       if (outcome.kind !== 'retry' || stopping.signal.aborted)
         throw new Error(`${name} could not be notified: ${outcome.why}`);
       await sleep(outcome.in_ms, stopping.signal);
@@ -226,10 +232,10 @@ function createPhoneNotifier(
   return {
     reachable: async () => true,
 
-    async show(popup) {
+    async show(popup, unwanted) {
       const message = pushOf(popup);
       const tag = message.show?.tag ?? '';
-      await deliver(message);
+      await deliver(message, unwanted);
       const { promise: outcome, resolve } = Promise.withResolvers<PopupEnd>();
       const end = (): void => resolve({ kind: 'closed' });
       // The phone shows one notification for each tag.

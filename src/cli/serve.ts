@@ -153,14 +153,18 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
       [WAKE_PATH]: createRemoteWakes(hive, rules),
     },
   });
-  const inbox = servesInbox ? await startInbox(hive, { hosts, tls: cert !== undefined, door }) : null;
+  let inbox_url: string | null = named;
+  const contact = (): string | null => inbox_url;
+  const inbox = servesInbox
+    ? await startInbox(hive, { hosts, tls: cert !== undefined, door, contact })
+    : null;
   let forget: (() => void) | null = null;
   try {
     const made_token = await makeFirstToken(hive);
     const { server } = door;
     const address = await listen(server, host, port);
     const scheme = cert === undefined ? 'http' : 'https';
-    const inbox_url = inbox === null ? null : (named ?? addressFor(`${scheme}://${address}`, allowHost));
+    if (inbox !== null) inbox_url ??= addressFor(`${scheme}://${address}`, allowHost);
     let problem: string | null = null;
     try {
       forget = inbox_url === null ? null : hive.devices.servedAt(inbox_url);
@@ -197,7 +201,12 @@ function addressFor(origin: string, allowHost: readonly string[]): string {
 /** @throws HiveError `invalid_input` where the page was not built. */
 async function startInbox(
   hive: Hive,
-  { hosts, tls, door }: { hosts: ReadonlySet<string>; tls: boolean; door: Door },
+  {
+    hosts,
+    tls,
+    door,
+    contact,
+  }: { hosts: ReadonlySet<string>; tls: boolean; door: Door; contact: () => string | null },
 ): Promise<Inbox> {
   const folder = join(import.meta.dirname, 'inbox');
   const names = await readdir(folder).catch((): string[] => []);
@@ -209,7 +218,7 @@ async function startInbox(
     import('../infrastructure/push/web-push.ts'),
     import('../infrastructure/push/vapid.ts'),
   ]);
-  const push = createWebPush({ keys: vapidKeys(pushKeyFile(process.env)) });
+  const push = createWebPush({ keys: vapidKeys(pushKeyFile(process.env)), contact });
   const stopPhones = hive.startPhones(push, { name: `inbox:${hostname()}:${process.pid}` });
   const inbox = createInbox(hive, {
     assets: assetsAt(INBOX_PATH, new Map(files)),

@@ -164,7 +164,7 @@ export interface PushReply {
   status: number | null;
   /** Its header of that name. */
   retry_after: string | null;
-  /** What went wrong, for the trail. */
+  /** What went wrong, for the trail; of a refusal, the beginning of what the service says about it. */
   text: string;
 }
 
@@ -174,6 +174,10 @@ export type PushOutcome =
   | { kind: 'gone'; why: string }
   | { kind: 'retry'; in_ms: number; why: string }
   | { kind: 'failed'; why: string };
+
+/** How Apple, Google and Mozilla say that a subscription belongs to another key. */
+const OTHER_KEY =
+  /VapidPkHashMismatch|do(?:es)? not correspond to the (?:credentials|key)|key mismatch|mismatched key/i;
 
 /** How long to wait before each further try, unless the service says something else. */
 export const PUSH_RETRIES_MS: readonly number[] = [1_000, 5_000, 20_000];
@@ -190,9 +194,11 @@ export function afterPush(
   if (status !== null && status >= 200 && status < 300) return { kind: 'sent' };
   if (status === 404 || status === 410)
     return { kind: 'gone', why: 'The browser has given up its subscription to notifications.' };
-  if (status === 401 || status === 403)
-    return { kind: 'gone', why: 'The push service no longer accepts the key of this hive.' };
-  const why = text === '' ? `The push service answered ${status}.` : text;
+  const said = text === '' ? '.' : `: ${text}`;
+  // Only a new subscription helps then, which takes the key that this hive has now.
+  if (status !== null && status >= 400 && status < 500 && OTHER_KEY.test(text))
+    return { kind: 'gone', why: `The subscription was made for another key of this hive (${status}${said})` };
+  const why = status === null ? text : `The push service answered ${status}${said}`;
   const usual = retries[tried - 1];
   if ((status !== null && status !== 429 && status < 500) || usual === undefined)
     return { kind: 'failed', why };

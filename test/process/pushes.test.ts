@@ -6,10 +6,12 @@
  * @module-tag sqlite
  * @module-tag popup
  */
+import { hostname } from 'node:os';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { PhoneOptions } from '../../src/application/phones.ts';
 import type { PushSender } from '../../src/application/world.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
+import { closingOf } from '../../src/domain/pushes.ts';
 import { settingNamed } from '../../src/domain/settings.ts';
 import { vapidKeys } from '../../src/infrastructure/push/vapid.ts';
 import { createWebPush } from '../../src/infrastructure/push/web-push.ts';
@@ -101,7 +103,7 @@ describe('a question', () => {
       'content-encoding': 'aes128gcm',
     });
     const claims = vapidClaims(String(headers.authorization), sender.key);
-    expect(claims).toMatchObject({ aud: service.origin, sub: expect.stringMatching(/^mailto:/) });
+    expect(claims).toMatchObject({ aud: service.origin, sub: `mailto:postmaster@${hostname()}` });
     expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
   });
 
@@ -422,23 +424,64 @@ describe('while a desk of its human is attended', () => {
   });
 });
 
+test.each([
+  ['https://inbox.example/inbox/', 'https://inbox.example/inbox/'],
+  ['http://127.0.0.1:7373/inbox/', `mailto:postmaster@${hostname()}`],
+  [null, `mailto:postmaster@${hostname()}`],
+])('the contact of a push is the https address of the inbox: %s gives %s', async (address, sub) => {
+  const service = await startPushService();
+  const keys = vapidKeys(`${tempFolder()}/push-key`);
+  const sender = createWebPush({ keys, loopback: true, contact: () => address });
+  const reply = await sender.send(service.subscribe(), closingOf(['x']), new AbortController().signal);
+  expect(reply).toEqual({ status: 201, retry_after: null, text: '' });
+  const [received] = service.received;
+  expect(vapidClaims(String(received?.headers.authorization), sender.key)).toMatchObject({ sub });
+});
+
+test.each([
+  ['a reason', '{"reason":"BadJwtToken"}', '{"reason":"BadJwtToken"}'],
+  ['nothing', '', ''],
+  ['a page without end', 'x'.repeat(5_000_000), `${'x'.repeat(299)}…`],
+  ['control characters', 'no\u0000\u001b[31m', expect.not.stringContaining('\u0000')],
+])('what a push service says with a refusal is kept as far as it is short: %s', async (_what, text, kept) => {
+  const service = await startPushService();
+  service.answers = [{ status: 403, text }];
+  const sender = createWebPush({ keys: vapidKeys(`${tempFolder()}/push-key`), loopback: true });
+  const reply = await sender.send(service.subscribe(), closingOf(['x']), new AbortController().signal);
+  expect(reply).toEqual({ status: 403, retry_after: null, text: kept });
+});
+
 describe('a push service', () => {
-  test.each([404, 410, 403])(
-    'that says %i ends the subscription, and the human learns why',
-    async (status) => {
-      const w = await world();
-      w.service.answers = [status];
-      const { ask_id } = await ask(w.hive);
-      const { outcome, reason } = await recorded(w.hive, ask_id);
-      expect({ outcome, reason }).toEqual({
-        outcome: 'failed',
-        reason: expect.stringMatching(/^Ada's phone could not be notified: The (browser|push service) /),
-      });
-      const device = await w.hive.devices.find(w.device_id);
-      expect(device).toMatchObject({ push: null, push_failed: expect.stringMatching(/^The /) });
-      expect(w.service.tried).toBe(1);
-    },
-  );
+  test.each([404, 410])('that says %i ends the subscription, and the human learns why', async (status) => {
+    const w = await world();
+    w.service.answers = [status];
+    const { ask_id } = await ask(w.hive);
+    const { outcome, reason } = await recorded(w.hive, ask_id);
+    expect({ outcome, reason }).toEqual({
+      outcome: 'failed',
+      reason: expect.stringMatching(/^Ada's phone could not be notified: The (browser|push service) /),
+    });
+    const device = await w.hive.devices.find(w.device_id);
+    expect(device).toMatchObject({ push: null, push_failed: expect.stringMatching(/^The /) });
+    expect(w.service.tried).toBe(1);
+  });
+
+  test('that refuses the push for a fault of ours: what it says is shown, and the subscription stays', async () => {
+    const w = await world();
+    w.service.answers = [{ status: 403, text: '{"reason":"BadJwtToken"}' }];
+    const { ask_id } = await ask(w.hive);
+    expect(await recorded(w.hive, ask_id)).toMatchObject({
+      outcome: 'failed',
+      reason: `Ada's phone could not be notified: The push service answered 403: {"reason":"BadJwtToken"}`,
+    });
+    expect(await w.hive.devices.find(w.device_id)).toMatchObject({
+      push: { endpoint: expect.any(String) },
+      push_failed: 'The push service answered 403: {"reason":"BadJwtToken"}',
+    });
+    const next = await ask(w.hive);
+    expect(await recorded(w.hive, next.ask_id)).toMatchObject({ outcome: 'sent' });
+    expect((await w.hive.devices.find(w.device_id)).push_failed).toBeNull();
+  });
 
   test.each<[string, PushService['answers'][number]]>([
     ['429', { status: 429, retry_after: '0' }],

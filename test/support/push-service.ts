@@ -18,7 +18,7 @@ export interface PushService {
   subscribe(): PushTarget;
   readonly received: Received[];
   /** What the next requests get, in order; afterwards 201. `silence`: no answer at all. */
-  answers: (number | 'silence' | { status: number; retry_after: string })[];
+  answers: (number | 'silence' | { status: number; retry_after?: string; text?: string })[];
   /** How many requests came, answered or not. */
   readonly tried: number;
   readonly origin: string;
@@ -35,7 +35,8 @@ export async function startPushService(): Promise<PushService> {
     tried += 1;
     const answer = service.answers.shift() ?? 201;
     if (answer === 'silence') return;
-    const { status, retry_after = undefined } = typeof answer === 'number' ? { status: answer } : answer;
+    const { status, retry_after, text }: { status: number; retry_after?: string; text?: string } =
+      typeof answer === 'number' ? { status: answer } : answer;
     const browser = browsers.get(request.url ?? '');
     if (status === 201 && browser !== undefined) {
       const body = Buffer.concat(chunks);
@@ -43,7 +44,7 @@ export async function startPushService(): Promise<PushService> {
       received.push({ headers: request.headers, bytes: body.length, message });
     }
     response.writeHead(status, retry_after === undefined ? {} : { 'Retry-After': retry_after });
-    response.end();
+    response.end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {

@@ -165,9 +165,35 @@ describe('after a try', () => {
   const kind = (status: number | null, tried = 1, retry_after: string | null = null): string =>
     afterPush(reply(status, retry_after), tried, 0).kind;
 
-  test('a subscription that is gone, or of another key, ends', () => {
-    expect([401, 403, 404, 410].map((status) => kind(status))).toEqual(Array(4).fill('gone'));
+  test('a subscription that is gone ends', () => {
+    expect([404, 410].map((status) => kind(status))).toEqual(['gone', 'gone']);
   });
+
+  test.each([
+    [
+      403,
+      'the VAPID credentials in the authorization header do not correspond to the credentials used to create the subscriptions.',
+    ],
+    [400, '{"reason":"VapidPkHashMismatch"}'],
+    [401, '{"errno":109,"message":"VAPID public key mismatch"}'],
+  ])('so does one of another key: %i %s', (status, text) => {
+    const outcome = afterPush({ status, retry_after: null, text }, 1, 0);
+    expect(outcome).toMatchObject({ kind: 'gone', why: expect.stringContaining(text) });
+  });
+
+  test.each([
+    [403, '{"reason":"BadJwtToken"}'],
+    [401, 'crypto-key header had invalid format'],
+    [403, ''],
+    [400, '{"reason":"BadDeviceToken"}'],
+  ])(
+    'what the service says about a fault of ours is kept, and the subscription too: %i %s',
+    (status, text) => {
+      const why =
+        text === '' ? `The push service answered ${status}.` : `The push service answered ${status}: ${text}`;
+      expect(afterPush({ status, retry_after: null, text }, 1, 0)).toEqual({ kind: 'failed', why });
+    },
+  );
 
   test('what may pass is tried again, four times in all', () => {
     for (const status of [429, 500, 503, null])

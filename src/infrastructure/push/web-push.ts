@@ -1,21 +1,25 @@
 /**
  * Web Push (RFC 8030): a push is encrypted for one browser (RFC 8291), so the service that carries it sees no text, and signed
  * with the key of this hive (RFC 8292). The library does both; the request is made here, because where it goes was said by
- * a device: only to a public address, and whatever answers is read no further than its status.
+ * a device: only to a public address, and of what answers only the beginning is read, and only when it refuses.
  */
 import { createECDH } from 'node:crypto';
 import { lookup } from 'node:dns';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { hostname } from 'node:os';
 import webPush from 'web-push';
 import type { PushSender } from '../../application/world.ts';
 import type { PushTarget } from '../../domain/devices.ts';
 import { deliveryOf, type PushReply } from '../../domain/pushes.ts';
+import { cleanText, excerpt } from '../../domain/text.ts';
 import type { VapidKeys } from './vapid.ts';
 
 export interface WebPushOptions {
   keys: VapidKeys;
+  /** Where whoever runs a push service finds the person who sends: a URL. Read at each push. */
+  contact?: (() => string | null) | undefined;
   /** How long a push service may take. */
   limit_ms?: number | undefined;
   /** Also sends over http to 127.0.0.1: tests play the push service there. */
@@ -24,8 +28,16 @@ export interface WebPushOptions {
   names?: ((name: string) => string) | undefined;
 }
 
-/** A push service that wants to complain finds nobody: this hive has no address of its own. */
-const SUBJECT = 'mailto:nobody@hive.invalid';
+/**
+ * The contact of a push (RFC 8292, 2.1): the https address of the inbox. Without one, which only a browser on this machine can
+ * use, the person at this machine. Apple refuses a push whose contact cannot exist.
+ */
+function subjectOf(address: string | null): string {
+  return address?.startsWith('https://') === true ? address : `mailto:postmaster@${hostname()}`;
+}
+
+/** How many characters of a refusal are kept: push services give the reason in a word or a sentence. */
+const KEPT = 300;
 const LIMIT_MS = 10_000;
 const LONGEST_ENDPOINT = 1_000;
 
@@ -71,6 +83,7 @@ export function isPublicAddress(address: string): boolean {
 
 export function createWebPush({
   keys,
+  contact = () => null,
   limit_ms = LIMIT_MS,
   loopback = false,
   names = (name) => name,
@@ -101,7 +114,11 @@ export function createWebPush({
       if (refused !== null) return { status: 400, retry_after: null, text: refused };
       const { ttl_s, urgency, topic } = deliveryOf(message);
       const { headers, body } = webPush.generateRequestDetails(target, JSON.stringify(message), {
-        vapidDetails: { subject: SUBJECT, publicKey: keys.publicKey, privateKey: keys.privateKey },
+        vapidDetails: {
+          subject: subjectOf(contact()),
+          publicKey: keys.publicKey,
+          privateKey: keys.privateKey,
+        },
         TTL: ttl_s,
         urgency,
         ...(topic !== null && { topic }),
@@ -158,8 +175,19 @@ function post(url: URL, { headers, body, limit_ms, signal, lookup: found }: Post
     });
     request.on('response', (response) => {
       const retry_after = response.headers['retry-after'] ?? null;
-      resolve({ status: response.statusCode ?? 500, retry_after, text: '' });
-      response.destroy();
+      const status = response.statusCode ?? 500;
+      const answer = (text: string): void => {
+        resolve({ status, retry_after, text: excerpt(cleanText(text), KEPT) });
+        response.destroy();
+      };
+      if (status < 300) return answer('');
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
+        if (text.length > KEPT) answer(text);
+      });
+      // Also where it stops in the middle: the status has come.
+      for (const end of ['end', 'error', 'close']) response.once(end, () => answer(text));
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (signal.aborted) failed('The process that was to send it has ended.');
