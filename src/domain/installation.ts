@@ -197,8 +197,18 @@ export function hookTable(client: HookClient, given: HookProgram): Record<string
   );
 }
 
+/**
+ * Variables with which a project or an editor changes every Node that is started below it: they may name files that only its
+ * own programs find, print, or write into its folders. Hive is none of these programs.
+ */
+const OF_OTHER_PROGRAMS: readonly string[] = ['NODE_OPTIONS', 'NODE_V8_COVERAGE'];
+
+/** Without those variables, in any shell. */
+const WITHOUT_THEM: readonly string[] = ['env', ...OF_OTHER_PROGRAMS.flatMap((name) => ['-u', name])];
+
 function hookCommand(client: HookClient, program: readonly string[]): string {
-  return shellLine([...program, 'hook', '--client', client, '--protocol', String(HOOK_PROTOCOL)]);
+  const hook = ['hook', '--client', client, '--protocol', String(HOOK_PROTOCOL)];
+  return shellLine([...WITHOUT_THEM, ...program, ...hook]);
 }
 
 // ---- What a hook over the connection carries ----
@@ -236,6 +246,8 @@ function hookInput(client: HookClient, event: string): Record<string, string> {
 export interface ServerSetting {
   command: string;
   args: string[];
+  /** Claude Code: what it sets for the server. */
+  env?: Record<string, string>;
   /** Codex: what it passes on from its own environment, beside the few variables that it always passes. */
   env_vars?: string[];
 }
@@ -286,7 +298,16 @@ export function serverSetting(
 ): ServerSetting {
   const [command = 'hive', ...rest] = program;
   const server = { command, args: [...rest, 'mcp', ...(role === 'agent' ? [] : ['--role', role])] };
-  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : server;
+  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, env: EMPTIED };
+}
+
+/** Claude Code passes on its own environment. Codex passes on only what it is told. */
+const EMPTIED: Record<string, string> = Object.fromEntries(OF_OTHER_PROGRAMS.map((name) => [name, '']));
+
+/** The variables that a server entry sets, beside those that we empty ourselves. */
+export function variablesOf(env: unknown): string[] {
+  const set = env !== null && typeof env === 'object' ? Object.entries(env) : [];
+  return set.filter(([name, value]) => EMPTIED[name] !== value).map(([name]) => name);
 }
 
 /** One of our hooks, parsed. */
@@ -303,7 +324,8 @@ export function readHookCommand(command: unknown): OurHook | null {
   const words = typeof command === 'string' ? shellWords(command) : null;
   if (words === null) return null;
   const hook = words.indexOf('hook');
-  const program = words.slice(0, Math.max(0, hook));
+  const begins = WITHOUT_THEM.every((word, n) => words[n] === word) ? WITHOUT_THEM.length : 0;
+  const program = words.slice(begins, Math.max(begins, hook));
   const options = words.slice(hook + 1);
   const client = optionOf(options, '--client');
   if (!isHive(program) || (client !== 'codex' && client !== 'claude-code')) return null;

@@ -1,5 +1,7 @@
 /** `hive init` and `hive uninit` on the files of a home: what they write, and that they remove exactly that. */
+import { spawnSync } from 'node:child_process';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -316,9 +318,13 @@ describe('hive init', () => {
     expect(done.err).toContain('from PATH, and it is not on yours');
     const files = filesIn(folder);
     expect(readJson(files['.mcp.json'] ?? '')).toEqual({
-      mcpServers: { hive: { command: 'hive', args: ['mcp'] } },
+      mcpServers: {
+        hive: { command: 'hive', args: ['mcp'], env: { NODE_OPTIONS: '', NODE_V8_COVERAGE: '' } },
+      },
     });
-    expect(files['.claude/settings.json']).toContain('"hive hook --client claude-code --protocol 1"');
+    expect(files['.claude/settings.json']).toContain(
+      '"env -u NODE_OPTIONS -u NODE_V8_COVERAGE hive hook --client claude-code --protocol 1"',
+    );
     await person.hive('uninit', 'claude', '--project', '--yes');
     expect(filesIn(folder)).toEqual({});
   });
@@ -346,6 +352,49 @@ describe('hive init', () => {
     expect(err).toMatch(sentence);
     expect(err).toContain(name);
     expect(filesIn(folder)).toEqual({ [name]: text });
+  });
+});
+
+describe('what a project or an editor sets for its own Node', () => {
+  const HELLO = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+  };
+  const EVENT = {
+    session_id: 's-1',
+    transcript_path: '/dev/null',
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: { command: 'ls' },
+    tool_use_id: 't1',
+  };
+
+  it.each([
+    ['a loader of a project', { NODE_OPTIONS: '--import tsx-of-a-project' }],
+    ['a preload that an update of the editor has removed', { NODE_OPTIONS: '--require /nowhere/boot.js' }],
+    ['a preload that prints', { NODE_OPTIONS: '--require HOME/boot.cjs' }],
+    ['an option that no Node has', { NODE_OPTIONS: '--no-such-option' }],
+    ['the measuring of tests', { NODE_V8_COVERAGE: 'HOME/coverage' }],
+  ])('%s reaches neither the hooks nor the server that init writes', async (_what, variables) => {
+    const { folder, person } = home({ 'boot.cjs': 'console.log("noise");' });
+    await person.hive('init', 'claude', '--hooks', 'process', '--yes');
+    const set = Object.entries(variables).map(([name, value]) => [name, value.replaceAll('HOME', folder)]);
+    const env = childEnvironment(join(folder, 'state/hive.db'), { HOME: folder, ...Object.fromEntries(set) });
+    const settings = JSON.parse(readFileSync(join(folder, '.claude/settings.json'), 'utf8'));
+    const { command } = settings.hooks.PreToolUse[0].hooks[0];
+    const event = JSON.stringify({ ...EVENT, cwd: folder });
+    const hook = spawnSync('sh', ['-c', command], { env, input: event, encoding: 'utf8' });
+    expect(hook).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    const { hive } = JSON.parse(readFileSync(join(folder, '.claude.json'), 'utf8')).mcpServers;
+    const server = spawnSync(hive.command, hive.args, {
+      env: { ...env, ...hive.env },
+      input: `${JSON.stringify(HELLO)}\n`,
+      encoding: 'utf8',
+    });
+    expect(server.stdout).toMatch(/^\{.*"serverInfo"/);
+    expect(existsSync(join(folder, 'coverage'))).toBe(false);
   });
 });
 

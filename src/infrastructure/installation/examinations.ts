@@ -14,6 +14,7 @@ import {
   readHook,
   roleOfServer,
   SERVER_NAME,
+  variablesOf,
 } from '../../domain/installation.ts';
 import { excerpt } from '../../domain/text.ts';
 import { entriesInside, ownProject, wholeRepository, withoutProject } from '../platform/project-path.ts';
@@ -219,7 +220,7 @@ function reasonNotToTry(
     return `the project starts ${excerpt(program, EXCERPT_LENGTH)} instead of plain hive`;
   if (args.length !== 1 || args[0] !== command)
     return `the project adds arguments: ${excerpt(args.join(' '), EXCERPT_LENGTH)}`;
-  const variables = Object.keys(more ?? {});
+  const variables = variablesOf(more);
   if (variables.length > 0)
     return `the project sets variables: ${excerpt(variables.join(', '), EXCERPT_LENGTH)}`;
   // Else the project has the hive that is found, or the Node that runs it.

@@ -259,6 +259,8 @@ function writeLauncher(folder: string): void {
     `node=${node}`,
     '# The Node of the machine may have gone since; then another one may do.',
     '[ -x "$node" ] || node=node',
+    '# What a project or an editor sets for its own Node is not for this one, but for the agents that these start.',
+    'case "$1" in run | acp) ;; *) unset NODE_OPTIONS NODE_V8_COVERAGE ;; esac',
     `exec "$node" ${quoted(join(folder, 'current', PACKAGE, 'bin', 'hive'))} "$@"`,
     '',
   ].join('\n');
