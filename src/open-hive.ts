@@ -224,7 +224,7 @@ function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Lo
     ));
   return {
     reachable: async (command) => (await load()).reachable(command),
-    show: async (popup) => (await load()).show(popup),
+    show: async (popup, unwanted) => (await load()).show(popup, unwanted),
     close: async () => (await loading)?.close(),
   };
 }

@@ -31,6 +31,8 @@ export type SettlePopups<T> = (items: readonly T[], result: PopupResult) => Prom
 interface Card<T> {
   waiting: Map<string, T>;
   shown: Promise<ShownPopup>;
+  /** Aborted when it is removed, perhaps before it is on the screen. */
+  removed: AbortController;
 }
 
 /** A storm is shown when nothing more has arrived for this long. */
@@ -67,12 +69,13 @@ export function createPopupBoard<T>(
   /** Puts a popup on the screen; it can be removed from now on. `failure` says why it could not be put there. */
   async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
     let popup: Popup | undefined;
+    const removed = new AbortController();
     const shown = readPreferences({ store, trust }, party).then(async (preferences) => {
       if (stopping.signal.aborted) throw new Error(ENDED);
       popup = await descriptor.render(items, preferences);
-      return notifier.show(popup);
+      return notifier.show(popup, removed.signal);
     });
-    const card: Card<T> = { waiting: new Map(items.map((item) => [idOf(item), item])), shown };
+    const card: Card<T> = { waiting: new Map(items.map((item) => [idOf(item), item])), shown, removed };
     cards.add(card);
     const [oldest] = cards;
     if (cards.size > MAX_CARDS && oldest !== undefined) remove(oldest);
@@ -88,6 +91,7 @@ export function createPopupBoard<T>(
 
   function remove(card: Card<T>): void {
     cards.delete(card);
+    card.removed.abort();
     card.shown.then(
       (shown) => shown.close(),
       () => undefined,
@@ -96,7 +100,9 @@ export function createPopupBoard<T>(
 
   async function showOne(item: T): Promise<void> {
     const { card, failure } = await put([item]);
-    const settled = await settle([item], resultOf(failure));
+    const isSettled = failure !== null && card.waiting.size === 0;
+    const result: PopupResult = isSettled ? { outcome: 'suppressed', reason: 'settled' } : resultOf(failure);
+    const settled = await settle([item], result);
     // By now a storm, here or in another process, has included it in its own popup.
     if (settled === 0) remove(card);
   }

@@ -109,8 +109,11 @@ export interface Ids {
 export interface Notifier {
   /** Whether a desktop, or a program of the user's own (`command`), could be notified now. */
   reachable(command: string | null): Promise<boolean>;
-  /** Resolves when the popup was handed over. @throws Error with a sentence that says why that was not possible. */
-  show(popup: Popup): Promise<ShownPopup>;
+  /**
+   * Resolves when the popup was handed over; one that is no longer wanted by then is not. @throws Error with a sentence that
+   * says why that was not possible.
+   */
+  show(popup: Popup, unwanted?: AbortSignal): Promise<ShownPopup>;
   /** Takes down all popups and waits until their processes have ended. */
   close(): Promise<void>;
 }

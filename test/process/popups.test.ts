@@ -6,7 +6,7 @@
  * @module-tag sqlite
  * @module-tag popup
  */
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { NO_DESK_MS } from '../../src/application/popups.ts';
@@ -15,6 +15,7 @@ import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
 import { leasedAt, refreshLeases } from '../support/fake-notifier.ts';
@@ -359,6 +360,87 @@ describe('when nothing can be shown', () => {
         urgency: 2,
         timeout: 0,
       });
+    });
+  });
+
+  describe('a notification server that does not answer', () => {
+    /** A PATH with these shell scripts before everything else. */
+    function pathWithScripts(scripts: Record<string, string>): string {
+      const folder = join(tempFolder(), 'bin');
+      mkdirSync(folder);
+      for (const [name, text] of Object.entries(scripts))
+        writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+      return `${folder}:${process.env['PATH']}`;
+    }
+    const popupOf = async (hive: OpenedHive) =>
+      promptPopup(await ask(hive), { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY }, true);
+    const NO_REPLY = 'echo "Error org.freedesktop.DBus.Error.NoReply: Did not receive a reply." >&2; exit 1';
+
+    it('gets no popup, which it would show whenever it goes on', async () => {
+      const trace = join(tempFolder(), 'started');
+      const PATH = pathWithScripts({ 'dbus-send': NO_REPLY, 'notify-send': `: > '${trace}'` });
+      const env = childEnvironment('', { ...desktop.env, PATH });
+      const notifier = createDesktopNotifier({ env, log: recordingLog() });
+      onTestFinished(() => notifier.close());
+      const popup = await popupOf(await openTestHive());
+      await expect(notifier.show(popup)).rejects.toThrow('does not answer');
+      expect(existsSync(trace)).toBe(false);
+      expect(await notifier.reachable(null)).toBe(false);
+    });
+
+    it('is asked again for the next popup', async () => {
+      const first = join(tempFolder(), 'first');
+      const PATH = pathWithScripts({
+        'dbus-send': `[ -e '${first}' ] && exec /usr/bin/dbus-send "$@"; : > '${first}'; ${NO_REPLY}`,
+      });
+      const env = childEnvironment('', { ...desktop.env, PATH });
+      const notifier = createDesktopNotifier({ env, log: recordingLog() });
+      onTestFinished(() => notifier.close());
+      const popup = await popupOf(await openTestHive());
+      await expect(notifier.show(popup)).rejects.toThrow('does not answer');
+      await notifier.show(popup);
+      await onScreen(1);
+    });
+
+    it('leaves no helper: one that hangs is ended with what it has started', async () => {
+      const pids = join(tempFolder(), 'pids');
+      const PATH = pathWithScripts({
+        'dbus-send': 'exit 1',
+        'notify-send': `echo $$ > '${pids}'; exec sleep 600`,
+      });
+      // node-notifier starts what it finds on our own PATH.
+      const before = process.env['PATH'];
+      process.env['PATH'] = PATH;
+      onTestFinished(() => {
+        process.env['PATH'] = before;
+      });
+      const env = childEnvironment('', { ...desktop.env, PATH });
+      const notifier = createDesktopNotifier({ env, log: recordingLog() });
+      onTestFinished(() => notifier.close());
+      const popup = await popupOf(await openTestHive());
+      await expect(notifier.show(popup)).rejects.toThrow('and was ended');
+      const pid = Number(readFileSync(pids, 'utf8'));
+      await eventually(() => !existsSync(`/proc/${pid}`), 5_000, 'the end of the helper');
+    });
+
+    it('what was settled while it was asked never pops up', async () => {
+      const gate = join(tempFolder(), 'gate');
+      const asked = join(tempFolder(), 'asked');
+      const PATH = pathWithScripts({
+        'dbus-send': `: > '${asked}'; while [ ! -e '${gate}' ]; do sleep 0.05; done; exec /usr/bin/dbus-send "$@"`,
+      });
+      const store = tempStore();
+      await startSidecar(store, { env: { ...desktop.env, PATH } });
+      const hive = await openTestHive(store);
+      const { ask_id } = await ask(hive);
+      await eventually(() => existsSync(asked), 10_000, 'the question to the server');
+      await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+      const next = await ask(hive, { question: 'And this?' });
+      writeFileSync(gate, '');
+      await eventually(() => desktop.sent.length > 0, 10_000);
+      expect(desktop.sent.map(({ body }) => body)).toEqual(['And this?']);
+      expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'suppressed', reason: 'settled' });
+      expect(await recorded(hive, next.ask_id)).toMatchObject({ outcome: 'sent' });
     });
   });
 

@@ -3,13 +3,15 @@
  * old notify-send. It can neither report what became of a popup nor take it down (measured: `actions` are dropped, and
  * no event ever fires).
  */
+import type { ChildProcess } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Popup } from '../../domain/popups.ts';
 import type { Environment } from './command.ts';
 import { plainBody, plainTitle } from './notify-send.ts';
 
 const LIMIT_MS = 3_000;
 
-/** Shows a popup. @throws Error with node-notifier's complaint, or after 3 s. */
+/** Shows a popup. @throws Error with node-notifier's complaint, or after 3 s, when its program is ended. */
 export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Environment): Promise<void> {
   const { default: notifier } = await import('node-notifier');
   // Its child inherits our own environment; there is no other way to pass it the bus.
@@ -29,20 +31,35 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
     wait: false,
   };
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error('The notification program did not end within 3 s.')),
-      LIMIT_MS,
-    );
+    const timer = setTimeout(() => {
+      for (const child of started) child.kill('SIGKILL');
+      reject(new Error('The notification program did not end within 3 s, and was ended.'));
+    }, LIMIT_MS);
     const finish = (error: unknown): void => {
       clearTimeout(timer);
       if (error instanceof Error) reject(new Error(error.message.replace(/\s+/g, ' ').trim().slice(0, 300)));
       // On success this is an empty string, or a warning of the program.
       else resolve();
     };
-    try {
-      notifier.notify(options, (error) => finish(error));
-    } catch (error) {
-      finish(error instanceof Error ? error : new Error(String(error)));
-    }
+    const started = startedBy(() => {
+      try {
+        notifier.notify(options, (error) => finish(error));
+      } catch (error) {
+        finish(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
   });
+}
+
+/** The processes that some code starts before it returns: node-notifier keeps its own to itself, and sets it no limit. */
+function startedBy(work: () => void): readonly ChildProcess[] {
+  const started: ChildProcess[] = [];
+  const note = (message: unknown): void => void started.push((message as { process: ChildProcess }).process);
+  subscribe('child_process', note);
+  try {
+    work();
+  } finally {
+    unsubscribe('child_process', note);
+  }
+  return started;
 }

@@ -27,7 +27,6 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
   const waiting = new Set<WaitingPopup>();
   const stopping = new AbortController();
   const commands = new Set<Promise<void>>();
-  let capabilities: ReadonlySet<string> | null = null;
   let warned = false;
   let closed = false;
 
@@ -54,22 +53,24 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     return shown;
   }
 
-  async function showOnDesktop(popup: Popup): Promise<ShownPopup> {
+  async function showOnDesktop(popup: Popup, unwanted?: AbortSignal): Promise<ShownPopup> {
     if (platform.popups === 'notification-centre') {
       const { default: notifier } = await import('node-notifier');
       return keep(await showInCentre(popup, notifier.notify.bind(notifier) as NotifyMac));
     }
     const desktop = withBus();
-    capabilities ??= await serverCapabilities(desktop);
+    // Each time: it may have stopped answering, or another one may have taken over.
+    const capabilities = await serverCapabilities(desktop);
+    if (capabilities === 'silent') throw new Error('The notification server of the desktop does not answer.');
     const markup = capabilities === null || capabilities.has('body-markup');
     // After close nobody would take it down.
     if (closed) throw new Error('The process that was to show it has ended.');
+    if (unwanted?.aborted === true) throw new Error('It was settled before it could be shown.');
     if (capabilities?.has('actions') === true) {
       try {
         return keep(await showWaiting(popup, markup, desktop));
       } catch {
-        // Another server may have taken over, or this notify-send is too old: show it without buttons.
-        capabilities = null;
+        // This notify-send is too old: show it without buttons.
       }
     }
     await showByNodeNotifier(popup, markup, desktop);
@@ -107,13 +108,13 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
       }
     },
 
-    async show(popup) {
+    async show(popup, unwanted) {
       const byCommand = runCommand(popup).then(
         () => true,
         () => false,
       );
       try {
-        return await showOnDesktop(popup);
+        return await showOnDesktop(popup, unwanted);
       } catch (error) {
         if (await byCommand) return HANDED_OVER;
         warn(error);

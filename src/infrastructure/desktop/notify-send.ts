@@ -143,15 +143,23 @@ const ASK = [
 ];
 const LIMIT_MS = 3_000;
 
-/** What the notification server supports (`actions`, `body-markup`, …), or null when none answers or dbus-send is missing. */
-export async function serverCapabilities(env: Environment): Promise<ReadonlySet<string> | null> {
-  const { code, stdout } = await runProgram('dbus-send', ASK, env, LIMIT_MS);
-  if (code !== 0) return null;
+/**
+ * What the notification server supports (`actions`, `body-markup`, …); `null` when there is none, or dbus-send is missing;
+ * `silent` when it takes the question and does not answer. A popup that such a server is given appears when it goes on,
+ * however long that takes, and nobody can take it back.
+ */
+export async function serverCapabilities(env: Environment): Promise<ReadonlySet<string> | 'silent' | null> {
+  const { code, stdout, stderr } = await runProgram('dbus-send', ASK, env, LIMIT_MS);
+  if (code !== 0) return SILENT.test(stderr) || (code === null && stderr === '') ? 'silent' : null;
   return new Set([...stdout.matchAll(/^\s*string "([^"]*)"$/gm)].map(([, name]) => name ?? ''));
 }
+
+/** dbus-send's word for a time that is up; one that hangs itself is killed, and says nothing. */
+const SILENT = /\bNoReply\b|[Dd]id not receive a reply/;
 
 /** Whether a notification server answers. When that cannot be determined it is assumed. */
 export async function answersOnBus(env: Environment): Promise<boolean> {
   if (platform.popups !== 'session-bus' || !onPath('dbus-send', env)) return true;
-  return (await serverCapabilities(env)) !== null;
+  const capabilities = await serverCapabilities(env);
+  return capabilities !== null && capabilities !== 'silent';
 }

@@ -104,12 +104,15 @@ async function desktop(env: Environment): Promise<Check> {
     };
   }
   const can = await serverCapabilities({ ...env, DBUS_SESSION_BUS_ADDRESS: bus });
-  if (can === null)
+  if (can === null || can === 'silent')
     return {
       name,
       state: 'broken',
-      text: `no notification server answers on ${bus}`,
-      advice: 'start one, for example: dunst',
+      text:
+        can === null
+          ? `no notification server answers on ${bus}`
+          : `the notification server on ${bus} takes calls and does not answer, so no popup is sent to it`,
+      advice: can === null ? 'start one, for example: dunst' : 'restart it',
     };
   return { name, state: 'ok', text: can.has('actions') ? 'with buttons' : 'without buttons', advice: null };
 }
