@@ -11,6 +11,7 @@ import type { Turn } from '../../src/domain/turns.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
 import { ask, eventsOf, HUMAN } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
@@ -158,7 +159,7 @@ class World {
         const connection_id = `connection-p${this.#carriers}`;
         if (n > 0)
           await hive.callers.openConnection({
-            ...{ connection_id, machine: 'test', pid: process.pid, parent_pid: 4242 },
+            ...{ connection_id, machine: 'test', pid: process.pid, parent_pid: ENDED },
           });
         await hive.delivery.hand(ids, `mcp:${connection_id}`, GATED_SESSION);
         return;
@@ -249,7 +250,7 @@ describe('what changes without an event is not missed', () => {
     expect(await fire(hive, read(0), FIRST)).not.toContain('deny');
     await quiet(hive);
     await hive.callers.openConnection({
-      ...{ connection_id: 'connection-2', machine: 'test', pid: process.pid, parent_pid: 4242 },
+      ...{ connection_id: 'connection-2', machine: 'test', pid: process.pid, parent_pid: ENDED },
     });
     expect(await fire(hive, read(4), FIRST)).toContain('deny');
   });

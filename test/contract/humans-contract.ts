@@ -9,7 +9,7 @@ import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 async function sit(hive: OpenedHive, human: string): Promise<OpenDesk> {
-  const desk = await hive.desks.open({ seat: `${human}@home`, human, pid: 1, client: 'test' });
+  const desk = await hive.desks.open({ seat: `${human}@home`, human, pid: process.pid, client: 'test' });
   let open = true;
   const close = async (): Promise<void> => {
     if (open) await desk.close();

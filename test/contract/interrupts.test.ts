@@ -14,6 +14,7 @@ import type { InterruptRequest } from '../../src/application/interrupts.ts';
 import type { Turn } from '../../src/domain/turns.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -296,7 +297,7 @@ describe('the outcome, if no hook reports it', () => {
   });
 
   test('a client that was killed answers nobody: its turn ended with it', async () => {
-    const hive = await onThisMachine('/nowhere', 2 ** 22 - 7);
+    const hive = await onThisMachine('/nowhere', ENDED);
     await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
     expect(await endsOf(hive)).toEqual(['ended']);
     expect((await hive.sessions.find(SESSION))?.state).toBe('ended');

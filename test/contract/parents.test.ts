@@ -4,7 +4,7 @@ import { createSessions, type SessionService } from '../../src/application/sessi
 import type { Processes } from '../../src/application/world.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
 
-/** Process N was started by N - 1, down to 1. Nothing else of a process is asked for here. */
+/** Process N was started by N - 1, down to 1. Nothing else of a process is asked for here, so these are not real ones. */
 const family = {
   walks: 0,
   ancestors(pid: number): number[] {
@@ -13,15 +13,17 @@ const family = {
   },
 };
 
+const [FAR, BESIDE, NEAR, BELOW] = [2, 3, 5, 9] as const;
+
 async function sessions(): Promise<SessionService> {
   return createSessions((await openTestHive()).store, family as unknown as Processes);
 }
 
 it('is the nearest session above, not the farthest', async () => {
   const service = await sessions();
-  await service.introduce(introduction({ session_id: 'far', pid: 2 }));
-  await service.introduce(introduction({ session_id: 'near', pid: 5 }));
-  const child = await service.introduce(introduction({ session_id: 'child', pid: 9 }));
+  await service.introduce(introduction({ session_id: 'far', pid: FAR }));
+  await service.introduce(introduction({ session_id: 'near', pid: NEAR }));
+  const child = await service.introduce(introduction({ session_id: 'child', pid: BELOW }));
   expect(child.parent_session_id).toBe('near');
   expect(await service.actor(child, 'mcp')).toEqual({
     ...{ kind: 'agent', by: child.handle, via: 'mcp', session_id: 'child' },
@@ -33,38 +35,38 @@ it('is the nearest session above, not the farthest', async () => {
 
 it('wins over what the environment names, which counts only if no process does', async () => {
   const service = await sessions();
-  await service.introduce(introduction({ session_id: 'process', pid: 5 }));
-  const below = introduction({ session_id: 'below', pid: 9, parent_session_id: 'named' });
+  await service.introduce(introduction({ session_id: 'process', pid: NEAR }));
+  const below = introduction({ session_id: 'below', pid: BELOW, parent_session_id: 'named' });
   expect((await service.introduce(below)).parent_session_id).toBe('process');
-  const beside = introduction({ session_id: 'beside', pid: 3, parent_session_id: 'named' });
+  const beside = introduction({ session_id: 'beside', pid: BESIDE, parent_session_id: 'named' });
   expect((await service.introduce(beside)).parent_session_id).toBe('named');
 });
 
 it('is never the session itself, another machine, or a session that has ended', async () => {
   const service = await sessions();
-  const self = introduction({ session_id: 'self', pid: 3, parent_session_id: 'self' });
+  const self = introduction({ session_id: 'self', pid: BESIDE, parent_session_id: 'self' });
   expect((await service.introduce(self)).parent_session_id).toBeNull();
-  const elsewhere = introduction({ session_id: 'elsewhere', machine: 'other', pid: 9 });
+  const elsewhere = introduction({ session_id: 'elsewhere', machine: 'other', pid: BELOW });
   expect((await service.introduce(elsewhere)).parent_session_id).toBeNull();
 });
 
 it('is the main session for a subagent, however many processes are in between', async () => {
   const service = await sessions();
-  await service.introduce(introduction({ session_id: 'process', pid: 5 }));
-  const subagent = introduction({ session_id: 'root:a1', pid: 9, parent_session_id: 'root' });
+  await service.introduce(introduction({ session_id: 'process', pid: NEAR }));
+  const subagent = introduction({ session_id: 'root:a1', pid: BELOW, parent_session_id: 'root' });
   expect((await service.introduce(subagent)).parent_session_id).toBe('root');
 });
 
 it('starts at the process that the caller names, where the session has none', async () => {
   const service = await sessions();
-  await service.introduce(introduction({ session_id: 'agent', pid: 5 }));
-  const shell = await service.introduce(introduction({ session_id: 'shell', pid: null }), 9);
+  await service.introduce(introduction({ session_id: 'agent', pid: NEAR }));
+  const shell = await service.introduce(introduction({ session_id: 'shell', pid: null }), BELOW);
   expect(shell).toMatchObject({ pid: null, parent_session_id: 'agent' });
 });
 
 it('is looked up once, when the session is new', async () => {
   const service = await sessions();
   family.walks = 0;
-  for (let n = 0; n < 3; n += 1) await service.introduce(introduction({ session_id: 'again', pid: 9 }));
+  for (let n = 0; n < 3; n += 1) await service.introduce(introduction({ session_id: 'again', pid: BELOW }));
   expect(family.walks).toBe(1);
 });

@@ -4,6 +4,7 @@ import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { agingTables } from '../../src/infrastructure/store/prune.ts';
 import { countOf, endSession, grow } from '../support/ageing.ts';
 import { pair } from '../support/devices.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
@@ -27,7 +28,7 @@ it('removes a revoked token, and a connection whose session is gone or never was
   for (const name of ['kept', 'revoked']) await hive.tokens.make({ name });
   await hive.tokens.revoke('revoked');
   const { session_id } = await introduce(hive);
-  const place = { machine: 'elsewhere', pid: 1, parent_pid: null };
+  const place = { machine: 'elsewhere', pid: process.pid, parent_pid: null };
   for (const connection_id of ['named', 'unnamed'])
     await hive.callers.openConnection({ connection_id, ...place });
   await hive.store.write((tx) => tx.sessions.nameConnection('named', session_id));
@@ -95,13 +96,13 @@ it('removes a session together with the last of its prompts', async () => {
 it('removes desks whose lease has lapsed, and old events of what is gone', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const desk = await hive.desks.open({ seat: 'ada@test', pid: 1, client: 'test' });
+  const desk = await hive.desks.open({ seat: 'ada@test', pid: process.pid, client: 'test' });
   await hive.store.write((tx) =>
     tx.desks.put({
       desk_id: 'desk-crashed',
       seat: 'ada@test',
       human: 'ada',
-      pid: 2,
+      pid: ENDED,
       client: 'test',
       focused: false,
       opened_at: tx.now,

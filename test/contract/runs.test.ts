@@ -29,7 +29,7 @@ test('a run that two processes want to resume is resumed once', async () => {
     async start() {
       starts += 1;
       // The agent lives until both processes have decided.
-      return { pid: 1, ended: eventually(() => claims >= 2).then(() => 0) };
+      return { pid: process.pid, ended: eventually(() => claims >= 2).then(() => 0) };
     },
     count: () => undefined,
     forget: () => undefined,

@@ -22,7 +22,7 @@ describe('a new store', () => {
   test('leaves nothing but itself and its bell when it is closed', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    await hive.desks.open({ seat: 'seat', pid: 1, client: 'test' }).then((desk) => desk.close());
+    await hive.desks.open({ seat: 'seat', pid: process.pid, client: 'test' }).then((desk) => desk.close());
     await hive.close();
     expect(namesIn(dirname(store))).toEqual(['hive.db', 'hive.db-bell']);
   });

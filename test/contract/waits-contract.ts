@@ -4,6 +4,7 @@ import { STANDING_LEASE } from '../../src/domain/waits.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk } from '../support/dialogs.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { recordedEvent } from '../support/hooks.ts';
 import { eventually } from '../support/wait.ts';
@@ -173,7 +174,7 @@ export function waitsContract(engine: StoreEngine): void {
   test('a session that is gone counts as not blocked', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const { ask_id } = await ask(hive);
-    await hive.sessions.introduce(introduction({ pid: 2 ** 22 + 1 }));
+    await hive.sessions.introduce(introduction({ pid: ENDED }));
     wait(hive, ask_id);
     await untilBlocked(hive, ask_id);
     await hive.sessions.sweep('test');

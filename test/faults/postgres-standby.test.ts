@@ -127,7 +127,12 @@ describe('a server whose clock is not ours', () => {
       // Only the clock is shifted; timers run as usual.
       vi.useFakeTimers({ toFake: ['Date'], now: real + ours_ms, shouldAdvanceTime: true });
       const hive: OpenedHive = await openTestHive(skewed.address('skew'));
-      const desk = await hive.desks.open({ seat: 'ada@home', human: 'ada', pid: 1, client: 'test' });
+      const desk = await hive.desks.open({
+        seat: 'ada@home',
+        human: 'ada',
+        pid: process.pid,
+        client: 'test',
+      });
       hive.startExpiry();
       const short = await ask(hive, { timeout_ms: 1_500 });
       const addressed = await ask(hive, { to: 'ada', escalate_after_ms: 1_500 });

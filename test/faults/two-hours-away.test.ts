@@ -14,6 +14,7 @@ import type { AskRequest, Prompt } from '../../src/index.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { grow } from '../support/ageing.ts';
 import { type EmacsTerminal, type EmptyHome, lisp, openEmptyHome } from '../support/emacs.ts';
+import { endedProcess } from '../support/ended-process.ts';
 import { ask, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { eventually } from '../support/wait.ts';
@@ -22,6 +23,8 @@ const MOST_KEYS = 60;
 
 const AGENTS = ['api', 'docs', 'frontend', 'reviewer', 'schema', 'tests'] as const;
 type Agent = (typeof AGENTS)[number];
+/** The process of each agent's client, which has ended. */
+const CLIENTS = Object.fromEntries(AGENTS.map((agent) => [agent, endedProcess()]));
 
 const run = (command: string): Call => ({ tool: 'Bash', input: { command } });
 interface Call {
@@ -172,7 +175,7 @@ function permission(agent: Agent, { tool, input }: Call): Promise<string> {
     'claude-code/PermissionRequest-Bash-addRules.json',
   );
   const call = { tool_name: tool, tool_input: input, cwd: `/home/${agent}`, session_id: agent };
-  const env = { CLAUDE_PID: String(5_000 + AGENTS.indexOf(agent)), HIVE_AGENT: agent };
+  const env = { CLAUDE_PID: String(CLIENTS[agent]), HIVE_AGENT: agent };
   return fire(hive, { ...event, ...call }, { env, settings: { seats } });
 }
 

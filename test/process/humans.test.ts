@@ -102,7 +102,7 @@ test('a popup appears only at the desks of those it concerns, and everywhere onc
   const stops: (() => Promise<void>)[] = [];
   for (const human of ['Ada', 'Bob']) {
     const seat = `${human.toLowerCase()}@home`;
-    const desk = await hive.desks.open({ seat, human, pid: 1, client: 'test' });
+    const desk = await hive.desks.open({ seat, human, pid: process.pid, client: 'test' });
     const stop = startPopups(
       { ...hive, notifier: notifierOf(human) },
       {

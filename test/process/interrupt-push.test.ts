@@ -14,6 +14,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { type Message, startAppServer } from '../support/codex-app-server.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -240,5 +241,5 @@ test('a process is identified by its start: the same each time, different for an
   const own = processes.startedAt(process.pid);
   expect(own).toBe(processes.startedAt(process.pid));
   expect(own).not.toBe(processes.startedAt(process.ppid));
-  expect(processes.startedAt(2 ** 22 - 7)).toBeNull();
+  expect(processes.startedAt(ENDED)).toBeNull();
 });

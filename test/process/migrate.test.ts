@@ -137,7 +137,7 @@ async function isThere(target: string): Promise<boolean> {
 test('a store that is in use is not copied without the explicit option', async () => {
   const source = await filled(tempStore(), 1);
   const hive = await openTestHive(source);
-  const desk = await hive.desks.open({ seat: 'ada@desk', pid: 1, client: 'emacs' });
+  const desk = await hive.desks.open({ seat: 'ada@desk', pid: process.pid, client: 'emacs' });
   const target = join(dirname(source), 'other.db');
   const refused = await shell(source).hive('store', 'migrate', '--to', target);
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('emacs of ada@desk') });

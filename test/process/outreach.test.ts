@@ -13,6 +13,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { startBareBus } from '../support/desktop.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -246,7 +247,7 @@ describe('Emacs', () => {
     await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     await hive.store.write(async (tx) => {
       const session = await tx.sessions.get('agent-1');
-      if (session !== undefined) await tx.sessions.upsert({ ...session, pid: 2_147_483_646 });
+      if (session !== undefined) await tx.sessions.upsert({ ...session, pid: ENDED });
     });
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const found = async (): Promise<boolean> => (await eventsOf(hive, 'stop/let_go')).length === 1;

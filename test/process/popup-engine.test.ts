@@ -223,7 +223,7 @@ describe('which process goes first', () => {
 
   /** A live desk, whether or not its process manages to show popups. */
   async function openDesk(hive: OpenedHive, { focused = false, seat = SEAT } = {}): Promise<PopupParty> {
-    const desk = await hive.desks.open({ seat, pid: 1, client: 'test' });
+    const desk = await hive.desks.open({ seat, pid: process.pid, client: 'test' });
     onTestFinished(() => desk.close());
     if (focused) {
       // Popups also come while an Emacs has the focus.
@@ -589,7 +589,7 @@ describe('mentions of the human', () => {
       shown,
       fail: false,
       async desk() {
-        const open = await hive.desks.open({ seat: SEAT, pid: 1, client: 'test' });
+        const open = await hive.desks.open({ seat: SEAT, pid: process.pid, client: 'test' });
         const { desk_id } = open;
         const stop = startPopups(
           { ...hive, notifier, log: recordingLog() },

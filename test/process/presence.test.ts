@@ -43,7 +43,7 @@ test('a desk that ended properly is gone at once, and agents are notified', asyn
 test('a live desk renews its lease, without an event', async () => {
   const hive = await openTestHive();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const desk = await hive.desks.open({ seat: 'ada@test', pid: 1, client: 'test' });
+  const desk = await hive.desks.open({ seat: 'ada@test', pid: process.pid, client: 'test' });
   const of = async (): Promise<Desk | undefined> => (await hive.desks.online())[0];
   const [before, head] = [await of(), await hive.store.read((tx) => tx.events.head())];
   await eventually(async () => {
@@ -60,7 +60,7 @@ test('a live desk renews its lease, without an event', async () => {
 test('a desk whose lease was removed while its machine slept takes a new one', async () => {
   const hive = await openTestHive();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const desk = await hive.desks.open({ seat: 'ada@test', pid: 1, client: 'test' });
+  const desk = await hive.desks.open({ seat: 'ada@test', pid: process.pid, client: 'test' });
   await desk.setFocused(true);
   await hive.store.write((tx) => tx.desks.remove(desk.desk_id));
   vi.advanceTimersByTime(DESK_HEARTBEAT_MS);

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { endedProcess } from '../support/ended-process.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
 import { connectBridge, FAR, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { connectHttp, type Served, serve } from '../support/serve.ts';
@@ -60,10 +61,9 @@ describe('the mention gate of another machine', () => {
     });
     expect(held.out).toContain('"deny"');
     // Another client of that machine has no connection.
-    await runRemoteHook(served, { ...FAR_START, session_id: 'far-2' }, file, { CLAUDE_PID: '77' });
-    expect((await runRemoteHook(served, bash('far-1'), file, { CLAUDE_PID: '77' })).out).not.toContain(
-      '"deny"',
-    );
+    const other = { CLAUDE_PID: String(endedProcess()) };
+    await runRemoteHook(served, { ...FAR_START, session_id: 'far-2' }, file, other);
+    expect((await runRemoteHook(served, bash('far-1'), file, other)).out).not.toContain('"deny"');
   });
 
   test('only reminds after the connection has ended, whoever ended it', async () => {

@@ -10,6 +10,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
@@ -27,7 +28,7 @@ describe('a hook of another machine', () => {
     const hive = await openTestHive(served.store);
     expect((await runRemoteHook(served, FAR_START, file)).code).toBe(0);
     expect((await runRemoteHook(served, farCall('use-1'), file)).code).toBe(0);
-    expect(await hive.sessions.find(FAR)).toMatchObject({ machine: 'token:default', pid: 4242 });
+    expect(await hive.sessions.find(FAR)).toMatchObject({ machine: 'token:default', pid: ENDED });
     const agent = await connectBridge(served);
     const asked = await agent.call(
       'hivemind_ask_async',

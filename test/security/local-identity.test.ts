@@ -166,6 +166,8 @@ describe('a hook of Codex, which names no process, is believed below what may be
 
   test('the wrapper of an MCP server need not be above it; another terminal, or what adopts orphans, is not enough', async () => {
     const { hive } = await codexAgent();
+    // None of these processes is real.
+    const caller = 300;
     const names: Record<number, string> = { 50: 'tmux: server', 60: 'systemd', 100: 'codex', 110: 'npx' };
     const lines: Record<number, number[]> = { 110: [100, 50, 1], 210: [50, 1], 220: [60, 1] };
     const fake: Processes = {
@@ -178,7 +180,7 @@ describe('a hook of Codex, which names no process, is believed below what may be
     const session = await hive.sessions.resolve(CODEX);
     const refusal = (pid: number, ...above: number[]): Promise<string | null> =>
       hive.store.read((tx) =>
-        refusalToSpeak(tx, { ...session, pid }, { machine: session.machine, pid: 300, above }, fake),
+        refusalToSpeak(tx, { ...session, pid }, { machine: session.machine, pid: caller, above }, fake),
       );
     expect(await refusal(110, 301, 100, 50, 1)).toBeNull();
     expect(await refusal(110, 301, 50, 1)).toContain('did not start this one');
@@ -189,11 +191,13 @@ describe('a hook of Codex, which names no process, is believed below what may be
 });
 
 describe('a process that is nobody’s client', () => {
+  const FIRST = 1;
+
   test('process 1 makes no process an agent’s', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = await startClient(store);
-    await agent.hook(start(B), { CLAUDE_PID: '1' });
+    await agent.hook(start(B), { CLAUDE_PID: String(FIRST) });
     expect((await hive.sessions.find(B))?.pid).toBeNull();
     const person = shell(store);
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();

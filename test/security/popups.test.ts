@@ -64,7 +64,7 @@ test("the same program at a desk is the human's own: its button is the answer", 
 test("an agent's process leaves a question to a live desk, even if the desk is slower", async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const desk = await hive.desks.open({ seat: thisSeat(), pid: 1, client: 'slow' });
+  const desk = await hive.desks.open({ seat: thisSeat(), pid: process.pid, client: 'slow' });
   await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...pressesAll(store) } });
   const { ask_id, created_at } = await ask(hive, { options: ['yes', 'no'] });
   await recorded(hive, ask_id);

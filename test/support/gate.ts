@@ -2,6 +2,7 @@
 
 import type { Author } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { ENDED } from './ended-process.ts';
 import { introduce, openTestHive } from './hive.ts';
 import { fire } from './hooks.ts';
 
@@ -36,7 +37,7 @@ export async function gatedWorld(store?: string): Promise<{
     connection_id: 'connection-1',
     machine: 'test',
     pid: process.pid,
-    parent_pid: 4242,
+    parent_pid: ENDED,
   });
   const handle = (await hive.sessions.find(GATED_SESSION))?.handle ?? '';
   const author = await otherAgent(hive);

@@ -7,6 +7,7 @@ import { readTrust } from '../../src/domain/trust.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
+import { ENDED } from './ended-process.ts';
 import { SEAT } from './hive.ts';
 
 type Raw = Record<string, unknown>;
@@ -27,7 +28,7 @@ export function recordedEvent(file: string): Raw {
   return JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures', file), 'utf8')) as Raw;
 }
 
-/** The replayed client; by default the recorded Claude Code, process 4242 of this machine. */
+/** The replayed client; by default the recorded Claude Code, whose process has ended. */
 export interface Client {
   client?: 'claude-code' | 'codex';
   env?: Record<string, string>;
@@ -58,7 +59,7 @@ export async function fire(
   raw: Raw,
   { client = 'claude-code', env = {}, settings = {} }: Client = {},
 ): Promise<string> {
-  const environment = client === 'claude-code' ? { CLAUDE_PID: '4242', ...env } : env;
+  const environment = client === 'claude-code' ? { CLAUDE_PID: String(ENDED), ...env } : env;
   const event = readHook(JSON.stringify(raw), environment, client);
   const verdict = await hive.hooks.handle(event, {
     env: environment,

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { childEnvironment, spawnHive } from './children.ts';
+import { ENDED } from './ended-process.ts';
 import { connectMcp, type McpCaller } from './mcp-client.ts';
 import type { Served } from './serve.ts';
 
@@ -27,7 +28,7 @@ export async function runRemoteHook(
 ): Promise<{ out: string; code: number | null; err: string }> {
   const child = spawnHive(
     ['hook', '--url', served.url, '--token-file', token_file],
-    childEnvironment(NO_STORE, { CLAUDE_PID: '4242', ...env }),
+    childEnvironment(NO_STORE, { CLAUDE_PID: String(ENDED), ...env }),
   );
   let out = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {

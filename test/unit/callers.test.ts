@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type CallerEvidence, identifyCaller } from '../../src/application/callers.ts';
+import { ENDED } from '../support/ended-process.ts';
 
 type Environment = Record<string, string>;
 
@@ -22,7 +23,7 @@ const NOWHERE: CallerEvidence = {
   source: null,
   project: { project: 'demo', project_dir: '/demo/.git', branch: 'main' },
   machine: 'machine',
-  parent_pid: 4242,
+  parent_pid: ENDED,
 };
 
 function identify(evidence: Partial<CallerEvidence>): ReturnType<typeof identifyCaller> {
@@ -124,5 +125,5 @@ test('a parent is named by HIVE_PARENT', () => {
 });
 
 test('project, machine and process come with every identity', () => {
-  expect(identify({}).introduction).toMatchObject({ ...NOWHERE.project, machine: 'machine', pid: 4242 });
+  expect(identify({}).introduction).toMatchObject({ ...NOWHERE.project, machine: 'machine', pid: ENDED });
 });

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type Machine, platformOf } from '../../src/infrastructure/platform/platform.ts';
+import { ENDED } from '../support/ended-process.ts';
 
 const NOW = Date.parse('2026-11-23T06:15:00Z');
 
@@ -196,7 +197,7 @@ test('this machine gives the same answers by ps as by /proc', () => {
     return {
       parent: platform.parentOf(pid),
       name_of_parent: platform.nameOf(process.ppid),
-      gone: platform.startedAt(2 ** 30),
+      gone: platform.startedAt(ENDED),
     };
   };
   expect(all(other)).toEqual(all(here));

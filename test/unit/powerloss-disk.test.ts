@@ -21,7 +21,7 @@ function emptyDisk(): { disk: Disk; at: (name: string) => string; call: (call: P
     call: ({ path, path2, file, ...more }) =>
       disk.apply({
         kind: 'write',
-        pid: 1,
+        pid: process.pid,
         file: file === FOLDER ? folder : (file ?? 9n),
         offset: 0,
         path: path === undefined ? '' : path === '' ? join(root, 'state') : at(path),
@@ -103,7 +103,7 @@ test('what was on the disk before stays, and nothing is in a folder that has los
   const call = (kind: Call['kind'], path: string, file: bigint): void =>
     disk.apply({
       kind,
-      pid: 1,
+      pid: process.pid,
       file,
       offset: 0,
       path: join(root, path),

@@ -24,7 +24,7 @@ import { sleepingRun } from '../support/run-rows.ts';
 import { tempFolder } from '../support/temp.ts';
 
 const NOW = '2026-11-22T12:00:00.000Z';
-const KEEPER = { machine: 'here', pid: 1, started: 'then' };
+const KEEPER = { machine: 'here', pid: process.pid, started: 'then' };
 const CALL: RunCall = { call_id: 'toolu_1', ask_id: 'ask-1', start: 1, deferred: true, given: false };
 
 const run = (differing: Partial<Run> = {}): Run =>

@@ -71,7 +71,7 @@ function frameOf(message: object): string {
 function serve(hive: OpenedHive, differing: Partial<EmacsOptions> = {}) {
   const [input, stop] = [new PassThrough(), new AbortController()];
   const output = new Writable({ write: () => undefined });
-  const place = { seat: 'ada@test', human: 'ada', pid: 1, check: async () => undefined };
+  const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
   const options = { ...place, input, output, stop: stop.signal, ending: () => undefined, ...differing };
   return { input, stop, served: serveEmacs(hive, options) };
 }

@@ -119,7 +119,7 @@ test('after a minute by default: not before, and exactly then', async () => {
 test('several agents share one notice', async () => {
   const { hive, mention } = await gatedWorld();
   await hive.desks.setPreferences(SEAT, { notify_held: 0 });
-  const other = { session_id: 'abc99-another', pid: 4242 };
+  const other = { session_id: 'abc99-another' };
   await fire(hive, gatedEvent('SessionStart', { source: 'startup', session_id: other.session_id }));
   await mention('@All hello');
   await fire(hive, gatedBash());

@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { mcpCarrier } from '../../src/application/delivery.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, heldWith, said } from '../support/hooks.ts';
 
@@ -123,7 +124,7 @@ describe('an answer that a poll has returned', () => {
       connection_id: 'connection-1',
       machine: 'test',
       pid,
-      parent_pid: 4242,
+      parent_pid: ENDED,
     });
     await hive.delivery.hand([prompt.ask_id], mcpCarrier('connection-1'), SESSION);
     return prompt;
@@ -158,7 +159,7 @@ describe('an answer that a poll has returned', () => {
 
   test('is carried in if the connection died with it, and says that it may have arrived before', async () => {
     const hive = await openTestHive();
-    const { ask_id } = await polled(hive, 2 ** 22 + 1);
+    const { ask_id } = await polled(hive, ENDED);
     const text = await context(hive, bashDone);
     expect(text).toContain(ask_id);
     expect(text).toContain('This may have reached you before.');

@@ -15,6 +15,7 @@ import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import { ROOT } from '../support/children.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, noticesOf, openTestHive, whenWaiting } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
@@ -223,7 +224,7 @@ test('what a hook should have printed is printed with the next prompt', async ()
     prompt_id: 'p2',
     prompt: 'go',
   };
-  const event = readHook(JSON.stringify(unprinted), { CLAUDE_PID: '4242' }, 'claude-code');
+  const event = readHook(JSON.stringify(unprinted), { CLAUDE_PID: String(ENDED) }, 'claude-code');
   const settings = { env: {}, machine: 'test', pid: process.pid, readTail: () => null };
   const place = () => ({ project: 'demo', project_dir: '/demo/.git', branch: null });
   // The hook is killed here: nothing reached the client.

@@ -11,6 +11,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { turnsOf } from '../support/turns.ts';
@@ -199,7 +200,7 @@ describe('a permission prompt of Claude Code', () => {
   test('that is pending in its terminal is over when the process of its agent is gone', async () => {
     const { ask_id } = await leftAlone();
     const session = await hive.sessions.resolve(SESSION);
-    await hive.sessions.introduce({ ...session, pid: 2 ** 22 + 1 });
+    await hive.sessions.introduce({ ...session, pid: ENDED });
     await hive.sessions.sweep(session.machine);
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'unknown' });
   });

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 
@@ -209,6 +210,6 @@ function resolve(
     source: null,
     project: { project: 'demo', project_dir: '/demo/.git', branch: null },
     machine: 'test',
-    parent_pid: 4242,
+    parent_pid: ENDED,
   });
 }

@@ -1,5 +1,6 @@
 /** The notifications to Emacs about pings, cards, reports and notices, exactly as on the wire. */
 import { test } from 'vitest';
+import { ENDED } from '../support/ended-process.ts';
 import { openTestHive } from '../support/hive.ts';
 import { agent } from '../support/outreach.ts';
 import { type Loose, serveInProcess } from '../support/sidecar.ts';
@@ -31,7 +32,7 @@ test('a ping, a card and a report are received, and change; an agent that got aw
   await told('outreach/received', 'outreach/received-card', 'card');
   await hive.store.write(async (tx) => {
     const gone = await tx.sessions.get('bg-1');
-    if (gone !== undefined) await tx.sessions.upsert({ ...gone, pid: 2_147_483_646 });
+    if (gone !== undefined) await tx.sessions.upsert({ ...gone, pid: ENDED });
   });
   await hive.sessions.sweep('test');
   await told('desk/notice', 'desk/notice-unreported');

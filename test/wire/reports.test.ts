@@ -11,6 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
+import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { said } from '../support/hooks.ts';
 import { agent, HEADLESS } from '../support/outreach.ts';
@@ -39,7 +40,7 @@ const statusOf = async (hive: OpenedHive, id: string): Promise<string | undefine
 
 /** An event whose hook is killed after it has committed, and never prints. */
 async function killedHook(hive: OpenedHive, raw: Record<string, unknown>): Promise<string> {
-  const env = { CLAUDE_PID: '4242' };
+  const env = { CLAUDE_PID: String(ENDED) };
   const event = readHook(JSON.stringify({ session_id: 'main-1', cwd: '/demo', ...raw }), env, 'claude-code');
   const verdict = await hive.hooks.handle(event, {
     env,

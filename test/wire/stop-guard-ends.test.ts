@@ -6,6 +6,7 @@
  * @module-tag hook
  */
 import { describe, expect, test } from 'vitest';
+import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
 import { CLAUDE, HEADLESS, ping, recorded, refusalOf, report } from '../support/outreach.ts';
@@ -28,8 +29,7 @@ describe('without a Stop', () => {
 
   test('the sweep finds one whose process is gone, its subagents too', async () => {
     const hive = await openTestHive();
-    // A process id that no machine of ours gives out.
-    const as: Client = { env: { ...HEADLESS, CLAUDE_PID: '2147483646' } };
+    const as: Client = { env: { ...HEADLESS, CLAUDE_PID: String(ENDED) } };
     await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), as);
     await ping(hive, CLAUDE);
     expect(await hive.sessions.sweep('test')).toHaveLength(1);

@@ -1,5 +1,6 @@
 /** The sources of the recorded sessions and subagents of both clients, and what they mean for their Stops. */
 import { describe, expect, test } from 'vitest';
+import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, heldWith, recordedSequence } from '../support/hooks.ts';
 import { CLAUDE, CODEX, HEADLESS, ping, recorded, refusalOf, report } from '../support/outreach.ts';
@@ -66,7 +67,7 @@ describe('sources, as the recorded environments tell them', () => {
     ['env-hook-tui-SessionStart', 'main'],
   ])('%s is %s', async (file, source) => {
     const hive = await openTestHive();
-    const env = recorded('claude-code', file) as Record<string, string>;
+    const env = { ...recorded('claude-code', file), CLAUDE_PID: String(ENDED) };
     await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), { env });
     expect(await hive.sessions.resolve(CLAUDE)).toMatchObject({ source });
   });
