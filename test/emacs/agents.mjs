@@ -4,10 +4,14 @@
  */
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { checksumOf } from '../../src/infrastructure/store/checksums.ts';
 import { COVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { openHive } from '../../src/open-hive.ts';
+
+/** How many messages are made before others have their turn. */
+const FILL_AT_ONCE = 1_000;
 
 /** Serves requests until the input ends; then calls `end`. */
 export async function serveAgents({ env, input, output, end }) {
@@ -41,12 +45,17 @@ export async function serveAgents({ env, input, output, end }) {
       made.checksum = `checksum_of(${COVERED_OF_MESSAGE.map((name) => made[name] ?? `m."${name}"`).join(', ')})`;
       const columns = database.prepare('PRAGMA table_info(messages)').all();
       const values = columns.map(({ name }) => made[name] ?? `m."${name}"`);
-      database
-        .prepare(
-          `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $count)
+      const insert = database.prepare(
+        `WITH RECURSIVE n(i) AS (SELECT CAST($first AS INTEGER) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $end)
          INSERT INTO messages SELECT ${values} FROM messages m, n WHERE m.message_id = $from`,
-        )
-        .run({ count, seq: message.seq + 1, from: message.message_id });
+      );
+      // The sidecars of the tests are in this process, too: while it does not return, they answer nothing, and after 15 s an
+      // Emacs that has asked them something restarts its own.
+      for (let first = 0; first < count; first += FILL_AT_ONCE) {
+        const end = Math.min(first + FILL_AT_ONCE, count);
+        insert.run({ first, end, seq: message.seq + 1, from: message.message_id });
+        await setImmediate();
+      }
       database
         .prepare("UPDATE counters SET value = $seq WHERE name = 'message'")
         .run({ seq: message.seq + count });
