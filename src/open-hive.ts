@@ -6,7 +6,7 @@ import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
-import type { CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
+import type { Check, CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
 import { oldVariables } from './domain/settings.ts';
 import { confirmedKeys } from './infrastructure/platform/confirmed-file.ts';
@@ -193,6 +193,18 @@ async function openDriver(
   }
   checkSqliteVersion(process.versions['sqlite'] ?? '0');
   return openSqlite(await prepareSqliteFile(address), { busy_ms });
+}
+
+/** What the doctor can check where the store cannot be opened, which is a failed check for this reason. */
+export async function examineWithoutStore(
+  reason: HiveError,
+  { env = process.env, examinations }: Pick<OpenHiveOptions, 'env' | 'examinations'>,
+): Promise<Check[]> {
+  const { runExaminations } = await import('./application/doctor.ts');
+  const store: Examination = { name: 'Store', examine: () => Promise.reject(reason) };
+  const machine = (await examine('', env)).map((one) => (one.name === store.name ? store : one));
+  const log = createLogger(env['HIVE_LOG'], (line) => process.stderr.write(line));
+  return runExaminations([...machine, ...((await examinations?.()) ?? [])], log);
 }
 
 /** Loaded when the doctor is asked: nobody else pays for it. */

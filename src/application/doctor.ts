@@ -1,4 +1,5 @@
 /** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
+import { HiveError } from '../domain/errors.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { Store } from './ports.ts';
 import type { SeatService } from './seats.ts';
@@ -36,19 +37,25 @@ export function createDoctor(
         { name: 'Settings', examine: () => examineSettings(store, seat, env) },
         { name: 'Answer', examine: () => checkUnreadAnswers(store) },
       ];
-      const found = await Promise.all(
-        all.map(async ({ name, examine }): Promise<Check[]> => {
-          try {
-            return await examine();
-          } catch (error) {
-            log.warn('The doctor could not check something.', { name, error: String(error) });
-            return [{ name, state: 'broken', text: `could not be checked: ${String(error)}`, advice: null }];
-          }
-        }),
-      );
-      return found.flat();
+      return runExaminations(all, log);
     },
   };
+}
+
+/** Runs them at the same time. One that fails is a failed check, and hides no other. */
+export async function runExaminations(all: readonly Examination[], log: Logger): Promise<Check[]> {
+  const found = await Promise.all(
+    all.map(async ({ name, examine }): Promise<Check[]> => {
+      try {
+        return await examine();
+      } catch (error) {
+        if (error instanceof HiveError) return [{ name, state: 'broken', text: error.message, advice: null }];
+        log.warn('The doctor could not check something.', { name, error: String(error) });
+        return [{ name, state: 'broken', text: `could not be checked: ${String(error)}`, advice: null }];
+      }
+    }),
+  );
+  return found.flat();
 }
 
 /** How many are named. */

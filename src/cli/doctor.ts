@@ -1,23 +1,40 @@
 /** `hive doctor`: checks everything that Hive needs and says how to fix each problem. */
 import type { Command } from 'commander';
-import type { Hive } from '../application/hive.ts';
+import type { Check } from '../application/world.ts';
+import { HiveError } from '../domain/errors.ts';
+import { examineWithoutStore, openHive } from '../open-hive.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson } from './output.ts';
-import { withHive } from './program.ts';
+import { examineAgentFiles, reportErrors } from './program.ts';
 import { DOCTOR } from './sentences.ts';
 
 export function defineDoctor(command: Command): void {
   command
     .option('--json', 'print JSON')
-    .action((options: Format) => withHive(options, (hive) => doctor(hive, options)));
+    .action((options: Format) => reportErrors(options, () => doctor(options)));
 }
 
-async function doctor(hive: Hive, { json }: Format): Promise<ExitCode> {
-  const checks = await hive.doctor.run();
+async function doctor({ json }: Format): Promise<ExitCode> {
+  const checks = await examineAll();
   if (json === true) printJson({ checks });
   else {
     for (const check of checks) print(DOCTOR.check(check));
     print(DOCTOR.summary(checks));
   }
   return checks.every(({ state }) => state !== 'broken') ? EXIT.done : EXIT.error;
+}
+
+async function examineAll(): Promise<readonly Check[]> {
+  const options = { examinations: examineAgentFiles };
+  try {
+    const hive = await openHive(options);
+    try {
+      return await hive.doctor.run();
+    } finally {
+      await hive.close();
+    }
+  } catch (error) {
+    if (error instanceof HiveError) return examineWithoutStore(error, options);
+    throw error;
+  }
 }

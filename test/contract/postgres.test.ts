@@ -1,5 +1,7 @@
-import { afterAll, beforeAll } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { describeStoreContract } from './store-contract.ts';
 
@@ -17,4 +19,35 @@ describeStoreContract('PostgreSQL', {
     return server.address(`hive_${hives}`);
   },
   openDriver: async (address) => openPostgresAt(address, {}),
+});
+
+test.each([
+  "default_transaction_isolation = 'serializable'",
+  "default_transaction_isolation = 'repeatable read'",
+  'default_transaction_read_only = on',
+  'default_transaction_deferrable = on',
+])('what an administrator has set for the database changes nothing: %s', async (setting) => {
+  const address = await server.freshStore();
+  const admin = new pg.Client(address.replace(/\?.*/, ''));
+  await admin.connect();
+  await admin.query(`ALTER DATABASE ${new URL(address).pathname.slice(1)} SET ${setting}`);
+  await admin.end();
+  // A new one in the same database, too.
+  for (const store of [address, address.replace(/schema=.*/, 'schema=another')]) {
+    const hives = await Promise.all(Array.from({ length: 4 }, () => openTestHive(store)));
+    const asked = await Promise.all(
+      hives.flatMap((hive, n) => Array.from({ length: 10 }, (_, m) => ask(hive, { question: `${n} ${m}?` }))),
+    );
+    const [first] = hives;
+    const { items } = (await first?.prompts.list({ limit: 100 })) ?? { items: [] };
+    expect(items.map(({ ask_id }) => ask_id).toSorted()).toEqual(
+      asked.map(({ ask_id }) => ask_id).toSorted(),
+    );
+    const answered = await Promise.all(
+      hives.map((hive) =>
+        hive.prompts.respond({ ask_id: asked[0]?.ask_id ?? '', decision: 'yes', actor: HUMAN }),
+      ),
+    );
+    expect(answered.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1);
+  }
 });

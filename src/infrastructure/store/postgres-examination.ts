@@ -1,8 +1,15 @@
 /** The doctor's checks of a PostgreSQL server: its version, its latency, and whether LISTEN works. */
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Check } from '../../application/world.ts';
-import { type PostgresAddress, postgresAddress } from './postgres-pool.ts';
+import {
+  connectPostgres,
+  type PostgresAddress,
+  type PostgresServer,
+  postgresAddress,
+  refuseEncoding,
+  translatePostgresError,
+} from './postgres-pool.ts';
 
 const LIMIT_MS = 3_000;
 const ROUNDS = 5;
@@ -20,9 +27,12 @@ export async function examinePostgres(
 }
 
 async function server(place: PostgresAddress): Promise<Check> {
-  return withClient(place.config, async (client) => {
-    const { rows } = await client.query('SHOW server_version_num');
-    const version = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+  return withClient(place, place.where, async (client) => {
+    const { rows } = await client.query(
+      "SELECT current_setting('server_version_num') AS version, current_setting('server_encoding') AS encoding",
+    );
+    refuseEncoding(String(rows[0]?.encoding), place.where);
+    const version = Math.floor(Number(rows[0]?.version) / 10_000);
     const trips: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const started = performance.now();
@@ -43,7 +53,7 @@ async function server(place: PostgresAddress): Promise<Check> {
 }
 
 async function doorbell(place: PostgresAddress): Promise<Check> {
-  return withClient(place.listen, async (client) => {
+  return withClient(place.listen, place.where, async (client) => {
     const channel = `hive_doctor_${randomUUID()}`;
     const started = performance.now();
     const arrival = new Promise<boolean>((resolve) => {
@@ -51,7 +61,7 @@ async function doorbell(place: PostgresAddress): Promise<Check> {
       setTimeout(() => resolve(false), LIMIT_MS).unref();
     });
     await client.query(`LISTEN "${channel}"`);
-    await withClient(place.config, (other) => other.query(`SELECT pg_notify('${channel}', '')`));
+    await withClient(place, place.where, (other) => other.query(`SELECT pg_notify('${channel}', '')`));
     const works = await arrival;
     return {
       name: 'Doorbell',
@@ -65,18 +75,24 @@ async function doorbell(place: PostgresAddress): Promise<Check> {
   });
 }
 
-async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
-    ...config,
+async function withClient<T>(
+  address: PostgresServer,
+  where: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const limits = {
     application_name: 'hive-doctor',
     connectionTimeoutMillis: LIMIT_MS,
     query_timeout: LIMIT_MS,
-  });
-  client.on('error', () => undefined);
-  await client.connect();
+  };
   try {
-    return await work(client);
-  } finally {
-    await client.end().catch(() => undefined);
+    const client = await connectPostgres(address, limits);
+    try {
+      return await work(client);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  } catch (error) {
+    throw translatePostgresError(error, where);
   }
 }

@@ -7,6 +7,7 @@ import type { ClientConfig } from 'pg';
 import pg from 'pg';
 import type pgpass from 'pgpass';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { isAboutTls, takeTls, tlsProblem, type Way } from './postgres-tls.ts';
 
 export interface PostgresPool {
   /** A connection on which `text` has just succeeded, and the result. Give it back. */
@@ -40,8 +41,15 @@ async function passwordFromFile(connection: pgpass.Connection): Promise<string> 
   );
 }
 
-export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
-  const pool = new pg.Pool(config);
+export function createPostgresPool({ config, ways }: PostgresServer, more: pg.PoolConfig): PostgresPool {
+  let way: Way = false;
+  /** Each new connection goes the way that is tried at that time. */
+  class Client extends pg.Client {
+    constructor() {
+      super({ ...config, ...more, ssl: way });
+    }
+  }
+  const pool = new pg.Pool({ ...config, ...more, Client });
   const all = new Set<pg.PoolClient>();
   const busy = new Set<pg.PoolClient>();
   const used_at = new WeakMap<pg.PoolClient, number>();
@@ -52,6 +60,14 @@ export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
     client.on('error', () => undefined);
   });
   pool.on('remove', (client) => all.delete(client));
+
+  async function connect(): Promise<pg.PoolClient> {
+    if (pool.idleCount > 0) return pool.connect();
+    return firstThatWorks(ways(), (next) => {
+      way = next;
+      return pool.connect();
+    });
+  }
 
   function giveBack(client: pg.PoolClient, broken: boolean): void {
     busy.delete(client);
@@ -87,7 +103,7 @@ export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
     giveBack,
     async begin(text, limit_ms) {
       for (let tried = 1; ; tried += 1) {
-        const client = await pool.connect();
+        const client = await connect();
         busy.add(client);
         const results = await firstWord(client, text, limit_ms);
         if (!(results instanceof Error)) return { client, results };
@@ -105,6 +121,33 @@ export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
       clearTimeout(limit);
     },
   };
+}
+
+/** Tries the ways to connect in their order, as long as an error is about the way. */
+async function firstThatWorks<T>(ways: readonly Way[], connect: (way: Way) => Promise<T>): Promise<T> {
+  for (const [n, way] of ways.entries()) {
+    try {
+      return await connect(way);
+    } catch (error) {
+      if (n === ways.length - 1 || !isAboutTls(error)) throw error;
+    }
+  }
+  throw new Error('There is no way to connect.');
+}
+
+/** A connection of its own, outside of a pool. `begin` gets each client before it connects. */
+export function connectPostgres(
+  { config, ways }: PostgresServer,
+  more: ClientConfig,
+  begin: (client: pg.Client) => void = () => undefined,
+): Promise<pg.Client> {
+  return firstThatWorks(ways(), async (ssl) => {
+    const client = new pg.Client({ ...config, ...more, ssl });
+    client.on('error', () => undefined);
+    begin(client);
+    await client.connect();
+    return client;
+  });
 }
 
 /** Several statements without parameters are one message and one round trip. */
@@ -145,6 +188,8 @@ export function translatePostgresError(error: unknown, where: string): unknown {
   if (error instanceof HiveError || !(error instanceof Error)) return error;
   const code = String((error as { code?: unknown }).code ?? '');
   const said = error.message;
+  const problem = tlsProblem(error, where);
+  if (problem !== null) return new HiveError('store_unavailable', problem);
   if (TOO_SLOW.has(code)) {
     return new HiveError(
       'store_busy',
@@ -159,7 +204,7 @@ export function translatePostgresError(error: unknown, where: string): unknown {
   if (REFUSED.test(code))
     return new HiveError(
       'store_unavailable',
-      `The server refuses the store ${where} (${said}). Check user, password, database and grants.`,
+      `The server refuses the store ${where} (${said}). Check user, password, database and grants${/no encryption/.test(said) ? ', and sslmode: the server wants TLS' : ''}.`,
     );
   if (RESOURCES.test(code) || code === READ_ONLY || isConnectionLost(error)) {
     return new HiveError(
@@ -168,6 +213,15 @@ export function translatePostgresError(error: unknown, where: string): unknown {
     );
   }
   return error;
+}
+
+/** @throws HiveError `store_unavailable` for a database that cannot keep every character. */
+export function refuseEncoding(encoding: string, where: string): void {
+  if (encoding === 'UTF8') return;
+  throw new HiveError(
+    'store_unavailable',
+    `The database of the store ${where} has the encoding ${encoding}, which cannot keep every character that an agent or a human writes. Make another one, for example with CREATE DATABASE hive ENCODING 'UTF8' TEMPLATE template0, and name it in HIVE_STORE.`,
+  );
 }
 
 const NETWORK_CODES: ReadonlySet<string> = new Set([
@@ -194,14 +248,19 @@ export function isConnectionLost(error: unknown): boolean {
 
 // ---- The address of a store on PostgreSQL: a database and a schema in it ----
 
-export interface PostgresAddress {
+export interface PostgresServer {
   config: ClientConfig;
+  /** With TLS or without, in the order in which to try them. */
+  ways: () => readonly Way[];
+}
+
+export interface PostgresAddress extends PostgresServer {
   /** Each hive is a schema: its own tables, with the lock and the channel in one of them. */
   schema: string;
   /** Off for a pooler that cannot carry prepared statements over its connections. */
   prepares: boolean;
   /** For LISTEN, which needs a direct connection; over a transaction pooler no notification arrives. */
-  listen: ClientConfig;
+  listen: PostgresServer;
   /** For people: the address without password. */
   where: string;
 }
@@ -230,11 +289,16 @@ export function postgresAddress(
   const listen = direct === undefined || direct === '' ? url : parse(direct, 'HIVE_LISTEN_URL');
   listen.searchParams.delete('schema');
   listen.searchParams.delete('prepare');
+  const ways = takeTls(url, 'HIVE_STORE', env);
   return {
     config: { connectionString: url.href },
+    ways,
     schema,
     prepares,
-    listen: { connectionString: listen.href },
+    listen: {
+      ways: listen === url ? ways : takeTls(listen, 'HIVE_LISTEN_URL', env),
+      config: { connectionString: listen.href },
+    },
     where: `${url.host}${url.pathname}?schema=${schema}`,
   };
 }

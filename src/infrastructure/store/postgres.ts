@@ -8,12 +8,14 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { HEAD } from './events.ts';
 import {
+  connectPostgres,
   createPostgresPool,
   isConnectionLost,
   LIVENESS_MS,
   type PostgresAddress,
   type PostgresPool,
   postgresAddress,
+  refuseEncoding,
   translatePostgresError,
 } from './postgres-pool.ts';
 import {
@@ -95,13 +97,15 @@ function dialect(statement: Statement): Statement {
   return { ...statement, text };
 }
 
+/** In words, because an administrator may have set another default for the database or the role. */
+const BEGIN_WRITE = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
+
 export function openPostgres(
   place: PostgresAddress,
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
 ): Driver {
-  const { config, schema, where } = place;
+  const { schema, where } = place;
   const common: pg.PoolConfig = {
-    ...config,
     application_name: 'hive',
     types,
     // Several statements at once cost one round trip (node-postgres.com/features/pipelining).
@@ -111,8 +115,8 @@ export function openPostgres(
     query_timeout: STATEMENT_LIMIT_MS + LIVENESS_MS,
     allowExitOnIdle: true,
   };
-  const writers = createPostgresPool({ ...common, max: 1 });
-  const readers = createPostgresPool({ ...common, max: READERS });
+  const writers = createPostgresPool(place, { ...common, max: 1 });
+  const readers = createPostgresPool(place, { ...common, max: READERS });
   const writes = createQueue();
   const bell = createPostgresBell(place, {
     channel: channelName,
@@ -128,7 +132,7 @@ export function openPostgres(
     idle_in_transaction_session_timeout: SILENT_WRITER_MS,
   };
   const reading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${setLocal(settings)}; SELECT ${CLOCK}`;
-  const writing = `BEGIN; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT 1 FROM "${schema}".write_lock FOR UPDATE; SELECT ${CLOCK}`;
+  const writing = `${BEGIN_WRITE}; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT 1 FROM "${schema}".write_lock FOR UPDATE; SELECT ${CLOCK}`;
 
   async function transaction<T>(
     pool: PostgresPool,
@@ -181,11 +185,14 @@ export function openPostgres(
   /** What a write needs before there is anything to lock. Processes that start at once may all try: one wins. */
   async function ensureSchema(): Promise<void> {
     const isThere = async (): Promise<boolean> => {
-      const found = await transaction(writers, reading, LIVENESS_MS, (sql) => sql.all(LOCK_THERE, [schema]));
-      return found.length > 0;
+      const [found] = await transaction(writers, reading, LIVENESS_MS, (sql) =>
+        sql.all(LOCK_THERE, [schema]),
+      );
+      refuseEncoding(String(found?.['encoding']), where);
+      return found?.['there'] === 1;
     };
     if (await isThere()) return;
-    const beginning = `BEGIN; ${setLocal({ ...settings, lock_timeout: busy_ms })}; SELECT ${CLOCK}`;
+    const beginning = `${BEGIN_WRITE}; ${setLocal({ ...settings, lock_timeout: busy_ms })}; SELECT ${CLOCK}`;
     try {
       await transaction(writers, beginning, busy_ms + LIVENESS_MS, async (sql) => {
         const [known] = await sql.all(SCHEMA_THERE, [schema]);
@@ -248,7 +255,9 @@ function setLocal(settings: Readonly<Record<string, string | number>>): string {
 }
 
 const SCHEMA_THERE = statement('SELECT 1 FROM pg_namespace WHERE nspname = $1');
-const LOCK_THERE = statement("SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'write_lock'");
+const LOCK_THERE = statement(
+  "SELECT current_setting('server_encoding') AS encoding, (SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'write_lock') AS there",
+);
 const CHANNEL = statement('SELECT channel FROM write_lock');
 
 async function isUndone(client: pg.PoolClient): Promise<boolean> {
@@ -319,23 +328,26 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
 
   async function connect(): Promise<void> {
     retry = null;
-    const fresh = new pg.Client({
-      ...place.listen,
+    const limits = {
       application_name: 'hive-listen',
       keepAlive: true,
       connectionTimeoutMillis: HEARTBEAT_LIMIT_MS,
       query_timeout: HEARTBEAT_LIMIT_MS,
-    });
-    client = fresh;
-    fresh.on('error', () => lose(fresh));
-    fresh.on('end', () => lose(fresh));
-    fresh.on('notification', () => {
-      delivers = true;
-      deliveredSince = true;
-      wake();
-    });
+    };
+    // Known before it is connected, so that a stop ends it.
+    let attempt: pg.Client | null = null;
     try {
-      await fresh.connect();
+      const fresh = await connectPostgres(place.listen, limits, (next) => {
+        attempt = next;
+        client = next;
+      });
+      fresh.on('error', () => lose(fresh));
+      fresh.on('end', () => lose(fresh));
+      fresh.on('notification', () => {
+        delivers = true;
+        deliveredSince = true;
+        wake();
+      });
       await fresh.query(`LISTEN "${await channel()}"`);
       if (stopped || client !== fresh) return await end(fresh);
       listening = true;
@@ -343,15 +355,16 @@ function createPostgresBell(place: PostgresAddress, { channel, version }: BellPa
       // Nobody was woken by the commits while the connection was down.
       wake();
     } catch {
-      lose(fresh);
+      lose(attempt);
     }
   }
 
-  function lose(lost: pg.Client): void {
+  /** Null: there was not even a client, because a file of its certificates cannot be read. */
+  function lose(lost: pg.Client | null): void {
     if (client !== lost) return;
     client = null;
     listening = false;
-    void end(lost);
+    if (lost !== null) void end(lost);
     if (stopped) return;
     retry = setTimeout(() => void connect(), retry_ms * (0.5 + Math.random()));
     retry_ms = Math.min(retry_ms * 2, LAST_RETRY_MS);

@@ -1,0 +1,98 @@
+/** What `sslmode` means, and what is said about a certificate. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { takeTls, tlsProblem, type Way } from '../../src/infrastructure/store/postgres-tls.ts';
+import { tempFolder } from '../support/temp.ts';
+
+function waysOf(query: string, env: Record<string, string> = {}): readonly Way[] {
+  const url = new URL(`postgres://ada@db:5432/hive?schema=team${query}`);
+  const ways = takeTls(url, 'HIVE_STORE', { HOME: '/nowhere', ...env });
+  // The client library gives these another meaning, with a warning.
+  expect(url.search).toBe('?schema=team');
+  return ways();
+}
+
+function authority(): string {
+  const file = join(tempFolder(), 'ca.pem');
+  writeFileSync(file, 'the authority');
+  return file;
+}
+
+const ANY = { rejectUnauthorized: false };
+const CHAIN = { ca: 'the authority', checkServerIdentity: expect.any(Function) };
+
+test.each([
+  ['', [false]],
+  ['&sslmode=disable', [false]],
+  ['&sslmode=allow', [false, ANY]],
+  ['&sslmode=prefer', [ANY, false]],
+  ['&sslmode=require', [ANY]],
+  ['&ssl=true', [ANY]],
+  ['&sslmode=verify-full', [{}]],
+  ['&sslmode=verify-full&sslrootcert=system', [{}]],
+])('%s', (query, ways) => {
+  expect(waysOf(query)).toEqual(ways);
+});
+
+test.each([
+  ['require', CHAIN],
+  ['verify-ca', CHAIN],
+  ['verify-full', { ca: 'the authority' }],
+])('with an authority, sslmode=%s checks the certificate', (mode, way) => {
+  const file = authority();
+  expect(waysOf(`&sslmode=${mode}&sslrootcert=${file}`)).toEqual([way]);
+  expect(waysOf('', { PGSSLMODE: mode, PGSSLROOTCERT: file })).toEqual([way]);
+  const home = tempFolder();
+  mkdirSync(join(home, '.postgresql'));
+  writeFileSync(join(home, '.postgresql/root.crt'), 'the authority');
+  expect(waysOf(`&sslmode=${mode}`, { HOME: home })).toEqual([way]);
+});
+
+test('a certificate of the client goes with it', () => {
+  const file = authority();
+  expect(waysOf(`&sslmode=verify-full&sslcert=${file}&sslkey=${file}`)).toEqual([
+    { cert: 'the authority', key: 'the authority' },
+  ]);
+});
+
+test('a file is read anew each time, and one that is not there is a sentence', () => {
+  const file = authority();
+  const ways = takeTls(
+    new URL(`postgres://ada@db/hive?sslmode=verify-full&sslrootcert=${file}`),
+    'HIVE_STORE',
+    {},
+  );
+  writeFileSync(file, 'the next one');
+  expect(ways()).toEqual([{ ca: 'the next one' }]);
+  expect(() => waysOf('&sslmode=verify-full&sslrootcert=/nowhere/ca.pem')).toThrow(
+    /^The file that sslrootcert of the store names cannot be read \(ENOENT.*correct sslrootcert/,
+  );
+});
+
+test.each([
+  ['no-verify', /sslmode=no-verify in HIVE_STORE does not exist/],
+  ['', /^$/],
+  ['verify-ca', /needs the one authority that may: add sslrootcert/],
+  ['verify-ca&sslrootcert=system', /needs the one authority that may/],
+])('sslmode=%s', (mode, sentence) => {
+  if (mode === '') expect(waysOf('&sslmode=')).toEqual([false]);
+  else expect(() => waysOf(`&sslmode=${mode}`)).toThrow(sentence);
+});
+
+test.each([
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'sslrootcert=/path/ca.pem'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'belongs to another host'],
+  ['CERT_HAS_EXPIRED', 'has expired'],
+  ['CERT_NOT_YET_VALID', 'not valid yet'],
+  ['CERT_REVOKED', 'Check the certificates'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'Check the certificates'],
+  ['ERR_OSSL_PEM_NO_START_LINE', 'Check the certificates'],
+])('%s is said in a sentence', (code, words) => {
+  expect(tlsProblem(Object.assign(new Error('what the library says'), { code }), 'db/hive')).toContain(words);
+});
+
+test('an error of the network is none of TLS', () => {
+  for (const code of ['ECONNREFUSED', 'ETIMEDOUT', '28P01', ''])
+    expect(tlsProblem(Object.assign(new Error('away'), { code }), 'db/hive')).toBeNull();
+});
