@@ -6,11 +6,11 @@ import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { agentVariable, agentVariableAbove, sessionsInEnvironment } from '../application/identity.ts';
-import { type Actor, type HumanActor, refuse } from '../domain/actors.ts';
+import { type Actor, type HumanActor, refusalToAnswer, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
 import { mayAllow } from '../domain/permissions.ts';
-import { type AnswerRequest, type Prompt, resolveAnswer } from '../domain/prompts.ts';
+import { type AnswerRequest, type Prompt, refusalOfTerminal, resolveAnswer } from '../domain/prompts.ts';
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
@@ -61,32 +61,39 @@ export async function findActor(
 }
 
 /**
- * The actor of an answer. The person reads the question once more and types yes; without a terminal only the scripts of a
- * person who allows them answer, and never a permission. @throws HiveError `not_allowed`.
+ * The actor of an answer, once the person has read the question and typed yes; without a terminal only the scripts of a person
+ * who allows them answer, and never a permission. What cannot be accepted is refused before the person is asked.
+ * @throws HiveError `not_allowed`, `invalid_answer`.
  */
-export async function answeringActor(
+export function confirmActor(
   hive: Hive,
+  actor: Actor,
   prompt: Prompt,
   answer: AnswerRequest,
-  options: ActorOptions,
-): Promise<Actor> {
-  const decision = answer.decision ?? (answer.selected ?? []).join(', ');
-  const actor = await findActor(hive, { action: ACTION.answer }, options);
+  isShown: boolean,
+): Actor {
   if (actor.kind !== 'human') return actor;
+  const decision = answer.decision ?? (answer.selected ?? []).join(', ');
+  refuse(refusalToAnswer({ ...actor, confirmed: true }, prompt) ?? refusalOfTerminal(prompt));
   const { allow_scripts_to_answer, terminal_may_allow, path } = hive.trust.file();
-  if (!terminal_may_allow && isAllowing(prompt, answer))
+  if (isAllowing(prompt, answer) && !terminal_may_allow)
     throw new HiveError('not_allowed', CONFIRM.onlyEmacsAllows(path));
-  const isTypedAt = process.stdin.isTTY ? terminalProgram(process.pid) : null;
-  if (isTypedAt !== null && confirmAnswer(prompt, decision)) return { ...actor, confirmed: true };
+  if (isAtTerminal() && confirmAnswer(prompt, decision, isShown)) return { ...actor, confirmed: true };
   if (prompt.kind === 'permission') throw new HiveError('not_allowed', CONFIRM.permissionNeedsTerminal);
   if (!allow_scripts_to_answer) throw new HiveError('not_allowed', CONFIRM.needsTerminal(path));
   return actor;
 }
 
-/** Whether an answer may allow something. @throws HiveError `invalid_answer`. */
+/** Whether a person is seen to type here. */
+export function isAtTerminal(): boolean {
+  return process.stdin.isTTY && terminalProgram(process.pid) !== null;
+}
+
+/** Whether an answer may allow something. @throws HiveError `invalid_answer` if the prompt cannot be answered like this. */
 function isAllowing(prompt: Prompt, answer: AnswerRequest): boolean {
   const stamp = { by: '', via: 'cli', attested: true, response_id: '', responded_at: '' } as const;
-  return prompt.kind === 'permission' && mayAllow(prompt, resolveAnswer(prompt, answer, stamp));
+  const resolved = resolveAnswer(prompt, answer, stamp);
+  return prompt.kind === 'permission' && mayAllow(prompt, resolved);
 }
 
 /** The author of a message: the human at a person's terminal, the agent under an agent. */

@@ -9,6 +9,7 @@ import {
   type Origin,
   parseSetting,
   type Setting,
+  type SettingKey,
   settingNamed,
   showSetting,
 } from '../domain/settings.ts';
@@ -20,15 +21,29 @@ import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './program.ts';
 import { ACTION, CONFIG } from './sentences.ts';
 
+/** The settings of a person's first week; --all lists the others too. */
+const FIRST_WEEK: ReadonlySet<SettingKey> = new Set([
+  'notify_when',
+  'do_not_disturb',
+  'quiet_hours',
+  'muted_projects',
+  'muted_agents',
+  'sound',
+  'gate',
+  'allow_ping',
+]);
+
 interface ConfigOptions extends Format {
+  all?: boolean;
   unset?: boolean;
   phone?: string;
 }
 
 export function defineConfig(command: Command): void {
   command
-    .argument('[key]', 'the setting; without one, all of them')
+    .argument('[key]', 'the setting; without one, those of your first week and those that you have changed')
     .argument('[value]', 'what to set it to; without one, it is shown')
+    .option('--all', 'list all settings')
     .option('--unset', 'go back to the default')
     .option('--phone <phone>', 'the settings of a phone, in place of yours')
     .option('--json', 'print JSON')
@@ -41,12 +56,12 @@ async function config(
   hive: Hive,
   key: string | undefined,
   value: string | undefined,
-  { unset = false, json = false, phone: given }: ConfigOptions,
+  { all = false, unset = false, json = false, phone: given }: ConfigOptions,
 ): Promise<ExitCode> {
   const phone = given === undefined ? null : await hive.devices.find(given);
   if (unset && key === undefined) throw invalidInput(CONFIG.unsetNeedsKey);
   if (unset && value !== undefined) throw invalidInput(CONFIG.valueOrUnset);
-  if (key === undefined) return showAll(hive, phone, json);
+  if (key === undefined) return showAll(hive, { phone, json }, all || json || phone !== null);
   const setting = settingNamed(key);
   if (phone !== null && !isOfPhones(setting)) throw invalidInput(CONFIG.notOfPhones(setting.key));
   if (value === undefined && !unset) return showOne(hive, setting, { phone, json });
@@ -63,14 +78,17 @@ function settingsAt(hive: Hive, phone: Device | null): Promise<StoredSetting[]> 
 
 const ORIGINS: Readonly<Record<Origin, string>> = CONFIG.origins;
 
-async function showAll(hive: Hive, phone: Device | null, json: boolean): Promise<ExitCode> {
+async function showAll(hive: Hive, { phone, json }: Place, isAll: boolean): Promise<ExitCode> {
   const settings = await settingsAt(hive, phone);
-  if (json) printJson({ settings });
-  else
-    printRows([
-      CONFIG.columns,
-      ...settings.map(({ key, value, origin, text }) => [key, showSetting(value), ORIGINS[origin], text]),
-    ]);
+  if (json) {
+    printJson({ settings });
+    return EXIT.done;
+  }
+  const shown = settings.filter(({ key, origin }) => isAll || origin !== 'default' || FIRST_WEEK.has(key));
+  const rows = shown.map(({ key, value, origin, text }) => [key, showSetting(value), ORIGINS[origin], text]);
+  printRows([CONFIG.columns, ...rows], '', true);
+  const others = settings.length - shown.length;
+  if (others > 0) remark(CONFIG.others(others));
   return EXIT.done;
 }
 

@@ -29,7 +29,7 @@ import {
   rulePart,
 } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
-import { emacsPart } from '../infrastructure/installation/emacs.ts';
+import { emacsKey, emacsPart, freeEmacsKey, isEmacsKey } from '../infrastructure/installation/emacs.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
 import {
   claudePaths,
@@ -86,16 +86,7 @@ function defineSetUp(command: Command, direction: Direction): void {
   const claude = define<ClaudeOptions>('claude', 'Claude Code', (options) => setUpClaude(direction, options))
     .option('--user', 'for you, in every project (default)')
     .option('--project', 'for everybody who works on the project in this folder');
-  const codex = define<CodexOptions>('codex', 'Codex', async (options) => {
-    await mayCoordinate(options);
-    const code = await setUp(
-      direction,
-      await codexParts(options.role),
-      options,
-      doneSentence(direction, 'Codex'),
-    );
-    return isInit && code === 0 ? offerTrust(options) : code;
-  });
+  const codex = define<CodexOptions>('codex', 'Codex', (options) => setUpCodex(direction, options));
   if (isInit) {
     claude.addOption(
       new Option(
@@ -113,14 +104,23 @@ function defineSetUp(command: Command, direction: Direction): void {
         reportErrors(options, () => printAcp(agent.length > 0 ? agent : ['claude-agent-acp'], options)),
       );
   }
-  define<SetUpOptions>('emacs', 'Emacs', (options) =>
-    setUp(
-      direction,
-      [emacsPart(emacsInitFile(process.env), `${packageFolder()}/elisp`)],
-      options,
-      isInit ? INIT.emacsDone : INIT.emacsUndone,
-    ),
-  );
+  define<SetUpOptions>('emacs', 'Emacs', (options) => setUpEmacs(direction, options));
+}
+
+/** The prefix of Hive's keys is what the file has already, else the first usual one that is free, else what the person types. */
+function setUpEmacs(direction: Direction, options: SetUpOptions): Promise<ExitCode> {
+  const file = emacsInitFile(process.env);
+  const text = readText(file) ?? '';
+  const key = emacsKey(text) ?? freeEmacsKey(text);
+  const partsWith = (prefix: string): Part[] => [emacsPart(file, `${packageFolder()}/elisp`, prefix)];
+  return setUp(direction, partsWith(key), options, {
+    benefit: INIT.emacsBenefit(key),
+    choice: {
+      question: INIT.askEmacs(key),
+      parts: (answer) => (isEmacsKey(answer) ? partsWith(answer) : null),
+    },
+    done: direction === 'init' ? INIT.emacsDone : INIT.emacsUndone,
+  });
 }
 
 /** The settings with which an editor starts its agent through the proxy. Each agent has its own, so none are written. */
@@ -160,52 +160,51 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
     scope === 'user' &&
     naming({ path: settings }, () => hasHivePlugin(readText(settings)));
   if (byPlugin) remark(INIT.byPlugin);
-  const rules = await chosenRules(direction, settings, byPlugin ? PLUGIN_SERVER : SERVER_NAME, options);
-  const parts = byPlugin ? [rules] : await claudeParts(direction, scope, options, rules);
-  const code = await setUp(direction, parts, options, doneSentence(direction, 'Claude Code'));
+  const server = byPlugin ? PLUGIN_SERVER : SERVER_NAME;
+  const partsWith = byPlugin
+    ? (rules: Part | null): Part[] => (rules === null ? [] : [rules])
+    : await claudeParts(direction, scope, options);
+  const [all, none] = [rulePart(settings, server), rulePart(settings, null)];
+  const text = readText(settings) ?? '';
+  const isNew = direction === 'init' && (text.trim() === '' || !naming(all, () => all.isRight(text)));
+  const code = await setUp(direction, partsWith(direction === 'init' ? all : none), options, {
+    benefit: INIT.agentBenefit('Claude Code'),
+    ...(isNew && { choice: withoutRules(partsWith, scope) }),
+    done: doneSentence(direction, 'Claude Code'),
+  });
   if (direction === 'init' && scope === 'project' && !isOnPath('hive')) remark(INIT.projectNeedsPath);
   return code;
 }
 
-/** The permission rules for Hive's tools, if the person wants them. Without a terminal they are part of what `--yes` writes. */
-async function chosenRules(
-  direction: Direction,
-  settings: string,
-  server: string,
-  options: ClaudeOptions,
-): Promise<Part> {
-  const [all, none] = [rulePart(settings, server), rulePart(settings, null)];
-  if (direction === 'uninit') return none;
-  const text = readText(settings) ?? '';
-  if (text.trim() !== '' && naming(all, () => all.isRight(text))) return all;
-  if (options.yes === true || options.print === true || !hasTerminal()) return all;
-  for (;;) {
-    const answer = await ask(options.project === true ? INIT.askProjectTools : INIT.askTools);
-    if (/^(?:y|yes)?$/i.test(answer)) return all;
-    if (/^no?$/i.test(answer)) {
+/** The person may set up everything but the permission rules: then Claude Code asks at each call. */
+function withoutRules(partsWith: (rules: Part | null) => Part[], scope: Scope): Choice {
+  return {
+    question: INIT.askClaude(scope),
+    parts(answer) {
+      if (!/^a(sk)?$/i.test(answer)) return null;
       remark(INIT.toolsWillAsk);
-      return none;
-    }
-  }
+      return partsWith(null);
+    },
+  };
 }
 
-/** A project's files are shared, so they must not contain paths of this machine. */
+/** The parts with these permission rules, or with none. A project's files are shared, so they must not contain paths of this machine. */
 async function claudeParts(
   direction: Direction,
   scope: Scope,
   { hooks = false, role }: ClaudeOptions,
-  rules: Part,
-): Promise<Part[]> {
+): Promise<(rules: Part | null) => Part[]> {
   const paths = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: paths.servers }, () => claudeRole(readText(paths.servers)));
   const server = claudeServer(paths.servers, program, role ?? kept);
   // They are in the same file as the rules, so what is there stays complete and current.
   const there = naming({ path: paths.settings }, () => hookWayIn(readText(paths.settings)));
-  if (hooks === false && there === null && direction === 'init') return [server, rules];
-  const way =
-    typeof hooks === 'string' ? hooks : hooks || there === null ? await wayOf('claude-code') : there;
-  return [server, inOneFile(hookPart('claude-code', paths.settings, hookProgram(program, way)), rules)];
+  if (hooks === false && there === null && direction === 'init')
+    return (rules) => (rules === null ? [server] : [server, rules]);
+  const way = typeof hooks === 'string' ? hooks : hooks || there === null ? await wayOf('claude-code') : there;
+  const hooked = hookPart('claude-code', paths.settings, hookProgram(program, way));
+  return (rules) => [server, inOneFile(hooked, rules ?? rulePart(paths.settings, null))];
 }
 
 /** How the hooks in these settings reach Hive; null if there are none. */
@@ -235,11 +234,23 @@ function doneSentence(direction: Direction, client: string): string {
 // ---- Codex ----
 // Its server, its hooks, and the trust without which it skips them silently.
 
+async function setUpCodex(direction: Direction, options: CodexOptions): Promise<ExitCode> {
+  await mayCoordinate(options);
+  const isAsked = direction === 'init' && options.yes !== true && options.print !== true;
+  const trusts = isAsked && (await noPersonBecause(options)) === null;
+  const code = await setUp(direction, await codexParts(options.role, trusts), options, {
+    benefit: INIT.agentBenefit('Codex'),
+    done: doneSentence(direction, 'Codex'),
+  });
+  return direction === 'init' && code === EXIT.done ? offerTrust(options) : code;
+}
+
 /**
- * Keeps the trust that was given as long as it is for exactly these hooks, and the role unless another is given.
+ * Keeps the trust that was given as long as it is for exactly these hooks, and the role unless another is given. With `trusts`
+ * the trust is part of what a person at the terminal is asked about.
  * @throws HiveError `invalid_input` for a role in a server's table that Hive did not write.
  */
-async function codexParts(role?: Role): Promise<Part[]> {
+async function codexParts(role: Role | undefined, trusts: boolean): Promise<Part[]> {
   const { config, hooks } = codexPaths(process.env);
   const now = naming({ path: config }, () => readText(config) ?? '');
   const kept = naming({ path: config }, () => codexRole(now));
@@ -249,7 +260,7 @@ async function codexParts(role?: Role): Promise<Part[]> {
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
   const tables = trustTables(change?.after ?? text ?? '{}');
-  const trust = naming({ path: config }, () => trustIn(now, tables));
+  const trust = trusts ? tables : naming({ path: config }, () => trustIn(now, tables));
   return [codexConfig(config, thisProgram(), trust, role ?? kept), part];
 }
 
@@ -267,7 +278,7 @@ async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
     return EXIT.done;
   }
   print(INIT.aboutTrust(tables.length));
-  if ((await ask(INIT.askTrust)) !== 'yes') {
+  if (!/^y(es)?$/i.test(await ask(INIT.askTrust))) {
     remark(INIT.notTrusted);
     return EXIT.done;
   }
@@ -311,12 +322,26 @@ interface SetUpOptions extends Format {
 
 type Direction = 'init' | 'uninit';
 
+/** What the person at the terminal reads about one client, and what else than yes or no they may answer. */
+interface Words {
+  /** What it is good for: said before what is written. */
+  benefit: string;
+  choice?: Choice;
+  done: string;
+}
+
+interface Choice {
+  question: string;
+  /** The parts to write for this answer; null if it is none of them. */
+  parts(answer: string): readonly Part[] | null;
+}
+
 /** Writes everything if the person agrees, else nothing. */
 async function setUp(
   direction: Direction,
   parts: readonly Part[],
   options: SetUpOptions,
-  done: string,
+  { benefit, choice, done }: Words,
 ): Promise<ExitCode> {
   if (options.print === true) {
     if (options.json === true) printJson({ parts: parts.map(({ path, fragment }) => ({ path, fragment })) });
@@ -325,15 +350,24 @@ async function setUp(
   }
   const installer = createInstaller(process.env);
   const plan = direction === 'init' ? planInit : planUninit;
-  const changes = parts.flatMap((part) => {
-    const change = plan(part, readText(part.path), installer.receiptOf(part.path));
-    return change === null ? [] : [{ ...change, part, diff: diffOf(change) }];
-  });
-  if (options.json !== true) for (const change of changes) describe(change);
-  if (options.json !== true && options.show === true) for (const change of changes) show(change);
-  if (changes.length > 0 && options.yes !== true && !(await agrees(changes))) {
-    remark(INIT.nothingWritten);
-    return EXIT.notAccepted;
+  const planned = (wanted: readonly Part[]): ShownChange[] =>
+    wanted.flatMap((part) => {
+      const change = plan(part, readText(part.path), installer.receiptOf(part.path));
+      return change === null ? [] : [{ ...change, part, diff: diffOf(change) }];
+    });
+  let changes = planned(parts);
+  if (options.json !== true && changes.length > 0) {
+    if (direction === 'init') print(`${benefit}\n`);
+    for (const change of changes) describe(change);
+    if (options.show === true) for (const change of changes) show(change);
+  }
+  if (changes.length > 0 && options.yes !== true) {
+    const agreed = await agree(direction, parts, changes, choice);
+    if (agreed === null) {
+      remark(INIT.nothingWritten);
+      return EXIT.notAccepted;
+    }
+    if (agreed !== parts) changes = planned(agreed);
   }
   // The file for which a folder was made goes last, when nothing else of ours is in the folder.
   if (direction === 'uninit') changes.reverse();
@@ -422,6 +456,7 @@ function aboutHooks(old: readonly Of<'hook'>[], now: readonly Of<'hook'>[]): str
 function aboutTrust(old: readonly Entry[], now: readonly Entry[]): string[] {
   const count = (entries: readonly Entry[]): number => entries.filter(({ kind }) => kind === 'trust').length;
   const lost = count(old) - count(now);
+  if (lost < 0) return [INIT.addsTrust(-lost)];
   return lost > 0 ? [INIT.removesTrust(lost)] : [];
 }
 
@@ -439,15 +474,26 @@ function aboutLines(old: readonly Of<'line'>[], now: readonly Of<'line'>[]): str
   ];
 }
 
-async function agrees(changes: readonly ShownChange[]): Promise<boolean> {
+/** The parts that the person wants written; null for none. Only what adds something has yes as its default. */
+async function agree(
+  direction: Direction,
+  parts: readonly Part[],
+  changes: readonly ShownChange[],
+  choice: Choice | undefined,
+): Promise<readonly Part[] | null> {
   if (!hasTerminal()) {
     remark(INIT.cannotAsk);
-    return false;
+    return null;
   }
+  const isInit = direction === 'init';
   for (;;) {
-    const answer = await ask(INIT.askWrite);
-    if (!/^d(iff)?$/i.test(answer)) return /^y(es)?$/i.test(answer);
-    for (const change of changes) show(change);
+    const answer = await ask(isInit ? (choice?.question ?? INIT.askSetUp) : INIT.askRemove);
+    if (/^y(es)?$/i.test(answer) || (answer === '' && isInit)) return parts;
+    if (/^no?$/i.test(answer) || answer === '') return null;
+    const chosen = isInit ? (choice?.parts(answer) ?? null) : null;
+    if (chosen !== null) return chosen;
+    if (/^d(iff)?$/i.test(answer)) for (const change of changes) show(change);
+    else print(INIT.notUnderstood(answer));
   }
 }
 

@@ -3,16 +3,29 @@
  * remove it again. What belongs into the files of Emacs and the agents is written by the installed `hive init`, which shows
  * it and asks. bin/hive starts this on any Node ≥ 20, so it imports nothing that needs the Node of the other commands.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Check } from '../application/world.ts';
 import { HiveError } from '../domain/errors.ts';
+import { emacsKey } from '../infrastructure/installation/emacs.ts';
+import { createInstaller, readText } from '../infrastructure/installation/files.ts';
+import { emacsInitFile, planInit, planUninit } from '../infrastructure/installation/parts.ts';
+import {
+  findOnPath,
+  findProgram,
+  isOnPath,
+  searchedFolders,
+} from '../infrastructure/installation/programs.ts';
+import { hasPathLine, pathPart, shellFile } from '../infrastructure/installation/shell.ts';
 import {
   chooseNode,
+  compileLisp,
+  type Installed,
+  type InstallStep,
   installedProgram,
   installVersion,
   type Place,
@@ -20,7 +33,7 @@ import {
   usualPlace,
 } from '../infrastructure/installation/versions.ts';
 import { stateDirectory } from '../infrastructure/platform/paths.ts';
-import { DOCTOR, INSTALL } from './sentences.ts';
+import { DOCTOR, INIT, INSTALL } from './sentences.ts';
 
 interface PlaceOptions {
   to?: string;
@@ -71,55 +84,116 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
   const needs = Object.fromEntries(
     Object.entries(manifest.dependencies).filter(([name]) => manifest.unbundled.includes(name)),
   );
-  const { changed } = await installVersion({ ...place, source, needs, node }, process.env);
+  const progress = showProgress();
+  const begins = (step: InstallStep): void => progress.begin(INSTALL.steps[step]);
+  const editor = findProgram('emacs', process.env) ?? findProgram('Emacs', process.env);
+  let uncompiled: string | null = null;
+  let installed: Installed;
+  try {
+    installed = await installVersion({ ...place, source, needs, node, begins }, process.env);
+    if (editor !== null) {
+      progress.begin(INSTALL.steps.compile);
+      uncompiled = await compileLisp(installed.version, editor, process.env);
+    }
+  } finally {
+    progress.end();
+  }
   const command = place.bin === null ? join(place.folder, 'bin', 'hive') : join(place.bin, 'hive');
-  say(changed ? INSTALL.installed(command) : INSTALL.unchanged(command));
+  say(installed.changed ? INSTALL.installed(command) : INSTALL.unchanged(command));
+  if (uncompiled !== null) say(INSTALL.notCompiled(uncompiled));
   say(
     node.path === null
       ? INSTALL.ownNode(node.version, minimum, node.instead_of)
       : INSTALL.machineNode(node.version, node.path),
   );
-  if (place.bin !== null) sayAboutPath(place.bin);
   const program = join(place.folder, 'bin', 'hive');
-  await offer(place, program, partsToOffer({ emacs, agents }), options);
-  sayWhatDoctorFinds(program);
+  const wanted = [...(emacs ? [EMACS] : []), ...(agents ? [CLAUDE, CODEX] : [])];
+  await offer(place, program, wanted, options);
+  if (place.bin !== null) await offerPath(place.bin, options);
+  progress.begin(INSTALL.steps.check);
+  const checked = await outputOf(program, ['doctor', '--json']);
+  progress.end();
+  sayWhatDoctorFound(checked);
+  say(INSTALL.tryIt(firstQuestion(place, program, wanted, command)));
+}
+
+/**
+ * Shows which step of a long work is running and for how long, on one line that a terminal draws again each second; without
+ * a terminal a line for each step.
+ */
+function showProgress(): { begin(step: string): void; end(): void } {
+  const isTerminal = process.stdout.isTTY;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    if (timer === undefined) return;
+    clearInterval(timer);
+    timer = undefined;
+    process.stdout.write('\r\u001b[K');
+  };
+  return {
+    begin(step) {
+      end();
+      if (!isTerminal) {
+        say(`${step} …`);
+        return;
+      }
+      const began = performance.now();
+      const draw = (): void => {
+        process.stdout.write(`\r\u001b[K${step} … ${Math.round((performance.now() - began) / 1_000)} s`);
+      };
+      draw();
+      timer = setInterval(draw, 1_000);
+    },
+    end,
+  };
 }
 
 interface Client {
   name: string;
+  /** The names under which its program may be found. */
+  programs: readonly string[];
   /** The words after `hive init`. */
   args: readonly string[];
 }
 
-const EMACS: Client = { name: 'Emacs', args: ['emacs'] };
-const CLAUDE: Client = { name: 'Claude Code', args: ['claude', '--hooks'] };
-const CODEX: Client = { name: 'Codex', args: ['codex'] };
+const EMACS: Client = { name: 'Emacs', programs: ['emacs', 'Emacs'], args: ['emacs'] };
+const CLAUDE: Client = { name: 'Claude Code', programs: ['claude'], args: ['claude', '--hooks'] };
+const CODEX: Client = { name: 'Codex', programs: ['codex'], args: ['codex'] };
 
-function partsToOffer({ emacs, agents }: { emacs: boolean; agents: boolean }): Client[] {
-  return [
-    ...(emacs && findOnPath('emacs') !== null ? [EMACS] : []),
-    ...(agents && findOnPath('claude') !== null ? [CLAUDE] : []),
-    ...(agents && findOnPath('codex') !== null ? [CODEX] : []),
-  ];
-}
+const initOf = ({ args }: Client): string => `hive init ${args.join(' ')}`;
 
-/** Lets the installed `hive init` show what it would write, and ask. */
+/** Says which programs are here, and lets the installed `hive init` show what it would write for each, and ask. */
 async function offer(
   place: Place,
   program: string,
   clients: readonly Client[],
   options: PlaceOptions,
 ): Promise<void> {
-  if (clients.length === 0) return;
+  const looked = clients.map((client) => ({
+    client,
+    path: client.programs.map((name) => findProgram(name, process.env)).find((path) => path !== null) ?? null,
+  }));
+  const found = looked.flatMap(({ client, path }) => (path === null ? [] : [{ client, path }]));
+  const missing = looked.filter(({ path }) => path === null).map(({ client }) => client);
+  if (found.length > 0) say(INSTALL.found(found.map(({ client, path }) => `${client.name} (${path})`)));
+  if (missing.length > 0)
+    say(
+      INSTALL.notFound(
+        missing.map(({ name }) => name),
+        searchedFolders(process.env),
+        missing.map(initOf),
+      ),
+    );
+  if (found.length === 0) return;
   if (options.yes !== true && !hasTerminal()) {
     // One that names this installation already needs nothing.
-    const missing = clients.filter((client) => !names(place, program, client));
-    if (missing.length > 0) say(INSTALL.later(missing.map(({ args }) => `hive init ${args.join(' ')}`)));
+    const later = found.filter(({ client }) => !names(place, program, client));
+    if (later.length > 0) say(INSTALL.later(later.map(({ client }) => initOf(client))));
     return;
   }
-  for (const { name, args } of clients) {
-    say(INSTALL.part(name));
-    await run(program, ['init', ...args, ...passedOn(options)]);
+  for (const { client } of found) {
+    say(INSTALL.part(client.name));
+    await run(program, ['init', ...client.args, ...passedOn(options)]);
   }
 }
 
@@ -128,11 +202,33 @@ function passedOn({ yes, show }: PlaceOptions): string[] {
   return [...(yes === true ? ['--yes'] : []), ...(show === true ? ['--show'] : [])];
 }
 
-function sayWhatDoctorFinds(program: string): void {
-  const { stdout } = spawnSync(program, ['doctor', '--json'], { encoding: 'utf8' });
+/** A person decides about the file of their shell; a script that installs only reads the line. */
+async function offerPath(bin: string, { yes }: PlaceOptions): Promise<void> {
+  const found = findOnPath('hive', process.env);
+  if (found === join(bin, 'hive')) return;
+  if (isOnPath(bin, process.env) && found !== null) {
+    say(INSTALL.other(found, bin));
+    return;
+  }
+  const file = shellFile(process.env);
+  const part = pathPart(file, bin);
+  if (hasPathLine(file)) {
+    say(INSTALL.pathWritten(file));
+    return;
+  }
+  say(INSTALL.notOnPath(file, part.fragment));
+  if (yes === true || !hasTerminal() || !isYes(await ask(INSTALL.askPath))) return;
+  const installer = createInstaller(process.env);
+  const change = planInit(part, readText(file), installer.receiptOf(file));
+  if (change === null || !installer.write(change))
+    throw new HiveError('invalid_input', INIT.changedByOther(file));
+  say(INSTALL.pathWritten(file));
+}
+
+function sayWhatDoctorFound(output: string): void {
   let checks: Check[];
   try {
-    ({ checks } = JSON.parse(stdout) as { checks: Check[] });
+    ({ checks } = JSON.parse(output) as { checks: Check[] });
   } catch {
     say(INSTALL.doctorSilent);
     return;
@@ -141,10 +237,21 @@ function sayWhatDoctorFinds(program: string): void {
   for (const check of checks.filter(({ state }) => state !== 'ok')) say(DOCTOR.check(check));
 }
 
-function sayAboutPath(bin: string): void {
-  const found = findOnPath('hive');
-  if (found === join(bin, 'hive')) return;
-  say(pathFolders().includes(bin) && found !== null ? INSTALL.other(found, bin) : INSTALL.notOnPath(bin));
+/** How this person asks and answers a first question: with the agent and the editor that now use Hive. */
+function firstQuestion(
+  place: Place,
+  program: string,
+  wanted: readonly Client[],
+  command: string,
+): Parameters<typeof INSTALL.tryIt>[0] {
+  const used = (client: Client): boolean => wanted.includes(client) && names(place, program, client);
+  const file = emacsInitFile(process.env);
+  const agent = [CLAUDE, CODEX].find(used);
+  return {
+    agent: agent?.programs[0] ?? null,
+    key: used(EMACS) ? emacsKey(readText(file) ?? '') : null,
+    hive: findOnPath('hive', process.env) === command ? 'hive' : command,
+  };
 }
 
 // ---- Removing ----
@@ -157,7 +264,15 @@ async function uninstall(options: PlaceOptions): Promise<void> {
     say(INSTALL.nothingInstalled(place.folder));
     return;
   }
-  say(INSTALL.aboutRemoving(place.folder, place.bin === null ? null : join(place.bin, 'hive')));
+  const shell = shellFile(process.env);
+  const hasLine = place.bin !== null && hasPathLine(shell);
+  say(
+    INSTALL.aboutRemoving([
+      place.folder,
+      ...(place.bin === null ? [] : [join(place.bin, 'hive')]),
+      ...(hasLine ? [INSTALL.lineIn(shell)] : []),
+    ]),
+  );
   if (!yes && !hasTerminal()) throw new HiveError('invalid_input', INSTALL.cannotAskRemove);
   if (!yes && !/^y(es)?$/i.test(await ask(INSTALL.askRemove))) {
     process.exitCode = NOT_ACCEPTED;
@@ -172,12 +287,20 @@ async function uninstall(options: PlaceOptions): Promise<void> {
   }
   const left = program === null ? [] : [EMACS, CLAUDE, CODEX].filter((each) => names(place, program, each));
   if (left.length > 0) throw new HiveError('invalid_input', INSTALL.stillUsed(left.map(({ name }) => name)));
+  if (hasLine && place.bin !== null) removePathLine(shell, place.bin);
   removeInstallation(place);
   // Compiled code, which can be made again, and the key that is only for it.
   const state = stateDirectory(process.env);
   for (const name of ['code', 'code.key']) rmSync(join(state, name), { recursive: true, force: true });
   say(INSTALL.removed(place.folder));
   if (existsSync(state)) say(INSTALL.dataKept(state));
+}
+
+function removePathLine(file: string, bin: string): void {
+  const installer = createInstaller(process.env);
+  const change = planUninit(pathPart(file, bin), readText(file), installer.receiptOf(file));
+  if (change !== null && !installer.write(change))
+    throw new HiveError('invalid_input', INIT.changedByOther(file));
 }
 
 /** Whether a file of the client names this installation. */
@@ -205,6 +328,10 @@ function hasTerminal(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }
 
+function isYes(answer: string): boolean {
+  return /^(?:y|yes)?$/i.test(answer);
+}
+
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
@@ -214,14 +341,11 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-function pathFolders(): string[] {
-  return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-}
-
-/** The first on PATH outside of a project's own programs. */
-function findOnPath(name: string): string | null {
-  const folders = pathFolders().filter((folder) => !folder.endsWith(join('node_modules', '.bin')));
-  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
+/** What a program prints, or an empty text where it does not run. */
+function outputOf(program: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    execFile(program, [...args], (_error, stdout) => resolve(stdout));
+  });
 }
 
 /** Runs a program at the same terminal, and waits for it. */

@@ -120,6 +120,18 @@ const COMMANDS: Readonly<
   },
 };
 
+/** What a person needs in their first week; `--all` shows the others too. */
+const FIRST_WEEK: ReadonlySet<string> = new Set([
+  'ask',
+  'list',
+  'respond',
+  'sessions',
+  'interrupt',
+  'init',
+  'doctor',
+  'config',
+]);
+
 /** Earlier spellings of commands that are now part of another. They still work, and no help shows them. */
 const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => Promise<Define>]>> = {
   wait: ['poll --wait', async () => (await import('./poll.ts')).defineWait],
@@ -129,21 +141,25 @@ const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => 
   'emacs-path': ['init emacs --print', async () => (await import('./init.ts')).defineEmacsPath],
 };
 
-/** The command line, with the options of the command that is called; `help` has those of all. */
-export async function commandLine(called: string): Promise<Command> {
+/**
+ * The command line, with the options of the command that is called; `help` has those of all. Its own help shows the commands of
+ * the first week, or with `isAll` every one.
+ */
+export async function commandLine(called: string, isAll: boolean): Promise<Command> {
   const program = new Command('hive')
     .description('Coding agents ask you questions without stopping, and you answer when it suits you.')
     .version(VERSION)
+    .option('--all', 'show the help of all commands')
     .exitOverride()
     // The errors of commander begin like those of our commands.
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) })
     .showHelpAfterError('hive: Add --help to see how the command is used.')
-    .addHelpText('afterAll', ({ command }) => `\n${footer(command)}`);
+    .addHelpText('afterAll', ({ command }) => `\n${footer(command, isAll)}`);
 
   for (const [group, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(group);
     for (const [name, [summary, load]] of Object.entries(commands)) {
-      const command = program.command(name).description(summary);
+      const command = program.command(name, { hidden: !isAll && !FIRST_WEEK.has(name) }).description(summary);
       if (name === called || called === 'help') await (await load())(command);
     }
   }
@@ -157,8 +173,11 @@ export async function commandLine(called: string): Promise<Command> {
 
 /** Runs what this process was started with, and sets its exit code. */
 export async function main(): Promise<void> {
-  const program = await commandLine(process.argv[2] ?? '');
+  const [called = '', ...words] = process.argv.slice(2);
+  const isAll = called === '--all' || (HELP.has(called) && words.includes('--all'));
+  const program = await commandLine(called, isAll);
   try {
+    if (isAll) program.help();
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -171,8 +190,11 @@ export async function main(): Promise<void> {
   }
 }
 
+const HELP: ReadonlySet<string> = new Set(['help', '--help', '-h']);
+
 /** The last lines of each help. */
-function footer({ options }: Command): string {
+function footer({ options, parent }: Command, isAll: boolean): string {
   const hasDuration = options.some(({ flags }) => flags.includes('duration'));
-  return `${hasDuration ? 'A duration is written like 500ms, 90s, 10m, 2h or 1d.\n' : ''}Exit codes and examples: docs/cli.md, in Emacs M-x hive-manual`;
+  const more = parent === null && !isAll ? 'hive --help --all shows all commands.\n' : '';
+  return `${more}${hasDuration ? 'A duration is written like 500ms, 90s, 10m, 2h or 1d.\n' : ''}Exit codes and examples: docs/cli.md, in Emacs M-x hive-manual`;
 }

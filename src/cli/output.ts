@@ -31,8 +31,9 @@ export function print(text: string): void {
   process.stdout.write(`${revealed(text)}\n`);
 }
 
-export function printRows(rows: readonly (readonly string[])[], indent = ''): void {
-  for (const row of table(rows, columns() - indent.length)) process.stdout.write(`${indent}${row}\n`);
+/** Prints rows; with `wraps`, what is too long for a row goes on below its last column, in place of being cut. */
+export function printRows(rows: readonly (readonly string[])[], indent = '', wraps = false): void {
+  for (const row of table(rows, columns() - indent.length, wraps)) process.stdout.write(`${indent}${row}\n`);
 }
 
 /** Prints one value: indented on a terminal, one line into a pipe. */
@@ -82,19 +83,51 @@ function cut(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** The least that is shown of a path. */
+const LEAST_PATH = 12;
+
+/** Cuts a row at the width. Of a path at its end the beginning goes, because the end tells files apart. */
+function shorten(row: string, columns: number): string {
+  const [, before = '', path = '', mark = ''] = /^(.*\s)(\S*\/\S*?)(\??)$/.exec(row) ?? [];
+  const room = columns - width(before) - width(mark) - 1;
+  if (width(row) <= columns || path === '' || room < LEAST_PATH) return cut(row, columns);
+  const characters = Array.from(path);
+  while (width(characters.join('')) > room) characters.shift();
+  return `${before}…${characters.join('')}${mark}`;
+}
+
+/** A column that is narrower than this is not worth wrapping. */
+const LEAST_WRAPPED = 20;
+
+/** A text broken between its words. */
+function inLines(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || width(last) + 1 + width(word) > columns) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
 /** Rows of cells as aligned lines, two spaces apart; the last column takes the rest of the width. */
-export function table(rows: readonly (readonly string[])[], columns: number): string[] {
+export function table(rows: readonly (readonly string[])[], columns: number, wraps = false): string[] {
   const cells = rows.map((row) => row.map((cell) => line(cell)));
   const widths: number[] = [];
   for (const row of cells) {
     for (const [index, cell] of row.slice(0, -1).entries())
       widths[index] = Math.max(widths[index] ?? 0, width(cell));
   }
-  return cells.map((row) => {
+  const before = widths.reduce((sum, each) => sum + each + 2, 0);
+  return cells.flatMap((row) => {
     const aligned = row.map((cell, index) =>
       index === row.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - width(cell)),
     );
-    return cut(aligned.join('  ').trimEnd(), columns);
+    if (wraps && columns - before >= LEAST_WRAPPED) {
+      const [first = '', ...rest] = inLines(aligned.pop() ?? '', columns - before);
+      return [[...aligned, first].join('  ').trimEnd(), ...rest.map((text) => ' '.repeat(before) + text)];
+    }
+    return shorten(aligned.join('  ').trimEnd(), columns);
   });
 }
 
@@ -181,7 +214,11 @@ export function stateOf(prompt: Prompt): string {
     case 'cancelled':
       return STATE.cancelled(by) + late;
     default:
-      return STATE.pending(age(prompt.created_at)) + describeAddressee(prompt);
+      return (
+        STATE.pending(age(prompt.created_at)) +
+        (prompt.orphaned ? STATE.ended : '') +
+        describeAddressee(prompt)
+      );
   }
 }
 
@@ -207,7 +244,8 @@ export function showPrompt(prompt: Prompt): void {
   printRows(rows, '  ');
 }
 
-function statusOf({ status, late_response, attested }: Prompt): string {
+function statusOf({ status, late_response, attested, orphaned }: Prompt): string {
+  if (status === 'pending' && orphaned) return LIST.ended;
   if (late_response !== null) return LIST.late(status, late_response.attested);
   return status === 'responded' && !attested ? LIST.unattested(status) : status;
 }
@@ -219,7 +257,7 @@ export function showPrompts(prompts: readonly Prompt[]): void {
       prompt.ask_id,
       statusOf(prompt),
       age(prompt.created_at),
-      prompt.kind === 'permission' ? `${prompt.urgency}!` : prompt.urgency,
+      prompt.kind === 'permission' ? LIST.permission(prompt.urgency) : prompt.urgency,
       `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : LIST.claimed(prompt.claimed_by)}`,
       `${sourcePrefix(prompt.source)}${prompt.agent}`,
       prompt.project,
@@ -239,21 +277,15 @@ function noteCount({ notes }: Prompt): string {
 /**
  * True if the person typed `yes` or the ask_id; false without a terminal. The line is read from the terminal itself: whatever
  * stdin is, only what was typed there counts. Of a permission everything is shown, a screen at a time.
+ * `isShown`: `readAnswer` has shown the prompt and read the answer, which for a question is as good as a yes.
  * @throws HiveError `not_allowed` for any other line.
  */
-export function confirmAnswer(prompt: Prompt, decision: string): boolean {
+export function confirmAnswer(prompt: Prompt, decision: string, isShown: boolean): boolean {
   const terminal = process.stdin.isTTY ? openTerminal() : null;
   if (terminal === null) return false;
   try {
-    writeSync(terminal, `${CONFIRM.asks(prompt.kind, line(prompt.agent), line(prompt.project))}\n`);
-    const { columns, rows } = process.stdout;
-    for (const [n, screen] of screensOf(linesToConfirm(prompt), { columns, rows }).entries()) {
-      if (n > 0) {
-        writeSync(terminal, CONFIRM.more);
-        readLine(terminal);
-      }
-      writeSync(terminal, `${screen.join('\n')}\n`);
-    }
+    if (isShown && prompt.kind === 'question') return true;
+    if (!isShown) showToConfirm(terminal, prompt);
     writeSync(terminal, CONFIRM.confirm(line(decision)));
     const typed = readLine(terminal);
     if (typed === 'yes' || typed === prompt.ask_id) return true;
@@ -261,6 +293,34 @@ export function confirmAnswer(prompt: Prompt, decision: string): boolean {
     closeSync(terminal);
   }
   throw new HiveError('not_allowed', CONFIRM.notConfirmed(prompt.ask_id));
+}
+
+/** Shows a prompt at the terminal, and returns the answer that the person types there; empty if there is no terminal. */
+export function readAnswer(prompt: Prompt): string {
+  const terminal = process.stdin.isTTY ? openTerminal() : null;
+  if (terminal === null) return '';
+  try {
+    showToConfirm(terminal, prompt);
+    writeSync(terminal, CONFIRM.answer);
+    return readLine(terminal);
+  } finally {
+    closeSync(terminal);
+  }
+}
+
+function showToConfirm(terminal: number, prompt: Prompt): void {
+  const { kind, agent, project, orphaned } = prompt;
+  writeSync(terminal, `${CONFIRM.asks(kind, line(agent), line(project))}\n`);
+  if (orphaned) writeSync(terminal, `${CONFIRM.ended}\n`);
+  if (prompt.status !== 'pending') writeSync(terminal, `${CONFIRM.late(stateOf(prompt))}\n`);
+  const { columns, rows } = process.stdout;
+  for (const [n, screen] of screensOf(linesToConfirm(prompt), { columns, rows }).entries()) {
+    if (n > 0) {
+      writeSync(terminal, CONFIRM.more);
+      readLine(terminal);
+    }
+    writeSync(terminal, `${screen.join('\n')}\n`);
+  }
 }
 
 /** Shows these lines at the terminal of this process; true if the person typed `yes` there. */

@@ -2,14 +2,16 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
-import { invalidInput } from '../domain/errors.ts';
+import type { Actor } from '../domain/actors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
-import { type ActorOptions, answeringActor, BY } from './actor.ts';
+import { type ActorOptions, BY, confirmActor, findActor, isAtTerminal } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { currentAnswer, type Format, mark, print, printJson, remark } from './output.ts';
+import { currentAnswer, type Format, mark, print, printJson, readAnswer, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { RESPOND } from './sentences.ts';
+import { ACTION, RESPOND } from './sentences.ts';
 
 interface AnswerOptions extends Format, ActorOptions {
   select?: string[];
@@ -19,22 +21,24 @@ interface AnswerOptions extends Format, ActorOptions {
 export function defineRespond(command: Command): void {
   defineAnswer(command)
     .option('--amend', 'correct your answer, until the agent has it')
-    .action((id: string, decision: string | undefined, options: AnswerOptions & { amend?: boolean }) =>
-      withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
+    .action(
+      (id: string | undefined, decision: string | undefined, options: AnswerOptions & { amend?: boolean }) =>
+        withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
     );
 }
 
 /** `hive amend`, the old spelling of `respond --amend`. */
 export function defineAmend(command: Command): void {
-  defineAnswer(command).action((id: string, decision: string | undefined, options: AnswerOptions) =>
-    withHive(options, (hive) => amend(hive, id, decision, options)),
+  defineAnswer(command).action(
+    (id: string | undefined, decision: string | undefined, options: AnswerOptions) =>
+      withHive(options, (hive) => amend(hive, id, decision, options)),
   );
 }
 
 function defineAnswer(command: Command): Command {
   return command
-    .argument('<id>', 'the ask_id of the question')
-    .argument('[decision]', 'the label of an option, or free text')
+    .argument('[id]', 'the ask_id of the question, or how it begins; without one, the most urgent question')
+    .argument('[decision]', 'the label of an option, or free text; without one, you are asked for it')
     .option('--select <label...>', 'the options chosen, by label')
     .option('--comment <text>', 'a comment on the decision')
     .option('--by <name>', BY)
@@ -42,18 +46,74 @@ function defineAnswer(command: Command): Command {
     .option('--json', 'print JSON');
 }
 
-async function answerCommand(
-  hive: Hive,
-  ask_id: string,
+// ---- Which question ----
+
+const ID = /^ask-/;
+/** How many are searched for a prefix. */
+const MOST = 1_000;
+
+/** One word that is no id is the answer to the most urgent question: `hive respond yes`. */
+function wordsOf(
+  id: string | undefined,
   decision: string | undefined,
+  { select }: AnswerOptions,
+): { id: string | undefined; decision: string | undefined } {
+  if (id === undefined || decision !== undefined || select !== undefined || ID.test(id))
+    return { id, decision };
+  return { id: undefined, decision: id };
+}
+
+async function promptNamed(hive: Hive, id: string, isAmendment: boolean): Promise<Prompt> {
+  if ((await hive.prompts.find(id)) !== undefined) return hive.prompts.get(id);
+  const filter = isAmendment ? {} : ({ status: 'pending' } as const);
+  const { items } = await hive.prompts.list({ ...filter, limit: MOST });
+  const prefix = ID.test(id) ? id : `ask-${id}`;
+  const found = items.filter(({ ask_id }) => ask_id.startsWith(prefix));
+  if (found.length > 1) {
+    const ids = found.map(({ ask_id }) => ask_id);
+    throw invalidInput(RESPOND.several(id, ids));
+  }
+  return found[0] ?? hive.prompts.get(id);
+}
+
+/** The one that a desk would show first; one whose session has ended only if there is no other. */
+async function mostUrgent(hive: Hive): Promise<Prompt> {
+  if (!isAtTerminal()) throw invalidInput(RESPOND.nameIt);
+  const { items } = await hive.prompts.list({ status: 'waiting', limit: MOST });
+  const prompt = items.find(({ orphaned }) => !orphaned) ?? items[0];
+  if (prompt === undefined) throw new HiveError('prompt_not_found', RESPOND.noneWaiting);
+  return prompt;
+}
+
+// ---- Its answer ----
+
+interface Answering {
+  prompt: Prompt;
+  /** Null for a question that somebody has answered already. */
+  command: AnswerCommand | null;
+  actor: Actor;
+}
+
+async function answering(
+  hive: Hive,
+  given: { id: string | undefined; decision: string | undefined },
   options: AnswerOptions,
-): Promise<AnswerCommand> {
+  isAmendment: boolean,
+): Promise<Answering> {
   const { select, comment } = options;
-  if (decision === undefined && select === undefined) throw invalidInput(RESPOND.noAnswer(ask_id));
-  if (decision !== undefined && select !== undefined) throw invalidInput(RESPOND.twoAnswers);
-  const prompt = await hive.prompts.get(ask_id);
-  // Where this is a permission, the actor is found by displaying all of it and asking for a typed yes.
-  const actor = await answeringActor(hive, prompt, { decision, selected: select }, options);
+  const { id, decision: word } = wordsOf(given.id, given.decision, options);
+  if (word !== undefined && select !== undefined) throw invalidInput(RESPOND.twoAnswers);
+  const isMissing = word === undefined && select === undefined;
+  if (isMissing && id !== undefined && !isAtTerminal()) throw invalidInput(RESPOND.noAnswer(id));
+  if (id === undefined && isAmendment) throw invalidInput(RESPOND.nameIt);
+  const found = await findActor(hive, { action: ACTION.answer }, options);
+  const prompt = id === undefined ? await mostUrgent(hive) : await promptNamed(hive, id, isAmendment);
+  const { ask_id } = prompt;
+  if (prompt.status === 'responded' && !isAmendment) return { prompt, command: null, actor: found };
+  const decision = isMissing ? readAnswer(prompt) : word;
+  if (decision === '') throw invalidInput(RESPOND.noAnswer(ask_id));
+  // Of a permission all is displayed, and a yes typed.
+  const actor = confirmActor(hive, found, prompt, { decision, selected: select }, isMissing);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
   // What is typed here may allow something, so it is signed as in Emacs.
   if (prompt.kind === 'permission' && actor.kind === 'human') {
@@ -61,17 +121,19 @@ async function answerCommand(
     const seat = await hive.seats.register({ pid: process.pid, via: 'cli' });
     if (seat.text !== null) remark(seat.text);
   }
-  return { ask_id, decision, selected: select, comment, actor, displayed_digest };
+  return { prompt, command: { ask_id, decision, selected: select, comment, actor, displayed_digest }, actor };
 }
 
 async function respond(
   hive: Hive,
-  ask_id: string,
+  id: string | undefined,
   decision: string | undefined,
   options: AnswerOptions,
 ): Promise<ExitCode> {
-  const command = await answerCommand(hive, ask_id, decision, options);
-  const { outcome, prompt } = await hive.prompts.respond(command);
+  const { command, actor, prompt: before } = await answering(hive, { id, decision }, options, false);
+  const { outcome, prompt } =
+    command === null ? { outcome: 'lost' as const, prompt: before } : await hive.prompts.respond(command);
+  const { ask_id } = prompt;
   const accepted = outcome === 'accepted';
   const answer = currentAnswer(prompt);
   if (options.json === true) {
@@ -84,10 +146,10 @@ async function respond(
       by: answer?.by ?? null,
       via: answer?.via ?? null,
       attested: answer?.attested ?? null,
-      as: command.actor.kind,
+      as: actor.kind,
     });
   } else if (accepted) {
-    const agent = command.actor.kind === 'agent' ? command.actor.by : null;
+    const agent = actor.kind === 'agent' ? actor.by : null;
     print(RESPOND.answered(ask_id, agent, mark(answer), answer?.decision));
   } else if (outcome === 'late') {
     remark(RESPOND.late(ask_id, prompt.status));
@@ -99,12 +161,14 @@ async function respond(
 
 async function amend(
   hive: Hive,
-  ask_id: string,
+  id: string | undefined,
   decision: string | undefined,
   options: AnswerOptions,
 ): Promise<ExitCode> {
-  const command = await answerCommand(hive, ask_id, decision, options);
+  const { command } = await answering(hive, { id, decision }, options, true);
+  if (command === null) return EXIT.notAccepted;
   const prompt = await hive.prompts.amend(command);
+  const { ask_id } = prompt;
   const answer = currentAnswer(prompt);
   if (options.json === true) {
     const { status, amended } = prompt;

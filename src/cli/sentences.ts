@@ -78,6 +78,11 @@ export const POLL = {
 export const RESPOND = {
   noAnswer: (ask_id: string): string =>
     `Give the answer: hive respond ${ask_id} DECISION, or --select LABEL.`,
+  nameIt:
+    'Name the question: hive respond ID DECISION. Only at a terminal, where you see the question before you confirm, the most urgent one is taken.',
+  noneWaiting: 'No question is waiting for an answer.',
+  several: (prefix: string, ids: readonly string[]): string =>
+    `Several questions begin with ${prefix}: ${ids.join(', ')}. Give one more letter.`,
   twoAnswers: 'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
   answered: (ask_id: string, agent: string | null, mark: string, decision: string | undefined): string =>
     `Answered ${ask_id}${agent === null ? '' : ` as the agent ${agent}`}${mark}: ${decision}`,
@@ -99,7 +104,10 @@ export const CONFIRM = {
   asks: (kind: string, agent: string, project: string): string =>
     `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
   options: (labels: string): string => `Options: ${labels}`,
+  ended: 'Its session has ended.',
+  late: (state: string): string => `It is ${state}. Your answer is kept as a late one.`,
   more: '-- Press Enter for more --',
+  answer: 'Your answer: ',
   confirm: (decision: string): string => `Answer "${decision}"? Type yes to confirm: `,
   notConfirmed: (ask_id: string): string => `Not confirmed. ${ask_id} was not answered.`,
 } as const;
@@ -120,6 +128,7 @@ export const STATE = {
   cancelled: (by: string | null): string => (by === null ? 'cancelled' : `cancelled by ${by}`),
   answeredLate: (by: string): string => `; ${by} answered late`,
   pending: (age: string): string => `pending for ${age}`,
+  ended: ', its session has ended',
   addressee: (to: string, escalated: boolean): string =>
     `, addressed to ${to}${escalated ? ', now to everybody' : ''}`,
   claimed: (by: string): string => `, ${by} is answering`,
@@ -134,6 +143,9 @@ export const LIST = {
   late: (status: string, attested: boolean): string => `${status}, late${attested ? '' : ', unattested'}`,
   unattested: (status: string): string => `${status}, unattested`,
   claimed: (by: string): string => ` (${by} is answering)`,
+  /** Nobody waits for the answer any more. */
+  ended: 'pending, ended',
+  permission: (urgency: string): string => `${urgency}, permission`,
   /** The questions that `hive list --status` lists, as they follow "There are no". */
   questions: {
     pending: 'pending questions',
@@ -195,6 +207,11 @@ export const STATUS = {
   focused: 'focused',
   away: 'away',
 } as const;
+
+/** One or more names as a part of a sentence. */
+function listed(names: readonly string[], word: 'and' | 'or' = 'and'): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
+}
 
 function counted(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
@@ -292,6 +309,7 @@ export const INTERRUPT = {
 
 export const CONFIG = {
   columns: ['KEY', 'VALUE', 'ORIGIN', 'DESCRIPTION'],
+  others: (count: number): string => `hive config --all shows ${count} more.`,
   unsetNeedsKey: '--unset needs the KEY of a setting.',
   valueOrUnset: 'Give a VALUE or --unset, not both.',
   unknown: (key: string): string => `There is no setting "${key}". hive config lists them.`,
@@ -564,6 +582,10 @@ export const INIT = {
 For Zed, add to its settings:
 
 ${zed}`,
+  emacsBenefit: (key: string): string =>
+    `The mode line of Emacs then shows when an agent asks you something, and ${key} n answers it.`,
+  agentBenefit: (client: string): string =>
+    `${client} can then ask you while it goes on working. Your answers, mentions and interrupts reach it by themselves, and its permission dialogs can be answered in Emacs, too.`,
   emacsDone: 'Done. Hive starts the next time you start Emacs. Check the setup there with M-x hive-doctor.',
   emacsUndone: 'Removed. Emacs no longer starts Hive.',
   projectNeedsPath:
@@ -576,7 +598,7 @@ ${zed}`,
     `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex. (Hive did not ask now: ${why}.)`,
   aboutTrust: (count: number): string =>
     `Codex skips hooks that nobody has trusted. These ${count} report each step of every session to Hive. Most start "hive hook" with your full permissions; the others use the connection to "hive mcp".`,
-  askTrust: 'Trust them? Type yes to write that into config.toml: ',
+  askTrust: 'Trust them? [y/N] ',
   notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
   trusted: 'Trusted.',
   noTerminal: 'there is no terminal',
@@ -603,10 +625,12 @@ ${zed}`,
   addsRules: (count: number): string =>
     `Adds ${counted(count, 'permission rule')}, so that agents use Hive's own tools without asking you. ${WHAT_TOOLS_DO}`,
   removesRules: (count: number): string => `Removes Hive's ${counted(count, 'permission rule')}.`,
-  askTools: `May agents use Hive's own tools without asking you each time? ${WHAT_TOOLS_DO} [Y/n] `,
-  askProjectTools: `May the agents of everybody who works on this project use Hive's own tools without asking each time? ${WHAT_TOOLS_DO} [Y/n] `,
+  askClaude: (scope: 'user' | 'project'): string =>
+    `Set this up, and let ${scope === 'user' ? 'agents' : 'the agents of everybody who works on this project'} use Hive's own tools without asking each time? [Y/n, a: set it up, but ask each time, d shows every line] `,
   toolsWillAsk:
     "Claude Code will ask you before each call of Hive's tools, and refuse the call where it cannot ask. To change that, run hive init claude again.",
+  addsTrust: (count: number): string =>
+    `Lets Codex run ${counted(count, 'hook')}: it skips hooks that nobody has trusted.`,
   removesTrust: (count: number): string =>
     `Removes your trust in Hive's ${counted(count, 'hook')}, because they change or go.`,
   addsLines: 'Adds these lines at the end, between two comments:',
@@ -614,7 +638,10 @@ ${zed}`,
   removesLines: 'Removes these lines, and the comments around them:',
   cannotAsk:
     'Hive cannot ask for confirmation without a terminal. Use --yes to write without asking, or --show to see every line that would change.',
-  askWrite: 'Write this? [y/N, d shows every line] ',
+  askSetUp: 'Set this up? [Y/n, d shows every line] ',
+  askEmacs: (key: string): string => `Set this up? [Y/n, or another key than ${key}, d shows every line] `,
+  askRemove: 'Remove this? [y/N, d shows every line] ',
+  notUnderstood: (answer: string): string => `"${answer}" is none of these.`,
   byPlugin: "Claude Code has Hive's plugin, which contains the server and the hooks.",
   npx: 'npx deletes this copy of Hive later, so no configuration may point to it. Run hive install through npx first; it installs Hive permanently.',
 } as const;
@@ -628,19 +655,41 @@ export const INSTALL = {
   ownNode: (version: string, minimum: string, instead_of: string | null): string =>
     `Hive uses its own Node ${version}, because ${instead_of === null ? 'there is no node on PATH' : `${instead_of} is older than ${minimum}`}.`,
   machineNode: (version: string, path: string): string => `Hive runs on Node ${version} (${path}).`,
-  notOnPath: (folder: string): string =>
-    `${folder} is not on your PATH. Add this line to the file that your shell reads, for example ~/.profile: export PATH="${folder}:$PATH"`,
+  steps: {
+    pack: 'Packing the program',
+    fetch: 'Fetching what it needs from npm',
+    try: 'Trying it',
+    compile: 'Compiling the Emacs package',
+    check: 'Checking the setup',
+  },
+  notCompiled: (why: string): string =>
+    `Emacs could not compile the package, so it runs uncompiled, which is slower: ${why}`,
+  found: (programs: readonly string[]): string => `Found ${listed(programs)}.`,
+  notFound: (names: readonly string[], folders: readonly string[], commands: readonly string[]): string =>
+    `Did not find ${listed(names, 'or')}: not on PATH${folders.length === 0 ? '' : `, nor in ${listed(folders, 'or')}`}. An alias of your shell cannot be seen from here. If you have ${names.length === 1 ? 'it, run' : 'one of them, run'}: ${commands.join(', or: ')}`,
+  notOnPath: (file: string, line: string): string =>
+    `\nPATH: with this line in ${file}, new terminals find the command hive:\n\n${line}\n`,
+  askPath: 'Write it there? [Y/n] ',
+  pathWritten: (file: string): string => `${file} has the line. New terminals find the command hive.`,
+  /** The last line: how to ask and answer a first question. `key` is the prefix of Hive's keys in Emacs. */
+  tryIt: ({ agent, key, hive }: { agent: string | null; key: string | null; hive: string }): string => {
+    const answer = key === null ? `answer it with: ${hive} respond` : `press ${key} n in Emacs to answer it`;
+    const first = key === null ? 'Try it:' : 'Try it: restart Emacs,';
+    return agent === null
+      ? `\n${first} run ${hive} ask "Does Hive work?" --option yes in a shell, and ${answer}`
+      : `\n${first} start ${agent} in a project, type "Ask me through Hive which colour I like", and ${answer}`;
+  },
   other: (found: string, folder: string): string =>
     `"hive" in your shell runs another copy, ${found}, which comes first on PATH. Remove it, or put ${folder} first.`,
-  part: (client: string): string => `\n${client}:`,
+  part: (client: string): string => `\n${client}: looking at its files …`,
   later: (commands: readonly string[]): string =>
     `Hive cannot ask for confirmation without a terminal, so no other file was changed. Use --yes, or run later: ${commands.join('; ')}`,
   doctor: (summary: string): string => `\nhive doctor: ${summary}`,
   doctorSilent: 'hive doctor did not run. Run it yourself to see why.',
   nothingInstalled: (folder: string): string => `Hive is not installed in ${folder}.`,
   notBuilt: (folder: string): string => `${folder} is not built. Run "npm run build" there first.`,
-  aboutRemoving: (folder: string, command: string | null): string =>
-    `This removes ${folder}${command === null ? '' : ` and ${command}`}.`,
+  aboutRemoving: (things: readonly string[]): string => `This removes ${listed(things)}.`,
+  lineIn: (file: string): string => `the PATH line in ${file}`,
   askRemove: 'Continue? [y/N] ',
   cannotAskRemove:
     'Hive cannot ask for confirmation without a terminal. Use --yes to remove Hive without asking. Nothing was removed.',

@@ -129,7 +129,7 @@ describe('Codex', () => {
       state: 'not_set_up',
       text: expect.stringContaining(`Codex skips Hive's ${all} hooks`),
     });
-    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
+    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'y');
     expect(await trustOf()).toMatchObject({ state: 'ok', text: 'Codex runs all of them' });
 
     const args = ['exec', '--json', '--skip-git-repo-check', 'Work.'];

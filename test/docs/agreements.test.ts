@@ -72,7 +72,7 @@ function documentedOptions(): Map<string, Set<string>> {
 
 test('every command and every option of hive --help is in a synopsis, and nothing else is', async () => {
   const documented = documentedOptions();
-  const all = await commandLine('help');
+  const all = await commandLine('help', true);
   const commands = commandsIn(help(all));
   const real = new Map<string, Set<string>>();
   const WITHOUT_JSON = ['acp', 'attach', 'install', 'uninstall', 'serve', 'sidecar', 'mcp', 'hook'];
@@ -93,6 +93,14 @@ test('every command and every option of hive --help is in a synopsis, and nothin
           .join(' ')}`,
     );
   expect(lines(documented).sort()).toEqual(lines(real).sort());
+});
+
+test('hive --help shows eight commands, each of which exists, and --all shows every one', async () => {
+  const first = commandsIn(help(await commandLine('', false)));
+  const all = commandsIn(help(await commandLine('', true)));
+  expect(first).toHaveLength(8);
+  expect(all.length).toBeGreaterThan(30);
+  expect(first.filter((name) => !all.includes(name))).toEqual([]);
 });
 
 describe('exit codes', () => {

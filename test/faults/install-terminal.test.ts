@@ -23,7 +23,7 @@ interface Person {
 }
 
 /** A home with an Emacs, a Claude Code and a Codex, and its shell in a terminal that somebody looks at. */
-async function person(): Promise<Person> {
+async function person(more: { PATH?: string; SHELL?: string } = {}): Promise<Person> {
   const home = tempFolder();
   const write = (name: string, text: string, mode = 0o644): void => {
     const path = join(home, name);
@@ -38,7 +38,8 @@ async function person(): Promise<Person> {
   for (const name of ['emacs', 'claude', 'codex']) write(`machine/${name}`, '#!/bin/sh\n', 0o755);
   const env = {
     HOME: home,
-    PATH: `${join(home, '.local/bin')}:${join(home, 'machine')}:/usr/bin:/bin`,
+    ...more,
+    PATH: `${more.PATH ?? `${join(home, '.local/bin')}:`}${join(home, 'machine')}:/usr/bin:/bin`,
     LANG: 'C.UTF-8',
     TERM: 'xterm-256color',
     DBUS_SESSION_BUS_ADDRESS: 'disabled:',
@@ -62,8 +63,10 @@ async function person(): Promise<Person> {
 const shown = async (terminal: Terminal): Promise<string> => (await terminal.screen()).join('\n');
 
 /** A screen that ends with the question, with this above it. */
-const asking = (above: RegExp): RegExp =>
-  new RegExp(`${above.source}[\\s\\S]*Write this\\? \\[y/N, d shows every line\\]\\s*(?![\\s\\S])`, 'm');
+const asking = (above: RegExp, question = /Set this up\? \[Y\/n, d shows every line[^\]]*\]/): RegExp =>
+  new RegExp(`${above.source}[\\s\\S]*${question.source}\\s*(?![\\s\\S])`, 'm');
+
+const REMOVE = /Remove this\? \[y\/N, d shows every line\]/;
 
 async function answer(terminal: Terminal, text: string): Promise<void> {
   await terminal.type(text);
@@ -79,18 +82,24 @@ async function answers(terminal: Terminal, pairs: readonly (readonly [RegExp, st
   }
 }
 
-test('it shows what it would write, asks for each program, writes what was allowed, and ends with the doctor; removing undoes all', async () => {
+test('it shows what it would write, asks for each program, writes what was allowed, and ends with what to try; removing undoes all', async () => {
   const { home, terminal, types } = await person();
   const read = (name: string): string => readFileSync(join(home, name), 'utf8');
   const before = readdirSync(home).sort();
   await types(`${process.execPath} ${HIVE} install; echo "ended: $?"`);
 
-  await terminal.until(asking(/load-path/), PATIENT_MS);
-  // Nothing is written before the yes.
+  // The benefit comes before the lines.
+  await terminal.until(asking(/C-c h n\s+answers it\.[\s\S]*load-path/), PATIENT_MS);
+  // Nothing is written before the yes, and a word is no key.
   expect(read('.emacs.d/init.el')).toBe(MINE);
-  await answer(terminal, 'y');
+  await answer(terminal, 'x');
+  await terminal.until(asking(/"x" is none of these\./), PATIENT_MS);
+  expect(read('.emacs.d/init.el')).toBe(MINE);
+  await answer(terminal, '<f9> h');
   await terminal.until(asking(/MCP server "hive", which runs:[\s\S]*Adds 17 hooks\./), PATIENT_MS);
-  expect(read('.emacs.d/init.el')).toContain("(require 'hive-mode)");
+  expect(read('.emacs.d/init.el')).toContain(
+    '(require \'hive-mode)\n(global-set-key (kbd "<f9> h") \'hive-prefix-map)\n',
+  );
   // Every line only on request, and nothing written by that.
   expect(await shown(terminal)).not.toContain('hook_event_name');
   await answer(terminal, 'd');
@@ -101,7 +110,10 @@ test('it shows what it would write, asks for each program, writes what was allow
   await terminal.until(asking(/environment variables to it[\s\S]*Adds 10 hooks\./), PATIENT_MS);
   expect(read('.claude.json')).toContain('"hive"');
   await answer(terminal, 'n');
-  await terminal.until(/hive doctor: [\s\S]*ended: 0/, PATIENT_MS);
+  await terminal.until(
+    /hive doctor: [\s\S]*start claude in a project,\s+type\s+"[^"]+",\s+and\s+press\s+<f9> h n[\s\S]+ended: 0/,
+    PATIENT_MS,
+  );
   expect(existsSync(join(home, '.codex/config.toml'))).toBe(false);
 
   await types('clear; hive --version');
@@ -116,8 +128,8 @@ test('it shows what it would write, asks for each program, writes what was allow
   await types('clear; hive uninstall; echo "ended: $?"');
   await answers(terminal, [
     [/Continue\? \[y\/N\]\s*$/, 'y'],
-    [asking(/Removes Hive's 17 hooks/), 'y'],
-    [asking(/Removes these lines, [\s\S]*require 'hive-mode/), 'y'],
+    [asking(/Removes Hive's 17 hooks/, REMOVE), 'y'],
+    [asking(/Removes these lines, [\s\S]*require 'hive-mode/, REMOVE), 'y'],
   ]);
   await terminal.until(/Your questions and answers are kept in[\s\S]*ended: 0/, PATIENT_MS);
   expect(read('.emacs.d/init.el')).toBe(MINE);
@@ -125,4 +137,34 @@ test('it shows what it would write, asks for each program, writes what was allow
   expect(await shown(terminal)).not.toContain('Codex');
   expect(readdirSync(home).sort()).toEqual([...before, '.local'].sort());
   expect(readdirSync(join(home, '.local'))).toEqual(['state']);
+});
+
+test('y is a yes at every question, of which there are four; where the command is not on PATH it offers the line for that', async () => {
+  const { home, terminal, types } = await person({ PATH: '', SHELL: '/bin/bash' });
+  const read = (name: string): string => readFileSync(join(home, name), 'utf8');
+  await types(`${process.execPath} ${HIVE} install; echo "ended: $?"`);
+  const questions = [
+    asking(/load-path/),
+    asking(/MCP server "hive"[\s\S]*Adds 17 hooks/),
+    asking(/Lets Codex run 10 hooks[\s\S]*Adds 10 hooks/),
+  ];
+  for (const question of questions) {
+    await terminal.until(question, PATIENT_MS);
+    await answer(terminal, 'y');
+  }
+  const line = `export PATH=${join(home, '.local/bin')}:"$PATH"`;
+  await terminal.until(/Write it there\? \[Y\/n\]\s*$/, PATIENT_MS);
+  // It stands alone, so that it can be copied. This terminal breaks it.
+  const screen = (await shown(terminal)).split('\n\n').map((part) => part.replaceAll('\n', ''));
+  expect(screen).toContain(line);
+  await answer(terminal, 'y');
+  await terminal.until(/ended: 0/, PATIENT_MS);
+  expect(await shown(terminal)).toMatch(/and\s+press\s+C-c h n\s+in Emacs\s+to\s+answer\s+it\s*\nended: 0/);
+  expect(read('.codex/config.toml').match(/trusted_hash/g)).toHaveLength(10);
+  expect(read('.bashrc')).toContain(`\n${line}\n`);
+
+  await types('clear; PATH=~/.local/bin:$PATH hive uninstall --yes >said; echo "ended: $?"');
+  await terminal.until(/ended: 0/, PATIENT_MS);
+  expect(read('said')).toContain(`and the PATH line in ${join(home, '.bashrc')}.`);
+  expect(existsSync(join(home, '.bashrc'))).toBe(false);
 });

@@ -91,6 +91,13 @@ describe('hive install', () => {
     const { code, out } = await place.install();
     expect(code, out).toBe(0);
     expect(out).toContain('Use --yes, or run later: hive init emacs');
+    expect(out).toContain(`Found Emacs (${join(place.folder, 'machine/emacs')}).`);
+    expect(out).toMatch(
+      /Did not find Claude Code or Codex: not on PATH, nor in .*\/usr\/local\/bin\. An alias of your shell cannot be seen from here\. If you have one of them, run: hive init claude --hooks, or: hive init codex\n/,
+    );
+    expect(out.trim().split('\n').at(-1)).toMatch(
+      /^Try it: run hive ask .*, and answer it with: hive respond$/,
+    );
     expect(readFileSync(join(place.folder, INIT), 'utf8')).toBe(MINE);
   });
 

@@ -46,6 +46,45 @@ describe('answering', () => {
     expect(late.json()).toMatchObject({ accepted: false, late: true, status: 'cancelled', decision: 'go' });
   });
 
+  it('takes the beginning of an id, and says which questions a short one may mean', async () => {
+    const person = shell(tempStore());
+    const ids = [];
+    for (const question of ['A?', 'B?']) ids.push((await person.hive('ask', question)).out.trim());
+    const [first = '', second = ''] = ids;
+    const several = await person.hive('respond', 'ask-', 'yes');
+    expect(several.code).toBe(2);
+    for (const id of ids) expect(several.err).toContain(id);
+    const unlike = [...first].findIndex((letter, n) => letter !== second[n]) + 1;
+    expect((await person.hive('respond', first.slice(0, unlike), 'yes')).out).toContain(`Answered ${first}`);
+    // The word in front of every id can be left out.
+    expect((await person.hive('respond', second.slice(4, -1), 'yes')).out).toContain(`Answered ${second}`);
+    expect((await person.hive('respond', 'ask-none', 'yes')).err).toContain('ask-none');
+  });
+
+  it('without an id takes the most urgent at a terminal, shows it, and asks for what is missing', async () => {
+    const person = shell(tempStore());
+    await person.hive('ask', 'Later?', '--urgency', 'low');
+    const urgent = (await person.hive('ask', 'Now?', '--urgency', 'critical')).out.trim();
+    // A script would answer a question that nobody has looked at.
+    expect(await person.hive('respond', 'yes')).toMatchObject({ code: 2 });
+    const answered = await person.terminal(['respond', 'go'], 'Type yes', 'yes');
+    expect(answered.out).toMatch(/Now\?[\s\S]*Answer "go"\?[\s\S]*Answered/);
+    expect((await person.hive('poll', urgent, '--json')).json()).toMatchObject({ decision: 'go' });
+    const asked = await person.terminal(['respond'], 'Your answer:', 'no');
+    expect(asked.out).toMatch(/Later\?[\s\S]*Answered \S+: no/);
+  });
+
+  it('refuses before it asks for a yes', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Q', '--option', 'a', '--no-free-text')).out.trim();
+    const other = await person.terminal(['respond', ask_id, 'b'], 'Type yes', 'yes');
+    expect(other).toMatchObject({ code: 1, out: expect.not.stringContaining('Type yes') });
+    await person.hive('respond', ask_id, 'a');
+    const settled = await person.terminal(['respond', ask_id, 'a'], 'Type yes', 'yes');
+    expect(settled).toMatchObject({ code: 6, out: expect.stringContaining('Not accepted') });
+    expect(settled.out).not.toContain('Type yes');
+  });
+
   it('refuses an answer that was not offered, and an empty one', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Q', '--option', 'a', '--no-free-text')).out.trim();

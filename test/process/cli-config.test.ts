@@ -7,7 +7,21 @@ import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
 describe('hive config', () => {
-  test('lists every setting with its value, its origin and a description', async () => {
+  test('lists the settings of the first week and what was changed, and with --all every one', async () => {
+    const person = shell(tempStore());
+    const rows = (out: string): number => out.trim().split('\n').length - 1;
+    const first = await person.hive('config');
+    expect(rows(first.out)).toBe(8);
+    const { settings } = (await person.hive('config', '--json')).json();
+    expect(first.err).toContain(`hive config --all shows ${settings.length - 8} more.`);
+    await person.hive('config', 'budget_capacity', '20');
+    expect((await person.hive('config')).out).toMatch(/^budget_capacity +20 +stored/m);
+    const all = await person.hive('config', '--all');
+    expect(rows(all.out)).toBe(settings.length);
+    expect(all.err).toBe('');
+  });
+
+  test('lists settings with their value, origin and a description', async () => {
     const person = shell(tempStore());
     await person.hive('config', 'budget_capacity', '20');
     const { out, code } = await person.hive('config');

@@ -60,7 +60,7 @@ describe('hive doctor', () => {
   it('finds nothing wrong with what hive init has written, after running it', async () => {
     const at = home();
     await at.person.hive('init', 'claude', '--hooks', '--yes');
-    await at.person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
+    await at.person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'y');
     const found = await at.doctor();
     expect(Object.keys(found).sort()).toEqual([
       'Claude Code',

@@ -20,6 +20,7 @@ import {
   SERVER_NAME,
   toolRules,
 } from '../../src/domain/installation.ts';
+import { isEmacsKey } from '../../src/infrastructure/installation/emacs.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
@@ -117,16 +118,16 @@ describe('hive init', () => {
     expect(filesIn(folder)).toEqual(files);
   });
 
-  it('asks whether agents may use its tools unasked: yes is the default, and no writes no rule', async () => {
+  it('asks whether agents may use its tools unasked: yes is the default, and a writes everything but the rules', async () => {
     const { folder, person } = home();
     const allowed = (): unknown => readJson(filesIn(folder)['.claude/settings.json'] ?? '{}')['permissions'];
-    const [tools, write] = ['without asking you each time?', 'Write this?'] as const;
-    const refused = await person.terminal(['init', 'claude', '--hooks'], tools, 'n', [write, 'y']);
+    const tools = 'without asking each time?';
+    const refused = await person.terminal(['init', 'claude', '--hooks'], tools, 'a');
     expect(refused.out).toContain('Claude Code will ask you before each call');
     expect(refused.code).toBe(0);
     expect(allowed()).toBeUndefined();
     // What is no answer is asked again.
-    const again = await person.terminal(['init', 'claude'], tools, 'perhaps', [tools, ''], [write, 'y']);
+    const again = await person.terminal(['init', 'claude'], tools, 'perhaps', [tools, '']);
     expect(again.out).toContain("agents use Hive's own tools without asking you");
     expect(allowed()).toEqual({ allow: toolRules(SERVER_NAME) });
     expect(filesIn(folder)['.claude/settings.json']).toContain('"hooks"');
@@ -265,13 +266,12 @@ describe('hive init', () => {
     expect(shown.out.startsWith(said.out)).toBe(true);
     expect(shown.out).toContain(`${join(folder, '.claude/settings.json')}\n`);
     expect(shown.out).toMatch(/^ {2}\+.*"SessionStart"/m);
-    const tools: [string, string] = ['without asking you each time?', ''];
-    const refused = await person.terminal(['init', 'claude'], ...tools, ['Write this?', 'n']);
+    const refused = await person.terminal(['init', 'claude'], 'Set this up?', 'n');
     expect(refused.code).toBe(6);
     const printed = await person.hive('init', 'codex', '--print');
     expect(printed.out).toContain('[mcp_servers.hive]');
     expect(filesIn(folder)).toEqual(THEIRS);
-    expect((await person.terminal(['init', 'claude'], ...tools, ['Write this?', 'y'])).code).toBe(0);
+    expect((await person.terminal(['init', 'claude'], 'Set this up?', 'y')).code).toBe(0);
     expect(filesIn(folder)['.claude.json']).toMatch(/"hive":\{"command":"[^"]+","args":\[[^\]]*"mcp"\]\}/);
   });
 
@@ -412,21 +412,71 @@ describe('hive init emacs', () => {
   });
 });
 
+describe('the prefix of the keys in Emacs', () => {
+  const INIT = '.emacs.d/init.el';
+  const bound = (folder: string): string | undefined =>
+    /\(kbd "([^"]+)"\) 'hive-prefix-map/.exec(filesIn(folder)[INIT] ?? '')?.[1];
+
+  it('is C-c h, or another that the init file does not mention', async () => {
+    const { folder, person } = home();
+    await person.hive('init', 'emacs', '--yes');
+    expect(bound(folder)).toBe('C-c h');
+    const other = home({ [INIT]: '(global-set-key (kbd "C-c h") #\'mine)\n' });
+    await other.person.hive('init', 'emacs', '--yes');
+    expect(bound(other.folder)).toBe('C-c H');
+  });
+
+  it('is what the person types, and stays so', async () => {
+    const { folder, person } = home();
+    await person.terminal(['init', 'emacs'], 'Set this up?', 's-h');
+    expect(bound(folder)).toBe('s-h');
+    expect(await person.hive('init', 'emacs', '--yes')).toMatchObject({ out: 'Nothing to do.\n' });
+    await person.hive('uninit', 'emacs', '--yes');
+    expect(filesIn(folder)).toEqual({});
+  });
+
+  it.each([
+    ['C-c h', true],
+    ['<f5>', true],
+    ['M-<f5> h', true],
+    ['s-;', true],
+    ['C-c C-h', true],
+    // Words and letters, of which one may be meant as an answer.
+    ['h', false],
+    ['yes', false],
+    ['C-c', false],
+    ['C-x', false],
+    // Nothing may end the string in the init file.
+    ['C-c "', false],
+    ['C-c \\', false],
+  ])('%s may be one: %s', (text, is) => {
+    expect(isEmacsKey(text)).toBe(is);
+  });
+});
+
 describe('the trust of Codex', () => {
-  it('is written only when a person at a terminal has typed yes', async () => {
+  it('is part of the one question that a person at a terminal is asked', async () => {
+    const { folder, person } = home();
+    const asked = await person.terminal(['init', 'codex'], 'Set this up?', 'y');
+    const count = hookSettings('codex').length;
+    expect(asked.out).toContain(`Lets Codex run ${count} hooks`);
+    expect(filesIn(folder)['.codex/config.toml']?.match(/trusted_hash/g)).toHaveLength(count);
+  });
+
+  it('is written only when a person at a terminal has agreed', async () => {
     const { folder, person } = home(THEIRS);
     const config = (): string => filesIn(folder)['.codex/config.toml'] ?? '';
     const piped = await person.hive('init', 'codex', '--yes');
     expect(piped.err).toContain('silently skips these hooks');
     expect(config()).not.toContain('trusted_hash');
-    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'y');
+    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'n');
     expect(config()).not.toContain('trusted_hash');
     const agent = person.as({ CLAUDECODE: '1' });
     const refused = await agent.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
     expect(refused.out).toContain('CLAUDECODE is set');
     expect(config()).not.toContain('trusted_hash');
 
-    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
+    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'y');
     expect(config().match(/trusted_hash/g)).toHaveLength(hookSettings('codex').length);
     const removing = await person.hive('uninit', 'codex');
     expect(removing.out).toContain(`Removes your trust in Hive's ${hookSettings('codex').length} hooks`);
@@ -442,7 +492,9 @@ describe('hive init emacs --print', () => {
     const { person, folder } = home();
     const elisp = join(dirname(dirname(HIVE)), 'elisp');
     const printed = await person.hive('init', 'emacs', '--print');
-    expect(printed.out).toContain(`(add-to-list 'load-path "${elisp}")\n(require 'hive-mode)\n`);
+    expect(printed.out).toContain(
+      `(add-to-list 'load-path "${elisp}")\n(require 'hive-mode)\n(global-set-key`,
+    );
     const { parts } = (await person.hive('init', 'emacs', '--print', '--json')).json();
     expect(parts).toHaveLength(1);
     expect(printed.out).toBe(`# ${parts[0].path}\n${parts[0].fragment}\n\n`);

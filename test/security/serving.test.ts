@@ -123,7 +123,7 @@ describe('a token file', () => {
 });
 
 test('hive init shows the name of a folder as one line, whatever is in it', async () => {
-  const folder = join(tempFolder(), 'a\nWrite this? yes\n\u001b[2J');
+  const folder = join(tempFolder(), 'a\nSet this up? yes\n\u001b[2J');
   mkdirSync(folder);
   const env = childEnvironment(tempStore());
   const child = spawnChild(
@@ -136,8 +136,8 @@ test('hive init shows the name of a folder as one line, whatever is in it', asyn
     said += text;
   });
   await child.exited;
-  expect(said).toContain('a\\nWrite this? yes\\n');
-  expect(said).not.toMatch(/^Write this/m);
+  expect(said).toContain('a\\nSet this up? yes\\n');
+  expect(said).not.toMatch(/^Set this up/m);
   expect(said).not.toContain('\u001b');
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { applyEdits, revertEdits } from '../../src/domain/text.ts';
 import { appendBlock, findBlock, removeBlock } from '../../src/infrastructure/installation/emacs.ts';
 
-const MARKS = { comment: '#', name: 'hive server' };
+const MARKS = { comment: '#', name: 'hive server', by: 'hive init' };
 const LINES = ['[mcp_servers.hive]', 'command = "hive"'];
 
 const line = fc.constantFrom(

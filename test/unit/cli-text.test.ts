@@ -36,6 +36,10 @@ describe('text from agents', () => {
         9,
       ),
     ).toEqual(['漢   x', 'abc  a l…']);
+    // Of a path the end is kept.
+    expect(table([['abc', 'Change src/application/services/delivery.ts?']], 40)).toEqual([
+      'abc  Change …ation/services/delivery.ts?',
+    ]);
     expect(table([['abc', 'x'.repeat(500)]], Number.POSITIVE_INFINITY)).toEqual([`abc  ${'x'.repeat(500)}`]);
   });
 });

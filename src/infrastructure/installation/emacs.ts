@@ -1,14 +1,42 @@
-/** Hive's lines in a person's init file: where the package is, and that it starts with Emacs. */
+/** Hive's lines in a person's init file: where the package is, the prefix of its keys, and that it starts with Emacs. */
 import type { TextEdit } from '../../domain/text.ts';
 import type { Part } from './parts.ts';
 
-const MARKS = { comment: ';;', name: 'hive' };
+const MARKS: BlockMarks = { comment: ';;', name: 'hive', by: 'hive init; hive uninit takes it back' };
 
-/** The part of the init file. `elisp` is the folder of the package. */
-export function emacsPart(path: string, elisp: string): Part {
+/** The prefix of Hive's keys, unless the person chooses another: `C-c` and a letter is reserved for them. */
+const USUAL_KEYS = ['C-c h', 'C-c H', 'C-c q', 'C-c Q'];
+
+/** The prefix key in Hive's lines; null if there is none. */
+export function emacsKey(text: string): string | null {
+  return (
+    /\(global-set-key \(kbd "([^"\\]+)"\) 'hive-prefix-map\)/.exec(findBlock(text, MARKS) ?? '')?.[1] ?? null
+  );
+}
+
+/** The first usual prefix that the init file does not mention. */
+export function freeEmacsKey(text: string): string {
+  const others = text.replace(findBlock(text, MARKS) ?? '', '');
+  return USUAL_KEYS.find((key) => !others.includes(key)) ?? 'C-c h';
+}
+
+/**
+ * Whether a person means this as a key, written as Emacs writes keys: it begins with a modifier or is a function key, so that
+ * no word and no single letter is taken for one.
+ */
+export function isEmacsKey(text: string): boolean {
+  // As a prefix each of these would hide commands that everybody uses.
+  if (['C-c', 'C-x', 'C-h', 'C-g', 'M-x'].includes(text)) return false;
+  const key = '(?:[ACHMSs]-)*(?:<[a-z0-9-]+>|RET|SPC|TAB|ESC|DEL|[!#-\\[\\]-~])';
+  return new RegExp(`^(?:[ACHMSs]-(?=\\S)|<[a-z0-9-]+>)(?:${key})?(?: ${key})*$`).test(text);
+}
+
+/** The part of the init file. `elisp` is the folder of the package, `key` the prefix of Hive's keys. */
+export function emacsPart(path: string, elisp: string, key: string): Part {
   const lines = [
     `(add-to-list 'load-path ${JSON.stringify(elisp)})`,
     "(require 'hive-mode)",
+    `(global-set-key (kbd "${key}") 'hive-prefix-map)`,
     '(hive-mode 1)',
   ];
   return {
@@ -29,19 +57,18 @@ export function emacsPart(path: string, elisp: string): Part {
 
 // ---- A block of lines between two marks ----
 
-/** How a comment begins, and the name of the block: `# hive server: begin`. */
+/** How a comment begins, the name of the block, and who writes it: `# hive server: begin (written by …)`. */
 export interface BlockMarks {
   comment: string;
   name: string;
+  by: string;
 }
-
-const HINT = '(written by hive init; hive uninit takes it back)';
 
 /** Appends the block with its marks. The lines have no line ends. */
 export function appendBlock(text: string, marks: BlockMarks, lines: readonly string[]): TextEdit[] {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
-  const block = [`${beginOf(marks)} ${HINT}`, ...lines, endOf(marks), ''].join(eol);
+  const block = [`${beginOf(marks)} (written by ${marks.by})`, ...lines, endOf(marks), ''].join(eol);
   return [{ offset: text.length, removed: '', inserted: gap + block }];
 }
 

@@ -70,7 +70,11 @@ export interface Wanted extends Place {
   /** The packages that are not bundled into its programs, with their versions. */
   needs: Readonly<Record<string, string>>;
   node: ChosenNode;
+  /** Called when a step begins, since each may take seconds. */
+  begins(step: InstallStep): void;
 }
+
+export type InstallStep = 'pack' | 'fetch' | 'try';
 
 export interface Installed {
   /** The folder of the version in use. */
@@ -168,6 +172,7 @@ export async function installVersion(wanted: Wanted, env: Environment): Promise<
     const draft = join(versions, `${UNFINISHED}${process.pid}`);
     mkdirSync(draft, { recursive: true });
     try {
+      wanted.begins('pack');
       const name = await packInto(draft, source, node, env);
       const version = join(versions, name);
       if (!isComplete(version)) {
@@ -203,7 +208,8 @@ async function packInto(draft: string, source: string, node: ChosenNode, env: En
   return [version, digest.slice(0, 12), ...(node.path === null ? [`node-${node.version}`] : [])].join('-');
 }
 
-async function fill(draft: string, { needs, node }: Wanted, env: Environment): Promise<void> {
+async function fill(draft: string, { needs, node, begins }: Wanted, env: Environment): Promise<void> {
+  begins('fetch');
   const own = packageOfNode();
   const dependencies = { ...needs, ...(node.path === null && { [own]: node.version }) };
   writeFileSync(join(draft, 'package.json'), `${JSON.stringify({ private: true, dependencies }, null, 2)}\n`);
@@ -215,6 +221,7 @@ async function fill(draft: string, { needs, node }: Wanted, env: Environment): P
   renameSync(join(draft, 'package'), join(draft, PACKAGE));
   mkdirSync(join(draft, 'bin'));
   linkTo(node.path ?? join('..', 'node_modules', own, 'bin', 'node'), join(draft, 'bin', 'node'));
+  begins('try');
   const command = [join(draft, 'bin', 'node'), join(draft, PACKAGE, 'bin', 'hive')] as const;
   await output(command[0], [command[1], '--version'], { env }).catch((error: Error) => {
     throw new HiveError(
@@ -223,6 +230,27 @@ async function fill(draft: string, { needs, node }: Wanted, env: Environment): P
     );
   });
   rmSync(join(draft, 'hive-sidecar.tgz'));
+}
+
+/**
+ * Byte-compiles the Lisp of a version, as far as it is not compiled yet: what Emacs loads from source takes nearly twice as
+ * long and runs interpreted. Returns why it did not work; without compiled files everything works as well.
+ */
+export async function compileLisp(version: string, emacs: string, env: Environment): Promise<string | null> {
+  const folder = join(version, PACKAGE, 'elisp');
+  const sources = namesIn(folder).filter((name) => name.endsWith('.el'));
+  const missing = sources.filter((name) => !existsSync(join(folder, `${name}c`)));
+  if (missing.length === 0) return null;
+  const args = ['-Q', '--batch', '--eval', '(setq byte-compile-warnings nil)', '-L', folder];
+  const files = missing.map((name) => join(folder, name));
+  try {
+    await output(emacs, [...args, '-f', 'batch-byte-compile', ...files], { env, cwd: folder });
+    return null;
+  } catch (error) {
+    // Some of the files may stay compiled with what the others no longer have.
+    for (const name of sources) rmSync(join(folder, `${name}c`), { force: true });
+    return (error as Error).message.split('\n').find((line) => /error/i.test(line)) ?? 'Emacs failed';
+  }
 }
 
 /** A version has its name only once it is whole; but its Node may have gone since. */
