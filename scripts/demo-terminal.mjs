@@ -1,10 +1,16 @@
-// A real Emacs in its own terminal: tmux on a private socket, so that keys are sent as a person types them
+// A real Emacs, or another program, in its own terminal: tmux on a private socket, so that keys are sent as a person types them
 // and the screen is read as a person sees it.
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 /** Starts `emacs -nw` with the given init file, else with the one of the home; `env` is all the environment it gets. */
-export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
+export function openEmacs({ init, ...rest }) {
+  const command = ['emacs', '-nw', ...(init === undefined ? [] : ['-Q', '-l', init])];
+  return openTerminal({ name: 'Emacs', command, ...rest });
+}
+
+/** Starts a command in a terminal of its own, whose socket is in `folder`; `env` is all the environment it gets. */
+export function openTerminal({ name, command, folder, env, cwd = folder, columns = 100, rows = 24 }) {
   const socket = join(folder, 'tmux');
   const tmux = (...args) => spawnSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8' });
   const started = tmux(
@@ -16,9 +22,9 @@ export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
     columns,
     '-y',
     rows,
-    'emacs',
-    '-nw',
-    ...(init === undefined ? [] : ['-Q', '-l', init]),
+    '-c',
+    cwd,
+    ...command,
   );
   if (started.status !== 0) throw new Error(`tmux did not start: ${started.stderr}`);
   tmux('set-option', '-g', 'status', 'off');
@@ -37,9 +43,9 @@ export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
         if (pattern.test(screen())) return;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
-      throw new Error(`Emacs did not show ${pattern} within ${seconds} s. Its screen:\n${screen()}`);
+      throw new Error(`${name} did not show ${pattern} within ${seconds} s. Its screen:\n${screen()}`);
     },
-    /** Gives this Emacs to the person; resolves when they have left it. */
+    /** Gives this terminal to the person; resolves when they have left it. */
     attach: () =>
       new Promise((resolve, reject) => {
         const inherited = { ...env, TERM: process.env.TERM ?? 'xterm-256color' };

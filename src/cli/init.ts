@@ -202,7 +202,8 @@ async function claudeParts(
   const there = naming({ path: paths.settings }, () => hookWayIn(readText(paths.settings)));
   if (hooks === false && there === null && direction === 'init')
     return (rules) => (rules === null ? [server] : [server, rules]);
-  const way = typeof hooks === 'string' ? hooks : hooks || there === null ? await wayOf('claude-code') : there;
+  const way =
+    typeof hooks === 'string' ? hooks : hooks || there === null ? await wayOf('claude-code') : there;
   const hooked = hookPart('claude-code', paths.settings, hookProgram(program, way));
   return (rules) => [server, inOneFile(hooked, rules ?? rulePart(paths.settings, null))];
 }

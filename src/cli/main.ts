@@ -150,6 +150,8 @@ export async function commandLine(called: string, isAll: boolean): Promise<Comma
     .description('Coding agents ask you questions without stopping, and you answer when it suits you.')
     .version(VERSION)
     .option('--all', 'show the help of all commands')
+    // Some commands have an --all of their own.
+    .enablePositionalOptions()
     .exitOverride()
     // The errors of commander begin like those of our commands.
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) })

@@ -149,7 +149,7 @@ describe('the command line', () => {
 
 describe('old spellings', () => {
   it('are not in the help', async () => {
-    const { out } = await shell(tempStore()).hive('--help');
+    const { out } = await shell(tempStore()).hive('--help', '--all');
     expect(out).toMatch(/^ {2}poll /m);
     expect(out).not.toMatch(/^ {2}(?:wait|amend|prune|migrate|emacs-path) /m);
   });

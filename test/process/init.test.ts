@@ -266,12 +266,12 @@ describe('hive init', () => {
     expect(shown.out.startsWith(said.out)).toBe(true);
     expect(shown.out).toContain(`${join(folder, '.claude/settings.json')}\n`);
     expect(shown.out).toMatch(/^ {2}\+.*"SessionStart"/m);
-    const refused = await person.terminal(['init', 'claude'], 'Set this up?', 'n');
+    const refused = await person.terminal(['init', 'claude'], 'Set this up, and let', 'n');
     expect(refused.code).toBe(6);
     const printed = await person.hive('init', 'codex', '--print');
     expect(printed.out).toContain('[mcp_servers.hive]');
     expect(filesIn(folder)).toEqual(THEIRS);
-    expect((await person.terminal(['init', 'claude'], 'Set this up?', 'y')).code).toBe(0);
+    expect((await person.terminal(['init', 'claude'], 'Set this up, and let', 'y')).code).toBe(0);
     expect(filesIn(folder)['.claude.json']).toMatch(/"hive":\{"command":"[^"]+","args":\[[^\]]*"mcp"\]\}/);
   });
 
