@@ -1,5 +1,5 @@
 // `npm run test:fresh`: what the README tells a new user to run, in fresh installations of Debian: its two commands, the
-// installation from the clone with the first answered question, the release and the installation from it, the removal,
+// first day with a real Claude Code, the release and the installation from it, the removal,
 // the dev container feature, and the check of the Lisp with the Emacs of that Debian. Prints a table of times. Needs root,
 // debootstrap and the network; the roots are below TMPDIR and are removed, and nothing is mounted outside of a namespace of their
 // own.
@@ -90,8 +90,14 @@ function tryOn(system) {
         inside(folder, '/srv/hive', 'root', `${LOW_IDS} && npm test --silent -- ${values.tests.join(' ')}`),
       );
     clone(folder, '/home/ada/source', 'ada');
-    measure(place, 'from the clone to an answered question', 90, () =>
-      inside(folder, '/home/ada/source', 'ada', 'node scripts/first-question.mjs'),
+    copyAgents(folder);
+    measure(place, 'the first day, from the clone to an answered question of Claude Code', 90, () =>
+      inside(
+        folder,
+        '/home/ada/source',
+        'ada',
+        `HIVE_CLIENTS_CACHE=${AGENTS} node scripts/first-question.mjs`,
+      ),
     );
     measure(place, 'npm run release', null, () =>
       inside(folder, '/srv/hive', 'root', 'npm run --silent release -- /srv/release'),
@@ -154,6 +160,17 @@ function copyNode(folder) {
     run('ln', '-sf', `../lib/node_modules/npm/bin/${name}-cli.js`, join(folder, 'usr/local/bin', name));
   // The binary of Node needs no other library than these.
   apt(folder, 'libstdc++6', 'libatomic1');
+}
+
+const AGENTS = '/opt/agents';
+
+/** The agents that a new user has already: those of the client tests, installed here if they are not there yet. */
+function copyAgents(folder) {
+  const script = `import { installClients } from ${JSON.stringify(join(root, 'test/clients/support/install.ts'))};
+    console.log(installClients().modules);`;
+  const node = join(root, 'node_modules/node/bin/node');
+  const modules = run(node, '--no-warnings', '--input-type=module', '-e', script).trim().split('\n').at(-1);
+  cpSync(modules, join(folder, AGENTS, 'node_modules'), { recursive: true, verbatimSymlinks: true });
 }
 
 function clone(folder, place, user = 'root') {

@@ -37,8 +37,8 @@ const tasks = {
   test: [everything, quickBuild, `${vitest} run --project quick`],
   'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
   'test:steady': [everything, quickBuild, 'scripts/steady.mjs'],
-  // It clones, and installs nothing here.
-  'test:fresh': ['scripts/fresh.mjs'],
+  // It clones; what is installed here brings the agents of the client tests.
+  'test:fresh': [modulesOnly, 'scripts/fresh.mjs'],
   // In one run, so that the processors are busy while some of them wait.
   'ci:more': [everything, quickBuild, `${vitest} run --project documents --project agents --project faults`],
   'test:long': [everything, compiler, quickBuild, `${vitest} run --project long`],

@@ -103,6 +103,13 @@ test('hive --help shows eight commands, each of which exists, and --all shows ev
   expect(first.filter((name) => !all.includes(name))).toEqual([]);
 });
 
+test('the README is one page, and the index of the documents names every page', () => {
+  expect(readPage('README.md').trim().split(/\s+/).length).toBeLessThanOrEqual(700);
+  const index = readPage('docs/README.md');
+  const pages = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
+  expect(pages.filter((page) => !index.includes(`(${page.slice(5)}`))).toEqual([]);
+});
+
 describe('exit codes', () => {
   test('docs/cli.md has each, once', () => {
     const codes = tableUnder('docs/cli.md', '## Exit codes').map(([code]) => Number(code));
