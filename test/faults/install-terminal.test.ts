@@ -63,7 +63,7 @@ async function person(more: { PATH?: string; SHELL?: string } = {}): Promise<Per
 const shown = async (terminal: Terminal): Promise<string> => (await terminal.screen()).join('\n');
 
 /** A screen that ends with the question, with this above it. */
-const asking = (above: RegExp, question = /Set this up\? \[Y\/n, d shows every line[^\]]*\]/): RegExp =>
+const asking = (above: RegExp, question = /Set this up[^[]*\[Y\/n[^\]]*\]/): RegExp =>
   new RegExp(`${above.source}[\\s\\S]*${question.source}\\s*(?![\\s\\S])`, 'm');
 
 const REMOVE = /Remove this\? \[y\/N, d shows every line\]/;
