@@ -105,7 +105,7 @@ Set it if the first node on your PATH is too old for Hive."
   :group 'hive)
 
 (defcustom hive-store nil
-  "The store: a file, a postgres:// URL, or nil.
+  "The store: an absolute file name, a postgres:// URL, or nil.
 Nil means the environment variable HIVE_STORE, or else the sidecar's
 default."
   :type '(choice (const :tag "Default" nil) string)
@@ -221,9 +221,9 @@ The buffer of an agent has variables of its own; they say nothing of
 this Emacs."
   (let ((environment (default-value 'process-environment)))
     (if hive-store
-        (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
-                                        hive-store
-                                      (expand-file-name hive-store)))
+        (cons (concat "HIVE_STORE=" (if (file-name-absolute-p hive-store)
+                                        (expand-file-name hive-store)
+                                      hive-store))
               environment)
       environment)))
 

@@ -27,7 +27,7 @@ import { openStore } from './infrastructure/store/store.ts';
 
 /** Where the store is, and what is used with it. */
 export interface OpenHiveOptions {
-  /** A path or a postgres:// URL; default `HIVE_STORE`, else the platform's state directory. */
+  /** An absolute path or a postgres:// URL; default `HIVE_STORE`, else the platform's state directory. */
   store?: string | undefined;
   /** Read instead of `process.env`. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
@@ -126,7 +126,7 @@ async function openStoreFor({ store: given, env = process.env, log, busy_ms }: O
   log: Logger;
   store: Store;
 }> {
-  const address = storeAddress(given === undefined ? env : { ...env, HIVE_STORE: given });
+  const address = storeAddress(env, given);
   const driver = await openDriver(address, { env, busy_ms });
   try {
     const store = await openStore(driver, address, async (columns) =>

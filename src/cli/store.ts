@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import type { PruneCounts } from '../application/ports.ts';
 import { parseRetentionDays } from '../application/retention.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
-import { storeAddress } from '../infrastructure/platform/paths.ts';
+import { addressArgument, storeAddress } from '../infrastructure/platform/paths.ts';
 import { copyStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-codes.ts';
@@ -109,10 +109,10 @@ export function defineMigrate(command: Command): void {
 
 async function migrate({ to, from, inUse = false, json = false }: MigrateOptions): Promise<void> {
   const { env } = process;
-  const source = storeAddress(from === undefined ? env : { ...env, HIVE_STORE: from });
-  const target = storeAddress({ ...env, HIVE_STORE: to });
   try {
-    if (to === '' || source === target) throw invalidInput(MIGRATE.samePlace);
+    const source = from === undefined ? storeAddress(env) : addressArgument('--from', from, env);
+    const target = addressArgument('--to', to, env);
+    if (source === target) throw invalidInput(MIGRATE.samePlace);
     const tables = await copyStore({ from: source, to: target, env, in_use: inUse });
     if (json) return printJson({ tables });
     print(MIGRATE.copied);

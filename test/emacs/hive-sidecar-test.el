@@ -196,7 +196,11 @@
         (should (equal "mine" (plist-get environment :CODEX_HOME)))
         (should (equal (expand-file-name "~/somewhere/hive.db") (plist-get environment :HIVE_STORE)))))
     (let ((hive-store "postgres://host/db"))
-      (should (member "HIVE_STORE=postgres://host/db" (hive-program-environment))))))
+      (should (member "HIVE_STORE=postgres://host/db" (hive-program-environment))))
+    ;; The sidecar refuses these: no folder of Emacs is part of them.
+    (dolist (store (list "hive.db" "host=h dbname=d" "$HOME/hive.db"))
+      (let ((hive-store store))
+        (should (member (concat "HIVE_STORE=" store) (hive-program-environment)))))))
 
 (ert-deftest hive-sidecar-starts-in-a-buffer-whose-directory-is-gone ()
   (hive-test-with-process nil

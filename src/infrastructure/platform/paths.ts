@@ -1,6 +1,8 @@
 /** Paths and names on this platform: the state directory, the store, the human's file, the seat, Codex' socket. */
-import { hostname, userInfo } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { homedir, hostname, userInfo } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { invalidInput } from '../../domain/errors.ts';
+import { excerpt } from '../../domain/text.ts';
 import { platform } from './platform.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,11 +37,46 @@ export function confirmedFile(env: Environment, store_id: string): string {
   return join(dirname(trustFile(env)), `phones-${store_id.replace(/[^A-Za-z0-9-]/g, '_')}.json`);
 }
 
-/** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */
-export function storeAddress(env: Environment): string {
-  const given = env['HIVE_STORE'];
-  if (given === undefined || given === '') return join(stateDirectory(env), 'hive.db');
-  return /^postgres(ql)?:\/\//.test(given) ? given : resolve(given);
+/**
+ * The store's address: `given`, else `HIVE_STORE`, as an absolute path or a postgres:// URL, else a file in the state directory. It usually comes
+ * from the configuration of a client, where no shell expands anything. So a leading `~/` is expanded here, and the rest is
+ * refused: it would name a file in whatever folder the process runs in, and each process would have a store of its own.
+ * @throws HiveError `invalid_input`.
+ */
+export function storeAddress(env: Environment, given: string | undefined = undefined): string {
+  if (given !== undefined) return absoluteAddress(given, env) ?? refuseAddress('The store', given);
+  const variable = env['HIVE_STORE'];
+  if (variable === undefined || variable === '') return join(stateDirectory(env), 'hive.db');
+  return absoluteAddress(variable, env) ?? refuseAddress('HIVE_STORE', variable);
+}
+
+/**
+ * An address from a command line, where a path may also be relative to the folder.
+ * @throws HiveError `invalid_input`.
+ */
+export function addressArgument(option: string, given: string, env: Environment): string {
+  const absolute = absoluteAddress(given, env);
+  if (absolute !== null) return absolute;
+  return PLAIN_PATH.test(given) ? resolve(given) : refuseAddress(option, given);
+}
+
+/** No URL, no list of settings, and nothing that a shell would have changed. */
+const PLAIN_PATH = /^[^\s~:="'$\p{Cc}][^:="'$\p{Cc}]*(?<!\s)$/u;
+
+/** Null for what is neither an absolute path nor a postgres:// URL. */
+function absoluteAddress(given: string, env: Environment): string | null {
+  if (given !== given.trim() || /\p{Cc}/u.test(given)) return null;
+  if (/^postgres(ql)?:\/\//.test(given)) return given;
+  if (given.startsWith('~/')) return join(env['HOME'] ?? homedir(), given.slice(2));
+  return isAbsolute(given) ? resolve(given) : null;
+}
+
+function refuseAddress(where: string, given: string): never {
+  const withoutPassword = given.replace(/:[^:/@]*@/, ':…@').replace(/(password=)\S+/i, '$1…');
+  throw invalidInput(
+    `${where} is ${excerpt(JSON.stringify(withoutPassword), 80)}, which is neither an absolute path nor a postgres:// URL. Nothing was stored. Write it like /home/ada/hive.db, ~/hive.db or postgres://USER@HOST/DATABASE, without quotes, blanks or variables.`,
+    { field: where },
+  );
 }
 
 /** A store's address as the file of trust calls it: a path is not resolved further, and a URL has neither user nor password. */
