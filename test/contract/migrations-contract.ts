@@ -221,6 +221,38 @@ export function migrationsContract(engine: StoreEngine): void {
     expect(written).toBe(0);
   });
 
+  test('by a newer Hive stop the processes that were open before: they write nothing more, and say to restart them', async () => {
+    const address = await engine.missingAddress();
+    const store = await openOn(engine, address);
+    await append(store, 1);
+    const newer = await engine.openDriver(address);
+    onTestFinished(() => newer.close());
+    const change = (text: string) => newer.write((sql) => sql.run(statement(text), []));
+    // A change of another kind leaves the number as it is.
+    await change('ALTER TABLE prompts ADD COLUMN of_somebody TEXT');
+    await append(store, 1);
+    await change('ALTER TABLE prompts ADD COLUMN of_tomorrow TEXT');
+    await newer.write((sql, now) =>
+      sql.run(statement('INSERT INTO migrations (number, name, applied_at) VALUES ($1, $2, $3)'), [
+        SCHEMA_VERSION + 1,
+        'tomorrow',
+        now,
+      ]),
+    );
+    const refusal = {
+      code: 'store_too_new',
+      message: expect.stringMatching(/newer Hive has updated.*Nothing was written; restart this process/),
+    };
+    await expect(append(store, 1)).rejects.toMatchObject(refusal);
+    await expect(store.writeUnflushed((tx) => tx.events.head())).rejects.toMatchObject(refusal);
+    // What this one can still read, it reads.
+    expect(await seqsAfter(store, 0)).toHaveLength(2);
+    await change('ALTER TABLE events RENAME TO happenings');
+    await expect(seqsAfter(store, 0)).rejects.toMatchObject(refusal);
+    const stored = await newer.read((sql) => sql.all(statement('SELECT seq FROM happenings'), []));
+    expect(stored).toHaveLength(2);
+  });
+
   test('are refused on a store that a newer Hive has written, which stays as it is', async () => {
     const address = await engine.missingAddress();
     await openOn(engine, address);

@@ -3,7 +3,7 @@
  * that appended an event, and knows the store's identity. `tx.prompts` is in prompts.ts, `tx.events` in events.ts, and so on.
  * The drivers, which commit and ring, are sqlite.ts and postgres.ts.
  */
-import type { Store, WriteTx } from '../../application/ports.ts';
+import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
 import { storeName } from '../platform/paths.ts';
@@ -30,6 +30,7 @@ import { waitStatements } from './waits.ts';
 const IDENTITY = statement(
   `SELECT (SELECT MAX(number) FROM migrations) AS version, (SELECT value FROM meta WHERE name = 'store_id') AS store_id`,
 );
+const SCHEMA_NUMBER = statement('SELECT MAX(number) AS version FROM migrations');
 const NAME = statement('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING');
 
 /** A process without a key of runs, which neither marks nor recognizes their rows. */
@@ -67,6 +68,40 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
     }
   }
 
+  /**
+   * A newer Hive may have changed the schema while this process ran. Its own statements may still work then, and store what the newer
+   * one cannot read. The question and the first statements of `work` go to a server together.
+   */
+  async function inKnownSchema<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
+    const looked = sql.all(SCHEMA_NUMBER, []).then(([row]) => refuseChanged(Number(row?.['version'])));
+    const [known, worked] = await Promise.allSettled([looked, work()]);
+    if (known.status === 'rejected') throw known.reason;
+    if (worked.status === 'rejected') throw worked.reason;
+    return worked.value;
+  }
+
+  function refuseChanged(version: number): void {
+    if (version <= SCHEMA_VERSION) return;
+    throw new HiveError(
+      'store_too_new',
+      `A newer Hive has updated the store ${where} while this process ran (schema ${version}, process ${process.pid} knows ${SCHEMA_VERSION}). Nothing was written; restart this process, so that it runs the newer Hive.`,
+      { found: version, known: SCHEMA_VERSION },
+    );
+  }
+
+  async function read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T> {
+    try {
+      return await driver.read((sql, now) =>
+        work(new Transaction(sql, now, { onAppend: refuseAppend, reserved: null, markRun })),
+      );
+    } catch (error) {
+      // What looks like damage is a table of the newer one.
+      if (!(error instanceof HiveError) || error.code === 'store_foreign')
+        refuseChanged((await driver.inspect(identify).catch(() => ({ version: 0 }))).version);
+      throw error;
+    }
+  }
+
   async function write<T>(
     work: (tx: WriteTx) => Promise<T>,
     acknowledges: ((result: T, announced: boolean) => boolean) | null,
@@ -77,7 +112,9 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
     const onAppend = (): void => {
       appended = true;
     };
-    return driver.write((sql, now) => work(new Transaction(sql, now, { onAppend, reserved, markRun })), {
+    const transaction = (sql: Sql, now: string): Promise<T> =>
+      inKnownSchema(sql, () => work(new Transaction(sql, now, { onAppend, reserved, markRun })));
+    return driver.write(transaction, {
       rings: () => appended,
       mayLag: lagging,
       waits: acknowledges === null ? undefined : (result) => acknowledges(result, appended),
@@ -91,9 +128,7 @@ export async function openStore(driver: Driver, where: string, markRun: MarkRun 
     writeUnflushed: (work, acknowledges = () => false) => write(work, acknowledges),
     async read(work) {
       if (closed) throw closedError(where);
-      return driver.read((sql, now) =>
-        work(new Transaction(sql, now, { onAppend: refuseAppend, reserved: null, markRun })),
-      );
+      return read(work);
     },
     watch: (listener) => driver.watch(listener),
     async close() {
