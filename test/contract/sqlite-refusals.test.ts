@@ -9,8 +9,10 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -20,6 +22,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { checkSqliteVersion, prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
 
@@ -142,6 +145,45 @@ describe('is refused, and nothing is changed:', () => {
     await expect(prepareSqliteFile(link, type)).rejects.toMatchObject({ code: 'store_unsafe' });
   });
 
+  test('a file with a second name, by either of them, until that name is gone', async () => {
+    const [store, other] = [tempStore(), tempStore()];
+    await (await openTestHive(store)).close();
+    linkSync(store, other);
+    for (const name of [store, other])
+      expect(await refusal(name)).toMatchObject({
+        code: 'store_unsafe',
+        message: expect.stringMatching(/has another name, too \(2 hard links\).*Nothing was changed; remove/),
+      });
+    expect(namesIn(dirname(other))).toEqual(['hive.db']);
+    rmSync(other);
+    await ask(await openTestHive(store));
+  });
+
+  test('but not because its creation was cut off after the draft was linked into place', async () => {
+    const store = tempStore();
+    await (await openTestHive(store)).close();
+    linkSync(store, `${store}.new-0123456789abcdef`);
+    linkSync(store, `${store}.copying`);
+    writeFileSync(`${store}.new-of-another`, '');
+    await ask(await openTestHive(store));
+    expect(namesIn(dirname(store)).filter((name) => !/^hive\.db(-\w+)?$/.test(name))).toEqual([
+      'hive.db.new-of-another',
+    ]);
+  });
+
+  test('a file that is mounted alone', { tags: ['root', 'mounts'] }, async () => {
+    const [store, mounted] = [tempStore(), tempStore()];
+    await (await openTestHive(store)).close();
+    writeFileSync(mounted, '');
+    const script = `mount --bind '${store}' '${mounted}' && exec '${process.execPath}' '${HIVE}' ask 'Where?'`;
+    const child = spawnChild('unshare', ['-m', 'sh', '-c', script], childEnvironment(mounted));
+    expect((await child.exited).code).toBe(1);
+    expect(child.stderr()).toMatch(
+      /is mounted there as a single file.*Nothing was changed; mount its folder/,
+    );
+    expect(namesIn(dirname(mounted))).toEqual(['hive.db']);
+  });
+
   // Only root can give a folder away, and so make one to look at.
   test('a folder of another user, who can write it', { tags: ['root'] }, async () => {
     const folder = tempFolder();
@@ -159,7 +201,7 @@ describe('is refused, and nothing is changed:', () => {
       expect.objectContaining({
         code: 'store_unsafe',
         message: expect.stringMatching(
-          /network file system \(NFS\).*HIVE_STORE to a local path or a postgres/,
+          /file system that other machines see, too \(NFS\).*HIVE_STORE to a path on a local disk or a postgres/,
         ),
       }),
     );

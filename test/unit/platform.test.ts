@@ -37,6 +37,11 @@ describe('Linux', () => {
       '22 1 254:1 / / rw - ext4 /dev/vda1 rw',
       '30 22 0:50 / /home/ada/far\\040away rw - fuse.sshfs ada@far: rw',
       '31 22 0:51 / /home/ada/far\\040away/near rw - fuse.gocryptfs near rw',
+      '32 22 0:52 / /work rw - virtiofs shared rw',
+      '33 22 0:53 / /Users rw - fuse.grpcfuse grpcfuse rw',
+      '34 22 0:54 / /workspaces rw - fakeowner /run/host_mark/Users rw',
+      '35 22 0:55 / /mnt/hgfs rw - fuse.vmhgfs-fuse vmhgfs-fuse rw',
+      '36 22 254:1 /state/hive.db /home/ada/a\\134b/hive.db rw - ext4 /dev/vda1 rw',
     ].join('\n'),
   };
   const linux = platformOf('linux', machine({ files }));
@@ -67,8 +72,20 @@ describe('Linux', () => {
     ['sshfs', FUSE, '/home/ada/far away/hive', 'fuse.sshfs'],
     ['a local FUSE inside sshfs', FUSE, '/home/ada/far away/near', null],
     ['a neighbour with a longer name', FUSE, '/home/ada/far awayer', null],
+    ['virtiofs', FUSE, '/work/hive', 'virtiofs'],
+    ['grpcfuse', FUSE, '/Users/ada', 'fuse.grpcfuse'],
+    ['fakeowner', FUSE, '/workspaces/hive', 'fakeowner'],
+    ['vmhgfs over FUSE', FUSE, '/mnt/hgfs/share', 'fuse.vmhgfs-fuse'],
+    ['vmhgfs', 0xbacbacbc | 0, '/mnt/hgfs', 'vmhgfs'],
+    ['vboxsf', 0x786f4256, '/media/sf_hive', 'vboxsf'],
+    ['prl_fs', 0x7c7c6673, '/media/psf', 'prl_fs'],
   ])('%s is recognized by its type and mount', (_what, type, folder, network) => {
     expect(linux.networkFileSystem(folder, type)).toBe(network);
+  });
+
+  test('a file that is mounted alone is a mount point, and its folder and its neighbours are none', () => {
+    const paths = ['/home/ada/a\\b/hive.db', '/home/ada/a\\b', '/home/ada/a\\b/hive.db-wal'];
+    expect(paths.map((path) => linux.isMountPoint(path))).toEqual([true, false, false]);
   });
 
   test.each([

@@ -35,8 +35,13 @@ export interface Platform {
   environment(pid: number): Readonly<Record<string, string>>;
   /** Identifies the current boot of the machine; it changes with each restart. */
   boot(): string;
-  /** The name of the network file system in which a folder is; null for a local one. `type` is the number of statfs(2). */
+  /**
+   * The name of the file system in which a folder is, if other machines see it too: over a network, or as the host or a guest of
+   * this one. Null for a local one. `type` is the number of statfs(2).
+   */
   networkFileSystem(folder: string, type: number): string | null;
+  /** Whether something is mounted at exactly this path. Only Linux mounts a file alone, so elsewhere nobody asks. */
+  isMountPoint(path: string): boolean;
   /** The user's directory for state that should outlive a reboot but is not a document of theirs. */
   stateDirectory(env: Environment): string;
   /** The user's directory for what they configure. */
@@ -83,6 +88,7 @@ const TICK_MS = 10;
 
 function linux(machine: Machine): Platform {
   const statOf = (pid: number): string[] | null => statFields(machine.read(`/proc/${pid}/stat`));
+  const mounts = (): Mount[] => mountsOfLinux(utf8(machine.read('/proc/self/mountinfo') ?? ''));
   const boot = (): string =>
     machine.read('/proc/sys/kernel/random/boot_id')?.trim() ?? bootFromUptime(machine);
   return {
@@ -102,8 +108,8 @@ function linux(machine: Machine): Platform {
     },
     environment: (pid) => variablesOf(machine.read(`/proc/${pid}/environ`) ?? ''),
     boot,
-    networkFileSystem: (folder, type) =>
-      networkFileSystemOfLinux(type, folder, () => utf8(machine.read('/proc/self/mountinfo') ?? '')),
+    networkFileSystem: (folder, type) => networkFileSystemOfLinux(type, folder, mounts),
+    isMountPoint: (path) => mounts().some(({ point }) => point === path),
     stateDirectory: (env) => below(env, 'XDG_STATE_HOME', '.local/state'),
     configDirectory: (env) => below(env, 'XDG_CONFIG_HOME', '.config'),
     popups: 'session-bus',
@@ -144,8 +150,11 @@ function homeOf(env: Environment): string {
   return env['HOME'] ?? homedir();
 }
 
-/** The types of network file systems, by their numbers of statfs(2). */
-const NETWORK_TYPES: Readonly<Record<number, string>> = {
+/**
+ * The types of file systems that several machines see, by their numbers of statfs(2). The last ones share a folder of the host with
+ * a virtual machine: each side has its own memory, so what one writes into the index of the log the other does not see.
+ */
+const SHARED_TYPES: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
   0x517b: 'SMB',
   0xff534d42: 'CIFS',
@@ -156,16 +165,21 @@ const NETWORK_TYPES: Readonly<Record<number, string>> = {
   0x0bd00bd0: 'Lustre',
   0x01161970: 'GFS2',
   0x7461636f: 'OCFS2',
+  0x786f4256: 'vboxsf',
+  0x7c7c6673: 'prl_fs',
+  0xbacbacbc: 'vmhgfs',
 };
 const FUSE = 0x65735546;
-const NETWORK_FUSE = /^fuse\.(sshfs|s3fs|rclone|glusterfs|gcsfuse|goofys|davfs|curlftpfs|cephfs|juicefs)/;
+/** virtiofs and fakeowner have the number of FUSE, too. Some drivers name themselves with `fuse.` in front and some without. */
+const SHARED_FUSE =
+  /^(fuse\.)?(sshfs|s3fs|rclone|glusterfs|gcsfuse|goofys|davfs|curlftpfs|cephfs|juicefs|virtiofs|grpcfuse|osxfs|fakeowner|vboxsf|vmhgfs|prl_fs)/;
 
 /** By the type of statfs(2). FUSE can be either, so its mount entry decides. */
-function networkFileSystemOfLinux(type: number, folder: string, mountinfo: () => string): string | null {
+function networkFileSystemOfLinux(type: number, folder: string, mounts: () => Mount[]): string | null {
   const unsigned = type >>> 0;
-  if (unsigned !== FUSE) return NETWORK_TYPES[unsigned] ?? null;
-  const kind = mountAbove(folder, mountsOfLinux(mountinfo()))?.kind ?? '';
-  return NETWORK_FUSE.test(kind) ? kind : null;
+  if (unsigned !== FUSE) return SHARED_TYPES[unsigned] ?? null;
+  const kind = mountAbove(folder, mounts())?.kind ?? '';
+  return SHARED_FUSE.test(kind) ? kind : null;
 }
 
 interface Mount {
@@ -178,7 +192,9 @@ interface Mount {
 function mountsOfLinux(text: string): Mount[] {
   return text.split('\n').flatMap((line) => {
     const [left, right] = line.split(' - ');
-    const point = left?.split(' ')[4]?.replace(/\\040/g, ' ');
+    const point = left
+      ?.split(' ')[4]
+      ?.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
     const kind = right?.split(' ')[0];
     return point === undefined || kind === undefined ? [] : [{ point, kind, options: [] }];
   });
@@ -231,6 +247,7 @@ function generic(machine: Machine): Platform {
     // Setting the clock may change it, which only skips some event numbers (events.ts).
     boot: () =>
       bootFromSysctl(machine.run('sysctl', ['-n', 'kern.boottime']) ?? '') ?? bootFromUptime(machine),
+    isMountPoint: () => false,
     networkFileSystem: (folder) => networkFileSystemOfMount(folder, machine.run('mount', []) ?? ''),
     stateDirectory: (env) => below(env, 'XDG_STATE_HOME', '.local/state'),
     configDirectory: (env) => below(env, 'XDG_CONFIG_HOME', '.config'),

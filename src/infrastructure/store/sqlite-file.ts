@@ -7,13 +7,14 @@ import {
   existsSync,
   linkSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   rmSync,
   statfsSync,
   statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { makeFolders, syncPath } from '../platform/files.ts';
@@ -61,6 +62,7 @@ export async function prepareSqliteFile(
     refuseOpenFolder(folder);
     create?.(path);
     checkHeader(path);
+    refuseSecondName(path);
     return path;
   } catch (error) {
     if (error instanceof HiveError) throw error;
@@ -85,7 +87,7 @@ function refuseNetwork(folder: string, fileSystemType: (folder: string) => numbe
   if (network !== null) {
     throw new HiveError(
       'store_unsafe',
-      `The folder ${folder} is on a network file system (${network}), where SQLite cannot keep a store safe. Nothing was changed; set HIVE_STORE to a local path or a postgres:// URL.`,
+      `The folder ${folder} is on a file system that other machines see, too (${network}), where SQLite cannot keep a store safe. Nothing was changed; set HIVE_STORE to a path on a local disk or a postgres:// URL.`,
     );
   }
 }
@@ -105,6 +107,28 @@ function refuseOpenFolder(folder: string): void {
     throw new HiveError(
       'store_unsafe',
       `The folder ${folder} belongs to another user (uid ${uid}). Nothing was changed; take it over with chown, or set HIVE_STORE to your own folder.`,
+    );
+  }
+}
+
+/**
+ * SQLite finds the log by the name of the file. Under a second name the file would have a second log, and processes with different
+ * names would overwrite each other's pages.
+ */
+function refuseSecondName(path: string): void {
+  if (platform.isMountPoint(path)) {
+    throw new HiveError(
+      'store_unsafe',
+      `The store ${path} is mounted there as a single file, so its log is not the one that processes outside write. Nothing was changed; mount its folder instead, or set HIVE_STORE to a postgres:// URL.`,
+    );
+  }
+  if (statSync(path).nlink === 1) return;
+  removeDrafts(path);
+  const { nlink } = statSync(path);
+  if (nlink > 1) {
+    throw new HiveError(
+      'store_unsafe',
+      `The store ${path} has another name, too (${nlink} hard links), and a process that opens it by that name would damage it. Nothing was changed; remove the other name, which find -inum ${statSync(path).ino} shows.`,
     );
   }
 }
@@ -153,6 +177,19 @@ function foreign(path: string): HiveError {
 // ---- Creating the file ----
 // It is built under another name and linked into place when it is complete. If eight processes start at once, one wins, and
 // none sees a half-made file.
+
+/** What follows the name of the store in that of a draft, until it is linked into place. */
+const DRAFT = /^\.(new-|copying$|restoring$)/;
+
+/** The name of a draft remains where a process was killed just after it had linked it into place. */
+function removeDrafts(path: string): void {
+  const { ino } = statSync(path);
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(basename(path)) || !DRAFT.test(name.slice(basename(path).length))) continue;
+    const draft = join(dirname(path), name);
+    if (statSync(draft, { throwIfNoEntry: false })?.ino === ino) rmSync(draft, { force: true });
+  }
+}
 
 /** Makes an empty store at `path`, unless another process is first. The folder exists. */
 function createStoreFile(path: string): void {
