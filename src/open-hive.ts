@@ -1,5 +1,5 @@
 /** The composition root: the one file that chooses implementations. */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
@@ -180,6 +180,53 @@ export async function copyStore({ from, to, env, in_use }: CopyStoreOptions): Pr
   } finally {
     await source.close();
   }
+}
+
+/**
+ * Writes a backup of a SQLite store to a new file while others use the store.
+ * @throws HiveError with a sentence that says what to do.
+ */
+export async function backUpStore(address: string, file: string): Promise<void> {
+  refuseServer(address);
+  if (!existsSync(address))
+    throw new HiveError('store_foreign', `There is no store at ${address} to back up.`);
+  const { backUp } = await import('./infrastructure/store/sqlite-backup.ts');
+  backUp(await prepareSqliteFile(address), file);
+}
+
+/**
+ * Puts a backup in the place of a SQLite store that nobody uses. `check` gets the backup as an open hive, and may throw.
+ * Resolves to the new name of what was there, with its log; null if there was nothing.
+ * @throws HiveError with a sentence that says what to do.
+ */
+export async function restoreStore(
+  address: string,
+  file: string,
+  check: (hive: OpenedHive) => Promise<void>,
+): Promise<string | null> {
+  refuseServer(address);
+  const { draftOf, putInPlace, removeDraft } = await import('./infrastructure/store/sqlite-backup.ts');
+  const path = existsSync(address) ? realpathSync.native(address) : address;
+  const draft = draftOf(file, path);
+  try {
+    const hive = await openHive({ store: draft });
+    try {
+      await check(hive);
+    } finally {
+      await hive.close();
+    }
+    return putInPlace(draft, path);
+  } finally {
+    removeDraft(draft);
+  }
+}
+
+function refuseServer(address: string): void {
+  if (!address.includes('://')) return;
+  throw new HiveError(
+    'invalid_input',
+    'The store is in a PostgreSQL database. Back it up and restore it with the tools of the server, such as pg_dump -n SCHEMA.',
+  );
 }
 
 /** The engine that the address names; the one for servers is loaded only where it is used. */

@@ -136,8 +136,6 @@ const FIRST_WEEK: ReadonlySet<string> = new Set([
 const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => Promise<Define>]>> = {
   wait: ['poll --wait', async () => (await import('./poll.ts')).defineWait],
   amend: ['respond --amend', async () => (await import('./respond.ts')).defineAmend],
-  prune: ['store prune', async () => (await import('./store.ts')).definePrune],
-  migrate: ['store migrate', async () => (await import('./store.ts')).defineMigrate],
   'emacs-path': ['init emacs --print', async () => (await import('./init.ts')).defineEmacsPath],
 };
 

@@ -24,6 +24,7 @@ export const ACTION = {
   phones: 'pair, list or revoke phones',
   runs: 'start or stop runs',
   prune: 'remove old records',
+  restore: 'restore a backup',
   coordinator: 'make an agent a coordinator',
   post: 'post as the human',
   desk: 'open a desk',
@@ -701,6 +702,13 @@ export const INSTALL = {
 } as const;
 
 // ---- The store ----
+
+export const BACKUP = {
+  written: (store: string, file: string): string => `Backed up ${store} to ${file}, and checked the copy.`,
+  restored: (store: string, file: string, aside: string | null): string =>
+    `Restored ${store} from ${file}.${aside === null ? '' : ` What was there before is ${aside}; delete it when you no longer need it.`}`,
+  noServer: 'A backup is a file. hive store migrate copies a store to a database or from one.',
+} as const;
 
 export const PRUNE = {
   yesNeedsMentions: '--yes needs --mentions. Nothing was removed.',

@@ -1,22 +1,66 @@
-/** `hive store`: removes old records by hand (`prune`), or copies the store (`migrate`). */
+/** `hive store`: makes a backup and restores it, removes old records by hand (`prune`), or copies the store (`migrate`). */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PruneCounts } from '../application/ports.ts';
 import { parseRetentionDays } from '../application/retention.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { addressArgument, storeAddress } from '../infrastructure/platform/paths.ts';
-import { copyStore } from '../open-hive.ts';
+import { backUpStore, copyStore, openHive, restoreStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { ask } from './init.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './program.ts';
-import { ACTION, MIGRATE, PRUNE } from './sentences.ts';
+import { reportErrors, withHive } from './program.ts';
+import { ACTION, BACKUP, MIGRATE, PRUNE } from './sentences.ts';
 
-/** Both; the old spellings `hive prune` and `hive migrate` use them one by one. */
 export function defineStore(command: Command): void {
+  defineBackup(command.command('backup').description('Write a backup while Hive runs'));
+  defineRestore(command.command('restore').description('Put a backup in the place of the store'));
   definePrune(command.command('prune').description('Remove old records'));
   defineMigrate(command.command('migrate').description('Copy the store to another place or engine'));
+}
+
+// ---- hive store backup, hive store restore ----
+
+function defineBackup(command: Command): void {
+  command
+    .argument('<file>', 'the new file')
+    .option('--json', 'print JSON')
+    .action((given: string, options: Format) =>
+      reportErrors(options, async () => {
+        const store = storeAddress(process.env);
+        const file = fileArgument(given);
+        await backUpStore(store, file);
+        if (options.json === true) printJson({ store, file });
+        else print(BACKUP.written(store, file));
+        return EXIT.done;
+      }),
+    );
+}
+
+function defineRestore(command: Command): void {
+  command
+    .argument('<file>', 'the backup; the store itself: set only its log aside')
+    .option('--json', 'print JSON')
+    .action((given: string, options: Format) =>
+      reportErrors(options, async () => {
+        const store = storeAddress(process.env);
+        const file = fileArgument(given);
+        const aside = await restoreStore(store, file, (hive) => refuseAgents(hive, ACTION.restore));
+        // It counts once it can be opened in its place.
+        await (await openHive()).close();
+        if (options.json === true) printJson({ store, file, aside });
+        else print(BACKUP.restored(store, file, aside));
+        return EXIT.done;
+      }),
+    );
+}
+
+/** @throws HiveError `invalid_input` for a URL and the like. */
+function fileArgument(given: string): string {
+  const file = addressArgument('FILE', given, process.env);
+  if (file.includes('://')) throw invalidInput(BACKUP.noServer);
+  return file;
 }
 
 // ---- hive store prune ----
@@ -30,7 +74,7 @@ interface PruneOptions extends Format {
   yes?: boolean;
 }
 
-export function definePrune(command: Command): void {
+function definePrune(command: Command): void {
   command
     .option('--dry-run', 'show what would be removed, and remove nothing')
     .option('--days <n>', 'records settled more than N days ago; default: the setting retention_days')
@@ -98,7 +142,7 @@ interface MigrateOptions extends Format {
   inUse?: boolean;
 }
 
-export function defineMigrate(command: Command): void {
+function defineMigrate(command: Command): void {
   command
     .requiredOption('--to <address>', 'where to copy it: a path or a postgres:// URL')
     .option('--from <address>', 'the store to copy; default: HIVE_STORE')

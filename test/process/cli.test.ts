@@ -151,7 +151,7 @@ describe('old spellings', () => {
   it('are not in the help', async () => {
     const { out } = await shell(tempStore()).hive('--help', '--all');
     expect(out).toMatch(/^ {2}poll /m);
-    expect(out).not.toMatch(/^ {2}(?:wait|amend|prune|migrate|emacs-path) /m);
+    expect(out).not.toMatch(/^ {2}(?:wait|amend|emacs-path) /m);
   });
 
   it('still work', async () => {
@@ -161,9 +161,5 @@ describe('old spellings', () => {
     await person.hive('respond', ask_id, 'go');
     expect((await person.hive('amend', ask_id, 'stop')).out).toBe(`Corrected ${ask_id} (unattested): stop\n`);
     expect((await person.hive('wait', ask_id, '--all', '--json')).json().decision).toBe('stop');
-    expect((await person.hive('prune', '--dry-run', '--days', '1', '--json')).json().days).toBe(1);
-    const copy = tempStore();
-    expect((await person.hive('migrate', '--to', copy, '--in-use')).code).toBe(0);
-    expect((await shell(copy).hive('poll', ask_id, '--json')).json().decision).toBe('stop');
   });
 });

@@ -53,7 +53,7 @@ async function store(address: string, env: Environment): Promise<Check[]> {
 }
 
 const DAMAGED =
-  'the file is damaged: stop every Hive, put the file aside and restore a backup, or save what can be read with: sqlite3 FILE .recover';
+  'the file is damaged: stop every Hive and restore a backup with hive store restore FILE, or save what can be read with: sqlite3 FILE .recover';
 
 function storeFile(address: string): Check[] {
   const { size, mode } = statSync(address);

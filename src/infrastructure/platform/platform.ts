@@ -40,6 +40,8 @@ export interface Platform {
    * this one. Null for a local one. `type` is the number of statfs(2).
    */
   networkFileSystem(folder: string, type: number): string | null;
+  /** The processes that hold a lock on the file with this number; none where that cannot be known. */
+  lockersOf(inode: number): number[];
   /** Whether something is mounted at exactly this path. Only Linux mounts a file alone, so elsewhere nobody asks. */
   isMountPoint(path: string): boolean;
   /** The user's directory for state that should outlive a reboot but is not a document of theirs. */
@@ -109,6 +111,7 @@ function linux(machine: Machine): Platform {
     environment: (pid) => variablesOf(machine.read(`/proc/${pid}/environ`) ?? ''),
     boot,
     networkFileSystem: (folder, type) => networkFileSystemOfLinux(type, folder, mounts),
+    lockersOf: (inode) => lockers(machine.read('/proc/locks') ?? '', inode),
     isMountPoint: (path) => mounts().some(({ point }) => point === path),
     stateDirectory: (env) => below(env, 'XDG_STATE_HOME', '.local/state'),
     configDirectory: (env) => below(env, 'XDG_CONFIG_HOME', '.config'),
@@ -122,6 +125,15 @@ function linux(machine: Machine): Platform {
  */
 export function statFields(stat: string | null): string[] | null {
   return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** proc_locks(5): `1: POSIX  ADVISORY  READ 1234 08:01:5678 0 EOF`. */
+function lockers(locks: string, inode: number): number[] {
+  const pids = locks.split('\n').flatMap((line) => {
+    const [, pid, number] = /\s(\d+) [0-9a-f]+:[0-9a-f]+:(\d+) /.exec(line) ?? [];
+    return pid !== undefined && Number(number) === inode ? [Number(pid)] : [];
+  });
+  return [...new Set(pids)];
 }
 
 function utf8(latin1: string): string {
@@ -247,6 +259,7 @@ function generic(machine: Machine): Platform {
     // Setting the clock may change it, which only skips some event numbers (events.ts).
     boot: () =>
       bootFromSysctl(machine.run('sysctl', ['-n', 'kern.boottime']) ?? '') ?? bootFromUptime(machine),
+    lockersOf: () => [],
     isMountPoint: () => false,
     networkFileSystem: (folder) => networkFileSystemOfMount(folder, machine.run('mount', []) ?? ''),
     stateDirectory: (env) => below(env, 'XDG_STATE_HOME', '.local/state'),

@@ -47,6 +47,6 @@ export function verifyChecksum(found: SqlValue | undefined, values: readonly Sql
   if (isIntact(found, values)) return;
   throw new HiveError(
     'store_foreign',
-    `The store is damaged: ${what} does not read as it was written. Put the store aside and restore a backup; hive doctor checks the rest.`,
+    `The store is damaged: ${what} does not read as it was written. Stop every Hive and restore a backup; hive doctor checks the rest.`,
   );
 }

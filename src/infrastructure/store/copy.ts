@@ -12,6 +12,7 @@ import { processes } from '../platform/processes.ts';
 import { migrate, SCHEMA } from './migrations.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
 import { type Driver, type Row, type Sql, type SqlValue, statement } from './sql.ts';
+import { logBytes, logOf } from './sqlite-log.ts';
 import { identify } from './store.ts';
 
 export interface CopiedTable {
@@ -237,6 +238,11 @@ export async function openCopyTarget(address: string, open: OpenDriver): Promise
 
 async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   if (existsSync(path)) throw occupied(path);
+  if (logBytes(path) > 0)
+    throw new HiveError(
+      'invalid_input',
+      `There is the log of an earlier store at ${logOf(path)}, which would be applied to the copy. Nothing was copied; move it away, or copy to a new place.`,
+    );
   const aside = `${path}.copying`;
   const driver = await open(aside);
   return {

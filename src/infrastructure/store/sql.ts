@@ -160,7 +160,7 @@ export function parseStored(value: SqlValue): unknown {
   } catch {
     throw new HiveError(
       'store_foreign',
-      'The store is damaged: a field with JSON cannot be read. Move the store away and restore a backup.',
+      'The store is damaged: a field with JSON cannot be read. Stop every Hive and restore a backup.',
     );
   }
 }

@@ -20,6 +20,16 @@ import { HiveError } from '../../domain/errors.ts';
 import { makeFolders, syncPath } from '../platform/files.ts';
 import { randomIds } from '../platform/ids.ts';
 import { platform } from '../platform/platform.ts';
+import {
+  asideOf,
+  hasLog,
+  isLogForeign,
+  isOpenHere,
+  isUnused,
+  logFiles,
+  MARK_OFFSET,
+  setLogAside,
+} from './sqlite-log.ts';
 
 /** "HIVE" in the header of every store of ours. */
 const APPLICATION_ID = 0x48495645;
@@ -61,8 +71,11 @@ export async function prepareSqliteFile(
     makeFolders(folder);
     refuseOpenFolder(folder);
     create?.(path);
-    checkHeader(path);
+    const isOpen = isOpenHere(statSync(path).ino);
+    if (!isOpen) checkHeader(path);
     refuseSecondName(path);
+    if (!isOpen && isLogForeign(path, () => markOf(path))) throw foreignLog(path);
+    if (create === null) await refuseLogless(path);
     return path;
   } catch (error) {
     if (error instanceof HiveError) throw error;
@@ -133,6 +146,41 @@ function refuseSecondName(path: string): void {
   }
 }
 
+/**
+ * While a process has the store open, its log is there. If it is not, somebody has removed it: another log must not begin before that
+ * process has copied its own into the file, which it does when it next looks.
+ * @throws HiveError `store_busy`.
+ */
+export async function refuseLogless(path: string): Promise<void> {
+  for (let waited_ms = 0; !hasLog(path) && !isUnused(path); ) {
+    if (waited_ms > LOGLESS_MS) {
+      throw new HiveError(
+        'store_busy',
+        `The log of the store ${path} was removed while ${namesOfUsers(path)} had the store open. Nothing was changed; restart that process, which then copies what it knows into the store.`,
+      );
+    }
+    // Processes that start at the same moment see each other here, before the first of them has a log.
+    const pause_ms = 2 + Math.random() * 8;
+    await new Promise((resolve) => setTimeout(resolve, pause_ms));
+    waited_ms += pause_ms;
+  }
+}
+
+/** Longer than the interval in which an idle process looks. */
+const LOGLESS_MS = 1_500;
+
+export function namesOfUsers(path: string): string {
+  const pids = platform.lockersOf(statSync(path).ino).filter((pid) => pid !== process.pid);
+  return pids.length === 0 ? 'another process' : `process ${pids.join(', ')}`;
+}
+
+export function foreignLog(path: string): HiveError {
+  return new HiveError(
+    'store_unsafe',
+    `The log ${path}-wal does not belong to the store ${path}, which may be a backup that was copied there. Nothing was changed. To restore a backup, run: hive store restore FILE. To use the store without this log, run: hive store restore '${path}'`,
+  );
+}
+
 /** Up to this size every index is compared with its table, in about half a second; above it, only the pages are checked. */
 const COMPARED_BYTES = 64 * 1024 * 1024;
 
@@ -150,7 +198,7 @@ export function findDamage(path: string): string[] {
   }
 }
 
-function checkHeader(path: string): void {
+export function checkHeader(path: string): void {
   const header = Buffer.alloc(100);
   // Opening a pipe would wait for its writer.
   if (!statSync(path).isFile()) throw foreign(path);
@@ -167,6 +215,17 @@ function checkHeader(path: string): void {
   }
 }
 
+export function markOf(path: string): number {
+  const mark = Buffer.alloc(4);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, mark, 0, 4, MARK_OFFSET);
+  } finally {
+    closeSync(file);
+  }
+  return mark.readUInt32BE(0);
+}
+
 function foreign(path: string): HiveError {
   return new HiveError(
     'store_foreign',
@@ -179,7 +238,7 @@ function foreign(path: string): HiveError {
 // none sees a half-made file.
 
 /** What follows the name of the store in that of a draft, until it is linked into place. */
-const DRAFT = /^\.(new-|copying$|restoring$)/;
+const DRAFT = /^\.(new-|copying$|restoring$|probing$)/;
 
 /** The name of a draft remains where a process was killed just after it had linked it into place. */
 function removeDrafts(path: string): void {
@@ -191,18 +250,26 @@ function removeDrafts(path: string): void {
   }
 }
 
+/** A mark for a new file, so that no log of another one counts as its own. */
+export function newMark(): number {
+  return (1 + Math.floor(Math.random() * 0x7ffe)) << 16;
+}
+
 /** Makes an empty store at `path`, unless another process is first. The folder exists. */
 function createStoreFile(path: string): void {
   const draft = `${path}.${randomIds.make('new')}`;
+  const stale = logFiles(path);
+  if (existsSync(path)) return;
   try {
     closeSync(openSync(draft, 'wx', 0o600));
     const database = new DatabaseSync(draft);
     database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${APPLICATION_ID}`,
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${newMark()}`,
     );
     database.close();
     chmodSync(draft, 0o600);
     syncPath(draft);
+    setLogAside(path, asideOf(path), stale);
     linkSync(draft, path);
     syncPath(dirname(path));
   } catch (error) {

@@ -10,14 +10,13 @@ import {
   type FSWatcher,
   fstatSync,
   openSync,
+  rmSync,
   statSync,
   watch as watchFile,
   writeSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
-import { syncPath } from '../platform/files.ts';
 import { platform } from '../platform/platform.ts';
 import {
   checkArity,
@@ -29,6 +28,19 @@ import {
   type Statement,
   type WriteOptions,
 } from './sql.ts';
+import { refuseLogless } from './sqlite-file.ts';
+import {
+  asideOf,
+  createLogMarker,
+  flushLog,
+  holdOpen,
+  isLogLong,
+  isLogNew,
+  isOtherLogThere,
+  type LogFiles,
+  logBytes,
+  logFiles,
+} from './sqlite-log.ts';
 
 /** Retries within this time are synchronous: a writer holds the lock for well under a millisecond. */
 const SYNC_RETRY_MS = 8;
@@ -53,10 +65,19 @@ export function openSqlite(
     boot?: string;
   } = {},
 ): Driver {
-  let writer = connect(path, false);
   const place = statSync(path).ino;
+  let writer = connect(path, false);
   let writes_begun = false;
-  let read_only = false;
+  /** Why the connections must be opened again before they are used; null while they can be used. */
+  let stale: 'read_only' | 'logless' | null = null;
+  /** The log and its index as they were opened; null before the first transaction. */
+  let log: LogFiles | null = null;
+  /** What the next write is told after the log was removed. */
+  let removed: HiveError | null = null;
+  /** Why this process cannot go on: others have begun a log in place of the one that was removed. */
+  let lost: HiveError | null = null;
+  const release = holdOpen(place);
+  const marker = createLogMarker(path);
   let reader: Connection | null = null;
   let dataVersion: StatementSync | null = null;
   /** The version of the data up to which the log is known to be on disk; null: it is not known. */
@@ -68,6 +89,9 @@ export function openSqlite(
   const doorbell: Doorbell = createDoorbell(`${path}-bell`, () => {
     // `data_version` changes when any other connection commits, which covers lost wake-ups.
     try {
+      if (stale !== 'logless' && !isLogThere()) void writes.run(saveLog).catch(() => undefined);
+      // Everybody then reads, which opens the connections again.
+      if (stale === 'logless') return Number.NaN;
       dataVersion ??= openReader().database.prepare('PRAGMA data_version');
       const row = dataVersion.get() as { data_version: number };
       return row.data_version;
@@ -82,7 +106,9 @@ export function openSqlite(
     { rings = () => false, waits, mayLag }: WriteOptions<T> = {},
   ): Promise<T> {
     return writes.run(async () => {
-      if (read_only) await reopen();
+      if (stale !== null) await reopen();
+      refuseOnce();
+      let committed = false;
       try {
         let lags = waits !== undefined && !isLogNew(path);
         await beginWrite(lags);
@@ -95,13 +121,21 @@ export function openSqlite(
         writer.changed = false;
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
+        committed = true;
         const must = waits === undefined || waits(result);
-        flush({ version, lags, must });
+        try {
+          flush({ version, lags, must });
+          markLog();
+        } catch (error) {
+          if (isLogThere(committed)) throw error;
+        }
+        // What was committed into a log that is gone by now is acknowledged only if it is in the file.
+        if (!isLogThere(committed) && !(await saveLog())) refuseOnce();
         if (rings()) doorbell.ring();
         return result;
       } catch (error) {
         writer.end('ROLLBACK');
-        read_only = isReadOnly(error);
+        if (isReadOnly(error)) stale = 'read_only';
         throw translateSqliteError(error, path);
       }
     });
@@ -110,7 +144,18 @@ export function openSqlite(
   async function beginWrite(lags: boolean): Promise<void> {
     writer.waitForDisk(!lags);
     await begin(writer.database);
-    stillThere();
+    log ??= logFiles(path);
+    if (isLogThere()) return;
+    writer.end('ROLLBACK');
+    await saveLog();
+    refuseOnce();
+  }
+
+  /** Without waiting for the disk: a mark says nothing to anybody before the next commit that does. */
+  function markLog(): void {
+    if (!marker.isDue()) return;
+    writer.waitForDisk(false);
+    marker.mark(writer.database);
   }
 
   /**
@@ -133,18 +178,90 @@ export function openSqlite(
 
   /**
    * A connection that was opened read-only stays so, and makes the others in its process read-only too. They are all
-   * opened again, because the file may be writable by now.
+   * opened again, because the file may be writable by now. The same after the log was removed.
    */
   async function reopen(): Promise<void> {
+    if (lost !== null) throw lost;
+    await closeConnections();
+    isLogThere();
+    await refuseLogless(path);
+    writer = connect(path, false);
+    stale = null;
+  }
+
+  async function closeConnections(): Promise<void> {
     await reads.run(async () => {
       reader?.close();
       reader = null;
       dataVersion = null;
     });
     writer.close();
+    marker.close();
+    log = null;
     writes_begun = false;
     flushed = null;
-    writer = connect(path, false);
+  }
+
+  /**
+   * Whether the log and its index are the ones that were opened. The engine continues to use files that were removed, and
+   * everything it then acknowledges would be lost.
+   * @throws HiveError `store_unavailable` if the store itself was moved, removed or replaced.
+   */
+  function isLogThere(committed = false): boolean {
+    const now = inodeOf(path);
+    if (now !== place) {
+      const written = committed ? 'It is not certain that this was written' : 'Nothing was written';
+      throw new HiveError(
+        'store_unavailable',
+        now === undefined
+          ? `The store ${path} was moved or removed. ${written}; put it back, or restart Hive to make a new store.`
+          : `The store ${path} was replaced by another one. ${written}; restart Hive to use that one.`,
+      );
+    }
+    if (log === null) return true;
+    const found = logFiles(path);
+    return found.log === log.log && found.index === log.index;
+  }
+
+  /**
+   * Copies a log that was removed into the file, while this process still has it open. Every process that shared it does so, and
+   * none opens the store before (refuseLogless). If others write a log of their own in its place, the records are saved
+   * beside the store instead. Returns whether everything is in the file. The connections are closed then.
+   */
+  async function saveLog(): Promise<boolean> {
+    if (stale === 'logless' || log === null || isLogThere()) return true;
+    const copy = isOtherLogThere(path, log) ? asideOf(path) : null;
+    try {
+      await reads.run(async () => reader?.close());
+      if (copy === null) writer.database.exec('PRAGMA wal_checkpoint(FULL)');
+      else writer.database.exec(`VACUUM INTO '${copy.replaceAll("'", "''")}'`);
+      await closeConnections();
+    } catch (error) {
+      throw translateSqliteError(error, path);
+    }
+    stale = 'logless';
+    // If nobody else had the store open, closing has copied the log, and the one in its place is gone.
+    const isSaved = copy === null || logBytes(path) === 0;
+    if (copy !== null && isSaved) rmSync(copy);
+    if (isSaved) removed = logRemoved(path);
+    else lost = logReplaced(path, copy);
+    return isSaved;
+  }
+
+  async function getSaved(): Promise<void> {
+    if (stale !== 'logless' && !isLogThere()) await saveLog();
+  }
+
+  /** For a read: opens the connections again after the log was removed. The next write is told. */
+  async function getReady(): Promise<void> {
+    await getSaved();
+    if (stale === 'logless') await reopen();
+  }
+
+  function refuseOnce(): void {
+    const error = lost ?? removed;
+    removed = null;
+    if (error !== null) throw error;
   }
 
   /**
@@ -152,12 +269,9 @@ export function openSqlite(
    * everything again after each commit (measured: half the time of a small read).
    */
   async function read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
-    if (!writes.idle || read_only) return readBeside(work);
+    if (!writes.idle || stale === 'read_only') return readBeside(work);
     try {
-      return await writes.run(async () => {
-        stillThere();
-        return snapshot(writer, work);
-      });
+      return await readThrough(work);
     } catch (error) {
       // This connection must not wait (`begin`); the other one may.
       if (error instanceof HiveError && error.code === 'store_busy') return readBeside(work);
@@ -165,12 +279,18 @@ export function openSqlite(
     }
   }
 
-  /** Reads even while something is being written. */
-  function readBeside<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
-    return reads.run(async () => {
-      stillThere();
-      return snapshot(openReader(), work);
+  /** Reads over the connection that writes. */
+  function readThrough<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
+    return writes.run(async () => {
+      await getReady();
+      return snapshot(writer, work);
     });
+  }
+
+  /** Reads even while something is being written. */
+  async function readBeside<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
+    if (stale === 'logless' || !isLogThere()) return readThrough(work);
+    return reads.run(() => snapshot(openReader(), work));
   }
 
   function openReader(): Connection {
@@ -184,24 +304,17 @@ export function openSqlite(
   ): Promise<T> {
     try {
       connection.database.exec('BEGIN');
+      if (log === null) {
+        // Only a read opens the log, and from then on nobody else removes it.
+        connection.database.exec('PRAGMA schema_version');
+        log = logFiles(path);
+      }
       return await work(connection, new Date().toISOString());
     } catch (error) {
       throw translateSqliteError(error, path);
     } finally {
       connection.end('COMMIT');
     }
-  }
-
-  /** The engine keeps using a file that was removed, and everything it then acknowledges would be lost. */
-  function stillThere(): void {
-    const now = inodeOf(path);
-    if (now === place) return;
-    throw new HiveError(
-      'store_unavailable',
-      now === undefined
-        ? `The store ${path} was moved or removed. Nothing was written; put it back, or restart Hive to make a new store.`
-        : `The store ${path} was replaced by another one. Nothing was written; restart Hive to use that one.`,
-    );
   }
 
   async function begin(database: DatabaseSync): Promise<void> {
@@ -235,7 +348,7 @@ export function openSqlite(
     boot,
     write,
     read,
-    inspect: (work) => writes.run(() => snapshot(writer, work)),
+    inspect: readThrough,
     watch: (listener) => doorbell.watch(listener),
     close,
     leave: async () => (isLogLong(path) ? close() : undefined),
@@ -245,9 +358,28 @@ export function openSqlite(
     doorbell.close();
     await writes.drained();
     await reads.drained();
-    reader?.close();
-    writer.close();
+    // The last connection copies its log into the file, but not if others have begun another one.
+    await getSaved().catch(() => undefined);
+    await closeConnections();
+    release();
   }
+}
+
+const FIND_OUT =
+  'Find out what removes these files, such as a cleaner or a program that syncs the folder, and exclude them there.';
+
+function logRemoved(path: string): HiveError {
+  return new HiveError(
+    'store_unavailable',
+    `The log of the store, ${path}-wal or ${path}-shm, was removed or replaced while the store was open. Everything acknowledged before is safe in ${path}. This was not written; try it again. ${FIND_OUT}`,
+  );
+}
+
+function logReplaced(path: string, copy: string): HiveError {
+  return new HiveError(
+    'store_unavailable',
+    `The log of the store, ${path}-wal or ${path}-shm, was removed, and another program has begun one in its place. All that this process knew is saved in ${copy}. This was not written; end every Hive and the other program, and run: hive store restore '${copy}'. ${FIND_OUT}`,
+  );
 }
 
 /** Undefined if there is no such file. */
@@ -379,39 +511,6 @@ function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
   return prepared.places.map((place) => params[place] ?? null);
 }
 
-// ---- The write-ahead log as a file ----
-// What SQLite has no setting for (sqlite.org/wal.html).
-
-/** At this length, reading the log at the next opening takes about as long as copying it now. */
-const LONG_LOG_BYTES = 512 * 1024;
-
-/** Whether the last connection should copy the log into the file when it closes. */
-function isLogLong(path: string): boolean {
-  return logBytes(path) > LONG_LOG_BYTES;
-}
-
-/** Whoever creates the log also waits until its name in the folder is on disk. */
-function isLogNew(path: string): boolean {
-  return logBytes(path) === 0;
-}
-
-function logBytes(path: string): number {
-  return statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/**
- * Flushes the log, as a commit under FULL does, and its name unless that is on disk already. Closing these files drops no
- * lock: SQLite's locks are on other files.
- */
-function flushLog(path: string, named: boolean): void {
-  syncPath(logOf(path));
-  if (!named) syncPath(dirname(path));
-}
-
-function logOf(path: string): string {
-  return `${path}-wal`;
-}
-
 // ---- Errors of SQLite, as codes and sentences of Hive ----
 
 const SQLITE_ERROR = 1;
@@ -469,7 +568,7 @@ function translateSqliteError(error: unknown, path: string): unknown {
     case SQLITE_NOTADB:
       return new HiveError(
         'store_foreign',
-        `The store ${path} is damaged or is not a Hive store (${said}). Move it away and restore a backup.`,
+        `The store ${path} is damaged or is not a Hive store (${said}). To restore a backup, run: hive store restore FILE`,
       );
     default:
       return isFileError(error)

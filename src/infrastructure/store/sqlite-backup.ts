@@ -1,0 +1,123 @@
+/**
+ * Backups of a SQLite store. SQLite copies what the store contains at one moment, the log included, while others go on writing. The
+ * copy is built under another name, checked, and moved into place when it is complete.
+ */
+import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { HiveError } from '../../domain/errors.ts';
+import { makeFolders, syncPath } from '../platform/files.ts';
+import { checkHeader, findDamage, foreignLog, markOf, namesOfUsers, newMark } from './sqlite-file.ts';
+import { asideOf, isLogForeign, isUnused, logFiles, logOf, setLogAside } from './sqlite-log.ts';
+
+/**
+ * Writes a backup. `file` must not exist.
+ * @throws HiveError `invalid_input`, `store_foreign`, `store_unavailable`.
+ */
+export function backUp(path: string, file: string): void {
+  if (existsSync(file)) throw occupied(file);
+  const draft = `${file}.copying`;
+  try {
+    copyStoreFile(path, draft);
+    linkSync(draft, file);
+    syncPath(dirname(file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw occupied(file);
+    throw error;
+  } finally {
+    removeDraft(draft);
+  }
+}
+
+function occupied(file: string): HiveError {
+  return new HiveError(
+    'invalid_input',
+    `There is already a file ${file}, which was not changed. Choose another name.`,
+  );
+}
+
+/**
+ * Prepares the restoring of a backup: copies it beside the store, without its log if it is the store itself. Resolves to the copy.
+ * @throws HiveError `store_foreign`, `store_busy`, `store_unsafe`, `store_unavailable`.
+ */
+export function draftOf(file: string, path: string): string {
+  if (!existsSync(file))
+    throw new HiveError('store_foreign', `There is no backup at ${file}. Nothing was changed.`);
+  checkHeader(file);
+  const isStore = existsSync(path) && statSync(path).ino === statSync(file).ino;
+  if (!isStore && isLogForeign(file, () => markOf(file))) throw foreignLog(file);
+  const draft = `${path}.restoring`;
+  makeFolders(dirname(path));
+  refuseUsed(path);
+  copyStoreFile(file, draft, isStore);
+  return draft;
+}
+
+/**
+ * Puts the draft in the place of the store. What was there keeps its log and gets another name, which is returned; null if there was
+ * nothing. The store has two names until the new one is in place, so nobody opens it meanwhile.
+ */
+export function putInPlace(draft: string, path: string): string | null {
+  refuseUsed(path);
+  const aside = asideOf(path);
+  const there = existsSync(path);
+  if (there) linkSync(path, aside);
+  const log = setLogAside(path, aside, logFiles(path));
+  renameSync(draft, path);
+  syncPath(dirname(path));
+  removeDraft(draft);
+  return there ? aside : log;
+}
+
+/** Removes a draft and what SQLite and the doorbell have left beside it. */
+export function removeDraft(draft: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal', '-bell'])
+    rmSync(`${draft}${suffix}`, { force: true });
+}
+
+/** Looks by another name, under which there is no log: it is not known yet whether the log belongs to the file. */
+function refuseUsed(path: string): void {
+  if (!existsSync(path)) return;
+  const probe = `${path}.probing`;
+  removeDraft(probe);
+  linkSync(path, probe);
+  try {
+    if (isUnused(probe)) return;
+  } finally {
+    removeDraft(probe);
+  }
+  throw new HiveError(
+    'store_busy',
+    `The store ${path} is open in ${namesOfUsers(path)}. Nothing was changed; end every Hive that uses it, Emacs and agents included, and try again.`,
+  );
+}
+
+/** Copies what a store contains into a new, complete and checked file. */
+function copyStoreFile(from: string, to: string, withoutLog = !existsSync(logOf(from))): void {
+  removeDraft(to);
+  // Without a log nothing else has to be opened, so the file may be on a disk that cannot be written.
+  const address = withoutLog ? `${pathToFileURL(from).href}?immutable=1` : from;
+  try {
+    const source = new DatabaseSync(address, { readOnly: true });
+    try {
+      closeSync(openSync(to, 'wx', 0o600));
+      source.exec(`VACUUM INTO '${to.replaceAll("'", "''")}'`);
+    } finally {
+      source.close();
+    }
+    const copy = new DatabaseSync(to);
+    copy.exec(`PRAGMA journal_mode = WAL; PRAGMA user_version = ${newMark()}`);
+    copy.close();
+    const damage = findDamage(to);
+    if (damage.length > 0) throw new Error(damage.join('; '));
+    syncPath(to);
+  } catch (error) {
+    removeDraft(to);
+    const said = error instanceof Error ? error.message : String(error);
+    throw new HiveError(
+      'store_unavailable',
+      `The store ${from} cannot be copied to ${to} (${said}). Nothing was changed; check the disk and the permissions, and whether ${from} is damaged.`,
+    );
+  }
+}

@@ -1,0 +1,206 @@
+/** `hive store backup` and `hive store restore`: a store comes back whole, whatever lies where it was. */
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
+import { shell } from '../support/cli.ts';
+import { ask, openTestHive } from '../support/hive.ts';
+import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
+
+/** The commands are a person's, so they get a process that nothing above it calls an agent's. */
+async function listed(store: string): Promise<string[]> {
+  const { code, out, err } = await shell(store).hive('list', '--json');
+  if (code !== 0) throw new Error(err);
+  return (JSON.parse(out).prompts as { question: string }[]).map(({ question }) => question).sort();
+}
+
+/** A store with questions, and the log of a process that was killed: it was copied while that one ran. */
+async function killed(questions: readonly string[]): Promise<string> {
+  const [store, left] = [tempStore(), tempStore()];
+  const hive = await openTestHive(store);
+  for (const question of questions) await ask(hive, { question });
+  for (const suffix of ['', '-wal']) copyFileSync(`${store}${suffix}`, `${left}${suffix}`);
+  await hive.close();
+  return left;
+}
+
+describe('a backup', () => {
+  test('contains what was acknowledged when it was made, while others go on, and is complete by itself', async () => {
+    const store = tempStore();
+    const file = join(tempFolder(), "ada's backup.db");
+    const hive = await openTestHive(store);
+    await ask(hive, { question: 'Before?' });
+    const ran = await shell(store).hive('store', 'backup', file);
+    expect(ran).toMatchObject({ code: 0, out: `Backed up ${store} to ${file}, and checked the copy.\n` });
+    await ask(hive, { question: 'After?' });
+    expect(namesIn(dirname(file))).toEqual(["ada's backup.db"]);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(findDamage(file)).toEqual([]);
+    expect(await listed(file)).toEqual(['Before?']);
+    expect(await listed(store)).toEqual(['After?', 'Before?']);
+  });
+
+  test.each([
+    ['over a file', 'store', 2, /already a file .*not changed/],
+    ['into a folder that is missing', '/nowhere/backup.db', 1, /cannot be copied to \/nowhere\/backup\.db/],
+    ['to a database', 'postgres://db.example/d', 2, /A backup is a file/],
+  ])('is refused %s', async (_what, where, code, err) => {
+    const store = tempStore();
+    await (await openTestHive(store)).close();
+    const file = where === 'store' ? store : where;
+    expect(await shell(store).hive('store', 'backup', file)).toMatchObject({
+      code,
+      err: expect.stringMatching(err),
+    });
+  });
+
+  test('is refused where there is no store, and makes none', async () => {
+    const store = tempStore();
+    const ran = await shell(store).hive('store', 'backup', join(dirname(store), 'backup.db'));
+    expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(/There is no store at/) });
+    expect(namesIn(dirname(store))).toEqual([]);
+  });
+
+  test('of a database is left to the tools of its server', async () => {
+    const ran = await shell('postgres://ada@127.0.0.1:1/d').hive('store', 'backup', '/tmp/x.db');
+    expect(ran).toMatchObject({ code: 2, err: expect.stringMatching(/pg_dump/) });
+  });
+});
+
+describe('restoring', () => {
+  let kept = '';
+  type Happens = (store: string) => void;
+
+  test.each<readonly [string, readonly string[], Happens]>([
+    ['a store that was killed', ['Lost?', 'Later?'], () => undefined],
+    ['a store whose file is damaged', ['Lost?'], (store: string) => writeFileSync(store, 'not a store')],
+    ['a store whose file was removed', ['Lost?'], (store: string) => rmSync(store)],
+    ['a file that a backup was copied over', ['Lost?'], (store: string) => void copyFileSync(kept, store)],
+  ])('replaces %s, and sets it aside with its log', async (_what, questions, happens) => {
+    const source = tempStore();
+    const hive = await openTestHive(source);
+    await ask(hive, { question: 'Kept?' });
+    await hive.close();
+    kept = join(tempFolder(), 'backup.db');
+    expect((await shell(source).hive('store', 'backup', kept)).code).toBe(0);
+    const store = await killed(questions);
+    happens(store);
+    const log = readFileSync(`${store}-wal`);
+    const ran = await shell(store).hive('store', 'restore', kept, '--json');
+    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(await listed(store)).toEqual(['Kept?']);
+    expect(findDamage(store)).toEqual([]);
+    const [aside = ''] = namesIn(dirname(store)).filter(
+      (name) => name.endsWith('-wal') && /before/.test(name),
+    );
+    expect(readFileSync(join(dirname(store), aside))).toEqual(log);
+    expect(namesIn(dirname(store)).filter((name) => /restoring|probing|copying/.test(name))).toEqual([]);
+    expect(statSync(kept).size).toBeGreaterThan(0);
+  });
+
+  test('can be undone: what was set aside is a store with its log', async () => {
+    const store = await killed(['Lost?']);
+    const backup = tempStore();
+    await (await openTestHive(backup)).close();
+    const { aside } = (await shell(store).hive('store', 'restore', backup, '--json')).json();
+    expect(await listed(store)).toEqual([]);
+    expect(await shell(store).hive('store', 'restore', aside)).toMatchObject({ code: 0, err: '' });
+    expect(await listed(store)).toEqual(['Lost?']);
+  });
+
+  test('the store itself sets only its log aside', async () => {
+    const backup = tempStore();
+    const hive = await openTestHive(backup);
+    await ask(hive, { question: 'Kept?' });
+    await hive.close();
+    const store = await killed(['Lost?']);
+    copyFileSync(backup, store);
+    expect(await shell(store).hive('list')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/does not belong to the store/),
+    });
+    expect((await shell(store).hive('store', 'restore', store)).code).toBe(0);
+    expect(await listed(store)).toEqual(['Kept?']);
+  });
+
+  test('brings a backup of an older Hive up to date', async () => {
+    const backup = tempStore();
+    await (await openTestHive(backup)).close();
+    const older = new DatabaseSync(backup);
+    older.exec(
+      "DELETE FROM migrations; INSERT INTO migrations VALUES (32, 'older', ''); ALTER TABLE devices DROP COLUMN seat; ALTER TABLE pairings DROP COLUMN seat",
+    );
+    older.close();
+    const store = tempStore();
+    expect(await shell(store).hive('store', 'restore', backup)).toMatchObject({ code: 0 });
+    expect(await listed(store)).toEqual([]);
+  });
+
+  test('is refused while the store is open, and names the process', async () => {
+    const store = tempStore();
+    const backup = tempStore();
+    await (await openTestHive(backup)).close();
+    const hive = await openTestHive(store);
+    await ask(hive, { question: 'Open?' });
+    const before = namesIn(dirname(store));
+    expect(await shell(store).hive('store', 'restore', backup)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(new RegExp(`is open in process ${process.pid}\\. Nothing was changed`)),
+    });
+    expect(namesIn(dirname(store))).toEqual(before);
+    await ask(hive, { question: 'Still?' });
+  });
+
+  test.each([
+    ['a file that is missing', (_file: string) => undefined, /There is no backup at/],
+    [
+      'a file of something else',
+      (file: string) => writeFileSync(file, 'x'.repeat(9_000)),
+      /is not a Hive store/,
+    ],
+    [
+      'a folder',
+      (file: string) => rmSync(file, { force: true }),
+      /There is no backup at|is not a Hive store/,
+    ],
+  ])('is refused from %s', async (_what, make, err) => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await ask(hive, { question: 'Kept?' });
+    await hive.close();
+    const file = join(tempFolder(), 'backup.db');
+    make(file);
+    expect(await shell(store).hive('store', 'restore', file)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(err),
+    });
+    expect(await listed(store)).toEqual(['Kept?']);
+  });
+
+  test('is refused from a damaged backup, and changes nothing', async () => {
+    const store = await killed(['Kept?']);
+    const backup = tempStore();
+    await (await openTestHive(backup)).close();
+    const bytes = readFileSync(backup);
+    bytes.fill(0x5a, 8_192, 40_000);
+    writeFileSync(backup, bytes);
+    const before = namesIn(dirname(store));
+    expect(await shell(store).hive('store', 'restore', backup)).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/cannot be copied to .*is damaged/),
+    });
+    expect(namesIn(dirname(store))).toEqual(before);
+    expect(await listed(store)).toEqual(['Kept?']);
+  });
+
+  test('is refused to an agent', async () => {
+    const store = await killed(['Kept?']);
+    const backup = tempStore();
+    await (await openTestHive(backup)).close();
+    const ran = await shell(store, { CLAUDECODE: '1' }).hive('store', 'restore', backup);
+    expect(ran).toMatchObject({ code: 7, err: expect.stringMatching(/Only a human may restore a backup/) });
+    expect(await listed(store)).toEqual(['Kept?']);
+    expect(existsSync(`${store}.restoring`)).toBe(false);
+  });
+});
