@@ -161,10 +161,39 @@ const FIRST_WITH_CONNECTION: Readonly<Record<HookClient, readonly number[]>> = {
 
 /** Whether this version of a client can send its hooks over the connection. */
 export function knowsConnection(client: HookClient, version: string): boolean {
+  return isAtLeast(version, FIRST_WITH_CONNECTION[client]);
+}
+
+/** The first version of Claude Code that goes on after a Stop with additional context (adapters/hooks/hook.ts). */
+const FIRST_HELD: readonly number[] = [2, 1, 163];
+
+/** What is missing in this version of a client, as the doctor says it; null for nothing. */
+export function missingIn(client: HookClient, version: string): string | null {
+  if (client !== 'claude-code' || isAtLeast(version, FIRST_HELD)) return null;
+  return `Claude Code ${version} cannot be held when it stops: that needs ${FIRST_HELD.join('.')}`;
+}
+
+function isAtLeast(version: string, first: readonly number[]): boolean {
   const numbers = version.split('.').map(Number);
-  const first = FIRST_WITH_CONNECTION[client];
   const differs = first.findIndex((number, n) => number !== numbers[n]);
   return differs < 0 || (numbers[differs] ?? 0) > (first[differs] ?? 0);
+}
+
+/**
+ * The versions of each client with which Hive was tried, newest last: what they write around a text is in
+ * test/clients/fixtures/carriers.json, whose test compares them with this.
+ */
+export const TRIED: Readonly<Record<HookClient, readonly string[]>> = {
+  'claude-code': ['2.1.330', '2.1.332'],
+  codex: ['0.169.0', '0.171.0'],
+};
+
+/** What the doctor says about the version of a client. */
+export function describeVersion(client: HookClient, version: string): string {
+  const tried = TRIED[client];
+  return tried.includes(version)
+    ? `version ${version}, which was tried`
+    : `version ${version}, which was not tried: Hive was tried with ${tried.join(' and ')}`;
 }
 
 /** The configuration of one event. */

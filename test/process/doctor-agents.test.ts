@@ -1,6 +1,6 @@
 /** What `hive doctor` finds in the agents' configuration, on real files and by running what they name. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
 import { type Shell, shell } from '../support/cli.ts';
@@ -19,9 +19,16 @@ interface Home {
   doctor(): Promise<Record<string, Found>>;
 }
 
-function home(): Home {
+/** `claude`: the version that the client on PATH reports. */
+function home({ claude }: { claude?: string } = {}): Home {
   const folder = tempHome();
-  const env = { HOME: folder, TMPDIR: folder };
+  const bin = join(folder, 'programs');
+  if (claude !== undefined) {
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'claude'), `#!/bin/sh\necho '${claude} (Claude Code)'\n`, { mode: 0o755 });
+  }
+  const path = claude === undefined ? {} : { PATH: [bin, process.env['PATH']].join(delimiter) };
+  const env = { HOME: folder, TMPDIR: folder, ...path };
   const person = shell(join(folder, 'state/hive.db'), env);
   return {
     folder,
@@ -55,6 +62,27 @@ describe('hive doctor', () => {
       text: 'it cannot ask you through Hive yet',
       advice: 'run: hive init codex',
     });
+  });
+
+  it.each([
+    ['2.1.332', 'ok', /; version 2\.1\.332, which was tried$/, null],
+    [
+      '9.0.0',
+      'ok',
+      /; version 9\.0\.0, which was not tried: Hive was tried with 2\.1\.330 and 2\.1\.332$/,
+      null,
+    ],
+    [
+      '2.1.162',
+      'broken',
+      /^Claude Code 2\.1\.162 cannot be held when it stops: that needs 2\.1\.163$/,
+      'update Claude Code: claude update',
+    ],
+  ])('says of Claude Code %s whether Hive was tried with it', async (claude, state, text, advice) => {
+    const at = home({ claude });
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    const { 'Claude Code hooks': hooks } = await at.doctor();
+    expect(hooks).toEqual({ state, text: expect.stringMatching(text), advice });
   });
 
   it('finds nothing wrong with what hive init has written, after running it', async () => {

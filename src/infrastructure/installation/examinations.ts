@@ -7,9 +7,11 @@ import { isAbsolute } from 'node:path';
 import type { Check, Examination } from '../../application/world.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
+  describeVersion,
   HOOK_PROTOCOL,
   hookSettings,
   isHiveServer,
+  missingIn,
   PLUGIN_SERVER,
   readHook,
   roleOfServer,
@@ -24,7 +26,7 @@ import { readText } from './files.ts';
 import { readJson } from './json-edits.ts';
 import { claudePaths, claudeSettings, codexPaths, type Environment } from './parts.ts';
 import { readToml, tomlAt } from './toml-edits.ts';
-import { tryHook, tryServer } from './try-out.ts';
+import { clientVersion, tryHook, tryServer } from './try-out.ts';
 
 /** The checks of all agents' configuration; `folder` is the project's. */
 export function examineAgents(env: Environment, folder: string): Examination[] {
@@ -202,7 +204,13 @@ async function examineHooks(
   }
   const connected = hooks.filter(({ program }) => program.length === 0).length;
   const text = `${hooks.length} events${connected === 0 ? '' : `, ${connected} of them over the connection`}`;
-  return { name, state: 'ok', text, advice: null };
+  // Only a program that is not the project's is started.
+  const version = await clientVersion(client, withoutProject(env, found.here));
+  if (version === null) return { name, state: 'ok', text, advice: null };
+  const missing_in_it = missingIn(client, version);
+  return missing_in_it === null
+    ? { name, state: 'ok', text: `${text}; ${describeVersion(client, version)}`, advice: null }
+    : { name, state: 'broken', text: missing_in_it, advice: 'update Claude Code: claude update' };
 }
 
 /** Why the doctor does not start what a configuration names; null if it may. `more`: the variables that it sets. */

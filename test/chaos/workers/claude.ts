@@ -155,7 +155,10 @@ export function claude(world: World, name: string, session_id: string): Worker {
       await sleep(random.between(50, 300));
     }
     // Some turns are cut off, as by a key at the terminal.
-    if (random.chance(0.8)) await fire('Stop');
+    if (!random.chance(0.8)) return;
+    const held = await fire('Stop');
+    // It goes on with the call that it was told to make.
+    if (held.hookSpecificOutput?.additionalContext?.includes('hivemind_poll')) await asker.poll(0);
   }
 
   return {

@@ -10,10 +10,28 @@ import { join } from 'node:path';
 type Packages = Readonly<Record<string, string>>;
 
 /** What the fixtures were recorded with. */
-const AGENTS: Packages = {
+const PINNED: Packages = {
   '@anthropic-ai/claude-agent-sdk': '0.3.330',
   '@openai/codex': '0.169.0',
 };
+
+/** `newest` takes what the registry has, and a version that one: `HIVE_TEST_CLAUDE=newest npm run test:clients`. */
+const CHOSEN_BY: Packages = {
+  '@anthropic-ai/claude-agent-sdk': 'HIVE_TEST_CLAUDE',
+  '@openai/codex': 'HIVE_TEST_CODEX',
+};
+
+function chosenAgents(): Packages {
+  const chosen = Object.entries(PINNED).map(([name, pinned]) => {
+    const wanted = process.env[CHOSEN_BY[name] ?? ''] ?? pinned;
+    return [name, wanted === 'newest' ? newestOf(name) : wanted];
+  });
+  return Object.fromEntries(chosen) as Packages;
+}
+
+function newestOf(name: string): string {
+  return execFileSync('npm', ['view', name, 'version'], { encoding: 'utf8', timeout: 60_000 }).trim();
+}
 
 /** Agents for editors. */
 const EDITORS: Packages = {
@@ -21,7 +39,7 @@ const EDITORS: Packages = {
   '@agentclientprotocol/claude-agent-acp': '0.101.0',
 };
 
-/** Codex behind ACP. It runs the Codex of `AGENTS`, so the one that it depends on is left out. */
+/** Codex behind ACP. It runs the Codex of `PINNED`, so the one that it depends on is left out. */
 const CODEX_ACP: Packages = { '@agentclientprotocol/codex-acp': '2.6.0' };
 
 const TOOLS: Packages = {
@@ -58,14 +76,18 @@ const cache =
  * @throws Error when they cannot be installed here.
  */
 export function installClients(): Clients {
-  const modules = join(cache, 'node_modules');
+  const agents = chosenAgents();
+  const versions = Object.values(agents);
+  // Another suite may use the pinned ones at the same time.
+  const place = versions.join() === Object.values(PINNED).join() ? cache : join(cache, versions.join('+'));
+  const modules = join(place, 'node_modules');
   const claude = join(
     modules,
     `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`,
     'claude',
   );
   const codex = join(modules, '.bin/codex');
-  provide(cache, AGENTS, [claude, codex], 'The real agents');
+  provide(place, agents, [claude, codex], 'The real agents');
   return { claude, codex, modules };
 }
 
