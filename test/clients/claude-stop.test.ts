@@ -4,6 +4,7 @@ import { HUMAN, noticesOf } from '../support/hive.ts';
 import { eventually, moment } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
+import { openClaude } from './support/claude-terminal.ts';
 import { askIdIn, openWorld, openWorldWithDesk } from './support/world.ts';
 
 const PING = { message: 'Deployed.' };
@@ -75,5 +76,50 @@ describe('Claude Code in the background', () => {
     const { collected_at, carrier } = await hive.prompts.get(ask_id);
     expect(collected_at).toEqual(expect.any(String));
     expect(carrier).toMatch(/^mcp:/);
+  });
+});
+
+describe('Claude Code in its terminal', () => {
+  const done = (step: number): Reply => ({ text: `reply ${step}` });
+
+  test('shows that an answer is waiting and no problem, and its model fetches it', async () => {
+    const { hive, ...rest } = await openWorld();
+    const model = await startModel(async ({ messages }, step) => {
+      const ask_id = askIdIn(messages);
+      if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
+      // It comes too late for the hook after that call.
+      if (step === 2) await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+      return step === 3 ? { calls: [call('hivemind_poll', { ask_id })] } : done(step);
+    });
+    const claude = await openClaude({ ...rest, model });
+    await claude.say('first words');
+    const screen = (await claude.until(/reply 4/, 30_000)).join('\n');
+    expect(screen).toMatch(/Stop hook says: An answer is waiting: call hivemind_poll/);
+    expect(screen).not.toContain('problem');
+    expect(model.everything().replaceAll('\\', '')).toContain('"decision":"blue"');
+  });
+
+  test('gets no result in the background: a call that waits ends before that', async () => {
+    const { hive, ...rest } = await openWorld();
+    const model = await startModel(async ({ messages }, step) => {
+      if (step === 1)
+        return { calls: [call('hivemind_ask_async', { question: 'Red or blue?', wait_ms: 25_000 })] };
+      if (step > 2) return done(step);
+      const ask_id = askIdIn(messages);
+      await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+      return { calls: [call('hivemind_poll', { ask_id, wait_ms: 25_000 })] };
+    });
+    const claude = await openClaude({
+      ...rest,
+      model,
+      env: { CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS: '10000' },
+    });
+    await claude.say('first words');
+    await claude.until(/reply 3/, 60_000);
+    const waited = JSON.stringify(model.requests[1]?.messages).replaceAll('\\', '');
+    expect(waited).toMatch(/"timed_out":false.*within 5000 ms, and this call could not wait longer/);
+    const everything = model.everything().replaceAll('\\', '');
+    expect(everything).toContain('"decision":"blue"');
+    expect(everything).not.toMatch(/moved to the background|NOT USER INPUT/);
   });
 });
