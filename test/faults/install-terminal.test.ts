@@ -101,9 +101,9 @@ test('it shows what it would write, asks for each program, writes what was allow
     '(require \'hive-mode)\n(global-set-key (kbd "<f9> h") \'hive-prefix-map)\n',
   );
   // Every line only on request, and nothing written by that.
-  expect(await shown(terminal)).not.toContain('hook_event_name');
+  expect(await shown(terminal)).not.toContain('hivemind_report_updates');
   await answer(terminal, 'd');
-  await terminal.until(asking(/^ {2}\+.*hook_event_name/), PATIENT_MS);
+  await terminal.until(asking(/^ {2}\+.*hivemind_report_updates/), PATIENT_MS);
   expect(read('.claude.json')).toBe(CLAUDE_JSON);
   expect(existsSync(join(home, '.claude'))).toBe(false);
   await answer(terminal, 'y');
@@ -163,8 +163,8 @@ test('y is a yes at every question, of which there are four; where the command i
   expect(read('.codex/config.toml').match(/trusted_hash/g)).toHaveLength(10);
   expect(read('.bashrc')).toContain(`\n${line}\n`);
 
-  await types('clear; PATH=~/.local/bin:$PATH hive uninstall --yes >said; echo "ended: $?"');
-  await terminal.until(/ended: 0/, PATIENT_MS);
+  await types('clear; PATH=~/.local/bin:$PATH hive uninstall --yes >~/said; echo "removed: $?"');
+  await terminal.until(/removed: 0/, PATIENT_MS);
   expect(read('said')).toContain(`and the PATH line in ${join(home, '.bashrc')}.`);
   expect(existsSync(join(home, '.bashrc'))).toBe(false);
 });
