@@ -187,8 +187,8 @@ One more comes back every `hive-budget-refill-minutes'."
 ;; These hold for the agents that you run on this machine.
 
 (defcustom hive-gate nil
-  "What unprocessed mentions do to the tool calls of an agent.
-With `block' no tool is called until they are processed, with
+  "What open mentions do to the tool calls of an agent.
+With `block' no tool is called until they are done, with
 `remind' only urgent ones hold, with `off' none does and none wakes
 an idle agent."
   :type (hive-attention--type 'hive-gate)

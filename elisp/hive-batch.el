@@ -34,14 +34,6 @@
 
 ;;;; What a batch shows
 
-(defun hive-batch--below (prompt context)
-  "Return the lines that are shown below the question of PROMPT.
-Those of a permission are all there is to it; with CONTEXT, those of
-any question are."
-  (append (split-string (hive-read-below prompt) "\n" t)
-          (and context (not (hive-permission-p prompt))
-               (split-string (hive-text-inert (plist-get prompt :context)) "\n" t))))
-
 (defun hive-batch--common (lists)
   "Return how many elements at the beginning of each of LISTS are equal."
   (let ((first (car lists)) (count 0))
@@ -59,12 +51,13 @@ These three together are the whole of each list."
           (mapcar (lambda (rest) (butlast rest end)) rests)
           (last (car rests) end))))
 
-(defun hive-batch-lines (batch &optional context)
+(defun hive-batch-lines (batch &optional width)
   "Return the lines below the question of BATCH, a list of alike questions.
-Every line of each permission is among them, and with CONTEXT, every
-line of each question."
+Every line of each question is among them; with WIDTH, the first ones
+of each, as `hive-read-below' returns them."
   (pcase-let ((`(,begin ,own ,end)
-               (hive-batch--parts (mapcar (lambda (prompt) (hive-batch--below prompt context)) batch))))
+               (hive-batch--parts (mapcar (lambda (prompt) (split-string (hive-read-below prompt width) "\n" t))
+                                  batch))))
     (let* ((names (mapcar (lambda (prompt)
                             (string-trim (concat (hive-text-agent prompt 24) " "
                                                  (hive-human-label prompt))))
@@ -95,13 +88,13 @@ line of each question."
       (hive-words 'batch-agents (length batch))
     (hive-words 'batch-questions (length batch))))
 
-(defun hive-batch-text (batch &optional context)
+(defun hive-batch-text (batch &optional width)
   "Return the text of BATCH, alike questions, without their options.
-CONTEXT is as for `hive-batch-lines'."
+WIDTH is as for `hive-batch-lines'."
   (let ((prompt (car batch)))
     (concat (hive-permission-mark prompt)
             (hive-text-inert (plist-get prompt :question)) "\n"
-            (mapconcat (lambda (line) (concat line "\n")) (hive-batch-lines batch context) ""))))
+            (mapconcat (lambda (line) (concat line "\n")) (hive-batch-lines batch width) ""))))
 
 (defun hive-batch-heading (batch)
   "Return the line above BATCH: how many, their projects, the oldest age."
@@ -310,13 +303,13 @@ A decision that may grant a permission is confirmed first."
   "Insert the whole text of BATCH with its options, and note when it is displayed."
   (let ((begin (point)))
     (if (hive-prompts-alike-p batch)
-        (insert (hive-batch-heading batch) "\n\n" (hive-batch-text batch t) "\n"
+        (insert (hive-batch-heading batch) "\n\n" (hive-batch-text batch) "\n"
                 (hive-read-options-text (car batch)) "\n")
       (dolist (prompt batch)
         (insert (propertize (concat (hive-text-agent prompt 40) " · "
                                     (hive-text-line (plist-get prompt :project) 40))
                             'face 'bold)
-                "\n" (hive-batch-text (list prompt) t)
+                "\n" (hive-batch-text (list prompt))
                 (hive-read-options-text prompt) "\n\n")))
     (let ((permissions (cl-remove-if-not #'hive-permission-p batch)))
       (when permissions

@@ -43,9 +43,13 @@ else your login name."
     (and by (not (equal by (hive-human-name))) by)))
 
 (defun hive-human-label (prompt)
-  "Return, in brackets, whom PROMPT is for and who is answering it, or \"\"."
+  "Return, in brackets, what a human should know of PROMPT, or \"\".
+It is that its session has ended, whom it is for, and who is answering it."
   (let ((to (plist-get prompt :to)) (by (hive-human-claimer prompt)))
-    (concat (and to (hive-words 'for-whom (hive-text-line to 30)
+    (concat (and (eq t (plist-get prompt :orphaned))
+                 (equal "pending" (plist-get prompt :status))
+                 (hive-words 'mark-ended))
+            (and to (hive-words 'for-whom (hive-text-line to 30)
                                 (if (plist-get prompt :escalated_at)
                                     (hive-words 'for-everybody)
                                   "")))

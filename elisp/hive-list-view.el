@@ -313,7 +313,7 @@ Its id is a cons, to tell it from the id of a question."
                         'face 'hive-list-section)
             (propertize (concat "  " (hive-count count "question")
                                 (if (zerop permissions) ""
-                                  (concat ", " (hive-count permissions "permission"))))
+                                  (format " (%s)" (hive-count permissions "permission"))))
                         'face 'hive-list-low)
             "\n")
     (put-text-property start (point) 'tabulated-list-id
@@ -401,7 +401,9 @@ What the heading of a section says has no column."
 (defun hive-list--face (prompt)
   "Return the face of the row of PROMPT."
   (cond ((not (hive-prompt-pending-p prompt)) 'default)
-        ((or (hive-prompt-snoozed-p prompt) (not (hive-human-mine-p prompt))) 'hive-list-low)
+        ((or (hive-prompt-snoozed-p prompt) (hive-prompt-ended-p prompt)
+             (not (hive-human-mine-p prompt)))
+         'hive-list-low)
         (t (pcase (hive-prompt-rank prompt)
              (0 'hive-list-critical) (2 'hive-list-low) (_ 'default)))))
 
@@ -431,7 +433,7 @@ What the heading of a section says has no column."
 (defun hive-list--question (prompt)
   "Return the last column of PROMPT: the outcome, then the question.
 In this order, as the end of a long question is cut off."
-  (let ((question (hive-text-line (plist-get prompt :question) 200))
+  (let ((question (hive-text-question prompt 200))
         (outcome (hive-list--outcome prompt)))
     (if outcome (concat "→ " outcome "  " question)
       (concat (if (hive-prompt-blocked-p prompt)

@@ -144,6 +144,7 @@ The beginning of a name is enough."
     (define-key map (kbd "RET") #'hive-list-show)
     (define-key map "a" #'hive-list-answer)
     (define-key map "c" #'hive-list-cancel)
+    (define-key map "C" #'hive-list-cancel-ended)
     (define-key map "s" #'hive-list-snooze)
     (define-key map "i" #'hive-list-interrupt)
     (define-key map "j" #'hive-list-visit-terminal)
@@ -192,7 +193,7 @@ The beginning of a name is enough."
   "Major mode of the list of questions.
 \\<hive-list-mode-map>1 to 5 show the pending, answered, late, expired and cancelled ones.
 \\[hive-list-show] shows a question in full, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
-\\[hive-list-snooze] snoozes it; \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
+\\[hive-list-cancel-ended] cancels all questions of sessions that have ended, \\[hive-list-snooze] snoozes it; \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
 the agent; \\[hive-list-always] makes a rule from a permission.  While an answer is delayed,
 \\[hive-list-undo] takes it back (see `hive-undo-seconds').
 \\[hive-list-follow] shows the question at point in another window while you move.
@@ -420,6 +421,11 @@ Several are those in the region, the marked ones, or those of a section."
                                   (hive-text-line (plist-get (car prompts) :agent) 40))))
       (mapc #'hive-cancel-prompt prompts)
       (hive-list--done))))
+
+(defun hive-list-cancel-ended ()
+  "Cancel the questions of sessions that have ended: nobody waits for an answer."
+  (interactive nil hive-list-mode)
+  (hive-cancel-ended))
 
 (defun hive-list-snooze (&optional minutes)
   "Snooze the question at point, or several; with a prefix argument for MINUTES.

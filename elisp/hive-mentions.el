@@ -7,7 +7,7 @@
 
 ;;; Commentary:
 
-;; Your unprocessed mentions are counted in the mode line and announced once
+;; Your open mentions are counted in the mode line and announced once
 ;; in the echo area; nothing else happens when one arrives.
 ;; `hive-check-mentions' shows them, or those of any session, each in full,
 ;; and lets you reply to them or mark them done.  Reading changes nothing.
@@ -33,7 +33,7 @@
 (declare-function hive-post-send "hive-shared-compose")
 (defvar hive-shared-position)
 
-;;;; Unprocessed mentions
+;;;; Open mentions
 
 (defconst hive-mentions-human "human" "The session id in mentions of the human.")
 
@@ -44,26 +44,26 @@
   "Called with each new mention of the human.")
 
 (defvar hive-mentions--open (make-hash-table :test #'equal)
-  "Unprocessed mentions of the human, by message id.")
+  "Open mentions of the human, by message id.")
 
 (defconst hive-mentions--most 500 "How many mentions are remembered.")
 
 (defun hive-mentions-open ()
-  "Return the unprocessed mentions of the human, oldest first."
+  "Return the open mentions of the human, oldest first."
   (let (mentions)
     (maphash (lambda (_id mention) (push mention mentions)) hive-mentions--open)
     (sort mentions (lambda (a b) (< (plist-get a :seq) (plist-get b :seq))))))
 
 (defun hive-mentions-count ()
-  "Return the number of unprocessed mentions of the human."
+  "Return the number of open mentions of the human."
   (hash-table-count hive-mentions--open))
 
 (defun hive-mentions-open-p (message)
-  "Return the unprocessed mention of the human in MESSAGE, or nil."
+  "Return the open mention of the human in MESSAGE, or nil."
   (gethash (plist-get message :message_id) hive-mentions--open))
 
 (defun hive-mentions-waiting-p (mention)
-  "Return non-nil if MENTION is unprocessed."
+  "Return non-nil if MENTION is open."
   (equal "unprocessed" (plist-get mention :status)))
 
 ;;;; Receiving mentions
@@ -98,7 +98,7 @@
             (hive-later hive-mentions--together #'hive-mentions--announce)))))
 
 (defun hive-mentions--announce ()
-  "Announce in one line the new mentions that are still unprocessed."
+  "Announce in one line the new mentions that are still open."
   (setq hive-mentions--timer nil)
   (let* ((fresh (cl-remove-if-not #'hive-mentions-open-p
                                   (nreverse (prog1 hive-mentions--fresh
@@ -122,7 +122,7 @@
   (hive-rpc-run-hook 'hive-mentions-changed-functions mention))
 
 (defun hive-mentions-refresh ()
-  "Fetch the unprocessed mentions of the human."
+  "Fetch the open mentions of the human."
   (setq hive-mentions--arrivals (list 'arrivals))
   (hive-rpc-request
    'mention/list (list :status "unprocessed" :limit hive-mentions--most)
@@ -159,7 +159,7 @@
 ;;;; Marking mentions done
 
 (cl-defun hive-mentions-process (ids &key session all note then)
-  "Mark the mentions with IDS, a list, as processed; with ALL, all of them.
+  "Mark the mentions with IDS, a list, as done; with ALL, all of them.
 They are mentions of SESSION, a handle, or of the human.  NOTE says
 what was done.  Call THEN when that is stored."
   (hive-rpc-request
@@ -276,7 +276,7 @@ what was done.  Call THEN when that is stored."
 
 (defconst hive-mentions--page 100 "How many mentions are fetched at once.")
 
-(defvar-local hive-mentions--history nil "Non-nil to also show processed and expired mentions.")
+(defvar-local hive-mentions--history nil "Non-nil to also show done and expired mentions.")
 (defvar-local hive-mentions--addressee nil "The session id whose mentions are shown.")
 (defvar-local hive-mentions--fetch-timer nil "The timer of the next fetch, or nil.")
 
@@ -439,7 +439,7 @@ yours."
                   (hive-mentions--id-at (1- start)))))))
 
 (defun hive-check-mentions-toggle-history ()
-  "Show or hide processed and expired mentions."
+  "Show or hide done and expired mentions."
   (interactive nil hive-check-mentions-mode)
   (setq hive-mentions--history (not hive-mentions--history))
   (hive-mentions--fetch))
@@ -476,7 +476,7 @@ yours."
 
 ;;;###autoload
 (defun hive-check-mentions (&optional choose)
-  "Show your unprocessed mentions.
+  "Show your open mentions.
 With a prefix argument CHOOSE, choose whose mentions to see; you can
 also mark the mentions of a session done.
 \\<hive-check-mentions-mode-map>

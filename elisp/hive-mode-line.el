@@ -134,16 +134,19 @@ of mentions."
         ((> mentions 0) 'hive-mode-line-waiting)
         (t 'hive-mode-line-problem)))
 
-(defun hive-mode-line--counts (waiting blocked)
-  "Return the counts of the mode line: BLOCKED of WAITING questions come first."
-  (cond ((zerop waiting) "")
-        ((zerop blocked) (format " %d!" waiting))
-        ((= waiting blocked) (format " %d‖" blocked))
-        (t (format " %d‖%d" blocked (- waiting blocked)))))
+(defun hive-mode-line--counts (waiting blocked rank)
+  "Return the counts of the mode line: BLOCKED of WAITING questions come first.
+RANK is that of the most urgent one, or nil."
+  (concat (cond ((zerop waiting) "")
+                ((zerop blocked) (format " %d" waiting))
+                ((= waiting blocked) (format " %d‖" blocked))
+                (t (format " %d‖%d" blocked (- waiting blocked))))
+          (if (eq rank 0) "!" "")))
 
-(defun hive-mode-line--help (waiting blocked mentions away)
+(defun hive-mode-line--help (waiting blocked ended mentions away)
   "Return the tooltip of the mode line.
-WAITING, BLOCKED and MENTIONS are counts; AWAY means there is no sidecar."
+WAITING, BLOCKED, ENDED and MENTIONS are counts; AWAY means there is no
+sidecar."
   (if away (hive-words 'mode-line-no-sidecar)
     (mapconcat #'identity
                (delq nil
@@ -153,7 +156,9 @@ WAITING, BLOCKED and MENTIONS are counts; AWAY means there is no sidecar."
                                          (hive-count blocked "question blocks its agent"
                                                      "questions block their agents")
                                          (- waiting blocked)))
-                           (when (> waiting 0) (hive-words 'mode-line-pending))
+                           (when (> ended 0)
+                             (hive-words 'mode-line-ended (hive-count ended "question")))
+                           (when (> (+ waiting ended) 0) (hive-words 'mode-line-pending))
                            (when (> mentions 0) (hive-words 'mode-line-mentions))
                            (hive-words 'mode-line-interrupt)))
                "\n")))
@@ -162,19 +167,22 @@ WAITING, BLOCKED and MENTIONS are counts; AWAY means there is no sidecar."
   "Return the current text of the mode line, or nil for none."
   (let* ((waiting (hive-prompts-awake))
          (blocked (hive-prompts-blocked))
+         (ended (length (hive-prompts-ended)))
          (mentions (hive-mentions-count))
          (unsent (length (hive-outbox-entries 'pending)))
          (away (not (memq hive-sidecar-state '(connected off))))
-         (text (concat (hive-mode-line--counts waiting blocked)
+         (text (concat (hive-mode-line--counts waiting blocked (hive-prompts-rank))
+                       (when (> ended 0)
+                         (concat (if (> waiting 0) "," "") (hive-words 'mode-line-count-ended ended)))
                        (when (> mentions 0) (format " %d@" mentions))
-                       (when away (if (eq hive-sidecar-state 'starting) " …" " ?"))
+                       (when away (if (eq hive-sidecar-state 'starting) " …" " down"))
                        (when (and away (> unsent 0)) (hive-words 'mode-line-unsent unsent))
                        (when (hive-quiet-text) " z"))))
     (unless (string-empty-p text)
       (propertize
        (concat " hive" text)
-       'face (hive-mode-line--face (hive-prompts-rank) mentions)
-       'help-echo (hive-mode-line--help waiting blocked mentions away)
+       'face (hive-mode-line--face (or (hive-prompts-rank) (and (> ended 0) 2)) mentions)
+       'help-echo (hive-mode-line--help waiting blocked ended mentions away)
        'mouse-face 'mode-line-highlight
        'local-map hive-mode-line-map))))
 

@@ -59,6 +59,10 @@ The model relies on these fields only."
   "Return non-nil if PROMPT can only be answered in the terminal of its agent."
   (and (plist-get prompt :terminal_since) (hive-prompt-pending-p prompt)))
 
+(defun hive-prompt-ended-p (prompt)
+  "Return non-nil if PROMPT is pending though the session of its agent has ended."
+  (and (hive-rpc-true-p prompt :orphaned) (hive-prompt-pending-p prompt)))
+
 (defun hive-prompt-waits (prompt)
   "Return how long PROMPT has waited, in words: its age, or how long it blocks."
   (if (hive-prompt-blocked-p prompt)
@@ -85,19 +89,24 @@ The model relies on these fields only."
   "The snoozed pending prompts, by id.")
 (defvar hive-model--others (make-hash-table :test #'equal)
   "The pending prompts for other humans, by id.")
+(defvar hive-model--ended (make-hash-table :test #'equal)
+  "The pending prompts of sessions that have ended, by id.")
 
 (defun hive-model-clear ()
   "Remove all pending questions."
   (setq hive-model--ordered nil
         hive-model--fresh nil)
   (clrhash hive-model-snoozed)
-  (clrhash hive-model--others))
+  (clrhash hive-model--others)
+  (clrhash hive-model--ended))
 
 (defun hive-model-enter (prompt)
   "Add PROMPT to the pending questions."
   (push prompt hive-model--fresh)
   (unless (hive-human-mine-p prompt)
     (puthash (plist-get prompt :ask_id) prompt hive-model--others))
+  (when (hive-prompt-ended-p prompt)
+    (puthash (plist-get prompt :ask_id) prompt hive-model--ended))
   (when (hive-prompt-snoozed-p prompt)
     (puthash (plist-get prompt :ask_id) prompt hive-model-snoozed)))
 
@@ -105,6 +114,7 @@ The model relies on these fields only."
   "Remove PROMPT from the pending questions."
   (remhash (plist-get prompt :ask_id) hive-model-snoozed)
   (remhash (plist-get prompt :ask_id) hive-model--others)
+  (remhash (plist-get prompt :ask_id) hive-model--ended)
   (setq hive-model--ordered (delq prompt hive-model--ordered)
         hive-model--fresh (delq prompt hive-model--fresh)))
 
@@ -141,22 +151,32 @@ each arrival would cause noticeable garbage collection."
     (setq hive-model--ordered (cdr head))))
 
 (defun hive-prompts-awake ()
-  "Return the number of pending questions for the human that are not snoozed."
+  "Return the number of pending questions for the human that count.
+Those that are snoozed do not, nor those of sessions that have ended."
   (let ((count (- (length (hive-prompts)) (hash-table-count hive-model--others))))
     (maphash (lambda (id prompt)
-               (when (and (hive-prompt-snoozed-p prompt) (not (gethash id hive-model--others)))
+               (when (and (hive-prompt-snoozed-p prompt) (not (gethash id hive-model--others))
+                          (not (gethash id hive-model--ended)))
                  (setq count (1- count))))
              hive-model-snoozed)
-    count))
+    (- count (length (hive-prompts-ended)))))
+
+(defun hive-prompts-ended ()
+  "Return the pending questions for the human whose sessions have ended."
+  (let (ended)
+    (maphash (lambda (id prompt) (unless (gethash id hive-model--others) (push prompt ended)))
+             hive-model--ended)
+    ended))
 
 (defun hive-model--counts-p (prompt)
-  "Return non-nil if PROMPT is for the human and not snoozed."
+  "Return non-nil if PROMPT counts: for the human, not snoozed, of a living session."
   (not (or (hive-prompt-snoozed-p prompt)
-           (gethash (plist-get prompt :ask_id) hive-model--others))))
+           (gethash (plist-get prompt :ask_id) hive-model--others)
+           (gethash (plist-get prompt :ask_id) hive-model--ended))))
 
 (defun hive-prompts-blocked ()
   "Return how many pending questions for the human block an agent.
-Snoozed ones do not count.  They come first, so the others are not looked at."
+Not all count (`hive-prompts-awake').  They come first, so the others are not looked at."
   (cl-loop for prompt in (hive-prompts)
            while (hive-prompt-blocked-p prompt)
            count (hive-model--counts-p prompt)))
@@ -180,7 +200,7 @@ Among those that block, and among the others, the most urgent is first."
         (min (hive-prompt-rank first) (if other (hive-prompt-rank other) 2))))))
 
 (defun hive-prompts-first ()
-  "Return the human's first pending prompt that is not snoozed, or nil."
+  "Return the human's first pending prompt that counts, or nil."
   (cl-find-if #'hive-model--counts-p (hive-prompts)))
 
 (defun hive-prompts-mine ()
@@ -190,6 +210,16 @@ The list may be shared: do not modify it."
       (hive-prompts)
     (cl-remove-if (lambda (prompt) (gethash (plist-get prompt :ask_id) hive-model--others))
                   (hive-prompts))))
+
+(defun hive-prompts-offered ()
+  "Return the questions that the human can answer now, a new list in order.
+Those of sessions that have ended come last."
+  (let ((offered (cl-remove-if (lambda (prompt)
+                                 (or (hive-prompt-snoozed-p prompt) (hive-prompt-in-terminal-p prompt)))
+                               (hive-prompts-mine))))
+    (if (zerop (hash-table-count hive-model--ended)) offered
+      (append (cl-remove-if #'hive-prompt-ended-p offered)
+              (cl-remove-if-not #'hive-prompt-ended-p offered)))))
 
 ;; The sidecar says which pending questions ask for the same.
 

@@ -121,8 +121,8 @@ A prefix key then begins its usual key sequence."
 
 ;;;; What is shown
 
-(defconst hive-next--keys "123456789abcdfghijklmnoprtvwxyz"
-  "The keys of options, in order; e, q, s and u have other meanings.")
+(defconst hive-next--keys "123456789abcdfghijklmnprtvwxyz"
+  "The keys of options, in order; e, o, q, s and u have other meanings.")
 
 (defun hive-next--choices (prompt)
   "Return an alist of keys and options of PROMPT, templates last."
@@ -166,10 +166,13 @@ With WHOLE, do not shorten it."
                  (if (hive-rpc-true-p prompt :multi_select) (hive-words 'key-e-own-words)
                    (hive-words 'key-own-words)))
                (when (append (plist-get prompt :options) nil) (hive-words 'key-with-words))
-               (when (hive-permission-p prompt) (hive-words 'key-always))
+               (when (hive-prompt-ended-p prompt) (hive-words 'key-cancel-ended))
                (hive-words 'key-skip) (hive-words 'key-snooze)
-               (hive-words 'key-full) (hive-words 'key-quit)))
-   ""))
+               (hive-words 'key-full) (hive-words 'key-keys) (hive-words 'key-quit)))
+   (if (hive-permission-p prompt)
+       ;; A line of its own, like that of what the client offers to allow.
+       (concat (propertize " A " 'face 'hive-next-key) " " (hive-words 'key-always) "\n")
+     "")))
 
 (defun hive-next--text (batch chosen left)
   "Return the text for BATCH; CHOSEN are labels, LEFT is how many follow.
@@ -180,27 +183,16 @@ the text has the property `hive-whole'."
     (hive-next--one-text (car batch) chosen left)))
 
 (defun hive-next--one-text (prompt chosen left)
-  "Return the text for PROMPT; CHOSEN and LEFT as in `hive-next--text'."
-  (let* ((permission (hive-permission-p prompt))
-         (whole (unless (and permission (hive-rpc-true-p prompt :context_truncated))
-                  (hive-next--long-text prompt chosen left))))
-    (cond ((not (and whole (hive-display-fits-p whole)))
-           (hive-next--short-text prompt chosen left))
-          (permission (propertize whole 'hive-whole t))
-          (t whole))))
-
-(defun hive-next--context (prompt)
-  "Return a line on how long the context of PROMPT is, or \"\".
-A permission shows its context, not how long it is."
-  (let ((context (plist-get prompt :context)))
-    (if (or (hive-permission-p prompt) (not (stringp context)))
-        ""
-      (propertize (concat (hive-words (if (hive-rpc-true-p prompt :context_truncated) 'next-context-more
-                                        'next-context)
-                                      (hive-count (length (split-string (hive-text-trimmed context) "\n"))
-                                                  "line"))
-                          "\n")
-                  'face 'hive-shadow))))
+  "Return the text for PROMPT; CHOSEN and LEFT as in `hive-next--text'.
+It is as much as fits: all of it, or the beginning of the context, or
+with the options in one line."
+  (let ((whole (unless (hive-rpc-true-p prompt :context_truncated)
+                 (hive-next--long-text prompt chosen left)))
+        (part (hive-next--short-text prompt left (hive-next--whole-choices prompt chosen))))
+    (cond ((and whole (hive-display-fits-p whole))
+           (if (hive-permission-p prompt) (propertize whole 'hive-whole t) whole))
+          ((hive-display-fits-p part) part)
+          (t (hive-next--short-text prompt left (hive-next--choices-line prompt chosen))))))
 
 (defun hive-next--heading (prompt left)
   "Return the first line for PROMPT; LEFT is how many follow."
@@ -222,7 +214,6 @@ A permission shows its context, not how long it is."
    (hive-next--heading prompt left)
    (hive-text-inert (plist-get prompt :question)) "\n"
    (hive-read-below prompt)
-   (hive-next--context prompt)
    (hive-next--whole-choices prompt chosen)
    (hive-next--help prompt)))
 
@@ -241,34 +232,36 @@ A permission shows its context, not how long it is."
     (concat (mapconcat (lambda (choice) (hive-next--choice-text choice chosen)) choices "   ")
             (if choices "\n" ""))))
 
-(defun hive-next--short-text (prompt chosen left)
-  "Return the text for PROMPT as it fits; CHOSEN and LEFT as in `hive-next--text'."
+(defun hive-next--short-text (prompt left choices)
+  "Return the text for PROMPT as it fits, with CHOICES; LEFT is how many follow."
   (concat
    (hive-next--heading prompt left)
    (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
    (hive-read-below prompt (frame-width))
-   (hive-next--context prompt)
    (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
        (propertize (hive-words 'permission-long) 'face 'hive-warning)
      "")
-   (hive-next--choices-line prompt chosen)
+   choices
    (hive-next--help prompt)))
 
 ;;;; Several questions that are alike
 
 (defun hive-next--batch-text (batch chosen left)
-  "Return the text for BATCH; CHOSEN and LEFT as in `hive-next--text'."
-  (let ((prompt (car batch)))
-    (propertize
-     (concat
-      (propertize (hive-words 'next-all (hive-batch-heading batch) (length batch)) 'face 'hive-warning)
-      (propertize (concat (if (> left 0) (hive-words 'next-more left) "") "\n") 'face 'hive-shadow)
-      (hive-batch-text batch)
-      (if (hive-permission-p prompt)
-          (hive-next--whole-choices prompt chosen)
-        (hive-next--choices-line prompt chosen))
-      (hive-next--help prompt (hive-words 'key-only-first)))
-     'hive-whole t)))
+  "Return the text for BATCH; CHOSEN and LEFT as in `hive-next--text'.
+Permissions are shown in full, and questions as far as they fit."
+  (let* ((prompt (car batch))
+         (text (lambda (width choices)
+                 (concat
+                  (propertize (hive-words 'next-all (hive-batch-heading batch) (length batch))
+                              'face 'hive-warning)
+                  (propertize (concat (if (> left 0) (hive-words 'next-more left) "") "\n")
+                              'face 'hive-shadow)
+                  (hive-batch-text batch width) choices
+                  (hive-next--help prompt (hive-words 'key-only-first)))))
+         (whole (funcall text nil (hive-next--whole-choices prompt chosen))))
+    (cond ((hive-permission-p prompt) (propertize whole 'hive-whole t))
+          ((hive-display-fits-p whole) whole)
+          (t (funcall text (frame-width) (hive-next--choices-line prompt chosen))))))
 
 (defun hive-next--batch (waiting)
   "Return the first of WAITING, and those that can be answered together with it."
@@ -337,7 +330,10 @@ the questions to which they did it."
              ((memq key hive-next--back) (setq new (hive-next--scroll (car shown) t)))
              ((eq key ?u) (setq done (hive-next--undo)))
              ((eq key ?s) (setq done (hive-next--snooze shown)))
-             ((eq key ??) (hive-next--show shown) (setq done 'leave))
+             ((and (eq key ?C) (hive-prompt-ended-p prompt))
+              (setq done (cons 'skip (hive-cancel-ended))))
+             ((eq key ?o) (hive-next--show shown) (setq done 'leave))
+             ((eq key ??) (setq new t) (describe-function #'hive-next))
              ((and (eq key ?A) (hive-permission-p prompt)) (hive-rule-for prompt) (setq done 'leave))
              ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
              (t (setq done (hive-next--stray key))))))
@@ -550,12 +546,9 @@ DESCRIPTION is that of its option, or nil."
 ;;;; The command
 
 (defun hive-next--following (passed)
-  "Return the pending questions except PASSED, a list of ids."
-  (cl-remove-if (lambda (prompt)
-                  (or (member (plist-get prompt :ask_id) passed)
-                      (hive-prompt-snoozed-p prompt)
-                      (hive-prompt-in-terminal-p prompt)))
-                (hive-prompts-mine)))
+  "Return the questions to answer except PASSED, a list of ids."
+  (cl-remove-if (lambda (prompt) (member (plist-get prompt :ask_id) passed))
+                (hive-prompts-offered)))
 
 ;;;###autoload
 (defun hive-next ()
@@ -565,11 +558,12 @@ several, the keys toggle and RET sends; otherwise RET lets you type an
 answer, and so does e in both cases; + and the key of an option add
 words to that option.  TAB skips a question, s snoozes it, q quits.
 SPC shows all of the question in a side window and scrolls it, DEL or
-S-SPC scrolls back.  ? quits too, and shows the full question in a
+S-SPC scrolls back.  o quits too, and opens the question in a
 buffer, where \\<hive-prompt-mode-map>\\[hive-prompt-next-question] goes to the next one.  u takes your last
 answer back while it is delayed (see `hive-undo-seconds'), and corrects it
 later.  A quits as well, and shows the rule that would allow a
-permission from now on.
+permission from now on.  ? shows this text.  Questions of sessions
+that have ended come last; C cancels all of them.
 
 Questions that ask for the same are shown together, each with all that
 differs, and a key answers all of them.  * shows only the first of

@@ -140,7 +140,7 @@ Leave out those that are already settled or answered."
          (others (1- (length fresh))))
     (when first
       (hive-words 'asks (hive-text-agent first 40)
-                  (hive-text-line (plist-get first :question) (max 20 (- (frame-width) 50)))
+                  (hive-text-question first (max 20 (- (frame-width) 50)))
                   (if (> others 0) (hive-words 'and-more others) "")
                   (hive-with-keys "  \\[hive-next]")))))
 

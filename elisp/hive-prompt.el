@@ -272,8 +272,7 @@ Events with the same words are one, at the place and time of the first."
                                      (plist-get prompt :expires_at))
                             (hive-words 'expires-in
                                         (hive-text-until (plist-get prompt :expires_at))))
-                          (when (hive-prompt-blocked-p prompt) (hive-prompt-waits prompt))
-                          (when (hive-rpc-true-p prompt :orphaned) (hive-words 'session-ended))))
+                          (when (hive-prompt-blocked-p prompt) (hive-prompt-waits prompt))))
               " · ")
              'face 'hive-shadow)
             "\n\n")

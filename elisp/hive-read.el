@@ -35,7 +35,7 @@
 ;; once all of the permission's text was displayed.
 
 (defconst hive-read--lines 5
-  "How many lines of a permission are shown where not all of them fit.")
+  "How many lines of a context are shown where not all of them fit.")
 
 (defun hive-permission-p (prompt)
   "Return non-nil if PROMPT asks for a permission."
@@ -80,17 +80,20 @@ Then show PROMPT in a buffer, where its whole text can be read."
                         (hive-text-inert (plist-get note :text))))
           (append (plist-get prompt :notes) nil)))
 
+(defun hive-read--context-lines (prompt)
+  "Return the lines of the context of PROMPT, with its diffs coloured.
+Empty lines are left out, except within a diff."
+  (cl-remove-if (lambda (line)
+                  (and (string-blank-p line)
+                       (or (equal line "") (not (get-text-property 0 'hive-diff line)))))
+                (split-string (hive-diff-text (hive-text-trimmed (hive-text-inert (plist-get prompt :context))))
+                              "\n")))
+
 (defun hive-read-below (prompt &optional width)
   "Return what is shown below the question of PROMPT, in lines.
-With WIDTH, these are the first lines, at most that wide.  They are what
-the agent has added since, and the context of a permission."
-  (let* ((lines (and (hive-permission-p prompt)
-                     (cl-remove-if (lambda (line)
-                                     (and (string-blank-p line)
-                                          (or (equal line "")
-                                              (not (get-text-property 0 'hive-diff line)))))
-                                   (split-string (hive-diff-text (hive-text-inert (plist-get prompt :context)))
-                                                 "\n"))))
+It is what the agent has added since, and the context.  With WIDTH,
+these are the first lines, at most that wide, and how many follow."
+  (let* ((lines (hive-read--context-lines prompt))
          (rest (and width (nthcdr hive-read--lines lines))))
     (concat
      (mapconcat (lambda (note)
@@ -99,10 +102,12 @@ the agent has added since, and the context of a permission."
      (mapconcat (lambda (line)
                   (concat "  " (if width (hive-text-line line (max 20 (- width 3))) line) "\n"))
                 (butlast lines (length rest)) "")
-     (if rest
-         (propertize (hive-words 'permission-more (hive-count (length rest) "more line"))
-                     'face 'hive-warning)
-       ""))))
+     (cond ((hive-rpc-true-p prompt :context_truncated)
+            (propertize (hive-words 'context-more) 'face 'hive-warning))
+           (rest
+            (propertize (hive-words 'context-lines-more (hive-count (length rest) "more line"))
+                        'face 'hive-warning))
+           (t "")))))
 
 ;;;; The buffer beside the minibuffer
 
@@ -371,7 +376,7 @@ If LINE has lost its property, it is the first that looks so.  Signal a
               (hive-words 'batch-choice (length (plist-get prompt :batch)))
             (hive-text-agent prompt 30))
           ": "
-          (hive-text-line (plist-get prompt :question) 100)))
+          (hive-text-question prompt 100)))
 
 (defun hive-read--offered (waiting)
   "Return WAITING with a batch before each question that has others like it.

@@ -277,10 +277,7 @@ alike are also offered together.  With a prefix argument COMMENT, add
 a comment to the answer to a single one.  Your answer is on disk before
 Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
   (interactive "P")
-  (let ((prompts (cl-remove-if (lambda (prompt)
-                                 (or (hive-prompt-snoozed-p prompt)
-                                     (hive-prompt-in-terminal-p prompt)))
-                               (hive-prompts-mine))))
+  (let ((prompts (hive-prompts-offered)))
     (cond
      ((null prompts)
       (hive-sidecar-demand)
@@ -317,6 +314,24 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
                                  (hive-respond-fate (plist-get result :prompt)))))
      :error (lambda (err)
               (hive-announce 'cancel-failed (hive-text-line (plist-get err :text) 200))))))
+
+(defun hive-cancel-ended ()
+  "Cancel the questions of sessions that have ended, and return them.
+Nobody waits for their answers."
+  (let* ((ended (or (hive-prompts-ended) (hive-fail 'none-ended)))
+         (left (length ended)) (done 0)
+         (known (lambda (cancelled)
+                  (setq left (1- left) done (+ done cancelled))
+                  (when (zerop left)
+                    (hive-announce 'cancelled-ended (hive-count done "question"))))))
+    (dolist (prompt ended)
+      (hive-rpc-request
+       'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
+       :success (lambda (result) (funcall known (if (hive-rpc-true-p result :accepted) 1 0)))
+       :error (lambda (err)
+                (hive-announce 'cancel-failed (hive-text-line (plist-get err :text) 200))
+                (funcall known 0))))
+    ended))
 
 ;;;; Snoozing
 

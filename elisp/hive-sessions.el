@@ -127,7 +127,7 @@
 (defun hive-session-configure (session setting value)
   "Set SETTING of SESSION to VALUE, a request parameter.
 A session with `shared' off gets no @All and no mentions by agents,
-but still your mentions by name.  `gate' is what unprocessed mentions
+but still your mentions by name.  `gate' is what open mentions
 do to its tool calls."
   (interactive
    (let* ((session (hive-sessions--which))

@@ -438,7 +438,7 @@ beside it does not inherit that."
 
 (defun hive-shared-note (message open)
   "Return the note behind the heading of MESSAGE, or nil.
-OPEN means that it has an unprocessed mention of the human."
+OPEN means that it has an open mention of the human."
   (let ((marks (hive-shared--marks message)))
     (when (or marks open)
       (concat

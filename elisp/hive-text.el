@@ -259,6 +259,33 @@ Runs of white space become one space."
         (truncate-string-to-width line width nil nil "…")
       line)))
 
+(defconst hive-text--path "[^][ \t\n\"'`()<>=,;:]*/[^][ \t\n\"'`()<>=,;]*"
+  "What may be a path.")
+
+(defconst hive-text--path-width 36 "How many columns of a path a row has.")
+
+(defun hive-text-short-paths (text project-dir)
+  "Return TEXT, for a row, with paths that show their end.
+Those within the project of PROJECT-DIR are relative to it, and of a
+long one the beginning is left out.  Addresses stay as they are."
+  (if (not (and (stringp text) (string-search "/" text)))
+      text
+    (let ((root (and (stringp project-dir)
+                     (concat (string-remove-suffix "/.git" (directory-file-name project-dir)) "/"))))
+      (replace-regexp-in-string
+       hive-text--path
+       (lambda (path)
+         (let ((own (if (and root (string-prefix-p root path)) (substring path (length root)) path)))
+           (if (or (string-prefix-p "//" path) (<= (string-width own) hive-text--path-width)) own
+             (let ((end (substring own (- (min (length own) hive-text--path-width)))))
+               (concat "…" (substring end (or (string-match-p "/[^?]" end) 0)))))))
+       ;; More than a row shows need not be searched.
+       (substring text 0 (min (length text) 2000)) t t))))
+
+(defun hive-text-question (prompt width)
+  "Return the question of PROMPT for a row, at most WIDTH columns wide."
+  (hive-text-line (hive-text-short-paths (plist-get prompt :question) (plist-get prompt :project_dir)) width))
+
 (defun hive-text-source-label (thing)
   "Return the label of the source of THING: bg, fork, or nil for main.
 Everything that shows a source uses this function, the counterpart of

@@ -77,8 +77,8 @@ try {
     urgency: 'critical',
   });
   say('agent', `asked; got ${asked.ask_id}, ${asked.status}, at once, and works on`);
-  await emacs.shows(/hive 1!/);
-  say('emacs', 'mode line shows "hive 1!"; nothing else moved');
+  await emacs.shows(/hive 1\b/);
+  say('emacs', 'mode line shows "hive 1"; nothing else moved');
 
   if (interactive) {
     say('you', 'answer with M-x hive-respond; leave with C-x C-c');

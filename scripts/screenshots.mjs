@@ -229,7 +229,7 @@ async function agents() {
     SCREEN,
   );
   try {
-    await terminal.until(/hive 6!/);
+    await terminal.until(/hive 6\b/);
     await terminal.keys('M-x');
     await terminal.type('hive-list');
     await terminal.keys('Enter');
@@ -295,7 +295,7 @@ try {
   );
   await ask({ question: 'Which of the two date pickers do you want?', timeout_ms: 7_200_000 }, claude);
   await ask({ question: 'What shall the release be called?', urgency: 'low' }, codex);
-  await emacs.until(/hive 4!/);
+  await emacs.until(/hive 4\b/);
   // The first notice names the machine.
   await evaluate('(progn (setq hive-notify--list nil) (message nil))');
 

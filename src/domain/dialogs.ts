@@ -111,13 +111,16 @@ const DETAILS_BYTES = 56_000;
 const DIFF_BYTES = 48_000;
 const LINE = 600;
 
-/** What a person has to know of a call before they permit it; `edit` is what it does to files, where that was compared. */
+/**
+ * What a person has to know of a call before they permit it; `edit` is what it does to files, where that was compared. The
+ * question names a file below `cwd` relative to it: its end is what tells it from others. The details have its whole path.
+ */
 export function summarizeTool(
   { name, input }: Pick<HookTool, 'name' | 'input'>,
-  edit?: ShownEdit,
+  { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string } = {},
 ): ToolSummary {
   const given = objectIn(input) ?? {};
-  const { verb, what, shown, named, said } = { ...describe(name, given), ...edit };
+  const { verb, what, shown, named, said } = { ...describe(name, given, cwd), ...edit };
   const line = what === null ? verb : `${verb} ${what}`;
   const rest = argumentLines(given, [...named, ...(said === null ? [] : ['description'])]);
   const details = [shown, rest.join('\n')].filter((part) => part !== '').join('\n\n');
@@ -136,8 +139,9 @@ interface Described {
 
 const NOTHING_SHOWN = { shown: '', named: [], said: null } as const;
 
-function describe(name: string, input: Raw): Described {
-  const file = textIn(input, 'file_path', 'notebook_path');
+function describe(name: string, input: Raw, cwd: string | undefined): Described {
+  const path = textIn(input, 'file_path', 'notebook_path');
+  const file = path !== null && cwd !== undefined ? relativeTo(cwd, path) : path;
   const command = textIn(input, 'command');
   const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
   if (mcp !== null) return { ...NOTHING_SHOWN, verb: 'Call', what: `${mcp[2]} of ${mcp[1]}` };
@@ -160,6 +164,11 @@ function describe(name: string, input: Raw): Described {
   return url === null
     ? { ...NOTHING_SHOWN, verb: 'Use', what: name }
     : { ...NOTHING_SHOWN, verb: 'Fetch', what: url };
+}
+
+function relativeTo(folder: string, path: string): string {
+  const rest = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : '';
+  return rest === '' || rest.split('/').includes('..') ? path : rest;
 }
 
 function patchedFiles(patch: string): string | null {
@@ -277,7 +286,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
       ],
     };
   }
-  const { question, details, said } = summarizeTool(dialog.tool, dialog.edit);
+  const { question, details, said } = summarizeTool(dialog.tool, { edit: dialog.edit, cwd });
   const facts = factsOf(dialog.tool.name, cwd);
   const words = said === null ? '' : `${DESCRIPTION}\n${indented(said)}`;
   const context = [details, facts, words].filter((part) => part !== '').join('\n\n');
@@ -308,16 +317,17 @@ export function dialogFingerprint(dialog: Dialog): string {
 /** What the client itself offers to allow from now on, in words; null when it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
   const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []);
-  const all = spelledOut(described.join('; '));
+  const all = `By the client itself: ${spelledOut(described.join('; '))}`;
   // What is too long to be read as the description of an option is not offered.
   return described.length === 0 || all.length > PROMPT_LIMITS.optionDescription ? null : all;
 }
 
+/** Where the client writes what it allows from now on, so that a person can find it again. */
 const WHERE: ReadonlyMap<unknown, string> = new Map([
-  ['session', 'for this session'],
-  ['localSettings', 'in this project, for you'],
-  ['projectSettings', 'in this project, for everybody'],
-  ['userSettings', 'in all your projects'],
+  ['session', 'for this session; nothing is written'],
+  ['localSettings', 'written into .claude/settings.local.json of this project'],
+  ['projectSettings', 'written into .claude/settings.json of this project, for everybody'],
+  ['userSettings', 'written into your ~/.claude/settings.json'],
 ]);
 
 /** A permission mode as the person knows it. */

@@ -19,6 +19,7 @@ type Compared = Pick<
   | 'multi_select'
   | 'allow_free_text'
   | 'status'
+  | 'orphaned'
 >;
 
 /** Enough of a digest to tell the prompts of one store apart. */
@@ -28,12 +29,23 @@ const LENGTH = 32;
  * A key that pending prompts share if they ask for the same: the same kind, the same options with the same descriptions,
  * and the same text. The permissions of two agents' tools ask for the same if the tool and each of its arguments are
  * equal, so that one rule that names this call would answer them; the directory, and what the agent itself says of the
- * call, may differ. Null for a settled prompt.
+ * call, may differ. What a session asked that has ended is not like what a living one asks. Null for a settled prompt.
  */
 export function likenessOf(prompt: Compared): string | null {
-  const { kind, dialog, header, question, context, options, multi_select, allow_free_text, status } = prompt;
+  const {
+    kind,
+    dialog,
+    header,
+    question,
+    context,
+    options,
+    multi_select,
+    allow_free_text,
+    status,
+    orphaned,
+  } = prompt;
   if (status !== 'pending') return null;
   const asked = dialog && kind === 'permission' && context !== null ? callOf(question, context) : context;
-  const compared = [kind, dialog, header, question, asked, options, multi_select, allow_free_text];
+  const compared = [kind, dialog, header, question, asked, options, multi_select, allow_free_text, orphaned];
   return digestOf(compared).slice(0, LENGTH);
 }

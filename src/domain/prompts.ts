@@ -594,8 +594,16 @@ export function isPlainRefusal(label: string): boolean {
   return PLAIN_REFUSALS.has(label.trim().toLowerCase());
 }
 
-function normalizeOptions({ options: given, kind }: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
-  const options = atMost('options', given ?? [], PROMPT_LIMITS.options).map((option): PromptOption => {
+/** What a permission is answered with when its asker names nothing. */
+const ALLOW_OR_DENY: readonly AskedOption[] = [{ label: 'Allow' }, { label: 'Deny' }];
+
+function normalizeOptions({ options, kind }: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
+  const isBare = kind === 'permission' && (options ?? []).length === 0;
+  return normalized(isBare ? ALLOW_OR_DENY : (options ?? []), kind);
+}
+
+function normalized(given: NonNullable<AskRequest['options']>, kind: AskRequest['kind']): PromptOption[] {
+  const options = atMost('options', given, PROMPT_LIMITS.options).map((option): PromptOption => {
     const { label, description, refuses }: AskedOption =
       typeof option === 'string' ? { label: option } : option;
     const isRefusal = kind === 'permission' && (refuses ?? isPlainRefusal(label));

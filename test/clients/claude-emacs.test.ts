@@ -21,7 +21,7 @@ test('an answer is typed into its minibuffer', async () => {
   const model = await startModel(async ({ messages }, step) => {
     if (step === 1) return { calls: [call('hivemind_ask_async', QUESTION)] };
     if (step > 2) return { text: 'done' };
-    await emacs.until(/hive 1!/);
+    await emacs.until(/hive 1\b/);
     await command(emacs, 'hive-respond');
     await emacs.until(/asks: Red or blue\?/);
     await emacs.type('blue');
@@ -57,7 +57,7 @@ test('a question and a permission are answered there', async () => {
     [/asks: Which color\?/, 'Blue'],
     [/asks: Run echo one > made\.txt\?/, 'Allow'],
   ] as const) {
-    await emacs.until(/hive 1!?/);
+    await emacs.until(/hive 1\b/);
     await command(emacs, 'hive-respond');
     await emacs.until(question);
     await emacs.type(choice);

@@ -31,7 +31,7 @@ let pending = 0;
 async function ask(request: AskRequest): Promise<string> {
   const { prompt } = await home.agent.prompts.ask(request);
   pending += 1;
-  await emacs.until(new RegExp(`hive ${pending}!`));
+  await emacs.until(new RegExp(`hive ${pending}\\b`));
   return prompt.ask_id;
 }
 

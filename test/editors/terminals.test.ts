@@ -86,7 +86,7 @@ async function leave(prefix: Kind['prefix']): Promise<void> {
 
 test('an agent is started in each terminal', async () => {
   for (const kind of KINDS) await start(kind);
-  await emacs.until(new RegExp(`hive ${KINDS.length}!`));
+  await emacs.until(new RegExp(`hive ${KINDS.length}\\b`));
 });
 
 test('the sessions of all of them are active', async () => {

@@ -39,9 +39,9 @@ async function remarked(at: RegExp, text: string): Promise<void> {
 
 /** Asks, and opens the question in the minibuffer. */
 async function opened(request: AskRequest): Promise<string> {
-  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
   const { prompt } = await home.agent.prompts.ask(request);
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1\b/);
   await command('hive-respond');
   await emacs.until(/asks: /);
   return prompt.ask_id;
@@ -87,7 +87,7 @@ test('chosen options with free text: old comment and new text are stored, and th
 test('an answer that came late is corrected like any other', async () => {
   const ask_id = await opened({ question: 'Which colour?' });
   await home.agent.prompts.cancel(ask_id);
-  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
   await typed(/asks: Which colour\?/, 'blue');
   await emacs.said(/came late; it is stored/);
 

@@ -24,9 +24,9 @@ afterAll(async () => home.close());
 /** Asks, and waits until Emacs shows that this many are pending. */
 async function ask(request: AskRequest, waiting = 1): Promise<string> {
   // What was answered before is gone from the mode line: the count that comes is of this question.
-  await emacs.until(waiting === 1 ? /^(?![\s\S]*hive \d+!)/ : new RegExp(`hive ${waiting - 1}!`));
+  await emacs.until(waiting === 1 ? /^(?![\s\S]*hive \d+\b)/ : new RegExp(`hive ${waiting - 1}\\b`));
   const { prompt } = await home.agent.prompts.ask(request);
-  await emacs.until(new RegExp(`hive ${waiting}!`));
+  await emacs.until(new RegExp(`hive ${waiting}\\b`));
   return prompt.ask_id;
 }
 
@@ -60,7 +60,7 @@ describe('hive-respond', () => {
     expect(answer).toMatchObject({ by: 'Ada', via: 'emacs' });
     await emacs.said(/Answered Deployer: the bee.*\(stored\)/);
     expect(home.outboxFiles()).toEqual([]);
-    await emacs.until(/^(?![\s\S]*hive \d!)/);
+    await emacs.until(/^(?![\s\S]*hive \d\b)/);
   });
 
   test('an option, completed', async () => {

@@ -32,7 +32,7 @@ async function ask(question: string, context?: string): Promise<string> {
 test('the store vanishes: an answer waits on the disk, and is stored once the store is back', async () => {
   const emacs = await home.emacs();
   const ask_id = await ask('Still there?');
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1\b/);
   await command(emacs, 'hive-respond');
   await emacs.until(/asks: Still there\?/);
   const [place, away] = [join(home.folder, 'store'), join(home.folder, 'away')];
@@ -64,7 +64,7 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
   try {
     await eventually(() => connected !== '' && isThere(connected), 10_000, 'the connection of Emacs');
     const ask_id = await ask('What is the plan?');
-    await emacs.until(/hive 1!/);
+    await emacs.until(/hive 1\b/);
     await command(emacs, 'hive-next');
     await emacs.answer(/What is the plan\?[\s\S]*TAB skip/, '?');
     await emacs.until(/Hive-Question/);
@@ -102,7 +102,7 @@ test('a context of 64 KB is shown to its end, and the question answered', async 
     .slice(0, 65_000)
     .concat('\nTHE END');
   const ask_id = await ask('Did you read it all?', context);
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1\b/);
   await command(emacs, 'hive-next');
   await emacs.answer(/Did you read it all\?[\s\S]*TAB skip/, '?');
   await emacs.until(/Hive-Question/);

@@ -14,7 +14,7 @@ test('an agent that waits comes before an urgent one that works', async () => {
   await prompts.ask({ question: 'Urgent, but I go on?', urgency: 'critical' });
   await prompts.ask({ question: 'No hurry?' });
   const { prompt } = await prompts.ask({ question: 'Shall I go on?', options: ['yes', 'no'] });
-  await emacs.until(/hive 3!/);
+  await emacs.until(/hive 3\b/);
   const answer = prompts.poll([prompt.ask_id], { wait_ms: 60_000 });
   await emacs.until(/hive 1‖2/);
   await command(emacs, 'hive-list');
@@ -23,5 +23,5 @@ test('an agent that waits comes before an urgent one that works', async () => {
   await emacs.answer(/Shall I go on\?[\s\S]*1 {2}yes[\s\S]*TAB skip/, '1');
   expect((await answer)[0]?.prompt).toMatchObject({ status: 'responded', decision: 'yes' });
   await emacs.keys('q');
-  await emacs.until(/hive 2!/);
+  await emacs.until(/hive 2\b/);
 });

@@ -32,10 +32,10 @@ async function ask(request: AskRequest): Promise<string> {
 }
 
 async function asked(...requests: AskRequest[]): Promise<string[]> {
-  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
   const ids: string[] = [];
   for (const request of requests) ids.push(await ask(request));
-  await emacs.until(new RegExp(`hive ${requests.length}!`));
+  await emacs.until(new RegExp(`hive ${requests.length}\\b`));
   return ids;
 }
 
@@ -67,9 +67,9 @@ test('hive-next: one key answers, a template, free text, snooze and un-snooze', 
   await emacs.answer(/Third\?/, 's');
   await emacs.until(/No other questions are pending|answered; no other questions/);
   // A snoozed question is not counted; an un-snoozed one is.
-  await gone(/hive \d+!/);
+  await gone(/hive \d+\b/);
   await hive.prompts.snooze(ids[2] ?? '', null);
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1\b/);
   await command('hive-next');
   await emacs.answer(/Third\?[\s\S]*RET type an answer/, 'Enter');
   await emacs.until(/asks: Third\?/);
@@ -221,13 +221,13 @@ test('notices that were sent before Emacs started can be read again', async () =
 test('a snoozed question is not offered', async () => {
   const [away, here] = await asked({ question: 'Later?', urgency: 'critical' }, { question: 'Now?' });
   await hive.prompts.snooze(away ?? '', new Date(Date.now() + 3_600_000).toISOString());
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1\b/);
   await command('hive-respond');
   await emacs.until(/asks: Now\?/);
   await emacs.type('now');
   await emacs.keys('Enter');
   expect(await answerTo(here)).toMatchObject({ decision: 'now' });
-  await gone(/hive \d+!/);
+  await gone(/hive \d+\b/);
   await command('hive-respond');
   await emacs.said(/No questions are pending for you now \(1 snoozed; M-x hive-list shows them\)/);
   await home.agent.prompts.cancel(away ?? '');
@@ -278,7 +278,7 @@ describe('bad input', () => {
   test('two Emacsen answer the same question: one wins, the other is told', async () => {
     const other = await home.emacs('(setq hive-user-name "Bob")');
     const [id] = await asked({ question: 'Who?', ...YES_NO });
-    await other.until(/hive 1!/);
+    await other.until(/hive 1\b/);
     await command('hive-respond');
     await emacs.until(/asks: Who\?/);
     await command('hive-next', other);

@@ -25,7 +25,7 @@ afterEach(() => home.close());
 async function asked(...requests: AskRequest[]): Promise<string[]> {
   const ids: string[] = [];
   for (const request of requests) ids.push((await home.agent.prompts.ask(request)).prompt.ask_id);
-  await emacs.until(new RegExp(`hive ${requests.length}!`));
+  await emacs.until(new RegExp(`hive ${requests.length}\\b`));
   return ids;
 }
 

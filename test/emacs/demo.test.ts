@@ -22,7 +22,7 @@ async function demo(): Promise<{ terminal: Terminal; folder: string }> {
   const command = [process.execPath, join(ROOT, 'scripts/demo.mjs'), '--interactive'];
   const terminal = await openTerminal(folder, env, command);
   whenFinished(() => terminal.close());
-  await terminal.until(/\*scratch\*[\s\S]*hive 1!/, PATIENT_MS);
+  await terminal.until(/\*scratch\*[\s\S]*hive 1\b/, PATIENT_MS);
   return { terminal, folder };
 }
 

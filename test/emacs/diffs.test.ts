@@ -47,7 +47,7 @@ beforeAll(async () => {
       settings: { machine: hostname(), editTools: async (cwd) => editToolsAt(cwd) },
     },
   );
-  await emacs.until(/hive 1[!‖]/);
+  await emacs.until(/hive 1\b/);
 });
 afterAll(async () => {
   await answerDialog(hive, asked.prompts[0]?.ask_id ?? '', 'Deny');

@@ -28,7 +28,7 @@ async function permission(context: string): Promise<string> {
     allow_free_text: false,
   };
   const { prompt } = await home.agent.prompts.ask(request);
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1\b/);
   return prompt.ask_id;
 }
 

@@ -9,7 +9,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { AskRequest, Prompt } from '../../src/index.ts';
+import { type AskRequest, openHive, type Prompt } from '../../src/index.ts';
 import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
 import { PATIENCE_MS } from '../support/wait.ts';
 
@@ -113,4 +113,34 @@ test('q in a menu quits the menu, and nothing else', async () => {
   await emacs.until(/^(?![\s\S]*quit this menu)[\s\S]*No questions are pending/);
   await emacs.keys('q');
   await emacs.until(/^The date on which it began\.$/m);
+});
+
+test('hive-next shows the context, also of a group; a permission without options offers Allow and Deny', async () => {
+  const both = {
+    question: 'Drop the table?',
+    context: 'Both copies are empty.',
+    options: [{ label: 'drop', description: 'it stays in the backup' }, { label: 'keep' }],
+  };
+  const other = await openHive({ agent: 'Reviewer', store: home.store, env: {} });
+  try {
+    await ask(both);
+    await other.prompts.ask(both);
+    await emacs.until(/hive 2/);
+    await command('hive-next');
+    await emacs.until(
+      /2 agents ask the same[\s\S]*Drop the table\?\n {2}Both copies are empty\.\n {2}Deployer, Reviewer\n {1}1 {2}drop: it stays in the backup\n {1}2 {2}keep\n/,
+    );
+    await emacs.answer(/TAB skip/, '1');
+    await emacs.until(/^(?![\s\S]*hive \d)/);
+  } finally {
+    await other.close();
+  }
+  const id = await ask({ kind: 'permission', question: 'May I deploy?', context: 'to production' });
+  await emacs.until(/hive 1/);
+  await command('hive-next');
+  await emacs.until(
+    /PERMISSION May I deploy\?\n {2}to production\n 1 {2}Allow\n 2 {2}Deny\n A {2}Always allow by a rule of Hive/,
+  );
+  await emacs.answer(/TAB skip/, '2');
+  expect(await answered(id)).toMatchObject({ selected: ['Deny'] });
 });

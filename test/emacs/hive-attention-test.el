@@ -35,6 +35,7 @@
                                          ("critical" . hive-mode-line-critical)))
       (hive-model-put-prompt (hive-test-prompt :urgency urgency))
       (should (eq face (get-text-property 1 'face (hive-mode-line--text)))))
+    ;; Only a critical one has the mark.
     (should (equal " hive 3!" (substring-no-properties (hive-mode-line--text))))
     (should (eq 'hive-next (lookup-key hive-mode-line-map [mode-line mouse-1])))))
 
@@ -45,18 +46,52 @@
     (should (equal " hive 2‖" (substring-no-properties (hive-mode-line--text))))
     (dotimes (n 5)
       (hive-model-put-prompt (hive-test-prompt :ask_id (number-to-string n) :urgency (if (= n 4) "critical" "low"))))
-    (should (equal " hive 2‖5" (substring-no-properties (hive-mode-line--text))))
+    (should (equal " hive 2‖5!" (substring-no-properties (hive-mode-line--text))))
     ;; The colour is that of the most urgent one, wherever it is.
     (should (eq 'hive-mode-line-critical (get-text-property 1 'face (hive-mode-line--text))))
     (should (string-prefix-p "2 questions block their agents; 5 wait while their agents work\n"
                              (get-text-property 1 'help-echo (hive-mode-line--text))))))
+
+(ert-deftest hive-what-a-session-asked-that-has-ended-is-marked-and-counts-as-neither-pending-nor-blocking ()
+  (hive-attention-test
+    (hive-model-put-prompt (hive-test-prompt :ask_id "dead" :orphaned t :urgency "critical"
+                                             :blocked_since "2026-01-01" :created_at "2026-01-01"))
+    (should (equal " hive 1 ended" (substring-no-properties (hive-mode-line--text))))
+    (should (eq 'hive-mode-line-low (get-text-property 1 'face (hive-mode-line--text))))
+    (hive-model-put-prompt (hive-test-prompt :ask_id "live" :created_at "2026-01-02"))
+    (should (equal " hive 1, 1 ended" (substring-no-properties (hive-mode-line--text))))
+    ;; What can be answered for somebody comes first.
+    (should (equal '("live" "dead") (mapcar (lambda (prompt) (plist-get prompt :ask_id))
+                                            (hive-prompts-offered))))
+    (should (string-match-p "\\[session ended\\] " (hive-next--heading (hive-model-prompt "dead") 0)))
+    (should (string-match-p "\\[session ended\\] " (hive-list--question (hive-model-prompt "dead"))))
+    ;; The session resumed.
+    (hive-model-put-prompt (hive-test-prompt :ask_id "dead" :orphaned :json-false))
+    (should (equal " hive 2" (substring-no-properties (hive-mode-line--text))))))
+
+(ert-deftest hive-one-key-cancels-what-sessions-asked-that-have-ended ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (dolist (fields '((:question "Dead?" :orphaned t) (:question "Live?") (:question "Gone?" :orphaned t)))
+      (hive-test-call 'fake/ask fields))
+    (hive-test-wait 5 (= 3 (length (hive-prompts))))
+    (let ((keys (list ?\t ?C ?q)) (shown nil))
+      (cl-letf (((symbol-function 'hive-keys-read) (lambda (text &rest _) (push text shown) (pop keys))))
+        (hive-next))
+      (should (string-match-p "Live\\?" (car (last shown))))
+      (should-not (string-match-p "C cancel" (car (last shown))))
+      (should (string-match-p "\\[session ended\\] \\(?:.\\|\n\\)*C cancel all that have ended" (car shown)))
+      (should (= 2 (length shown))))
+    (hive-test-wait 5 (= 1 (length (hive-prompts))))
+    (should (equal "Live?" (plist-get (car (hive-prompts)) :question)))
+    (should-error (hive-cancel-ended) :type 'user-error)))
 
 (ert-deftest hive-mode-line-does-not-count-snoozed-questions ()
   (hive-attention-test
     (hive-model-put-prompt (hive-test-prompt :urgency "low"))
     (hive-model-put-prompt (hive-test-prompt :urgency "critical" :ask_id "away"
                                              :snoozed_until (hive-test-time 3600)))
-    (should (equal " hive 1!" (substring-no-properties (hive-mode-line--text))))
+    (should (equal " hive 1" (substring-no-properties (hive-mode-line--text))))
     (should (eq 'hive-mode-line-low (get-text-property 1 'face (hive-mode-line--text))))
     ;; If it is answered after all, it is not counted twice.
     (hive-model-put-prompt (hive-test-prompt :ask_id "away" :status "responded"))

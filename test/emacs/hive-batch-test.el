@@ -115,13 +115,13 @@ Within BODY, `shown' are the texts that were shown, in order, and
            (batch (cl-loop for agent in '("a" "b" "c") repeat (+ 2 (random 2))
                            collect (hive-test-prompt :kind "permission" :agent agent
                                                      :context (funcall text))))
-           (parts (hive-batch--parts (mapcar (lambda (prompt) (hive-batch--below prompt nil)) batch))))
+           (parts (hive-batch--parts (mapcar (lambda (prompt) (split-string (hive-read-below prompt) "\n" t)) batch))))
       (cl-loop for prompt in batch for own in (nth 1 parts)
-               do (should (equal (hive-batch--below prompt nil)
+               do (should (equal (split-string (hive-read-below prompt) "\n" t)
                                  (append (nth 0 parts) own (nth 2 parts)))))
       (let ((shown (mapcar #'substring-no-properties (hive-batch-lines batch))))
         (dolist (prompt batch)
-          (dolist (line (hive-batch--below prompt nil))
+          (dolist (line (split-string (hive-read-below prompt) "\n" t))
             (should (cl-find-if (lambda (one) (string-suffix-p (string-trim line) one)) shown))))))))
 
 ;;;; With single keys

@@ -185,7 +185,7 @@
 ;;;; Where the count is shown
 
 (ert-deftest hive-the-indicator-is-in-the-mode-line-the-tab-bar-or-the-header-line ()
-  (let ((hive-mode-line-text " hive 3!"))
+  (let ((hive-mode-line-text " hive 3"))
     (unwind-protect
         (cl-flet ((places ()
                     (list (and (member '(:eval hive-mode-line-text) (default-value 'global-mode-string)) 'mode-line)
@@ -195,7 +195,7 @@
             (dolist (place '(mode-line tab-bar header-line nil))
               (customize-set-variable 'hive-indicator place)
               (should (equal (and place (list place)) (delq nil (places))))))
-          (should (equal " hive 3!" (nth 2 (car (hive-mode-line-tab-bar))))))
+          (should (equal " hive 3" (nth 2 (car (hive-mode-line-tab-bar))))))
       (hive-mode-line-remove)
       (custom-reevaluate-setting 'hive-indicator))))
 

@@ -51,7 +51,7 @@
 
 (ert-deftest hive-list-has-a-section-for-each-project-in-the-order-of-their-first-questions ()
   (hive-list-sections-test hive-list-sections-three
-    (should (equal '(" ▾ shop  2 questions" " a" " c" " ▾ rocket  1 question, 1 permission" " b")
+    (should (equal '(" ▾ shop  2 questions" " a" " c" " ▾ rocket  1 question (1 permission)" " b")
                    (hive-list-sections-outline)))
     ;; The list opens at its first question.
     (should (equal "a" (tabulated-list-get-id)))
@@ -61,7 +61,7 @@
 (ert-deftest hive-list-has-sections-by-agent-and-none ()
   (hive-list-sections-test hive-list-sections-three
     (hive-list-test-key "G")
-    (should (equal '(" ▾ Claude-1  1 question" " a" " ▾ Codex-1  1 question, 1 permission" " b"
+    (should (equal '(" ▾ Claude-1  1 question" " a" " ▾ Codex-1  1 question (1 permission)" " b"
                      " ▾ Claude-2  1 question" " c")
                    (hive-list-sections-outline)))
     (should-not (cl-find "Agent" tabulated-list-format :key #'car :test #'equal))
@@ -90,7 +90,7 @@
   (hive-list-sections-test hive-list-sections-three
     (hive-list-sections-go "c")
     (hive-list-test-key "TAB")
-    (should (equal '(" ▸ shop  2 questions" " ▾ rocket  1 question, 1 permission" " b")
+    (should (equal '(" ▸ shop  2 questions" " ▾ rocket  1 question (1 permission)" " b")
                    (hive-list-sections-outline)))
     (should (hive-list--section-at))
     ;; It stays folded when a question arrives in it, and counts it.
@@ -101,7 +101,7 @@
     (should (equal '(" ▾ shop  3 questions" " a" " c" " d")
                    (seq-take (hive-list-sections-outline) 4)))
     (hive-list-test-key "<backtab>")
-    (should (equal '(" ▸ shop  3 questions" " ▸ rocket  1 question, 1 permission")
+    (should (equal '(" ▸ shop  3 questions" " ▸ rocket  1 question (1 permission)")
                    (hive-list-sections-outline)))
     (hive-list-test-key "<backtab>")
     (should (= 6 (length (hive-list-sections-outline))))))
@@ -150,11 +150,11 @@
 (ert-deftest hive-list-marks-by-regexp-and-toggles ()
   (hive-list-sections-test hive-list-sections-three
     (hive-list-mark-regexp "Claude-[0-9]")
-    (should (equal '(">▾ shop  2 questions" ">a" ">c" " ▾ rocket  1 question, 1 permission" " b")
+    (should (equal '(">▾ shop  2 questions" ">a" ">c" " ▾ rocket  1 question (1 permission)" " b")
                    (hive-list-sections-outline)))
     (should (string-match-p " 2 marked" mode-line-process))
     (hive-list-test-key "t")
-    (should (equal '(" ▾ shop  2 questions" " a" " c" ">▾ rocket  1 question, 1 permission" ">b")
+    (should (equal '(" ▾ shop  2 questions" " a" " c" ">▾ rocket  1 question (1 permission)" ">b")
                    (hive-list-sections-outline)))
     (hive-list-test-key "U")
     (should-not (cl-find ?> (buffer-string)))

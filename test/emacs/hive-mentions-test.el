@@ -87,7 +87,7 @@
     (hive-shared-test-post "@Human the newer" :priority "urgent" :expects_reply t)
     (hive-test-wait 5 (= 2 (hive-mentions-count)))
     (hive-mentions-test-open)
-    (should (string-search "2 in total, 0 processed, 2 unprocessed" (hive-mentions--header)))
+    (should (string-search "2 in total, 0 done, 2 open" (hive-mentions--header)))
     (should (string-search "with a second paragraph ^[[1m" (hive-mentions-test-text)))
     (should (string-search "(urgent, expects a reply" (hive-mentions-test-text)))
     ;; Reading is not processing.
@@ -98,9 +98,9 @@
     (hive-check-mentions-done "read it")
     (hive-test-wait 5 (not (string-search "the older" (hive-mentions-test-text))))
     (hive-test-wait 5 (= 1 (hive-mentions-count)))
-    (should (string-search "2 in total, 1 processed, 1 unprocessed" (hive-mentions--header)))
+    (should (string-search "2 in total, 1 done, 1 open" (hive-mentions--header)))
     (hive-check-mentions-toggle-history)
-    (hive-test-wait 5 (string-search "processed by Ada: read it" (hive-mentions-test-text)))))
+    (hive-test-wait 5 (string-search "done by Ada: read it" (hive-mentions-test-text)))))
 
 (ert-deftest hive-mentions/are-processed-all-at-once ()
   (hive-shared-test-with
@@ -110,7 +110,7 @@
     (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
       (hive-check-mentions-all-done))
     (hive-test-wait 5 (= 0 (hive-mentions-count)))
-    (hive-test-wait 5 (string-search "No unprocessed mentions" (hive-mentions-test-text)))
+    (hive-test-wait 5 (string-search "No open mentions" (hive-mentions-test-text)))
     (should-error (hive-check-mentions-all-done) :type 'user-error)
     (should-error (hive-check-mentions-done) :type 'user-error)))
 
@@ -123,7 +123,7 @@
     (should (string-search "tool calls denied" (hive-mentions--header)))
     (goto-char (point-min))
     (hive-check-mentions-done)
-    (hive-test-wait 5 (string-search "1 processed, 1 unprocessed" (hive-mentions--header)))
+    (hive-test-wait 5 (string-search "1 done, 1 open" (hive-mentions--header)))
     (let ((statuses (mapcar (lambda (mention) (plist-get mention :status))
                             (hive-shared-test-do "mentions" :session "Claude-def34"))))
       (should (equal (sort statuses #'string<) '("processed" "unprocessed"))))))

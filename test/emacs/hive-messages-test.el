@@ -40,7 +40,7 @@
                    (snoozed ("reviewer" "30 minutes") "Snoozed reviewer for 30 minutes")
                    (unsnoozed ("reviewer") "Un-snoozed reviewer")
                    (session-none-pending ("reviewer") "reviewer has no pending questions")
-                   (key-full () "? full question")
+                   (key-full () "o open")
                    (which-question (40 "reviewer: Ship it?") "Answer (40 pending, default reviewer: Ship it?): ")
                    (mention-already-done () "Already marked done")))
     (should (equal sentence (apply #'hive-words key args))))

@@ -14,7 +14,7 @@
     (hive-test-connect)
     (hive-test-wait 2 (null hive-mode-line-text))
     (hive-test-call 'fake/ask nil)
-    (hive-test-wait 2 (equal " hive 1!" hive-mode-line-text))
+    (hive-test-wait 2 (equal " hive 1" hive-mode-line-text))
     (hive-test-call 'fake/ask '(:urgency "critical"))
     (hive-test-wait 2 (equal " hive 2!" hive-mode-line-text))
     (should (eq 'hive-mode-line-critical (get-text-property 1 'face hive-mode-line-text)))

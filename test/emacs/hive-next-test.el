@@ -34,14 +34,14 @@ Within BODY, `shown' are the texts that were shown, in order, and
 (defconst hive-next-test-options [(:label "yes") (:label "no")])
 
 (ert-deftest hive-next-breaks-lines-between-keys-and-never-within-one ()
-  (let* ((prompt (hive-test-prompt :kind "permission" :multi_select t :options hive-next-test-options))
+  (let* ((prompt (hive-test-prompt :multi_select t :options hive-next-test-options))
          (help (lambda (columns)
                  (cl-letf (((symbol-function 'hive-display-room) (lambda () (cons columns 20))))
                    (split-string (hive-next--help prompt (hive-words 'key-only-first)) "\n"))))
          (keys (split-string (car (funcall help 1000)) "  ")))
     (should (equal "* first only" (car keys)))
     (should (equal "q quit" (car (last keys))))
-    (dolist (columns '(100 80 40))
+    (dolist (columns '(80 60 40))
       (let ((lines (funcall help columns)))
         (should (cdr lines))
         (should (cl-every (lambda (line) (< (string-width line) columns)) lines))
@@ -146,18 +146,33 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-next-test-typing (list ?1 ?\t nil ?2)
     (should (= ?2 (hive-keys-read "Sure?" t '(?\t))))))
 
-(ert-deftest hive-next-shows-descriptions-and-how-long-the-context-is ()
+(ert-deftest hive-next-shows-as-much-of-the-context-and-of-the-options-as-fits ()
   (let* ((options [(:label "yes" :description "at once") (:label "no" :description "never\u202E")])
-         (text (lambda (&rest more)
-                 (hive-next--text (list (apply #'hive-test-prompt :question "Now?" :options options more)) nil 0))))
-    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 20))))
-      (should (string-match-p "Now\\?\nContext: 3 lines; SPC [^\n]*\n 1  yes: at once\n 2  no: never<U\\+202E>\n"
-                              (funcall text :context "a\nb\nc\n")))
-      (should (string-match-p "Context: more than 1 line;" (funcall text :context "a" :context_truncated t)))
-      (should-not (string-match-p "Context" (funcall text))))
+         (lines (mapconcat (lambda (n) (format "line %d" n)) (number-sequence 1 9) "\n\n"))
+         (text (lambda (room context &rest more)
+                 (cl-letf (((symbol-function 'hive-display-room) (lambda () (cons 80 room))))
+                   (hive-next--text (list (apply #'hive-test-prompt :question "Now?" :options options
+                                                 :context context more))
+                                    nil 0)))))
+    (should (string-match-p "Now\\?\n  line 1\n\\(?:  line [2-8]\n\\)\\{7\\}  line 9\n 1  yes: at once\n 2  no: never<U\\+202E>\n"
+                            (funcall text 20 lines)))
+    (should (string-match-p "Now\\?\n\\(?:  line [1-5]\n\\)\\{5\\}  … and 4 more lines; SPC [^\n]*\n 1  yes: at once\n 2  no"
+                            (funcall text 15 lines)))
     ;; Where that is too much, the options are in one line.
-    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 5))))
-      (should (string-match-p " 1  yes    2  no\n" (funcall text :context "a\nb"))))))
+    (should (string-match-p " 1  yes    2  no\n" (funcall text 9 lines)))
+    (should (string-match-p "  a\n  … and more; SPC [^\n]*\n 1  yes: at once" (funcall text 20 "a" :context_truncated t)))
+    (should (string-match-p "Now\\?\n 1  yes: at once" (funcall text 20 nil)))))
+
+(ert-deftest hive-next-shows-the-context-and-the-descriptions-in-a-group-too ()
+  (let ((batch (mapcar (lambda (agent)
+                         (hive-test-prompt :agent agent :question "Now?" :context "Both tables are empty.\n"
+                                           :options [(:label "yes" :description "at once")]))
+                       '("one" "two"))))
+    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 20))))
+      (should (string-match-p "Now\\?\n  Both tables are empty\\.\n  one, two\n 1  yes: at once\n"
+                              (hive-next--text batch nil 0))))
+    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 7))))
+      (should (string-match-p "  Both tables are empty\\.\n  one, two\n 1  yes\n" (hive-next--text batch nil 0))))))
 
 (ert-deftest hive-next-skips-as-fast-as-tab-is-pressed ()
   (hive-test-with-desk nil
@@ -176,7 +191,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-next-has-every-key-in-its-docstring ()
   (let ((text (substitute-command-keys (documentation 'hive-next))))
-    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq quits" "\\? quits" "where N goes to the next one"))
+    (dolist (key '("RET" "\\be\\b" "TAB" "\\bs snoozes" "\\bq quits" "\\bo quits" "\\? shows" "where N goes to the next one"))
       (should (string-match-p key text)))))
 
 (ert-deftest hive-keys-to-quit-is-never-too-early ()
@@ -225,7 +240,15 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (let ((text (car shown)))
       (should (string-match "PERMISSION Run rm -rf build/ \\?\n  rm -rf build/ %s\n  Tool: Bash\n" text))
       (should (eq 'hive-warning (get-text-property (match-beginning 0) 'face text)))
-      (should (string-match-p "  six\n  seven\n 1  Allow: This once\n 2  Allow always: Bash(rm \\*)\n" text)))))
+      ;; What Hive itself would write is in a line of its own, below what the client offers.
+      (should (string-match-p "  six\n  seven\n 1  Allow: This once\n 2  Allow always: Bash(rm \\*)\n 3  Deny\n A  Always allow by a rule of Hive in your trust\\.json" text)))))
+
+(ert-deftest hive-next-help-is-shown-beside-the-question-which-stays ()
+  (let (described)
+    (cl-letf (((symbol-function 'describe-function) (lambda (function) (setq described function))))
+      (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?? ?2)
+        (should (eq described 'hive-next))
+        (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))))))
 
 (defmacro hive-next-test-small (&rest body)
   "Run BODY with an echo area of few lines; `opened' are the buffers shown."
@@ -238,7 +261,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 (ert-deftest hive-next-what-does-not-fit-is-opened-and-not-allowed ()
   (hive-next-test-small
     (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?y)
-      (should (string-match-p "  five\n  … and 2 more lines; SPC scrolls them in a side window, \\? shows everything\nToo long to show here" (car shown)))
+      (should (string-match-p "  five\n  … and 2 more lines; SPC scrolls them in a side window\nToo long to show here" (car shown)))
       (should (= 1 (length shown)))
       (should (equal '("Run rm -rf build/ ?") opened))
       (should-not (hive-test-answers))
@@ -283,7 +306,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
 
 (ert-deftest hive-next-a-question-is-not-called-a-permission ()
   (hive-next-test-keys (list (list :question "Go?" :context "because" :options hive-next-test-options)) nil
-    (should-not (string-match-p "PERMISSION\\|because" (car shown)))))
+    (should-not (string-match-p "PERMISSION\\|Always allow" (car shown)))))
 
 (ert-deftest hive-next-an-answer-that-allows-is-confirmed ()
   (dolist (key (list ?y ?\r))

@@ -99,7 +99,7 @@
     (cl-letf (((symbol-function 'string-trim) (funcall noting (symbol-function 'string-trim)))
               ((symbol-function 'string-trim-right) (funcall noting (symbol-function 'string-trim-right))))
       (hive-prompt-colour-of (format "|a|b|\n|-|-|\n|x%sy|z|\n" gap) 79)
-      (hive-next--context (list :context (concat "x" gap "y")))
+      (hive-read-below (list :context (concat "x" gap "y")) 80)
       (hive-compose--above (list :question "?" :context (concat "x" gap "y"))))
     (should (< longest 1000))
     (should (equal (concat "x" gap "y") (hive-text-trimmed (concat "x" gap "y \t\n"))))

@@ -112,7 +112,7 @@
     (should (= 1 (length told)))
     (should (string-match-p "Heard\\?" (car told)))
     ;; A muted agent does not mean quiet hours: the mode line counts and has no mark.
-    (should (equal " hive 3!" (hive-quiet-test-line)))))
+    (should (equal " hive 3" (hive-quiet-test-line)))))
 
 (ert-deftest hive-quiet-a-muted-agent-is-announced-only-when-critical ()
   (hive-quiet-test
@@ -126,7 +126,7 @@
     (should (hive-notify-suppressed-p '(:from_handle "Claude-loud1" :body "@Human look")))
     (should-not (hive-notify-suppressed-p (hive-test-prompt :agent "Claude-loud1" :urgency "critical")))
     ;; A muted agent does not mean quiet hours: the mode line counts and has no mark.
-    (should (equal " hive 2!" (hive-quiet-test-line)))
+    (should (equal " hive 2" (hive-quiet-test-line)))
     (hive-quiet-test-stands :muted_agents [])
     (should-not (hive-notify-suppressed-p (hive-test-prompt :agent "Claude-loud1")))))
 
@@ -166,9 +166,9 @@
     (should (equal " hive z" (hive-quiet-test-line)))
     (should (string-match-p "M-x hive-do-not-disturb" (get-text-property 1 'help-echo hive-mode-line-text)))
     (hive-quiet-test-ask)
-    (should (equal " hive 1! z" (hive-quiet-test-line)))
+    (should (equal " hive 1 z" (hive-quiet-test-line)))
     (hive-quiet-test-stands :do_not_disturb :json-false)
-    (should (equal " hive 1!" (hive-quiet-test-line)))))
+    (should (equal " hive 1" (hive-quiet-test-line)))))
 
 (ert-deftest hive-quiet-hours-that-are-not-times-are-ignored ()
   (dolist (times '("" (:begins_at "" :ends_at "07:30") (:begins_at 22 :ends_at 7)

@@ -72,4 +72,18 @@
   (should (equal "" (hive-text-value nil 20)))
   (should (equal "Ada, unattested" (hive-text-by '(:by "Ada" :attested :json-false) 20))))
 
+(ert-deftest hive-text-a-row-shows-the-end-of-a-path ()
+  (pcase-dolist (`(,text . ,shown)
+                 '(("Change /home/ada/shop/src/delivery.js?" . "Change src/delivery.js?")
+                   ("Change /home/ada/shop/src/a/very/deeply/nested/folder/of/files/delivery.js?"
+                    . "Change …/nested/folder/of/files/delivery.js?")
+                   ("Run cp /etc/hosts \"/home/ada/shop/hosts\"?" . "Run cp /etc/hosts \"hosts\"?")
+                   ("Run /home/ada/shopping/x?" . "Run /home/ada/shopping/x?")
+                   ;; The host of an address must not be left out.
+                   ("Fetch https://example.com/a/very/long/path/to/some/thing/or/other?"
+                    . "Fetch https://example.com/a/very/long/path/to/some/thing/or/other?")
+                   ("yes/no?" . "yes/no?")))
+    (should (equal shown (hive-text-question (list :question text :project_dir "/home/ada/shop/.git") 200))))
+  (should (equal "Change /home/ada/shop/a?" (hive-text-question '(:question "Change /home/ada/shop/a?") 200))))
+
 ;;; hive-text-test.el ends here

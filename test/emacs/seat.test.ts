@@ -35,7 +35,7 @@ async function allowed(emacs: EmacsTerminal, line: string): Promise<unknown> {
     'claude-code/PermissionRequest-Bash-addRules.json',
   );
   hook.process.stdin.end(JSON.stringify({ ...event, session_id: line, tool_input: { command: line } }));
-  await emacs.until(/hive 1[!‖]/);
+  await emacs.until(/hive 1\b/);
   await command(emacs, 'hive-next');
   await emacs.until(new RegExp(line));
   await emacs.answer(/TAB skip/, '1');

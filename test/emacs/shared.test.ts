@@ -286,10 +286,10 @@ describe('mentions of the human', () => {
     await says('@Human one more');
     await emacs.until(/hive 1@/);
     await command('hive-check-mentions');
-    await emacs.until(/Mentions of you: 2 in total, 1 processed, 1 unprocessed/);
+    await emacs.until(/Mentions of you: 2 in total, 1 done, 1 open/);
     await emacs.until(/@Human one more/);
     await emacs.keys('d');
-    await emacs.until(/2 processed, 0 unprocessed/);
+    await emacs.until(/2 done, 0 open/);
     await emacs.until(/^(?![\s\S]*hive \d+@)/);
     await emacs.keys('q');
   });

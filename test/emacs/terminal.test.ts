@@ -31,7 +31,7 @@ afterAll(async () => home.close());
 
 /** The screen but for the count in the mode line, which is all that may change. */
 async function rest(): Promise<string[]> {
-  return (await emacs.screen()).map((line) => line.replace(/(hive \d+!)?[ -]*$/, '').trimEnd());
+  return (await emacs.screen()).map((line) => line.replace(/(hive \d+)?[ -]*$/, '').trimEnd());
 }
 
 let asked = 0;
@@ -42,7 +42,7 @@ async function tenArrive(): Promise<void> {
     asked += 1;
     await home.agent.prompts.ask({ question: `Question ${asked}?` });
   }
-  await emacs.until(new RegExp(`hive ${asked}!`));
+  await emacs.until(new RegExp(`hive ${asked}\\b`));
 }
 
 const looked = (): number => (existsSync(looks) ? readFileSync(looks, 'utf8').length : 0);

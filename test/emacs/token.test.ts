@@ -139,7 +139,7 @@ test('an agent there asks with the token that was made and written there, and ge
     question: 'Rebuild the image?',
     options: ['yes', 'no'],
   });
-  await emacs.until(/hive 1!/);
+  await emacs.until(/hive 1\b/);
   await commandIn(emacs, 'hive-respond');
   await emacs.until(/box.*Rebuild the image\?/);
   await emacs.type('yes');

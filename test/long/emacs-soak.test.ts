@@ -70,7 +70,7 @@ async function soak(home: Home): Promise<void> {
   coming = false;
   await typing;
 
-  await emacs.until(/^(?![\s\S]*hive \d+!)/, 60_000);
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/, 60_000);
   await emacs.keys('C-x', 'C-s');
   await eventually(() => readFileSync(file, 'utf8') === typed, 30_000, 'every key in the file').catch(
     () => {},

@@ -48,7 +48,7 @@ beforeFile(async () => {
 beforeEach(async () => {
   const { prompts } = await desk.request('prompt/list', { status: 'pending' });
   for (const { ask_id } of prompts) await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
-  await emacs.until(/^(?![\s\S]*hive \d+[!‖])/);
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
   await abc.use('hivemind_poll');
 });
 
@@ -470,7 +470,7 @@ requirement(
   async () => {
     await emacs.calm();
     const { ask_id } = await ask('Shall I go on?', { options: ['yes', 'no'] });
-    await emacs.until(/hive 1[!‖]/);
+    await emacs.until(/hive 1\b/);
     await emacs.command('hive-next');
     await emacs.until(/Shall I go on\?/);
     await eventually(async () => {
@@ -492,7 +492,7 @@ requirement(
   async () => {
     await emacs.calm();
     const { ask_id } = await ask('How shall I name it?');
-    await emacs.until(/hive 1[!‖]/);
+    await emacs.until(/hive 1\b/);
     await emacs.command('hive-respond');
     await emacs.until(/asks: How shall I name it\?/);
     await emacs.type('the bee');
@@ -515,7 +515,7 @@ requirement(
     await emacs.until(/M-x find-f/);
     const blocked = abc.use('hivemind_ask', { question: 'Blocked?', timeout_ms: 60_000 });
     const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Blocked?');
-    await emacs.until(/hive 1[!‖]/);
+    await emacs.until(/hive 1\b/);
     await emacs.keys('ile');
     await emacs.until(/M-x find-file/);
     await emacs.keys('C-g');
@@ -613,10 +613,10 @@ requirement(
   async () => {
     await emacs.calm();
     const { ask_id } = await ask('Everywhere?');
-    await emacs.until(/hive 1[!‖]/);
+    await emacs.until(/hive 1\b/);
     await human.hive('respond', ask_id, 'yes');
     await told(desk, 'prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.decision === 'yes');
-    await emacs.until(/^(?![\s\S]*hive \d+[!‖])/);
+    await emacs.until(/^(?![\s\S]*hive \d+\b)/);
   },
 );
 

@@ -30,7 +30,7 @@ beforeFile(async () => {
 beforeEach(async () => {
   const { prompts } = await desk.request('prompt/list', { status: 'pending' });
   for (const { ask_id } of prompts) await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
-  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  await emacs.until(/^(?![\s\S]*hive \d+\b)/);
 });
 
 const ask = (question: string, more: object = {}): Promise<Loose> =>
@@ -171,7 +171,7 @@ requirement(
   },
   async () => {
     const { ask_id } = await ask('In the minibuffer?');
-    await emacs.until(/hive 1!/);
+    await emacs.until(/hive 1\b/);
     await emacs.command('hive-respond');
     await emacs.until(/asks: In the minibuffer\?/);
     await emacs.type('there');

@@ -50,7 +50,11 @@ describe('a permission prompt of Claude Code', () => {
         question: 'Run npm test?',
         options: [
           { label: 'Allow' },
-          { label: 'Allow always', description: 'Bash(npm test *), in this project, for you' },
+          {
+            label: 'Allow always',
+            description:
+              'By the client itself: Bash(npm test *), written into .claude/settings.local.json of this project',
+          },
           { label: 'Deny' },
           { label: 'Abort' },
         ],
@@ -122,6 +126,22 @@ describe('a permission prompt of Claude Code', () => {
     );
   });
 
+  test.each([
+    ['/home/user/project/src/a/b.ts', 'Write src/a/b.ts?'],
+    ['/home/user/project/../other.ts', 'Write /home/user/project/../other.ts?'],
+    ['/home/user/projects/b.ts', 'Write /home/user/projects/b.ts?'],
+  ])(
+    'names %s relative to its directory if it is below, and its details have the whole path',
+    async (file, question) => {
+      const input = { file_path: file, content: 'one' };
+      const { prompts, printed } = await fireDialog(hive, { ...BASH, tool_name: 'Write', tool_input: input });
+      expect(prompts[0]?.question).toBe(question);
+      expect(prompts[0]?.context).toContain(file);
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+      await printed;
+    },
+  );
+
   test('a suggestion that would not allow is not offered', async () => {
     const { permission_suggestions: _, ...plain } = BASH;
     const deny = {
@@ -141,7 +161,10 @@ describe('a permission prompt of Claude Code', () => {
   test('a mode or a place that Hive does not know keeps its own name, whatever that is', async () => {
     const suggestion = { type: 'setMode', mode: 'constructor', destination: 'toString' };
     const { prompts, printed } = await fireDialog(hive, { ...BASH, permission_suggestions: [suggestion] });
-    expect(prompts[0]?.options[1]).toMatchObject({ label: 'Allow always', description: 'mode constructor' });
+    expect(prompts[0]?.options[1]).toMatchObject({
+      label: 'Allow always',
+      description: 'By the client itself: mode constructor',
+    });
     await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
     await printed;
   });
@@ -286,12 +309,12 @@ test.each([
   [
     'claude-code/PermissionRequest-Bash-addDirectories.json',
     'Run echo one > f.txt?',
-    'everything in /home/user/project, for this session',
+    'By the client itself: everything in /home/user/project, for this session; nothing is written',
   ],
   [
     'claude-code/PermissionRequest-mcp.json',
     'Call hivemind_ask_async of hive?',
-    'mcp__hive__hivemind_ask_async, in this project, for you',
+    'By the client itself: mcp__hive__hivemind_ask_async, written into .claude/settings.local.json of this project',
   ],
   ['codex/PermissionRequest-mcp.json', 'Call plain of hive?', null],
 ])('%s is shown as what it is, with its own scope', async (file, question, always) => {
