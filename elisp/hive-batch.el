@@ -327,6 +327,7 @@ A decision that may grant a permission is confirmed first."
   "Major mode of the buffer that shows several questions in full.
 \\<hive-batch-mode-map>\\[hive-batch-answer-shown] answers all of them with one decision.
 \\{hive-batch-mode-map}"
+  :interactive nil
   (hive-wrap-words)
   (setq bidi-paragraph-direction 'left-to-right))
 

@@ -118,6 +118,7 @@ If the human quits, what they typed becomes the draft."
 \\[hive-compose-quote] quotes the region, or the paragraph at point, from the
 question above; \\[hive-compose-insert-template] inserts a template; \\[hive-compose-choose] chooses an option, to
 which your text is then a comment."
+  :interactive nil
   (add-hook 'after-change-functions #'hive-compose--changed nil t)
   (add-hook 'kill-buffer-hook #'hive-compose--killed nil t)
   (add-hook 'hive-changed-hook #'hive-compose--refresh)

@@ -279,6 +279,7 @@ The last is nil if the lines are those of the whole file."
 
 (defun hive-diff-visit ()
   "Visit the file of the diff at point, in the line that point is at."
+  (declare (modes hive-prompt-mode))
   (interactive)
   (pcase-let* ((`(,old ,new ,part) (or (hive-diff--header) (hive-fail 'diff-no-file)))
                (file (hive-diff--file-name (if (equal new "/dev/null") old new)))
@@ -293,6 +294,7 @@ The last is nil if the lines are those of the whole file."
 
 (defun hive-diff-visit-click (event)
   "Visit the file of the diff at EVENT."
+  (declare (modes hive-prompt-mode))
   (interactive "e")
   (mouse-set-point event)
   (hive-diff-visit))
@@ -366,6 +368,7 @@ It has no mode: the text is an agent's."
 (defun hive-diff-ediff ()
   "Compare the file of the diff at point with what it would become, in Ediff.
 If point is not on a diff, take the first one."
+  (declare (modes hive-prompt-mode))
   (interactive)
   (unless (get-text-property (line-beginning-position) 'hive-diff)
     (goto-char (or (car (hive-diff--hunks)) (hive-fail 'diff-no-file))))

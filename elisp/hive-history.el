@@ -164,6 +164,7 @@ older entries.  \\[hive-history-by-agent], \\[hive-history-by-project], \\[hive-
 agent, a project or a time, \\[hive-history-by-nothing] widens it again.  \\[hive-history-export] writes all that
 was found into a file, as Org or Markdown.
 \\{hive-history-mode-map}"
+  :interactive nil
   (setq tabulated-list-format (vector (list (hive-words 'column-when) 16 t)
                                       (list (hive-words 'column-agent) 18 t)
                                       (list (hive-words 'column-project) 16 t)
@@ -196,6 +197,8 @@ was found into a file, as Org or Markdown.
 (defun hive-history--print ()
   "Print the results."
   (tabulated-list-print t)
+  (hive-text-say-empty (unless hive-history--entries
+                         (or (hive-sidecar-absence) (hive-words 'history-empty))))
   (setq mode-line-process
         ;; A percent sign in a mode line is a directive.
         (string-replace

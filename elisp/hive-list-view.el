@@ -589,20 +589,9 @@ The place of point has nil as its window."
                          ('expired 'list-empty-expired) ('cancelled 'list-empty-cancelled)
                          (_ 'list-empty))))))
 
-(defun hive-list--say-nothing ()
-  "Show in an empty list why it is empty.
-This is an overlay, so that there is no line for point to be on."
-  (let ((text (and (null hive-list--shown) (hive-list--nothing))))
-    (remove-overlays (point-min) (point-max) 'hive-nothing t)
-    (when text
-      (let ((overlay (make-overlay (point-min) (point-min))))
-        (overlay-put overlay 'hive-nothing t)
-        (overlay-put overlay 'after-string
-                     (propertize (concat " " text) 'face 'hive-list-low 'cursor t))))))
-
 (defun hive-list--count ()
   "Show the view and the counts in the mode line."
-  (hive-list--say-nothing)
+  (hive-text-say-empty (and (null hive-list--shown) (hive-list--nothing)))
   (restore-buffer-modified-p nil)
   (let ((marked (length (hive-list--marked))))
     (setq mode-line-process

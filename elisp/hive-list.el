@@ -193,7 +193,9 @@ The beginning of a name is enough."
   "Major mode of the list of questions.
 \\<hive-list-mode-map>1 to 5 show the pending, answered, late, expired and cancelled ones.
 \\[hive-list-show] shows a question in full, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
-\\[hive-list-cancel-ended] cancels all questions of sessions that have ended, \\[hive-list-snooze] snoozes it; \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
+\\[hive-list-snooze] snoozes it;
+\\[hive-list-cancel-ended] cancels what was asked by sessions that have ended;
+ \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
 the agent; \\[hive-list-always] makes a rule from a permission.  While an answer is delayed,
 \\[hive-list-undo] takes it back (see `hive-undo-seconds').
 \\[hive-list-follow] shows the question at point in another window while you move.
@@ -209,6 +211,7 @@ are.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-fil
 the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-page] and \\[hive-list-previous-page] turn pages.
 \\[hive-list-menu] is a menu of these keys.  The list updates itself.
 \\{hive-list-mode-map}"
+  :interactive nil
   (setq hive-list--marks (make-hash-table :test #'equal)
         tabulated-list-padding 1
         tabulated-list-sort-key nil
@@ -627,6 +630,7 @@ One decision may answer all of them."
   "Show the question at point in another window while you move in the list.
 Its window is never selected."
   :lighter " Follow"
+  :interactive (hive-list-mode)
   :group 'hive
   (if (not hive-list-follow)
       (progn (remove-hook 'post-command-hook #'hive-list--moved t)

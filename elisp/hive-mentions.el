@@ -303,6 +303,7 @@ the shared buffer, which marks it done; \\[hive-check-mentions-reply-with-templa
 one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows those of another
 session.
 \\{hive-check-mentions-mode-map}"
+  :interactive nil
   (visual-line-mode)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-mentions--fetch))
               header-line-format '(:eval (hive-mentions--header)))
@@ -460,6 +461,7 @@ yours."
 
 (defun hive-check-mentions-of (session)
   "Show the mentions of SESSION, a handle; if nil, of the human."
+  (declare (modes hive-check-mentions-mode))
   (interactive (list (hive-mentions--read-handle)))
   (pop-to-buffer (hive-check-mentions-buffer session))
   (hive-mentions--fetch))

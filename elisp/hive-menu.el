@@ -206,6 +206,9 @@ TITLE is a function that returns the title.  In each menu q quits it."
 
 ;;;###autoload (autoload 'hive "hive-menu" nil t)
 (hive-menu--define-all)
+;; M-x completes them only where they are of use.
+(function-put 'hive-list-menu 'command-modes '(hive-list-mode))
+(function-put 'hive-prompt-menu 'command-modes '(hive-prompt-mode))
 
 (provide 'hive-menu)
 ;;; hive-menu.el ends here

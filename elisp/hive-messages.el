@@ -658,6 +658,16 @@ Its agents ask as token:%s.  To take the token away:
 
       ;; Phones
       (phone-url . "Address of the inbox: ")
+      (phone-no-inbox
+       . "\\<hive-phone-mode-map>No inbox is served on this machine, so a phone has nothing to open.
+
+  \\[hive-phone-serve]      serve it from this Emacs, and pair a phone
+  C-u \\[hive-phone]  give the address of an inbox that another machine serves")
+      (phone-serve-at
+       . "Address at which phones reach it (https://…; empty: only browsers on this machine): ")
+      (phone-serve-later? . "Serve it from later sessions of Emacs, too? ")
+      (phone-list-empty
+       . "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one.")
       (phone-picture . "QR code")
       (phone-scan
        . "Point the phone's camera at the code, or type this address there:
@@ -897,6 +907,7 @@ This buffer shows when a phone has used it.")
       (which-export . "Write to (.org or .md): ")
       (search-failed . "Hive could not search the history: %s")
       (no-entry-here . "There is no entry on this line")
+      (history-empty . "Nothing was found.")
       (history-message . "message")
       (date-unclear . "Type a date such as 2026-01-31, or an age such as 3h or 7d")
       (overwrite? . "Overwrite %s? ")

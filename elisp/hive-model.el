@@ -169,14 +169,15 @@ Those that are snoozed do not, nor those of sessions that have ended."
     ended))
 
 (defun hive-model--counts-p (prompt)
-  "Return non-nil if PROMPT counts: for the human, not snoozed, of a living session."
+  "Return non-nil if PROMPT counts.
+It is for the human, not snoozed, and of a session that lives."
   (not (or (hive-prompt-snoozed-p prompt)
            (gethash (plist-get prompt :ask_id) hive-model--others)
            (gethash (plist-get prompt :ask_id) hive-model--ended))))
 
 (defun hive-prompts-blocked ()
-  "Return how many pending questions for the human block an agent.
-Not all count (`hive-prompts-awake').  They come first, so the others are not looked at."
+  "Return how many of the questions that count block an agent.
+They come first, so the others are not looked at."
   (cl-loop for prompt in (hive-prompts)
            while (hive-prompt-blocked-p prompt)
            count (hive-model--counts-p prompt)))

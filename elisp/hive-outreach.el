@@ -227,6 +227,7 @@
 \\[push-button] presses it.  \\[hive-outreach-choose-kind] shows only pings, cards or reports, \\[hive-outreach-older] shows
 older ones, \\[revert-buffer] fetches them again.
 \\{hive-outreach-mode-map}"
+  :interactive nil
   (visual-line-mode)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-outreach--fetch nil)))

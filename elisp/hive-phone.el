@@ -49,14 +49,18 @@ A camera reads it only if its blocks are lighter than the rest."
     (set-keymap-parent map special-mode-map)
     (define-key map (kbd "c") #'hive-phone-compare)
     (define-key map (kbd "w") #'hive-phone-copy)
+    (define-key map (kbd "s") #'hive-phone-serve)
+    (define-key map (kbd "+") #'hive-phone)
     map)
   "Keymap of `hive-phone-mode'.")
 
 (define-derived-mode hive-phone-mode special-mode "Hive-Phone"
   "Major mode of the buffer that pairs a phone.
 \\<hive-phone-mode-map>\\[hive-phone-compare] asks whether the phone shows the same phrase, once it has used the code.
-\\[hive-phone-copy] copies the address.
+\\[hive-phone-copy] copies the address.  Where no inbox is served, \\[hive-phone-serve] serves it from this
+Emacs.
 \\{hive-phone-mode-map}"
+  :interactive nil
   (hive-wrap-words)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--look))))
@@ -159,9 +163,48 @@ The phone then answers the questions of your agents.  URL is where the
 inbox is; by default where `hive-serve' or `hive serve' on this machine
 serves it.  With a prefix argument, ask for it."
   (interactive (list (and current-prefix-arg (read-string (hive-words 'phone-url)))))
-  (hive-rpc-request 'phone/invite (list :url (unless (equal url "") url))
-                    :success #'hive-phone--show
-                    :error #'hive-phone--failed))
+  (hive-phone--invite (unless (equal url "") url) 0))
+
+(defun hive-phone--invite (url tries)
+  "Ask for a pairing code of the inbox at URL, and show it.
+If none is served, try as often as TRIES says, then offer to serve it."
+  (hive-rpc-request
+   'phone/invite (list :url url)
+   :success #'hive-phone--show
+   :error (lambda (err)
+            (cond ((or url (not (eq 'invalid_input (plist-get err :name)))) (hive-phone--failed err))
+                  ((> tries 0) (hive-later 0.5 #'hive-phone--invite url (1- tries)))
+                  (t (hive-phone--offer))))))
+
+(defun hive-phone--offer ()
+  "Say in the buffer that pairs a phone that no inbox is served, and what helps."
+  (pop-to-buffer-same-window (get-buffer-create hive-phone--buffer))
+  (hive-phone-mode)
+  (let ((inhibit-read-only t))
+    (erase-buffer)
+    (insert (substitute-command-keys (hive-words 'phone-no-inbox)) "\n")
+    (goto-char (point-min))))
+
+(defconst hive-phone--port 7373 "The port on which the inbox is served unless `hive-serve' says another.")
+
+(defun hive-phone-serve ()
+  "Serve the inbox from this Emacs, and show the code that pairs a phone.
+Ask for the address at which phones reach it, and whether later Emacsen
+serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
+  (interactive nil hive-phone-mode)
+  (let ((address (string-trim (read-string (hive-words 'phone-serve-at)
+                                           (and (stringp hive-serve-inbox) hive-serve-inbox)))))
+    (setq hive-serve (or hive-serve hive-phone--port)
+          hive-serve-inbox (if (string-empty-p address) t address))
+    (when (and user-init-file (y-or-n-p (hive-words 'phone-serve-later?)))
+      (customize-save-variable 'hive-serve hive-serve)
+      (customize-save-variable 'hive-serve-inbox hive-serve-inbox))
+    (letrec ((connected (lambda ()
+                          (remove-hook 'hive-connected-hook connected)
+                          ;; It listens a moment later.
+                          (hive-phone--invite nil 20))))
+      (add-hook 'hive-connected-hook connected))
+    (hive-restart)))
 
 ;;;; All phones
 
@@ -180,6 +223,7 @@ serves it.  With a prefix argument, ask for it."
   "Major mode of the list of phones.
 \\<hive-phone-list-mode-map>\\[hive-phone-revoke] revokes a phone, \\[hive-phone-allow] lets one allow permissions, \\[hive-phone] pairs another one.
 \\{hive-phone-list-mode-map}"
+  :interactive nil
   (setq tabulated-list-format
         (vector (list (hive-words 'column-phone) 24 t)
                 (list (hive-words 'column-phone-of) 10 t)
@@ -221,7 +265,10 @@ serves it.  With a prefix argument, ask for it."
                     (with-current-buffer buffer
                       (setq tabulated-list-entries
                             (mapcar #'hive-phone--entry (append (plist-get result :phones) nil)))
-                      (tabulated-list-print t)))))
+                      (tabulated-list-print t)
+                      (hive-text-say-empty
+                       (unless tabulated-list-entries
+                         (substitute-command-keys (hive-words 'phone-list-empty))))))))
      :error #'hive-phone--failed)))
 
 (defun hive-phone--at-point ()

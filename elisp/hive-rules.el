@@ -87,6 +87,7 @@
 \\[hive-rule-toggle-project] lets it hold in every project or in its own.
 \\[hive-rule-write] writes it.
 \\{hive-rule-mode-map}"
+  :interactive nil
   (hive-wrap-words)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-rule--try))))
@@ -315,6 +316,7 @@ written before you say so."
 \\<hive-rules-mode-map>\\[hive-rules-visit] visits a rule in its file, or opens a proposal; \\[hive-rules-try] shows what a
 rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismiss] dismisses a proposal.
 \\{hive-rules-mode-map}"
+  :interactive nil
   (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-rules-refresh))))
 

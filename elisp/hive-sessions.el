@@ -60,6 +60,7 @@
 
 (defun hive-session-visit (session)
   "Visit the project of SESSION."
+  (declare (modes hive-sessions-mode))
   (interactive (list (hive-sessions--which)))
   (let* ((project-dir (or (plist-get session :project_dir) ""))
          (directory (replace-regexp-in-string "/\\.git/?\\'" "/" project-dir)))
@@ -69,6 +70,7 @@
 
 (defun hive-session-shared (session)
   "Open the shared buffer of the project of SESSION."
+  (declare (modes hive-sessions-mode))
   (interactive (list (hive-sessions--which)))
   (hive-shared-display (hive-shared-buffer (hive-sessions--place session))
                        hive-shared-position))
@@ -77,6 +79,7 @@
 
 (defun hive-session-mention (session body)
   "Post BODY to SESSION, as a mention in the shared buffer of its project."
+  (declare (modes hive-sessions-mode))
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (hive-post-read (hive-words 'tell (hive-sessions--handle session))
@@ -88,6 +91,7 @@
 
 (defun hive-session-answer (session)
   "Answer a pending question of SESSION."
+  (declare (modes hive-sessions-mode))
   (interactive (list (hive-sessions--which)))
   (let ((prompts (cl-remove-if-not
                   (lambda (prompt)
@@ -98,6 +102,7 @@
 
 (defun hive-session-mentions (session)
   "Show the mentions of SESSION."
+  (declare (modes hive-sessions-mode))
   (interactive (list (hive-sessions--which)))
   (hive-check-mentions-of (plist-get session :handle)))
 
@@ -129,6 +134,7 @@
 A session with `shared' off gets no @All and no mentions by agents,
 but still your mentions by name.  `gate' is what open mentions
 do to its tool calls."
+  (declare (modes hive-sessions-mode))
   (interactive
    (let* ((session (hive-sessions--which))
           (name (completing-read (hive-words 'which-setting (hive-sessions--handle session))
@@ -148,6 +154,7 @@ do to its tool calls."
 (defun hive-session-interrupt (session &optional note)
   "Interrupt SESSION, and report the result.
 With a prefix argument, ask for a NOTE that the agent reads."
+  (declare (modes hive-sessions-mode))
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (when current-prefix-arg (read-string (hive-words 'session-why))))))
@@ -187,6 +194,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
 project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
 \\[hive-sessions-toggle-ended] also shows the sessions that have ended.
 \\{hive-sessions-mode-map}"
+  :interactive nil
   (setq tabulated-list-format (vector (list (hive-words 'column-handle) 18 t)
                                       (list (hive-words 'column-client) 12 t)
                                       (list (hive-words 'column-source) 6 t)
@@ -287,6 +295,8 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
           (when hive-sessions--more
             (hive-words 'sessions-more (length hive-sessions--list))))
     (tabulated-list-print t)
+    (hive-text-say-empty (unless hive-sessions--list
+                           (or (hive-sidecar-absence) (hive-words 'no-agents))))
     (pcase-dolist (`(,window . ,id) places)
       (let ((pos (and id (not (eq window (selected-window)))
                       (hive-sessions--position id))))

@@ -644,6 +644,7 @@ Posting the reply marks its mention of you done."
 
 (defun hive-shared-insert-template (text)
   "Insert TEXT, one of `hive-reply-templates', into the draft."
+  (declare (modes hive-shared-mode))
   (interactive (list (hive-read-template (hive-words 'which-template)
                                          (hive-template-demand (hive-shared--project)))))
   (when (< (point) (hive-shared-start))
@@ -654,6 +655,7 @@ Posting the reply marks its mention of you done."
 (defun hive-shared-done (&optional note)
   "Mark the mention of you at point done.
 With a prefix argument, ask for a NOTE about what you did."
+  (declare (modes hive-shared-mode))
   (interactive (list (and current-prefix-arg (read-string (hive-words 'which-done-note)))))
   (let ((mention (hive-mentions-open-p (hive-shared--demand))))
     (unless mention (hive-fail 'no-mention-in-message))

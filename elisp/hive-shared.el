@@ -84,6 +84,7 @@ What you post then goes to that thread."
 (defun hive-shared-open-thread (thread)
   "Open THREAD in a buffer of its own; by default that of the message at point.
 With a prefix argument, type the name of a thread."
+  (declare (modes hive-shared-mode))
   (interactive (list (if current-prefix-arg (read-string (hive-words 'which-thread))
                        (hive-shared--thread-at))))
   (pop-to-buffer (hive-shared-buffer hive-shared-place thread)))
@@ -108,6 +109,7 @@ They are as stored, whatever was changed in the buffer."
   "Write the shown messages to FILE, in the format of the buffer.
 The default name is shared-YYYYMMDD.md.  To write all messages, use
 the command line: hive messages --format shared."
+  (declare (modes hive-shared-mode))
   (interactive
    (list (read-file-name (hive-words 'which-shared-file)
                          (or hive-shared-directory default-directory) nil nil
@@ -304,6 +306,7 @@ you done, \\[hive-shared-next-mention] goes to the next mention of you.
 If another program inserts a message here, in the format that you
 see, it is posted, but its author is unverified.
 \\{hive-shared-mode-map}"
+  :interactive nil
   :group 'hive-shared
   :interactive nil
   (setq-local font-lock-defaults '(nil t)

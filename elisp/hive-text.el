@@ -401,6 +401,18 @@ Point and what each window shows stay at their lines."
   (goto-char (point-min))
   (dolist (window (get-buffer-window-list nil nil t)) (set-window-point window (point))))
 
+;;;; Empty tables
+
+(defun hive-text-say-empty (sentence)
+  "Show SENTENCE, or if it is nil, nothing, in this buffer, an empty table.
+This is an overlay, so that there is no line for point to be on."
+  (remove-overlays (point-min) (point-max) 'hive-nothing t)
+  (when sentence
+    (let ((overlay (make-overlay (point-min) (point-min))))
+      (overlay-put overlay 'hive-nothing t)
+      (overlay-put overlay 'after-string
+                   (propertize (concat " " sentence) 'face 'hive-shadow 'cursor t)))))
+
 ;;;; Times
 
 ;; Every time that Hive reads and every timer that it starts comes from

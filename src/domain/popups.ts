@@ -17,6 +17,10 @@ import type { Authority } from './trust.ts';
 /** What the human prefers, and what they let happen without being asked. */
 export type PopupPreferences = Preferences & Authority;
 
+/** Why no popup was shown where there is no desktop at all. */
+export const NO_BUS =
+  'There is no D-Bus session bus: DBUS_SESSION_BUS_ADDRESS is not set, and /run/user has none.';
+
 /** What a popup is about: a prompt, a ping or card (outreach), or a mention of the human. */
 export type PopupKind = 'prompt' | 'outreach' | 'mention';
 

@@ -66,7 +66,7 @@ test('the disk is full while a draft is saved: the text stays, and is kept once 
     const ask_id = await ask('What is the plan?');
     await emacs.until(/hive 1\b/);
     await command(emacs, 'hive-next');
-    await emacs.answer(/What is the plan\?[\s\S]*TAB skip/, '?');
+    await emacs.answer(/What is the plan\?[\s\S]*TAB skip/, 'o');
     await emacs.until(/Hive-Question/);
     await emacs.keys('e');
     await emacs.until(/Hive-Answer/);
@@ -104,7 +104,7 @@ test('a context of 64 KB is shown to its end, and the question answered', async 
   const ask_id = await ask('Did you read it all?', context);
   await emacs.until(/hive 1\b/);
   await command(emacs, 'hive-next');
-  await emacs.answer(/Did you read it all\?[\s\S]*TAB skip/, '?');
+  await emacs.answer(/Did you read it all\?[\s\S]*TAB skip/, 'o');
   await emacs.until(/Hive-Question/);
   await emacs.until(/# All I know/);
   // A question without options has no heading for them.

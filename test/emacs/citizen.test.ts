@@ -103,7 +103,8 @@ describe('in 80 columns', () => {
       '\\+ add words',
       'TAB skip',
       's snooze',
-      '\\? full question',
+      'o open',
+      '\\? keys',
       'q quit',
     ])
       expect(text).toMatch(new RegExp(`(^| {2})${key}( {2}|$)`, 'm'));

@@ -65,7 +65,7 @@ test('hive-next: one key answers, a template, free text, snooze and un-snooze', 
   await emacs.answer(/Second\?/, '3');
   expect(await answerTo(ids[1])).toMatchObject({ decision: 'yes', comment: 'and keep it small' });
   await emacs.answer(/Third\?/, 's');
-  await emacs.until(/No other questions are pending|answered; no other questions/);
+  await emacs.said(/No other questions are pending|answered; no other questions/);
   // A snoozed question is not counted; an un-snoozed one is.
   await gone(/hive \d+\b/);
   await hive.prompts.snooze(ids[2] ?? '', null);
@@ -245,7 +245,7 @@ describe('bad input', () => {
   test('the sidecar is killed while an answer is composed: nothing typed is lost', async () => {
     const [id] = await asked({ question: 'Long one?' });
     await command('hive-next');
-    await emacs.answer(/Long one\?[\s\S]*q quit/, '?');
+    await emacs.answer(/Long one\?[\s\S]*q quit/, 'o');
     await emacs.until(/Hive-Question/);
     await emacs.keys('e');
     await emacs.until(/Hive-Answer/);

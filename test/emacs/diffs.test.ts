@@ -58,7 +58,7 @@ afterAll(async () => {
 
 test('the diff is read hunk by hunk, visited, compared, and said to be old when the file changes', async () => {
   await command(emacs, 'hive-next');
-  await emacs.answer(/TAB skip/, '?');
+  await emacs.answer(/TAB skip/, 'o');
   await emacs.until(/^@@ -2,7 /m);
   await emacs.keys('C-x', '1');
   await emacs.until(/^ +5 +-const value5 = 5;\n +5 \+const value5 = five;$/m);

@@ -128,6 +128,23 @@
     (ert-info ((symbol-name mode))
       (should (string-match-p (format "\t%s$" command) (documentation mode))))))
 
+(ert-deftest hive-completes-few-commands-outside-its-own-buffers ()
+  "With the predicate that comes with Emacs 28; what is of use in one buffer only is completed there."
+  (require 'hive-menu)
+  (let ((commands (lambda (mode)
+                    (with-temp-buffer
+                      (setq major-mode mode)
+                      (cl-loop for symbol being the symbols
+                               when (and (string-prefix-p "hive" (symbol-name symbol)) (commandp symbol)
+                                         (command-completion-default-include-p symbol (current-buffer)))
+                               collect symbol)))))
+    (let ((everywhere (funcall commands 'fundamental-mode)))
+      (should (<= (length everywhere) 38))
+      (should (memq 'hive-next everywhere))
+      (should-not (memq 'hive-list-cancel everywhere)))
+    (should (memq 'hive-list-cancel (funcall commands 'hive-list-mode)))
+    (should (memq 'hive-session-visit (funcall commands 'hive-sessions-mode)))))
+
 (ert-deftest hive-q-quits-each-menu ()
   (require 'hive-menu)
   (should-not (eq 'hive-do-not-disturb (lookup-key hive-prefix-map "q")))

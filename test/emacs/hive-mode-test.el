@@ -27,7 +27,7 @@
   (hive-test-with-desk nil
     (let ((hive-sidecar-command '("/no/such")))
       (hive-mode 1)
-      (hive-test-wait 2 (equal " hive ?" hive-mode-line-text)))))
+      (hive-test-wait 2 (equal " hive down" hive-mode-line-text)))))
 
 (ert-deftest hive-mode-at-exit-sends-exit-and-waits-for-nothing ()
   (hive-test-with-desk nil

@@ -65,6 +65,25 @@ test('a phone is let in once its human says that it shows the same phrase; nothi
   expect(await hive.devices.admitted(device.device_id)).toMatchObject({ name: "Ada's phone" });
 });
 
+test('where no inbox is served, hive-phone offers to serve it, asks for the address once, and then shows the code', async () => {
+  await emacs.keys('M-:');
+  await emacs.type('(setq hive-serve "127.0.0.1:0")');
+  await emacs.keys('Enter');
+  await command('hive-phone-list');
+  await emacs.until(/No phone is paired\. {2}\+ pairs one/);
+  await emacs.keys('+');
+  await emacs.until(/No inbox is served on this machine[\s\S]*s +serve it from this Emacs/);
+  await emacs.keys('s');
+  await emacs.until(/Address at which phones reach it/);
+  await emacs.type('https://hive.example.org');
+  await emacs.keys('Enter');
+  await emacs.until(/Serve it from later sessions of Emacs, too\?/);
+  await emacs.keys('n');
+  await emacs.until(/████[\s\S]*▄/);
+  await emacs.keys('M->');
+  await emacs.until(/hive\.example\.org\/inbox#code=[\s\S]*The code is \S+\./);
+});
+
 test('a phone that shows another phrase is refused', async () => {
   const { device } = await used();
   await emacs.until(/has used the code/);

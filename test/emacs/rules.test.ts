@@ -54,7 +54,7 @@ test('A shows the rule with what it would have answered; RET writes it and also 
   const { printed } = await ask('npm test src/b.ts');
   await emacs.said(/asks: Run npm test src\/b\.ts/);
   await command('hive-next');
-  await emacs.answer(/Run npm test src\/b\.ts\?[\s\S]*A always allow/, 'A');
+  await emacs.answer(/Run npm test src\/b\.ts\?[\s\S]*A {2}Always allow/, 'A');
   await emacs.until(/input +npm test src\/b\.ts\n[\s\S]*0 that you allowed, 0 that you denied/);
   await emacs.keys('e');
   await emacs.until(/Input of the rule/);

@@ -67,7 +67,7 @@ const EVERYTHING: readonly Asked[] = [
   },
   {
     agents: ['api'],
-    shown: /Change \/home\/api\/routes\.ts\?/,
+    shown: /Change routes\.ts\?/,
     answer: ALLOW,
     asks: {
       tool: 'Edit',
@@ -76,7 +76,7 @@ const EVERYTHING: readonly Asked[] = [
   },
   {
     agents: ['docs'],
-    shown: /Write \/home\/docs\/index\.md\?/,
+    shown: /Write index\.md\?/,
     answer: ALLOW,
     asks: { tool: 'Write', input: { file_path: '/home/docs/index.md', content: '# Index\n\nNothing yet.' } },
   },

@@ -10,6 +10,7 @@ import type { DeviceSignature } from '../../application/prompts.ts';
 import { createRetries } from '../../application/retries.ts';
 import { HiveError, isTransient } from '../../domain/errors.ts';
 import { concerns, isFor, namesOf } from '../../domain/humans.ts';
+import { NO_BUS } from '../../domain/popups.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import {
   actParams,
@@ -138,7 +139,10 @@ export const promptMethods = {
   'prompt/get': takes(promptRef, async ({ ask_id }, connection) => {
     const { hive } = connection;
     const prompt = await hive.prompts.get(ask_id);
-    const events = await hive.history.eventsOf(ask_id, TRAIL);
+    // In a terminal without a desktop, that there is none would be in the history of every question.
+    const events = (await hive.history.eventsOf(ask_id, TRAIL)).filter(
+      ({ data }) => data['reason'] !== NO_BUS,
+    );
     const trail = fitted(
       events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
       TRAIL_BYTES,

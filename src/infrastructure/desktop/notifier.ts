@@ -4,7 +4,7 @@
  * when all of these failed.
  */
 import type { Logger, Notifier, ShownPopup } from '../../application/world.ts';
-import type { Popup } from '../../domain/popups.ts';
+import { NO_BUS, type Popup } from '../../domain/popups.ts';
 import { platform } from '../platform/platform.ts';
 import { type Environment, runNotifyCommand } from './command.ts';
 import { showByNodeNotifier } from './node-notifier.ts';
@@ -35,10 +35,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     // Other platforms need no bus. Without an address D-Bus' own tools would start one and leave it running.
     if (platform.popups !== 'session-bus') return env;
     const address = sessionBus(env);
-    if (address === null)
-      throw new Error(
-        'There is no D-Bus session bus: DBUS_SESSION_BUS_ADDRESS is not set, and /run/user has none.',
-      );
+    if (address === null) throw new Error(NO_BUS);
     return { ...env, DBUS_SESSION_BUS_ADDRESS: address };
   }
 
