@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AskRequest, openHive, type Prompt } from '../../src/index.ts';
 import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
-import { PATIENCE_MS } from '../support/wait.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
+import { eventually, PATIENCE_MS } from '../support/wait.ts';
 
 const TEXT = 'The date on which it began.';
 
@@ -143,4 +144,44 @@ test('hive-next shows the context, also of a group; a permission without options
   );
   await emacs.answer(/TAB skip/, '2');
   expect(await answered(id)).toMatchObject({ selected: ['Deny'] });
+});
+
+test('what a session asked that has ended is marked and counted apart, and one key cancels it', async () => {
+  const other = await openHive({ agent: 'Reviewer', store: home.store, env: {} });
+  const options = [{ label: 'yes' }];
+  const { prompt: dead } = await other.prompts.ask({ question: 'Merge it?', options, urgency: 'critical' });
+  const live = await ask({ question: 'Merge it?', options });
+  await emacs.until(/hive 2!/);
+  const hive = await openTestHive(home.store);
+  await hive.sessions.end(dead.session_id);
+  await other.close();
+  await emacs.until(/hive 1, 1 ended/);
+  await command('hive-list');
+  await emacs.until(/\[session ended\] Merge it\?/);
+  await emacs.keys('q');
+  await command('hive-next');
+  // The living one comes first, and alone.
+  await emacs.answer(/^(?![\s\S]*(?:ask the same|ended\]))[\s\S]*Merge it\?[\s\S]*TAB skip/, '1');
+  await emacs.answer(/\[session ended\] Merge it\?[\s\S]*C cancel all that have ended/, 'C');
+  await emacs.said(/Cancelled 1 question of sessions that have ended/);
+  expect(await answered(live)).toMatchObject({ decision: 'yes' });
+  expect(await answered(dead.ask_id)).toMatchObject({ status: 'cancelled', cancel_reason: 'human' });
+});
+
+test('without a desktop, the history of a question does not tell that no popup was shown', async () => {
+  const id = await ask({ question: 'Which colour?' });
+  const hive = await openTestHive(home.store);
+  await eventually(async () =>
+    (await eventsOf(hive, 'prompt/popup')).some(
+      ({ subject, data }) => subject === id && data['outcome'] === 'failed',
+    ),
+  );
+  await command('hive-list');
+  await emacs.until(/Which colour\?/);
+  await emacs.keys('M-<', 'C-n', 'Enter');
+  const screen = (await emacs.until(/What happened[\s\S]*shown at a desk/)).join('\n');
+  expect(screen).not.toContain('popup');
+  await emacs.keys('c');
+  await emacs.answer(/Cancel this question\?/, 'y');
+  expect(await answered(id)).toMatchObject({ status: 'cancelled' });
 });
