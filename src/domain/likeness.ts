@@ -46,6 +46,7 @@ export function likenessOf(prompt: Compared): string | null {
   } = prompt;
   if (status !== 'pending') return null;
   const asked = dialog && kind === 'permission' && context !== null ? callOf(question, context) : context;
-  const compared = [kind, dialog, header, question, asked, options, multi_select, allow_free_text, orphaned];
+  const ended = orphaned ? ['ended'] : [];
+  const compared = [kind, dialog, header, question, asked, options, multi_select, allow_free_text, ...ended];
   return digestOf(compared).slice(0, LENGTH);
 }

@@ -78,6 +78,12 @@ describe('the questions of two agents are alike', () => {
   });
 });
 
+test('what a session asked that has ended is not like what a living one asks', () => {
+  const [dead, gone] = [1, 2].map(() => ({ ...prompt({ question: 'Commit?' }), orphaned: true }));
+  expect(alike(prompt({ question: 'Commit?' }), dead as Prompt)).toBe(false);
+  expect(alike(gone as Prompt, dead as Prompt)).toBe(true);
+});
+
 test('a settled prompt is like no other', () => {
   const settled = expirePrompt({ ...prompt(), expires_at: at(1) }, at(2));
   expect(likenessOf(settled)).toBeNull();
