@@ -66,7 +66,8 @@ function stampOf() {
   hash.update(JSON.stringify([process.platform, process.arch]));
   hash.update(JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides, allowScripts]));
   hash.update(readIfThere(join(root, 'package-lock.json')));
-  hash.update(readIfThere(join(root, '.npmrc')));
+  // What npm says about itself changes nothing of that.
+  hash.update(readIfThere(join(root, '.npmrc')).replace(/^(?:#|update-notifier).*\n/gm, ''));
   return hash.digest('hex');
 }
 

@@ -23,7 +23,7 @@ export function shellFile(env: Environment): string {
 }
 
 /** The line for that shell. */
-export function pathLine(file: string, folder: string): string {
+function pathLine(file: string, folder: string): string {
   return file.endsWith('.fish') ? `fish_add_path ${quoted(folder)}` : `export PATH=${quoted(folder)}:"$PATH"`;
 }
 
