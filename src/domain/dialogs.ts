@@ -4,7 +4,7 @@
  * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
-import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
+import { revealedSource, shownWithin, skeletonOf, spelledLine, spelledOut } from './display.ts';
 import { type EditTools, editShown, type ShownEdit } from './edits.ts';
 import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
@@ -111,6 +111,16 @@ const DETAILS_BYTES = 56_000;
 const DIFF_BYTES = 48_000;
 const LINE = 600;
 
+/** What is too long stays as it is, and does not `fit`. */
+const withinRoom = (text: string, show: (text: string) => string): string =>
+  shownWithin(DETAILS_BYTES, text, show);
+
+/** The first line of a permission; only its beginning is put into words. */
+function firstLine(text: string): string {
+  const line = excerpt(spelledOut(text.slice(0, 2 * LINE)), LINE);
+  return text.length <= 2 * LINE || line.endsWith('…') ? line : `${line}…`;
+}
+
 /**
  * What a person has to know of a call before they permit it; `edit` is what it does to files, where that was compared. The
  * question names a file below `cwd` relative to it: its end is what tells it from others. The details have its whole path.
@@ -124,7 +134,7 @@ export function summarizeTool(
   const line = what === null ? verb : `${verb} ${what}`;
   const rest = argumentLines(given, [...named, ...(said === null ? [] : ['description'])]);
   const details = [shown, rest.join('\n')].filter((part) => part !== '').join('\n\n');
-  return { question: `${excerpt(spelledOut(line), LINE)}?`, details, said };
+  return { question: `${firstLine(line)}?`, details, said };
 }
 
 interface Described {
@@ -150,7 +160,7 @@ function describe(name: string, input: Raw, cwd: string | undefined): Described 
     return {
       verb: patch ? 'Apply a patch' : 'Run',
       what: patch ? patchedFiles(command) : command,
-      shown: patch ? indented(revealedSource(command)) : indented(spelledOut(command)),
+      shown: withinRoom(command, (text) => indented(patch ? revealedSource(text) : spelledOut(text))),
       named: ['command'],
       said: textIn(input, 'description'),
     };
@@ -181,7 +191,9 @@ function diff(input: Raw): Pick<Described, 'shown' | 'named'> {
   const added = ['new_string', 'content', 'new_source'].find((field) => textIn(input, field) !== null);
   const named = [textIn(input, 'old_string') === null ? [] : 'old_string', added ?? []].flat();
   const parts = named.map((field) =>
-    marked(field === 'old_string' ? '- ' : '+ ', revealedSource(String(input[field]))),
+    withinRoom(String(input[field]), (text) =>
+      marked(field === 'old_string' ? '- ' : '+ ', revealedSource(text)),
+    ),
   );
   return { shown: parts.join('\n'), named };
 }
@@ -205,13 +217,16 @@ const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 
 /** Each argument by its name, whether Hive knows it or not; `shown` are in the text already. */
 function argumentLines(input: Raw, shown: readonly string[]): string[] {
-  return Object.entries(input)
+  const given = Object.entries(input)
     .filter(([name]) => !shown.includes(name))
-    .map(([name, value]) => {
-      const [first, ...more] = spelledOut(JSON.stringify(value, null, 2) ?? 'null').split('\n');
-      const called = PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
-      return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
-    });
+    .map(([name, value]): [string, string] => [name, JSON.stringify(value, null, 2) ?? 'null']);
+  return withinRoom(given.flat().join('\n'), () => given.map(argumentLine).join('\n')).split('\n');
+}
+
+function argumentLine([name, value]: [string, string]): string {
+  const [first, ...more] = spelledOut(value).split('\n');
+  const called = PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
+  return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
 }
 
 /** Whether a desk can show all of it. What it cannot show it must not allow (invariant 13). */
@@ -246,9 +261,16 @@ const APPROVE_PLAN = 'Approve this plan?';
 const DIRECTORY = 'Directory: ';
 export const DESCRIPTION = "The agent's own description of it:";
 
+/** No path is longer. */
+const LONGEST_NAME = 4_096;
+
+function nameLine(name: string): string {
+  return name.length <= LONGEST_NAME ? spelledLine(name) : `${spelledLine(name.slice(0, LONGEST_NAME))}…`;
+}
+
 /** The lines that say which tool would run, and where. */
 export function factsOf(tool: string, cwd: string): string {
-  return `Tool: ${spelledLine(tool)}\n${DIRECTORY}${spelledLine(cwd)}`;
+  return `Tool: ${nameLine(tool)}\n${DIRECTORY}${nameLine(cwd)}`;
 }
 
 /**
@@ -316,10 +338,12 @@ export function dialogFingerprint(dialog: Dialog): string {
 
 /** What the client itself offers to allow from now on, in words; null when it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
-  const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []);
-  const all = `By the client itself: ${spelledOut(described.join('; '))}`;
+  const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []).join('; ');
+  const isTooLong = (text: string): boolean => text.length > PROMPT_LIMITS.optionDescription;
   // What is too long to be read as the description of an option is not offered.
-  return described.length === 0 || all.length > PROMPT_LIMITS.optionDescription ? null : all;
+  if (described === '' || isTooLong(described)) return null;
+  const all = `By the client itself: ${spelledOut(described)}`;
+  return isTooLong(all) ? null : all;
 }
 
 /** Where the client writes what it allows from now on, so that a person can find it again. */

@@ -166,6 +166,14 @@ export function spelledLine(text: string): string {
   return spelledOut(/[\u0000-\u001f\u007f"]/.test(text) ? JSON.stringify(text) : text);
 }
 
+/**
+ * Puts a text into words by `show`, unless it is longer than the room that it may take: spelling out takes a time for each
+ * character, and an agent may send a megabyte. A longer text stays as it is, and the caller must not show it.
+ */
+export function shownWithin(room: number, text: string, show: (text: string) => string): string {
+  return text.length > room ? text : show(text);
+}
+
 const PLAIN_ASCII = /^[\t\n\x20-\x7e]*$/;
 const BEYOND_ASCII = /[^\0-\x7f]+/gu;
 

@@ -4,7 +4,7 @@
  * with the reason. Pure: `EditTools` read and compare.
  */
 
-import { revealedSource, spelledLine } from './display.ts';
+import { revealedSource, shownWithin, spelledLine } from './display.ts';
 import type { Raw } from './hooks.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
@@ -281,8 +281,15 @@ function sectionOf(
     ...(hunks === '' && before !== null && after !== null ? [WORDS.nothing] : []),
     `--- ${before === null ? NO_FILE : spelledLine(path) + of}`,
     `+++ ${after === null ? NO_FILE : spelledLine(to) + of}`,
-    ...(hunks === '' ? [] : [revealedSource(hunks)]),
+    ...(hunks === '' ? [] : [sourceShown(hunks)]),
   ].join('\n');
+}
+
+/** No desk shows more of a permission. */
+const LONGEST_SOURCE = 56_000;
+
+function sourceShown(text: string): string {
+  return shownWithin(LONGEST_SOURCE, text, revealedSource);
 }
 
 function linked(state: FileState): string[] {
@@ -305,7 +312,7 @@ function textsShown(
       `--- ${spelledLine(path)}\t${number}${old}`,
       `+++ ${spelledLine(path)}\t${number}becomes this`,
       // Where neither text ends its last line, that is no difference.
-      revealedSource(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
+      sourceShown(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
     ].join('\n');
   });
   return [...linked(state), `${problem} ${WORDS.asTold}`, ...sections].join('\n');
@@ -350,7 +357,7 @@ function patchShown({ command }: Raw, tools: EditTools): ShownEdit | null {
   if (typeof command !== 'string') return null;
   const patches = patchesIn(command);
   const sections = patches === null ? null : sectionsOf(patches, tools);
-  const shown = sections === null ? [WORDS.patch, revealedSource(command).replace(/^/gm, '    ')] : sections;
+  const shown = sections === null ? [WORDS.patch, sourceShown(command).replace(/^/gm, '    ')] : sections;
   return { shown: shown.join('\n'), named: ['command'] };
 }
 

@@ -3,6 +3,8 @@
  * Emacs' parser and PostgreSQL, and a lone surrogate breaks JSON on the Emacs side.
  */
 
+import { HiveError } from './errors.ts';
+
 const NUL = /\u0000/g;
 
 /**
@@ -33,17 +35,28 @@ export function onDemand<T extends object>(make: () => T): () => T {
   };
 }
 
-/** Cleans every string inside a JSON-like value, keys included. The JSON parser has already bounded the depth. */
-export function cleanDeep<T>(value: T): T {
-  if (typeof value === 'string') return cleanText(value) as T;
-  if (Array.isArray(value)) return value.map((item) => cleanDeep(item)) as T;
-  if (value !== null && typeof value === 'object') {
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [cleanText(key), cleanDeep(item)]),
-    ) as T;
-  }
-  return value;
+/** No call nests deeper, and functions that walk through a value cannot run out of stack. */
+const DEEPEST = 200;
+
+/** Whether a JSON-like value nests deeper than any call does. */
+export function isTooDeep(value: unknown, left = DEEPEST): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return left === 0 || Object.values(value).some((item) => isTooDeep(item, left - 1));
 }
+
+/** Cleans every string inside a JSON-like value, keys included. @throws HiveError `invalid_input` for one that is too deep. */
+export function cleanDeep<T>(value: T, left = DEEPEST): T {
+  if (typeof value === 'string') return cleanText(value) as T;
+  if (value === null || typeof value !== 'object') return value;
+  if (left === 0) throw new HiveError('invalid_input', TOO_DEEP);
+  if (Array.isArray(value)) return value.map((item) => cleanDeep(item, left - 1)) as T;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cleanText(key), cleanDeep(item, left - 1)]),
+  ) as T;
+}
+
+/** What is wrong with it. */
+export const TOO_DEEP = `The JSON nests deeper than ${DEEPEST} levels: flatten it.`;
 
 /** What search compares: NFKC, lower case, white space folded. Done in JS so that all engines agree. */
 export function searchText(...parts: (string | null | undefined)[]): string {

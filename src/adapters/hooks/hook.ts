@@ -5,7 +5,7 @@
 import { invalidInput } from '../../domain/errors.ts';
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Verdict } from '../../domain/hooks.ts';
 import { attendedIn, decideSource, sourceEvidence } from '../../domain/sources.ts';
-import { cleanText } from '../../domain/text.ts';
+import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 
 /** An event as parsed JSON, unchecked. */
 export type Raw = Readonly<Record<string, unknown>>;
@@ -19,6 +19,7 @@ export function readHook(stdin: string, env: Environment, client: HookClient | n
 
 /** The same for an event that is parsed already. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readEvent(raw: Raw, env: Environment, client: HookClient | null): HookEvent {
+  if (isTooDeep(raw)) throw invalidInput(TOO_DEEP);
   return (client ?? guessClient(raw)) === 'codex' ? readCodex(raw, env) : readClaudeCode(raw, env);
 }
 

@@ -11,6 +11,7 @@ import {
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
 import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
+import { isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 import { machineOf, type Token } from '../../domain/tokens.ts';
 import { notJson, type Refusal as RefusedMessage, readEnvelopes } from './envelope.ts';
 import { createMcpServer } from './server.ts';
@@ -288,18 +289,18 @@ async function readBody(
     if (size > most) return tooLarge;
     chunks.push(chunk);
   }
+  let json: unknown;
   try {
     // Some clients begin what they send with a byte order mark.
-    return {
-      json: JSON.parse(
-        Buffer.concat(chunks)
-          .toString('utf8')
-          .replace(/^\uFEFF/, ''),
-      ),
-    };
+    json = JSON.parse(
+      Buffer.concat(chunks)
+        .toString('utf8')
+        .replace(/^\uFEFF/, ''),
+    );
   } catch {
     return { refusal: refusedMessage(notJson()) };
   }
+  return isTooDeep(json) ? { refusal: { status: 400, message: TOO_DEEP } } : { json };
 }
 
 // ---- The guard ----

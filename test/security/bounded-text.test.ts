@@ -1,0 +1,62 @@
+/**
+ * Work on agents' text is bounded: what no desk can show is not put into words, and JSON that nests too deep is refused.
+ *
+ * @module-tag untrusted
+ * @module-tag sqlite
+ * @module-tag http
+ */
+import { describe, expect, test } from 'vitest';
+import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
+import { type Dialog, promptsOf } from '../../src/domain/dialogs.ts';
+import { rawRequest, serve } from '../support/serve.ts';
+import { tempStore } from '../support/temp.ts';
+
+const MEGABYTE = 1_000_000;
+
+describe('a call of a megabyte', () => {
+  const letters = '\u1161'.repeat(MEGABYTE / 3);
+  const calls: [string, string, Record<string, unknown>][] = [
+    ['a command', 'Bash', { command: letters }],
+    ['a patch', 'apply_patch', { command: `*** Begin Patch\n${letters}` }],
+    ['both texts of an edit', 'Edit', { file_path: 'a.ts', old_string: letters, new_string: letters }],
+    ['an argument', 'mcp__shop__buy', { item: letters }],
+    [
+      'many arguments',
+      'mcp__shop__buy',
+      Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`item_${n}`, letters.slice(0, 8_000)])),
+    ],
+    ['the name of an argument', 'mcp__shop__buy', { [letters]: 1 }],
+    ['its directory', 'Bash', { command: 'ls' }],
+  ];
+
+  test.each(calls)('is not put into words, and cannot be allowed at a desk: %s', (what, name, input) => {
+    const dialog: Dialog = {
+      kind: 'permission',
+      tool: { name, input, use_id: null, response: null, own: null },
+      suggestions: [],
+    };
+    const cwd = what === 'its directory' ? `/${letters}` : '/shop';
+    const [asked] = promptsOf(dialog, { client: 'claude-code', cwd });
+    // The directory is cut; the command is not, and may be allowed.
+    const canBeAllowed = asked?.options?.some(
+      (option) => (typeof option === 'string' ? option : option.label) === 'Allow',
+    );
+    expect(canBeAllowed).toBe(what === 'its directory');
+    expect(asked?.question.length).toBeLessThan(1_000);
+    expect(asked?.context?.length).toBeLessThan(50_000);
+  });
+});
+
+test('hive serve refuses JSON that nests too deep with 400, and goes on', async () => {
+  const served = await serve(tempStore());
+  for (const path of ['/mcp', HOOK_PATH]) {
+    const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
+    const answer = await rawRequest(served.url.replace('/mcp', path), {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${served.token}`, 'Content-Type': 'application/json' },
+      body: `{"event":${deep}}`,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('deeper than 200 levels');
+  }
+});
