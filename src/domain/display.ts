@@ -316,7 +316,7 @@ function isMimic(word: string): boolean {
   return Array.from(word.replace(/[\0-\x7f\p{M}]/gu, '')).every(isTwin);
 }
 
-const BETWEEN_WORDS = /^[ ,.;:!?«»"'()–—-]{1,3}$/;
+const BETWEEN_WORDS = /^[ ,.;:!?\xab\xbb"'()\u2013\u2014-]{1,3}$/;
 
 function isBeside(before: Neighbour | null, script: number, text: string, begin: number): boolean {
   return (
