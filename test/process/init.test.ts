@@ -272,7 +272,9 @@ describe('hive init', () => {
     expect(printed.out).toContain('[mcp_servers.hive]');
     expect(filesIn(folder)).toEqual(THEIRS);
     expect((await person.terminal(['init', 'claude'], 'Set this up, and let', 'y')).code).toBe(0);
-    expect(filesIn(folder)['.claude.json']).toMatch(/"hive":\{"command":"[^"]+","args":\[[^\]]*"mcp"\]\}/);
+    expect(filesIn(folder)['.claude.json']).toMatch(
+      /"hive":\{"command":"[^"]+","args":\[[^\]]*"mcp"\],"env":/,
+    );
   });
 
   it.each([

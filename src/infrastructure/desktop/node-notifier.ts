@@ -5,6 +5,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readFileSync } from 'node:fs';
 import type { Popup } from '../../domain/popups.ts';
 import type { Environment } from './command.ts';
 import { plainBody, plainTitle } from './notify-send.ts';
@@ -32,7 +33,7 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
   };
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(() => {
-      for (const child of started) child.kill('SIGKILL');
+      for (const { pid } of started) if (pid !== undefined) killTree(pid);
       reject(new Error('The notification program did not end within 3 s, and was ended.'));
     }, LIMIT_MS);
     const finish = (error: unknown): void => {
@@ -62,4 +63,23 @@ function startedBy(work: () => void): readonly ChildProcess[] {
     unsubscribe('child_process', note);
   }
   return started;
+}
+
+/** Ends a process and what it has started: node-notifier's is a shell, which may wait for the program. */
+function killTree(pid: number): void {
+  for (const child of childrenOf(pid)) killTree(child);
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+    return children === '' ? [] : children.split(' ').map(Number);
+  } catch {
+    return [];
+  }
 }

@@ -136,12 +136,13 @@ export function sessionBus(
 const ASK = [
   '--session',
   '--print-reply',
-  '--reply-timeout=2000',
+  '--reply-timeout=5000',
   '--dest=org.freedesktop.Notifications',
   '/org/freedesktop/Notifications',
   'org.freedesktop.Notifications.GetCapabilities',
 ];
-const LIMIT_MS = 3_000;
+/** Long enough for a machine that is busy with something else. */
+const LIMIT_MS = 6_000;
 
 /**
  * What the notification server supports (`actions`, `body-markup`, …); `null` when there is none, or dbus-send is missing;
