@@ -3,10 +3,14 @@
 -- `continues` is the session that this one took over from (after /clear, say). `source_fixed`: a human set the source, so
 -- hooks leave it alone. `outreach` holds the outreach settings in which this session differs from the general ones.
 -- `shared`: it takes part in the shared buffer. `shell_pid`: the shell in whose terminal a session without a client process was
--- used last; it ends with that shell.
+-- used last; it ends with that shell. `title` is decided from `name`, `client_title`, `project` and `first_words`.
 CREATE TABLE sessions (
   session_id        TEXT PRIMARY KEY,
   handle            TEXT NOT NULL,
+  title             TEXT NOT NULL,
+  name              TEXT,
+  client_title      TEXT,
+  first_words       TEXT,
   client            TEXT NOT NULL,
   source            TEXT NOT NULL,
   source_fixed      INTEGER NOT NULL,

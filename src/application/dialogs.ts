@@ -2,6 +2,7 @@
  * The hook handler of dialogs: what an agent's client asks its person is also asked at the desk. The hook waits outside
  * any transaction, and the first answer wins. If nobody answers, everything is as if there were no hook.
  */
+
 import {
   ALLOW,
   comparedDialog,
@@ -23,6 +24,7 @@ import { permissionDigest } from '../domain/permissions.ts';
 import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import type { Seat } from '../domain/seats.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
 import { askIdsOfRun, type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
@@ -134,9 +136,9 @@ export async function askFor(
   { warning, call }: Meant = THIS_DIALOG,
 ): Promise<Prompt[]> {
   const { tx, event, session, ids } = hook;
-  const { session_id, handle: agent, source, project, project_dir } = session;
+  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
   const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
-  const asker = { session_id, agent, source, project, project_dir, turn_id };
+  const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id };
   const requests = promptsOf(dialog, event);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
   const tool = dialogFingerprint(dialog);
@@ -268,8 +270,8 @@ async function permitted(
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
   if (displayed_digest !== permissionDigest(answered)) {
     if (!isChangedFile(dialog, asked, answered)) return NOT_WHAT_WAS_DISPLAYED;
-    const { session_id, agent } = answered;
-    const text = `${agent} was not allowed what you allowed: a file has changed since you were shown the diff. It was asked to read the file and to ask again.`;
+    const { session_id } = answered;
+    const text = `${labelled(answered)} was not allowed what you allowed: a file has changed since you were shown the diff. It was asked to read the file and to ask again.`;
     await giveNotice(hook.tx, { severity: 'warning', session_id, text });
     return FILE_CHANGED;
   }

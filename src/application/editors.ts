@@ -285,9 +285,9 @@ async function nextOpening(tx: ReadTx, session_id: string, key: string): Promise
 
 /** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
 async function promptsFor(tx: ReadTx, ids: Ids, { session, dialog, key }: EditorRequest): Promise<Prompt[]> {
-  const { session_id, handle: agent, source, project, project_dir } = session;
+  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
   const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
-  const asker = { session_id, agent, source, project, project_dir, turn_id };
+  const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id };
   const requests = editorPrompts(dialog);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
   const group_id = requests.length > 1 ? ids.make('group') : null;

@@ -49,10 +49,10 @@ export function heldNotices(store: Store, seat: string): Expiring {
         for (const { record, session } of await due(tx)) {
           const [mention] = await tx.mentions.unprocessedOf(session.session_id, 1);
           if (mention === undefined) continue;
-          const { session_id, handle, source, project } = session;
+          const { session_id, handle, title, source, project } = session;
           const { mention_id, from_handle } = mention;
           const since = record.held_since ?? tx.now;
-          agents.push({ session_id, handle, source, project, mention_id, from_handle, since });
+          agents.push({ session_id, handle, title, source, project, mention_id, from_handle, since });
           await tx.gates.put({ ...record, held_notified: [...record.held_notified, seat] });
         }
         if (agents.length === 0) return 0;

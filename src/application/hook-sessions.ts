@@ -3,30 +3,65 @@
  * resume, ended by SessionEnd, and continued by the next one after /clear. All as recorded from the real clients.
  */
 import { HiveError } from '../domain/errors.ts';
-import type { HookEvent } from '../domain/hooks.ts';
-import { isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
+import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
+import {
+  isRemote,
+  reportedId,
+  type Session,
+  subagentId,
+  TITLE_TAIL_BYTES,
+  titleInTranscript,
+} from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
+import { cleanOptional, excerpt } from '../domain/text.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
 import type { WriteTx } from './ports.ts';
-import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
+import {
+  endSession,
+  newSession,
+  recordSession,
+  reopenSession,
+  retitle,
+  type TitleReport,
+} from './sessions.ts';
 import type { Processes } from './world.ts';
 
-/** The session of an event, updated in the store, with what it inherits from the session that it continues. */
+/**
+ * What an event says about how its session is called. Read before a transaction: it reads the client's transcript, the end of
+ * it, as the client itself does.
+ */
+export function titlesIn(event: HookEvent, { readTail }: Pick<HookSettings, 'readTail'>): TitleReport {
+  const { transcript_path, prompt } = event;
+  const tail = transcript_path === null ? null : readTail(transcript_path, TITLE_TAIL_BYTES);
+  const client_title = tail === null ? undefined : titleInTranscript(tail);
+  return {
+    ...(client_title === undefined ? {} : { client_title }),
+    ...(isHumanPrompt(event) && prompt !== null ? { first_words: excerpt(prompt.slice(0, 1_000), 200) } : {}),
+  };
+}
+
+/**
+ * The session of an event, updated in the store, with what it inherits from the session that it continues. `report` is what
+ * the event says about how the session is called.
+ */
 export async function sessionOfHook(
   tx: WriteTx,
   event: HookEvent,
   settings: HookSettings,
   speaker: Speaker,
   processes: Processes,
+  report: TitleReport,
 ): Promise<Session> {
   // The server has derived the id of a remote agent from its token and its client's report.
   if (!isRemote(settings.machine)) reportedId(event.session_id);
-  const root =
+  const found =
     (await knownRoot(tx, event, settings, speaker, processes)) ??
     (await newRoot(tx, event, settings, speaker));
+  const { first_words, ...titles } = report;
+  const root = await retitle(tx, found, found.first_words === null ? report : titles);
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
   if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
@@ -162,10 +197,15 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
   const known = await tx.sessions.get(session_id);
   if (known !== undefined && known.machine !== root.machine)
     throw new HiveError('not_allowed', `The session ${session_id} is not of ${root.machine}.`);
-  if (known !== undefined) return known.state === 'ended' ? reopenSession(tx, known) : known;
+  const type = event.raw['agent_type'];
+  const client_title = typeof type === 'string' ? cleanOptional(type) : null;
+  if (known !== undefined) {
+    const open = known.state === 'ended' ? await reopenSession(tx, known) : known;
+    return client_title === null ? open : retitle(tx, open, { client_title });
+  }
   // /compact fires a SubagentStop without a start: there is no such subagent.
   if (event.name === 'SubagentStop') return root;
-  return startSubagent(tx, agent_id, root);
+  return startSubagent(tx, agent_id, root, client_title);
 }
 
 /**
@@ -179,7 +219,12 @@ async function becomeBackground(tx: WriteTx, agent_id: string, root: Session): P
   else await recordSession(tx, 'session/changed', { ...known, source: 'bg' });
 }
 
-async function startSubagent(tx: WriteTx, agent_id: string, root: Session): Promise<Session> {
+async function startSubagent(
+  tx: WriteTx,
+  agent_id: string,
+  root: Session,
+  client_title: string | null = null,
+): Promise<Session> {
   const { client, machine, project, project_dir, branch, source } = root;
   const session_id = subagentId(root.session_id, agent_id);
   const introduction = {
@@ -192,6 +237,7 @@ async function startSubagent(tx: WriteTx, agent_id: string, root: Session): Prom
     project,
     project_dir,
     branch,
+    client_title,
   };
   return recordSession(tx, 'session/started', await newSession(tx, introduction));
 }

@@ -23,7 +23,7 @@ import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeli
 import { cancelEndedDialogs } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
-import { provenEvent, recordSessionState, sessionOfHook, speakerOf } from './hook-sessions.ts';
+import { provenEvent, recordSessionState, sessionOfHook, speakerOf, titlesIn } from './hook-sessions.ts';
 import type { Speaker } from './identity.ts';
 import { deliverInterrupts, notifyAborted, readStopRequest } from './interrupts.ts';
 import { noticeLostServer } from './lost-servers.ts';
@@ -32,6 +32,7 @@ import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import { noticingRefusals } from './quotas.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
+import type { TitleReport } from './sessions.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
 import { markedAsBlocking } from './waits.ts';
@@ -99,9 +100,10 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     reported: HookEvent,
     settings: HookSettings,
     speaker: Speaker,
+    titles: TitleReport,
   ): Promise<Omit<HookContext, 'verdict' | 'waited'>> {
     const event = await provenEvent(tx, reported, speaker, processes);
-    const session = await sessionOfHook(tx, event, settings, speaker, processes);
+    const session = await sessionOfHook(tx, event, settings, speaker, processes, titles);
     let read: Promise<Preferences> | null = null;
     const preferences = (): Promise<Preferences> => {
       read ??= preferencesAt(tx, settings.seat, settings.env);
@@ -121,8 +123,9 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     const began = performance.now();
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
+    const titles = titlesIn(reported, settings);
     const round = async (tx: WriteTx): Promise<Handled | typeof READ_AGAIN> => {
-      const context = await reading(tx, reported, settings, speaker);
+      const context = await reading(tx, reported, settings, speaker, titles);
       const { event, session } = context;
       if (performance.now() - began < (await transcriptLag(tx, event, settings))) return READ_AGAIN;
       await reconcileDeliveries(tx, event, session.session_id);
@@ -159,8 +162,9 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
   /** Records an event that has already been answered with nothing. */
   async function recordOnly(reported: HookEvent, settings: HookSettings): Promise<void> {
     const speaker = speakerOf(settings, processes);
+    const titles = titlesIn(reported, settings);
     await store.writeUnflushed(async (tx) => {
-      const context = await reading(tx, reported, settings, speaker);
+      const context = await reading(tx, reported, settings, speaker, titles);
       for (const handler of RECORDERS) await handler({ ...context, verdict: NO_OPINION, waited: null });
     });
   }

@@ -47,10 +47,16 @@ export interface StopRequest {
   note: string | null;
 }
 
+/** Its address, and what people call it. */
+interface Called {
+  handle: string;
+  called: string;
+}
+
 /** The result for one of many sessions. */
 export type OneOfAll =
-  | (InterruptOutcome & { handle: string })
-  | { session_id: string; turn_id: string; handle: string; error: HiveError };
+  | (InterruptOutcome & Called)
+  | ({ session_id: string; turn_id: string; error: HiveError } & Called);
 
 export interface InterruptService {
   /** @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`; `cancelled` when withdrawn. */
@@ -136,16 +142,22 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
         );
         return all.filter(({ session }) => session === undefined || isOwnBusiness(session, busy));
       });
-      const one = async (turn: Turn, handle: string): Promise<OneOfAll> => {
+      const one = async (turn: Turn, session: Session | undefined): Promise<OneOfAll> => {
         const { session_id, turn_id } = turn;
+        const handle = session?.handle ?? session_id;
+        const called = session === undefined ? handle : labelled(session);
         try {
-          return { ...(await service.interrupt({ ...request, session: session_id, turn_id })), handle };
+          return {
+            ...(await service.interrupt({ ...request, session: session_id, turn_id })),
+            handle,
+            called,
+          };
         } catch (error) {
           if (!(error instanceof HiveError)) throw error;
-          return { session_id, turn_id, handle, error };
+          return { session_id, turn_id, handle, called, error };
         }
       };
-      return Promise.all(running.map(({ turn, session }) => one(turn, session?.handle ?? turn.session_id)));
+      return Promise.all(running.map(({ turn, session }) => one(turn, session)));
     },
 
     cancel: (which) => store.write((tx) => withdrawRequests(tx, which)),
@@ -344,21 +356,17 @@ function checkedWait(request: InterruptRequest): number {
   return wait_ms;
 }
 
-function noTurn({ session_id, handle }: Session): HiveError {
-  return new HiveError('no_turn', `${handle} is idle; nothing to interrupt.`, {
-    session_id,
-  });
+function noTurn(session: Session): HiveError {
+  const { session_id } = session;
+  return new HiveError('no_turn', `${labelled(session)} is idle; nothing to interrupt.`, { session_id });
 }
 
-function notCurrent(
-  { session_id, handle }: Session,
-  turn_id: string | null,
-  current: Turn | null,
-): HiveError {
+function notCurrent(session: Session, turn_id: string | null, current: Turn | null): HiveError {
+  const { session_id } = session;
   const runs = current === null ? 'nothing is running there' : `the running turn is ${current.turn_id}`;
   return new HiveError(
     'turn_not_current',
-    `${turn_id} is not the current turn of ${handle}: ${runs}. Nothing was interrupted.`,
+    `${turn_id} is not the current turn of ${labelled(session)}: ${runs}. Nothing was interrupted.`,
     {
       session_id,
       turn_id,

@@ -111,11 +111,14 @@ async function notifyHuman(
   addressees: readonly Addressee[],
   reason: string,
 ): Promise<void> {
-  const others = addressees.map(({ handle }) => handle).join(', ');
+  const called = async (id: string | null, handle: string): Promise<string> =>
+    (id === null ? undefined : await tx.sessions.get(id))?.title ?? handle;
+  const names = await Promise.all(addressees.map((one) => called(one.session_id, one.handle)));
+  const others = names.join(', ');
   const what =
     author === UNVERIFIED_HANDLE
       ? `Unverified messages keep mentioning ${others} (${reason}) with no message of yours in between. They still arrive but no longer hold tool calls or wake anybody. Find out what writes them, let it continue, mute it, or write to ${others}.`
-      : `${from_handle} and ${others} keep replying to each other (${reason}) with no message of yours in between. Their mentions still arrive but no longer hold their tool calls or wake them. Let them continue, mute them, or write to them.`;
+      : `${await called(session_id, from_handle)} and ${others} keep replying to each other (${reason}) with no message of yours in between. Their mentions still arrive but no longer hold their tool calls or wake them. Let them continue, mute them, or write to them.`;
   await giveNotice(tx, {
     severity: 'warning',
     text: what,

@@ -146,7 +146,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
   /** A card's actions are the options of a prompt: pressing one answers the prompt like any other. */
   async function askWith(tx: WriteTx, card: Outreach): Promise<string | null> {
     if (card.actions.length === 0) return null;
-    const { session_id, agent, source, project, project_dir, turn_id } = card;
+    const { session_id, agent, agent_title, source, project, project_dir, turn_id } = card;
     const prompt = createPrompt(
       {
         question: card.title ?? '',
@@ -154,7 +154,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         header: 'card',
         options: card.actions.map(({ label, ask }) => ({ label, description: ask })),
       },
-      { session_id, agent, source, project, project_dir, turn_id },
+      { session_id, agent, agent_title, source, project, project_dir, turn_id },
       ids.make('ask'),
       tx.now,
     );
@@ -222,9 +222,9 @@ async function current(tx: ReadTx, session: Session): Promise<Session> {
 }
 
 async function senderOf(tx: ReadTx, session: Session): Promise<Sender> {
-  const { session_id, handle: agent, source, project, project_dir } = session;
+  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
   const turn = await tx.turns.current(session_id);
-  return { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null };
+  return { session_id, agent, agent_title, source, project, project_dir, turn_id: turn?.turn_id ?? null };
 }
 
 function refuse(sentence: string | null): void {

@@ -363,5 +363,5 @@ async function findUnprocessed(tx: ReadTx, mention_id: string): Promise<MentionO
   if (mention?.session_id !== HUMAN_ADDRESSEE || mention.status !== 'unprocessed') return undefined;
   const author =
     mention.from_session_id === null ? undefined : await tx.sessions.get(mention.from_session_id);
-  return { ...mention, source: author?.source ?? 'main' };
+  return { ...mention, source: author?.source ?? 'main', agent_title: author?.title ?? null };
 }

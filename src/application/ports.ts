@@ -385,6 +385,8 @@ export interface SessionReads extends PrunableReads {
   byHandle(handle: string): Promise<Session | undefined>;
   /** Every handle, the most recently active session first. */
   handles(): Promise<KnownHandle[]>;
+  /** What the living sessions are called. */
+  titles(): Promise<Pick<Session, 'session_id' | 'handle' | 'title' | 'name'>[]>;
   /** The living session whose client is this process; subagents carry no pid. */
   byProcess(machine: string, pid: number): Promise<Session | undefined>;
   /** The living session that the hooks of this client process speak for. */

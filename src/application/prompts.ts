@@ -44,6 +44,7 @@ import {
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type SeatKey, seatThatSigned, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
@@ -325,7 +326,7 @@ export async function askIn(
   ids: Ids,
   { request, session, turn_id }: Asking,
 ): Promise<Asked | QuotaRefusal> {
-  const { session_id, handle: agent, source, project, project_dir } = session;
+  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
   const [turn, desks, address, readings] = await Promise.all([
     turnOfAsk(tx, session_id, turn_id),
     tx.desks.online(tx.now),
@@ -334,7 +335,7 @@ export async function askIn(
   ]);
   const prompt = createPrompt(
     request,
-    { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
+    { session_id, agent, agent_title, source, project, project_dir, turn_id: turn?.turn_id ?? null },
     ids.make('ask'),
     tx.now,
     address,
@@ -729,7 +730,7 @@ export async function recordCancel(
   if (reason === 'withdrawn')
     await noticeOf(tx, [cancelled], {
       notice: 'withdrawn',
-      one: ({ agent }) => `A question of ${agent} was withdrawn`,
+      one: (prompt) => `A question of ${labelled(prompt)} was withdrawn`,
       many: (count) => `${count} questions were withdrawn.`,
     });
   return cancelled;
@@ -770,8 +771,8 @@ async function recordWarnings(tx: WriteTx, batch: readonly Prompt[]): Promise<vo
   }
   await noticeOf(tx, warned, {
     notice: 'expiring',
-    one: ({ agent, expires_at }) =>
-      `A question of ${agent} expires in ${minutesUntil(expires_at, tx.now)} min`,
+    one: (prompt) =>
+      `A question of ${labelled(prompt)} expires in ${minutesUntil(prompt.expires_at, tx.now)} min`,
     many: (count) => `${count} questions expire soon.`,
   });
 }
@@ -780,7 +781,7 @@ async function recordExpiries(tx: WriteTx, batch: readonly Prompt[]): Promise<vo
   for (const prompt of batch) await settleExpired(tx, prompt);
   await noticeOf(tx, batch, {
     notice: 'expired',
-    one: ({ agent }) => `A question of ${agent} expired without an answer`,
+    one: (prompt) => `A question of ${labelled(prompt)} expired without an answer`,
     many: (count) => `${count} questions expired without an answer.`,
   });
 }

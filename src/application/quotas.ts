@@ -55,7 +55,10 @@ export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical
   return { quota_pending: questions, quota_questions: questions, quota_criticals: critical ? 1 : 0 };
 }
 
-type Payer = Pick<Session, 'session_id' | 'parent_session_id' | 'machine' | 'handle'>;
+type Payer = Pick<
+  Session,
+  'session_id' | 'parent_session_id' | 'machine' | 'handle' | 'title' | 'source' | 'project'
+>;
 
 /** What a store says of a session's quotas, read before it is known whether they will be charged. */
 export interface QuotaReadings {

@@ -3,6 +3,7 @@
  * that the agent's process can end. When the agent has been started again it makes the same call again, and gets the
  * answer here. Only the agent of the run's last start gets one, and each answer is given to one call.
  */
+
 import { type Dialog, dialogOf } from '../domain/dialogs.ts';
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { permissionDigest } from '../domain/permissions.ts';
@@ -19,6 +20,7 @@ import {
   type RunStart,
   STEP_TAIL_BYTES,
 } from '../domain/runs.ts';
+import { labelled } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
 import {
   applicableRules,
@@ -254,7 +256,7 @@ async function giveWaitNotice({ tx, session }: HookContext, { ask_id }: Prompt):
   await giveNotice(tx, {
     severity: 'info',
     session_id: session.session_id,
-    text: `${session.handle} makes several calls at once, so it cannot end while you think: it waits for ${ask_id}, at most ten minutes.`,
+    text: `${labelled(session)} makes several calls at once, so it cannot end while you think: it waits for ${ask_id}, at most ten minutes.`,
   });
 }
 

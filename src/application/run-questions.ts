@@ -3,12 +3,14 @@
  * client's own dialog (AskUserQuestion), and a blocking `hivemind_ask`, whose tool returns the answer once the agent has been
  * started again. An agent that ends its turn while a question is open is continued when there is an answer.
  */
+
 import { type Dialog, dialogOf } from '../domain/dialogs.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { blockingAsk, isOnlyCall, type Run, type RunCall, STEP_TAIL_BYTES } from '../domain/runs.ts';
+import { labelled } from '../domain/sources.ts';
 import { askFor, concludePrompts } from './dialogs.ts';
 import type { HookContext } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
@@ -181,8 +183,8 @@ const plainDigest = (prompt: Prompt): string => permissionDigest({ ...prompt, no
 /** The prompts as they would be asked now. */
 async function drafts(hook: HookContext, question: RunQuestion): Promise<Prompt[]> {
   if ('dialog' in question) return askFor(hook, question.dialog, null);
-  const { session_id, handle: agent, source, project, project_dir } = hook.session;
-  const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = hook.session;
+  const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id: null };
   return [
     createPrompt(
       { question: question.request.question, ...shownOf(question.request) },
@@ -215,7 +217,7 @@ async function giveWaitNotice({ tx, session }: HookContext, calls: readonly RunC
   await giveNotice(tx, {
     severity: 'info',
     session_id: session.session_id,
-    text: `${session.handle} makes several calls at once, so it cannot end while you think: it waits for ${asked}.`,
+    text: `${labelled(session)} makes several calls at once, so it cannot end while you think: it waits for ${asked}.`,
   });
 }
 

@@ -9,17 +9,21 @@ import { applyOutreachChanges } from '../domain/outreach.ts';
 import { OPEN_LIMIT } from '../domain/prompts.ts';
 import {
   checkRoles,
+  cleanTitle,
   editorSession,
   explainAmbiguous,
   givenCandidates,
   givenHandle,
   handleCandidates,
   hasOwnHandle,
+  hostOf,
   isNamed,
   isReserved,
+  isTitle,
   isUnchanged,
   keepsProcess,
   matchHandle,
+  refusalOfTitle,
   refusalToSet,
   type Session,
   type SessionChanges,
@@ -28,6 +32,7 @@ import {
   settingsIn,
   sourceAfter,
   startSession,
+  titleOf,
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { refusalToSpeak, sessionsAmong, withParent } from './identity.ts';
@@ -152,7 +157,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       }),
 
     async configure(handle_or_id, changes, actor) {
-      const { shared, roles, gate, source, ...outreach } = changes;
+      const { name, shared, roles, gate, source, ...outreach } = changes;
       const { session_id } = await service.resolve(handle_or_id);
       checkRoles(roles ?? []);
       return store.write(async (tx) => {
@@ -161,20 +166,19 @@ export function createSessions(store: Store, processes: Processes): SessionServi
           throw new HiveError('session_not_found', `The session ${handle_or_id} is gone.`);
         if (actor.kind === 'agent') refuse(refusalToSet(actor, changes, await settingContext(tx, session)));
         const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-        return recordSession(
-          tx,
-          'session/changed',
-          {
-            ...session,
-            shared: shared ?? session.shared,
-            roles: roles === undefined ? session.roles : [...new Set(roles)],
-            gate: gate === undefined ? session.gate : gate,
-            source: source ?? session.source,
-            source_fixed: source === undefined ? session.source_fixed : source !== null,
-            outreach: applyOutreachChanges(session.outreach, outreach),
-          },
-          { set, by: actor.by, via: actor.via, by_kind: actor.kind },
-        );
+        const trail = { set, by: actor.by, via: actor.via, by_kind: actor.kind };
+        const changed = {
+          ...session,
+          shared: shared ?? session.shared,
+          roles: roles === undefined ? session.roles : [...new Set(roles)],
+          gate: gate === undefined ? session.gate : gate,
+          source: source ?? session.source,
+          source_fixed: source === undefined ? session.source_fixed : source !== null,
+          outreach: applyOutreachChanges(session.outreach, outreach),
+        };
+        if (name === undefined) return recordSession(tx, 'session/changed', changed, trail);
+        const named = { ...changed, name: await checkedName(tx, name) };
+        return recordTitle(tx, await titled(tx, named), trail);
       });
     },
 
@@ -240,19 +244,20 @@ async function register(
     const introduced = await withParent(tx, introduction, above);
     return recordSession(tx, 'session/started', await newSession(tx, introduced));
   }
-  const { client: _, name, parent_session_id, source, ...rest } = introduction;
+  const { client: _, name, client_title, parent_session_id, source, ...rest } = introduction;
   const session = {
     ...known,
     ...rest,
     pid: keepsProcess(known) ? known.pid : rest.pid,
     shell_pid: rest.shell_pid ?? known.shell_pid,
+    client_title: client_title ?? known.client_title,
     source: sourceAfter(known, source),
     parent_session_id: parent_session_id ?? known.parent_session_id,
     last_seen_at: tx.now,
   };
   return session.state === 'ended'
     ? reopenSession(tx, session, name)
-    : recordSession(tx, 'session/changed', session);
+    : recordSession(tx, 'session/changed', await titled(tx, session));
 }
 
 // ---- Steps inside a transaction of the session service or of a hook ----
@@ -298,9 +303,83 @@ export async function newSession(
   before?: Session,
 ): Promise<Session> {
   const given = await chooseName(tx, introduction, before);
-  const session = startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
+  const started = startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
+  const name = given === null ? null : cleanTitle(introduction.name ?? given);
+  const session = await titled(tx, { ...started, name: before?.name ?? name }, before?.session_id);
   await chargeNewSession(tx, session);
   return session;
+}
+
+/** The names of more humans than these do not keep a title from being used. */
+const KNOWN_HUMANS = 200;
+
+async function namesOfHumans(tx: ReadTx): Promise<string[]> {
+  return (await tx.humans.list(KNOWN_HUMANS)).flatMap(({ folded, name }) => [folded, name]);
+}
+
+/**
+ * A session with its title as it is decided now. Another one that was called so, but not by its person, gets a number.
+ * `leaving`: the session whose place it takes.
+ */
+async function titled(tx: WriteTx, session: Session, leaving: string | null = null): Promise<Session> {
+  const living = (await tx.sessions.titles()).filter(({ session_id }) => session_id !== leaving);
+  const humans = await namesOfHumans(tx);
+  const except = (...ids: string[]): typeof living =>
+    living.filter(({ session_id }) => !ids.includes(session_id));
+  const { session_id } = session;
+  const host = await hostTitle(tx, session);
+  const title = titleOf({ session, host, others: except(session_id), humans });
+  const now = title === session.title ? session : { ...session, title };
+  for (const other of except(session_id).filter((one) => isTitle(title, one.title))) {
+    const called = await tx.sessions.get(other.session_id);
+    if (called === undefined) continue;
+    const others = [...except(session_id, called.session_id), now];
+    const next = titleOf({ session: called, host: await hostTitle(tx, called), others, humans });
+    await recordTitle(tx, { ...called, title: next });
+  }
+  return now;
+}
+
+/** The title of the session that a subagent is part of; null for any other session. */
+async function hostTitle(tx: ReadTx, session: Session): Promise<string | null> {
+  const host = hostOf(session);
+  return host === session.session_id ? null : ((await tx.sessions.get(host))?.title ?? host);
+}
+
+/** Records a session that has a new title, and those of its subagents, which contain it. */
+async function recordTitle(
+  tx: WriteTx,
+  session: Session,
+  trail: Readonly<Record<string, unknown>> = {},
+): Promise<Session> {
+  await recordSession(tx, 'session/changed', session, { ...trail, title: session.title });
+  for (const child of await tx.sessions.childrenOf(session.session_id))
+    if (hostOf(child) === session.session_id)
+      await recordSession(tx, 'session/changed', await titled(tx, child));
+  return session;
+}
+
+/** A name that a person gives a session. @throws HiveError `invalid_input`. */
+async function checkedName(tx: ReadTx, name: string | null): Promise<string | null> {
+  if (name === null) return null;
+  const title = cleanTitle(name);
+  const refusal =
+    title === null ? 'A name needs a letter or digit.' : refusalOfTitle(title, await namesOfHumans(tx));
+  if (refusal !== null) throw invalidInput(`${refusal} Nothing was changed; choose another name.`);
+  return title;
+}
+
+/** What a hook event says about how a session is called. */
+export type TitleReport = Partial<Pick<Session, 'client_title' | 'first_words'>>;
+
+/** Records what a session is called now, if that is news, for its subagents, too. */
+export async function retitle(tx: WriteTx, session: Session, report: TitleReport): Promise<Session> {
+  const { client_title = session.client_title, first_words = session.first_words } = report;
+  if (client_title === session.client_title && first_words === session.first_words) return session;
+  const now = await titled(tx, { ...session, client_title, first_words });
+  if (now.title !== session.title) return recordTitle(tx, now);
+  await tx.sessions.upsert(now);
+  return now;
 }
 
 /** The shortest free handle made from its id. */
@@ -357,8 +436,11 @@ export async function reopenSession(tx: WriteTx, session: Session, name?: string
   const given = await chooseName(tx, { ...session, name });
   const isNew = given !== null && name != null && given === givenHandle(name);
   return recordSession(tx, 'session/changed', {
-    ...session,
-    handle: isNew ? given : session.handle,
+    ...(await titled(tx, {
+      ...session,
+      handle: isNew ? given : session.handle,
+      name: isNew ? cleanTitle(name) : session.name,
+    })),
     state: 'active',
     ended_at: null,
     last_seen_at: tx.now,

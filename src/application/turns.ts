@@ -141,7 +141,12 @@ export function createTurns(store: Store, ids: Ids): TurnService {
         if (turn === undefined) return undefined;
         const session = await tx.sessions.get(turn.session_id);
         const view = turnView(turn, await tx.turns.interruptsOf(turn_id), tx.now);
-        return { ...view, agent: session?.handle ?? null, project: session?.project ?? null };
+        return {
+          ...view,
+          agent: session?.handle ?? null,
+          agent_title: session?.title ?? null,
+          project: session?.project ?? null,
+        };
       }),
   };
 }

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HistoryEntry } from '../domain/history.ts';
-import { sourcePrefix } from '../domain/sources.ts';
+import { calledBy, sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
@@ -61,9 +61,10 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
 }
 
 /** The author, with the label of its source, or of a human, with their name. */
-function author({ kind, agent, source, by }: HistoryEntry): string {
+function author(entry: HistoryEntry): string {
+  const { kind, source, by } = entry;
   const person = kind === 'message' && by !== null ? ` (${by})` : '';
-  return `${source === null ? '' : sourcePrefix(source)}${agent}${person}`;
+  return `${source === null ? '' : sourcePrefix(source)}${calledBy(entry)}${person}`;
 }
 
 function toRow(entry: HistoryEntry): string[] {

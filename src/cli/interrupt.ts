@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
+import { labelled } from '../domain/sources.ts';
 import { type ActorOptions, BY, findActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, parseDuration, print, printJson, remark } from './output.ts';
@@ -19,7 +20,7 @@ interface InterruptOptions extends Format, ActorOptions {
 
 export function defineInterrupt(command: Command): void {
   command
-    .argument('[agent]', 'the handle of the agent, as `hive sessions` shows it')
+    .argument('[agent]', 'the title or the handle of the agent, as `hive sessions` shows it')
     .option('--all', 'every agent that has a turn in progress')
     .option('--turn <id>', 'only this turn; default: the current one')
     .option('--note <text>', 'the reason; the agent and the agents that work with it read it')
@@ -45,19 +46,21 @@ async function interrupt(
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
   if (agent === undefined) return all(hive, request, options);
-  const { handle, session_id } = await hive.sessions.resolve(agent);
+  const session = await hive.sessions.resolve(agent);
+  const { session_id } = session;
+  const called = labelled(session);
   if (options.cancel === true) {
     const withdrawn = await hive.interrupts.cancel({ session: session_id, turn_id: options.turn, actor });
     if (options.json === true) printJson({ withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) });
-    else if (withdrawn.length > 0) print(INTERRUPT.withdrawn(handle));
-    else remark(INTERRUPT.noneOpen(handle));
+    else if (withdrawn.length > 0) print(INTERRUPT.withdrawn(called));
+    else remark(INTERRUPT.noneOpen(called));
     return withdrawn.length > 0 ? EXIT.done : EXIT.notAccepted;
   }
   const [newest] = await hive.turns.newestOf([session_id]);
-  if (options.json !== true && newest?.turn.state === 'in_progress') remark(INTERRUPT.waiting(handle));
+  if (options.json !== true && newest?.turn.state === 'in_progress') remark(INTERRUPT.waiting(called));
   const outcome = await hive.interrupts.interrupt({ ...request, session: session_id, turn_id: options.turn });
   if (options.json === true) printJson(interrupted(outcome));
-  else print(INTERRUPT.outcome(handle, outcomeSentence(outcome)));
+  else print(INTERRUPT.outcome(called, outcomeSentence(outcome)));
   return exitOf([outcome]);
 }
 
@@ -71,7 +74,7 @@ async function all(
     printJson({ outcomes: outcomes.map((one) => ('error' in one ? failed(one) : interrupted(one))) });
   } else {
     for (const one of outcomes)
-      print(INTERRUPT.outcome(one.handle, 'error' in one ? one.error.message : outcomeSentence(one)));
+      print(INTERRUPT.outcome(one.called, 'error' in one ? one.error.message : outcomeSentence(one)));
     if (outcomes.length === 0) remark(INTERRUPT.nobodyBusy);
   }
   const errors = outcomes.filter((one) => 'error' in one);

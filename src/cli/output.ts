@@ -5,7 +5,7 @@ import { isHidden, revealed } from '../domain/display.ts';
 import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
-import { sourcePrefix } from '../domain/sources.ts';
+import { calledBy, sourcePrefix } from '../domain/sources.ts';
 import { CONFIRM, LIST, PROMPT_ROWS, STATE, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
@@ -259,7 +259,7 @@ export function showPrompts(prompts: readonly Prompt[]): void {
       age(prompt.created_at),
       prompt.kind === 'permission' ? LIST.permission(prompt.urgency) : prompt.urgency,
       `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : LIST.claimed(prompt.claimed_by)}`,
-      `${sourcePrefix(prompt.source)}${prompt.agent}`,
+      `${sourcePrefix(prompt.source)}${calledBy(prompt)}`,
       prompt.project,
       `${noteCount(prompt)}${prompt.question}`,
     ]),
@@ -309,8 +309,8 @@ export function readAnswer(prompt: Prompt): string {
 }
 
 function showToConfirm(terminal: number, prompt: Prompt): void {
-  const { kind, agent, project, orphaned } = prompt;
-  writeSync(terminal, `${CONFIRM.asks(kind, line(agent), line(project))}\n`);
+  const { kind, project, orphaned } = prompt;
+  writeSync(terminal, `${CONFIRM.asks(kind, line(calledBy(prompt)), line(project))}\n`);
   if (orphaned) writeSync(terminal, `${CONFIRM.ended}\n`);
   if (prompt.status !== 'pending') writeSync(terminal, `${CONFIRM.late(stateOf(prompt))}\n`);
   const { columns, rows } = process.stdout;

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { cardText, type Outreach, type OutreachKind } from '../domain/outreach.ts';
-import { sourceLabel, sourcePrefix } from '../domain/sources.ts';
+import { headedBy, sourceLabel } from '../domain/sources.ts';
 import { findCaller } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
@@ -39,11 +39,10 @@ async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptio
 }
 
 function inWords(item: Outreach): string {
-  const { kind, agent, source, project, created_at, status, reason, title, message, ask_id, actions } = item;
+  const { kind, source, created_at, status, reason, title, message, ask_id, actions } = item;
   const state = status === 'suppressed' || status === 'unseen' ? `${status} (${reason})` : status;
   const head = [
-    `${sourcePrefix(source)}${agent}`,
-    project,
+    headedBy(item),
     kind,
     `${age(created_at)} ago`,
     state,

@@ -278,7 +278,7 @@ export const MENTIONS = {
 } as const;
 
 export const SESSIONS = {
-  columns: ['HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'CLIENT', 'PROJECT', 'DOING'],
+  columns: ['TITLE', 'HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'CLIENT', 'PROJECT', 'DOING'],
   nobody: 'No sessions are online.',
   waits: (since: string, question: string): string => `blocked for ${since}: ${question}`,
   runs: (tool: string, since: string): string => `runs ${tool}, ${since}`,
@@ -290,7 +290,7 @@ export const SESSIONS = {
   nothingToSet: (names: string): string => `Name a setting: ${names}. Nothing was changed.`,
   nameOne: (settings: string): string =>
     `Name a session, for example: hive sessions set Claude-abc12 ${settings}`,
-  set: (handle: string, settings: string): string => `Set for ${handle}: ${settings}`,
+  set: (session: string, settings: string): string => `Set for ${session}: ${settings}`,
 } as const;
 
 export const INTERRUPT = {

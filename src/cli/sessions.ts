@@ -47,6 +47,7 @@ const SWITCH: Readonly<Record<string, boolean>> = { on: true, off: false };
 
 /** The names are those of Emacs (elisp/hive-sessions.el). */
 const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read }>> = {
+  name: { values: [], read: (value) => ({ name: value === '' || value === DEFAULT ? null : value }) },
   shared: { values: ['on', 'off'], read: (value) => ({ shared: SWITCH[value] }) },
   roles: { values: [], read: (value) => ({ roles: value.split(',').filter((role) => role !== '') }) },
   gate: choice('gate', ['block', 'remind', 'off']),
@@ -57,6 +58,9 @@ const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read 
   },
   reports: choice('report_policy', REPORT_POLICIES),
 };
+
+/** What to write where any word is valid. */
+const EXAMPLES: Readonly<Record<string, string>> = { name: "'Fix the login'", roles: 'ROLE,ROLE…' };
 
 const NAMES = Object.keys(SETTINGS).join(', ');
 
@@ -77,7 +81,7 @@ function readSetting(word: string): SessionChanges {
     throw invalidInput(SESSIONS.noSetting(name, near, NAMES));
   }
   if (at < 0 || (setting.values.length > 0 && !setting.values.includes(value))) {
-    const values = setting.values.length > 0 ? setting.values.join('|') : 'ROLE,ROLE…';
+    const values = setting.values.length > 0 ? setting.values.join('|') : (EXAMPLES[name] ?? '');
     throw invalidInput(SESSIONS.badValue(word, name, values));
   }
   return setting.read(value);
@@ -95,7 +99,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   const actor = await findActor(hive, { action: ACTION.sessions, isOwn: () => true }, options);
   const session = await hive.sessions.configure(which, changes, actor);
   if (options.json === true) printJson({ session });
-  else print(SESSIONS.set(session.handle, settings.join(' ')));
+  else print(SESSIONS.set(session.title, settings.join(' ')));
   return EXIT.done;
 }
 
@@ -147,6 +151,7 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
   printRows([
     SESSIONS.columns,
     ...found.map((session) => [
+      session.title,
       session.handle,
       session.state,
       age(session.last_seen_at),

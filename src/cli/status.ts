@@ -47,6 +47,7 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
     [
       ...sessions.map((session) => [
         STATUS.session,
+        session.title,
         session.handle,
         session.project,
         session.source,

@@ -9,6 +9,8 @@ export interface HistoryEntry {
   at: string;
   /** Who asked or wrote. */
   agent: string;
+  /** What people see its session by now; null for the human, and for a session that is no longer known. */
+  agent_title: string | null;
   /** Where the author ran; null for the human, and for a session that is no longer known. */
   source: Source | null;
   project: string | null;

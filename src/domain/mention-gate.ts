@@ -214,6 +214,7 @@ export function isExempt(tool: { name: string; own: string | null; input: unknow
 export interface HeldAgent {
   session_id: string;
   handle: string;
+  title: string;
   source: Source;
   project: string;
   /** The mention that holds it (the most urgent of several), and who wrote it. */
@@ -245,7 +246,7 @@ const NAMED = 5;
 export function heldSentence(agents: readonly HeldAgent[], clock: (time: string) => string): string {
   const [only] = agents;
   if (only !== undefined && agents.length === 1)
-    return `${labelled(only)} (${only.project}) has been held since ${clock(only.since)} by a mention from ${only.from_handle}. Its tools wait until it processes the mention.`;
+    return `${labelled(only)} has been held since ${clock(only.since)} by a mention from ${only.from_handle}. Its tools wait until it processes the mention.`;
   const named = agents
     .slice(0, NAMED)
     .map((agent) => `${labelled(agent)} since ${clock(agent.since)} by ${agent.from_handle}`);

@@ -11,7 +11,15 @@ import type { Via } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
 import { foldHandle } from './mention-parser.ts';
 import { authorKey, type Message } from './messages.ts';
-import { EVERYONE, HUMAN_HANDLE, nearestNames, type Session, subagentId } from './sessions.ts';
+import {
+  EVERYONE,
+  givenHandle,
+  HUMAN_HANDLE,
+  nearestNames,
+  type Session,
+  subagentId,
+  titleKey,
+} from './sessions.ts';
 
 export type MentionStatus = 'unprocessed' | 'processed' | 'expired';
 
@@ -149,7 +157,7 @@ export function expireMention<T extends Mention>(mention: T): T {
 }
 
 // ---- Resolving names to addressees ----
-// A name reaches a session by handle, sessions by role, everyone, or the human. A name that reaches nobody comes
+// A name reaches a session by handle or title, sessions by role, everyone, or the human. A name that reaches nobody comes
 // back with the reason and with similar names.
 
 /** The sessions that can be mentioned: the living ones, and the ended ones whose handle was looked up. */
@@ -162,14 +170,15 @@ export interface Directory {
 
 /**
  * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: the session accepts no mentions from
- * agents. `elsewhere`: only sessions of other projects have the role. `muted`: the human muted this pair.
- * `own_heading`: the message is under a heading that names this session as its author. `no_mention`: it looks like a
+ * agents. `ambiguous`: several sessions have that title. `elsewhere`: only sessions of other projects have the role.
+ * `muted`: the human muted this pair. `own_heading`: the message is under a heading that names this session as its author. `no_mention`: it looks like a
  * mention and is none; its `handle` is everything that was written.
  */
 type UnresolvedReason =
   | 'unknown'
   | 'ended'
   | 'not_shared'
+  | 'ambiguous'
   | 'elsewhere'
   | 'muted'
   | 'own_heading'
@@ -185,6 +194,7 @@ const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   unknown: 'nobody has that name',
   ended: 'that session has ended',
   not_shared: 'that session accepts no mentions',
+  ambiguous: 'several sessions are called that',
   elsewhere: 'only sessions of other projects have that role; scope "all" reaches them',
   muted: 'the human has muted mentions between these two',
   own_heading: 'the heading names that session as the author',
@@ -226,6 +236,10 @@ export function resolveMentions(names: readonly string[], message: Origin, direc
       unresolved.push({ handle: name, reason: found, near: searches ? nearestNames(name, index.names) : [] });
       continue;
     }
+    if (!Array.isArray(found)) {
+      unresolved.push({ handle: name, reason: 'ambiguous', near: found.near });
+      continue;
+    }
     for (const addressee of found) {
       const by_name = addressee.by_name || addressees.get(addressee.session_id)?.by_name === true;
       addressees.set(addressee.session_id, { ...addressee, by_name });
@@ -236,9 +250,12 @@ export function resolveMentions(names: readonly string[], message: Origin, direc
 
 interface NameIndex {
   /** The addressees of a name (none when it is the author's own), or the reason why it reaches nobody. */
-  lookUp(name: string): Addressee[] | UnresolvedReason;
+  lookUp(name: string): LookedUp;
   names: string[];
 }
+
+/** `near`: the handles of the sessions that a name could mean. */
+type LookedUp = Addressee[] | UnresolvedReason | { near: string[] };
 
 function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory): NameIndex {
   const handles = new Map(alive.map((session) => [foldHandle(session.handle), session]));
@@ -257,6 +274,8 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
   const isAuthor = (session: Session): boolean => session.session_id === message.session_id;
   const headed = message.as_handle === null ? undefined : findNamed(foldHandle(message.as_handle));
   const isHeaded = (session: Session): boolean => session.session_id === headed?.session_id;
+  /** Few messages name somebody by a title. */
+  let byTitle: Map<string, Session[]> | null = null;
 
   /** The living session with this handle, or the living session that continues the one that had it. */
   function findNamed(key: string): Session | undefined {
@@ -274,7 +293,17 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
       .map(({ session_id, handle }) => ({ session_id, handle, by_name }));
   }
 
-  function lookUpExactly(name: string): Addressee[] | UnresolvedReason {
+  /** A title is an address only where nothing else is called so. */
+  function lookUpExactly(name: string): LookedUp {
+    const found = lookUpAddress(name);
+    if (found !== 'unknown' && found !== 'ended') return found;
+    byTitle ??= Map.groupBy(alive, ({ title }) => titleKey(title));
+    const [session, ...more] = byTitle.get(titleKey(name)) ?? [];
+    if (session === undefined) return found;
+    return more.length === 0 ? reachNamed(session) : { near: [session, ...more].map(({ handle }) => handle) };
+  }
+
+  function lookUpAddress(name: string): Addressee[] | UnresolvedReason {
     const key = foldHandle(name);
     if (key === foldHandle(EVERYONE)) {
       const everyone = alive.filter((one) => isNear(one) && !isSubagent(one) && !isShell(one));
@@ -294,6 +323,10 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
   function byName(key: string): Addressee[] | UnresolvedReason {
     const session = findNamed(key);
     if (session === undefined) return gone.has(key) ? 'ended' : 'unknown';
+    return reachNamed(session);
+  }
+
+  function reachNamed(session: Session): Addressee[] | UnresolvedReason {
     if (isAuthor(session)) return [];
     if (isHeaded(session)) return 'own_heading';
     // A session that accepts no mentions still gets those of the human who names it.
@@ -328,7 +361,7 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
       return found === 'unknown' && latin !== '' && latin !== name ? lookUpExactly(latin) : found;
     },
     names: [
-      ...alive.map((session) => session.handle),
+      ...new Set(alive.flatMap(({ handle, title }) => [handle, givenHandle(title) ?? handle])),
       ...new Set(alive.flatMap((session) => session.roles)),
       EVERYONE,
       HUMAN_HANDLE,

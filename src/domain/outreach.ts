@@ -42,6 +42,8 @@ export interface Outreach {
   session_id: string;
   /** The sender's handle, as people type it. */
   agent: string;
+  /** What people see the sender by now; null once its session was removed. */
+  agent_title: string | null;
   source: Source;
   project: string;
   project_dir: string;
@@ -108,7 +110,7 @@ export const CARD_COLORS: readonly CardColor[] = ['blue', 'green', 'red', 'yello
 /** Who sends, from where. The application resolves it; it is never taken from the request. */
 export type Sender = Pick<
   Outreach,
-  'session_id' | 'agent' | 'source' | 'project' | 'project_dir' | 'turn_id'
+  'session_id' | 'agent' | 'agent_title' | 'source' | 'project' | 'project_dir' | 'turn_id'
 >;
 
 /** What an agent gives for a ping. */

@@ -10,7 +10,7 @@ import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
 import { orderKey, type Prompt, type Urgency } from './prompts.ts';
 import { QUOTA_BUCKETS } from './quotas.ts';
-import { type Source, sourcePrefix } from './sources.ts';
+import { calledBy, headedBy, type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
 
@@ -136,7 +136,7 @@ export function promptPopup(
   openable: boolean,
   card?: Outreach,
 ): Popup {
-  const { agent, source, project, header, question, options, multi_select, kind, urgency } = prompt;
+  const { header, question, options, multi_select, kind, urgency } = prompt;
   const asks = kind === 'permission' ? ' asks permission' : '';
   const answerable =
     options.length <= MAX_BUTTONS && !multi_select && (kind === 'question' || preferences.popup_permissions);
@@ -147,7 +147,7 @@ export function promptPopup(
     ...commonOf(preferences, openable),
     kind: 'prompt',
     subject: prompt.ask_id,
-    title: excerpt(`${sourcePrefix(source)}${agent}${asks} · ${project}${topic}`, TITLE_LENGTH),
+    title: excerpt(`${headedBy(prompt, asks)}${topic}`, TITLE_LENGTH),
     body:
       card === undefined
         ? answerable && whole !== null
@@ -190,8 +190,8 @@ export function stormPopup(
 ): Popup {
   const sorted = prompts.toSorted((a, b) => (orderKey(a) < orderKey(b) ? -1 : 1));
   const counts = new Map<string, number>();
-  for (const { source, agent, project } of sorted) {
-    const who = `${sourcePrefix(source)}${agent} · ${project}`;
+  for (const prompt of sorted) {
+    const who = headedBy(prompt);
     counts.set(who, (counts.get(who) ?? 0) + 1);
   }
   const lines = [...counts].map(([who, count]) => `${count} from ${excerpt(who, TITLE_LENGTH)}`);
@@ -216,7 +216,7 @@ export function noticePopup(prompt: Prompt, sentence: string, preferences: Popup
     ...commonOf(preferences, false),
     kind: 'notice',
     subject: prompt.ask_id,
-    title: excerpt(`About your answer to ${prompt.agent} · ${prompt.project}`, TITLE_LENGTH),
+    title: excerpt(`About your answer to ${headedBy({ ...prompt, source: null })}`, TITLE_LENGTH),
     body: excerpt(sentence, BODY_LENGTH),
     urgency: 'normal',
     buttons: [],
@@ -278,8 +278,8 @@ export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolea
 /** How many of a storm are named. */
 const NAMED = 3;
 
-/** A mention of the human, and where its author runs. */
-export type MentionOfHuman = MentionInFull & { source: Source };
+/** A mention of the human, where its author runs, and what people see it by; null for an author without a session. */
+export type MentionOfHuman = MentionInFull & { source: Source; agent_title: string | null };
 
 export function mentionSubject(mention: MentionOfHuman): PopupSubject {
   const { mention_id, created_at, priority, from_handle, project, project_dir } = mention;
@@ -313,19 +313,24 @@ export function mentionPopup(
 }
 
 function wordsOfOne(mention: MentionOfHuman): Pick<Popup, 'title' | 'body'> {
-  const { source, project, body } = mention;
-  const place = project === null ? '' : ` · ${project}`;
+  const { source, body } = mention;
+  const author = { agent: '', agent_title: calledAuthor(mention), source, project: mention.project ?? '' };
   return {
-    title: excerpt(`${sourcePrefix(source)}${authorName(mention)} mentions you${place}`, TITLE_LENGTH),
+    title: excerpt(headedBy(author, ' mentions you'), TITLE_LENGTH),
     body: excerpt(body, BODY_LENGTH),
   };
+}
+
+/** The author's title in place of its handle. */
+function calledAuthor({ agent_title, from_handle, as_handle }: MentionOfHuman): string {
+  return authorName({ from_handle: agent_title ?? from_handle, as_handle });
 }
 
 function wordsOfMany(mentions: readonly MentionOfHuman[]): Pick<Popup, 'title' | 'body'> {
   const lines = mentions
     .slice(0, NAMED)
     .map((mention) =>
-      excerpt(`${sourcePrefix(mention.source)}${authorName(mention)}: ${mention.body}`, TITLE_LENGTH),
+      excerpt(`${sourcePrefix(mention.source)}${calledAuthor(mention)}: ${mention.body}`, TITLE_LENGTH),
     );
   if (mentions.length > NAMED) lines.push(`and ${mentions.length - NAMED} more`);
   return { title: `${mentions.length} mentions of you`, body: lines.join('\n') };
@@ -355,11 +360,11 @@ function urgencyOf({ critical }: Pick<Outreach, 'critical'>): Urgency {
 
 /** One ping or card. The label comes before the name; a card has it in its footer too. */
 export function outreachPopup(item: Outreach, preferences: PopupPreferences): Popup {
-  const { kind, source, agent, project, message } = item;
+  const { kind, message } = item;
   return {
     kind: 'outreach',
     subject: item.outreach_id,
-    title: excerpt(`${sourcePrefix(source)}${agent} · ${project}`, TITLE_LENGTH),
+    title: excerpt(headedBy(item), TITLE_LENGTH),
     body: kind === 'card' ? cardPopupText(item, BODY_LENGTH) : excerpt(message ?? '', BODY_LENGTH),
     urgency: urgencyOf(item),
     buttons: [],
@@ -375,8 +380,11 @@ export function outreachPopup(item: Outreach, preferences: PopupPreferences): Po
 export function outreachStormPopup(items: readonly Outreach[], preferences: PopupPreferences): Popup {
   const lines = items
     .slice(0, NAMED)
-    .map(({ source, agent, title, message }) =>
-      excerpt(`${sourcePrefix(source)}${agent}: ${title ?? message ?? ''}`, TITLE_LENGTH),
+    .map((item) =>
+      excerpt(
+        `${sourcePrefix(item.source)}${calledBy(item)}: ${item.title ?? item.message ?? ''}`,
+        TITLE_LENGTH,
+      ),
     );
   if (items.length > NAMED) lines.push(`and ${items.length - NAMED} more`);
   return {

@@ -14,7 +14,7 @@ import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { isBlank, revealed, skeletonOf } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
-import type { Source } from './sources.ts';
+import { calledBy, type Source } from './sources.ts';
 import { cleanOptional, cleanText, excerpt } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
@@ -80,6 +80,8 @@ export interface Prompt {
   /** The session that asked. */ session_id: string;
   /** The asker's handle at the time of asking, as people type it. */
   agent: string;
+  /** What people see the asker by now; null once its session was removed. */
+  agent_title: string | null;
   /** Where that session ran. */ source: Source;
   /** Short name of the project, for people; `project_dir` is the identity. */
   project: string;
@@ -220,10 +222,11 @@ export function leavePromptToTerminal(prompt: Prompt, now: string): Prompt {
 }
 
 /** Why a dialog is not answered from elsewhere, as a sentence; null when it can be. */
-export function refusalOfTerminal({ ask_id, agent, status, terminal_since }: Prompt): string | null {
+export function refusalOfTerminal(prompt: Prompt): string | null {
+  const { ask_id, status, terminal_since } = prompt;
   return status !== 'pending' || terminal_since === null
     ? null
-    : `${ask_id} waits in the terminal of ${agent}, and nothing takes an answer from here to it any more. Answer it there.`;
+    : `${ask_id} waits in the terminal of ${calledBy(prompt)}, and nothing takes an answer from here to it any more. Answer it there.`;
 }
 
 /** Cancels a prompt. It carries no decision (invariant 3). A settled prompt is returned unchanged. */
@@ -252,7 +255,7 @@ export function amendPrompt(prompt: Prompt, answer: PromptAnswer): Prompt {
   if (answered === null)
     throw notAmendable(prompt, `it is ${prompt.status}, not answered; answer it instead`);
   if (prompt.handed_at !== null)
-    throw notAmendable(prompt, `its answer was handed to ${prompt.agent} at ${prompt.handed_at}`);
+    throw notAmendable(prompt, `its answer was handed to ${calledBy(prompt)} at ${prompt.handed_at}`);
   if (answered.by !== answer.by) throw notAmendable(prompt, `its answer is ${answered.by}'s`);
   if (prompt.status !== 'responded') return { ...prompt, late_response: answer, amended: true };
   const { decision, selected, comment, via, attested, response_id, responded_at } = answer;
@@ -580,6 +583,7 @@ export interface AskRequest {
 export interface Asker {
   session_id: string;
   agent: string;
+  agent_title: string | null;
   source: Source;
   project: string;
   project_dir: string;

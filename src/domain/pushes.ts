@@ -7,6 +7,7 @@ import { revealed } from './display.ts';
 import { type Popup, type PopupKind, screenOf } from './popups.ts';
 import type { Preferences } from './preferences.ts';
 import type { Urgency } from './prompts.ts';
+import { calledBy } from './sources.ts';
 import { excerpt } from './text.ts';
 
 /** What a push says, as JSON: something to show, or the tags of what is to disappear. */
@@ -65,7 +66,7 @@ export function pushOf(popup: Popup): PushMessage {
     kind: about === 'prompt' ? (single?.kind ?? 'storm') : about,
     ask_id: single?.ask_id ?? null,
     screen: screenOf(popup),
-    agent: single === null ? null : revealed(excerpt(single.agent, LONGEST_BUTTON)),
+    agent: single === null ? null : revealed(excerpt(calledBy(single), LONGEST_BUTTON)),
     title: revealed(excerpt(title, LONGEST_TITLE)),
     body: revealed(lines(body)),
     buttons: single?.kind === 'question' ? fitting(buttons) : [],

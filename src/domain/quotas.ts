@@ -2,9 +2,11 @@
  * Quotas: how much one session, or all sessions of one token, may ask of the human. They stop a loop or an attack, not
  * work: no honest agent reaches the defaults. The human changes them (`hive config`); an agent cannot. Pure.
  */
+
 import { HiveError } from './errors.ts';
 import { type Bucket, type BudgetSize, fullBucket, nextCreditAt, takeCredit } from './outreach.ts';
 import { hostOf, isRemote, type Session } from './sessions.ts';
+import { labelled } from './sources.ts';
 
 /** The settings; 0 means no limit. */
 export interface Quotas {
@@ -183,11 +185,12 @@ function sentenceOf(quota: Quota, owner: QuotaOwner, quotas: Quotas, seconds: nu
 /** What the human reads, at most once an hour for each owner. */
 export function quotaNotice(
   { quota, owner }: QuotaRefusal,
-  { handle }: Pick<Session, 'handle'>,
+  session: Pick<Session, 'handle' | 'title' | 'source' | 'project'>,
   quotas: Quotas,
 ): string {
   const limit = WORDS[quota].limit(limitOf(quotas, quota, owner).toLocaleString('en'));
-  const who = owner.kind === 'token' ? `${handle} and the other sessions of its token` : handle;
+  const name = labelled(session);
+  const who = owner.kind === 'token' ? `${name} and the other sessions of its token` : name;
   return `${who} reached a quota: ${limit}. What goes beyond it is refused. hive config ${quota} shows and changes it.`;
 }
 

@@ -4,12 +4,13 @@
  */
 import type { Actor } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
+import { isHidden, skeletonOf } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
 import type { OutreachChanges, OutreachOverrides } from './outreach.ts';
 import type { GateMode } from './preferences.ts';
 import { decideSource, type Source } from './sources.ts';
-import { cleanText, excerpt } from './text.ts';
+import { cleanText, excerpt, onDemand } from './text.ts';
 
 /** `idle`: it has no current turn. `ended`: it is gone; what it asked is still answerable. */
 type SessionState = 'active' | 'idle' | 'ended';
@@ -20,6 +21,14 @@ export interface Session {
   session_id: string;
   /** What people type: its given name, else the client's name and the first characters of the id, `Claude-abc12`. Unique in the store. */
   handle: string;
+  /** What people see it by: one of the four below, or a number after it; its handle if there is none. Unique among the living. */
+  title: string;
+  /** The name that its person gave it (`HIVE_AGENT`, `hive sessions set`). */
+  name: string | null;
+  /** Its client's own title: the one of /rename, else the one that the client generated. A subagent's: its type. */
+  client_title: string | null;
+  /** The beginning of the first prompt of a person. */
+  first_words: string | null;
   /** Name of the client program as the client reported it (`claude-code`, `codex`, …). */
   client: string;
   /** Where it runs. */
@@ -76,6 +85,8 @@ export interface SessionIntroduction {
   shell_pid?: number | null | undefined;
   /** The name its person gave it (`HIVE_AGENT`): its handle, if that is free. */
   name?: string | null | undefined;
+  /** Its client's own title, where the client says that when it starts; a subagent's type. */
+  client_title?: string | null | undefined;
 }
 
 /** The human's handle; no session can have it. */
@@ -141,6 +152,10 @@ export function startSession(
     project_dir: cleanText(introduction.project_dir),
     shell_pid: introduction.shell_pid ?? null,
     handle,
+    title: handle,
+    name: null,
+    client_title: introduction.client_title ?? null,
+    first_words: null,
     continues: null,
     shared: true,
     roles: [],
@@ -307,14 +322,145 @@ export function explainHandle(name: string, handle: string): string | null {
   return `HIVE_AGENT is "${name}": the handle is ${handle}, because a handle has letters, digits, - and _ only, at most ${LONGEST_NAME}.`;
 }
 
+// ---- Titles ----
+// The title is what people read; the handle stays the address. It comes from agents and their clients, so it can be neither a
+// person's name nor look like a handle, and it has no character with which our own sentences separate their parts.
+
+/** In characters. A number may follow. */
+const LONGEST_TITLE = 36;
+
+/** Letters, digits and the marks of plain words: no brackets, colons, quotes or other separators. */
+const BETWEEN_WORDS = /[^\p{L}\p{N}\p{M}\-_.,'/+&#!?]+/gu;
+const LEADING = /^[^\p{L}\p{N}]+/u;
+const TRAILING = /[-_.,'/&\s]+$/u;
+
+/** A text as a title: one line of plain words, cut at its length; null if no letter or digit is left. */
+export function cleanTitle(text: string): string | null {
+  const seen = Array.from(cleanText(text).slice(0, 1_000).normalize('NFC')).filter(
+    (character) => /\s/u.test(character) || !isHidden(character),
+  );
+  const line = seen.join('').replace(BETWEEN_WORDS, ' ');
+  const title = excerpt(line.replace(LEADING, '').replace(TRAILING, ''), LONGEST_TITLE);
+  return title === '' ? null : title;
+}
+
+/** How titles and handles are compared: as people see them, whatever their case, and as a mention spells them. */
+export function titleKey(title: string): string {
+  return foldHandle(skeletonOf(givenHandle(title) ?? title)).replace(/i/g, 'l');
+}
+
+/** Whether a mention's name, or a handle, is this title. */
+export function isTitle(typed: string, title: string): boolean {
+  return titleKey(typed) === titleKey(title);
+}
+
+const RESERVED_TITLES = [HUMAN_HANDLE, EVERYONE, UNVERIFIED_HANDLE, 'You', 'Hive'];
+const LIKE_A_HANDLE = onDemand(() => {
+  const prefixes = [...CLIENT_PREFIX.map(([, prefix]) => prefix), 'Agent'];
+  return new RegExp(`^(?:${prefixes.map(titleKey).join('|')})-[^-]+$`);
+});
+
+/** Why a session may not have this title, as a sentence; null when it may. `humans`: the names of those who use desks. */
+export function refusalOfTitle(title: string, humans: readonly string[]): string | null {
+  const key = titleKey(title);
+  if ([...RESERVED_TITLES, ...humans].some((name) => titleKey(name) === key))
+    return `"${title}" is the name of a person or reserved.`;
+  return LIKE_A_HANDLE().test(key) ? `"${title}" looks like the handle of a session.` : null;
+}
+
+/** What is known of a session when its title is decided. */
+export interface Titling {
+  session: Pick<Session, 'handle' | 'title' | 'client' | 'project' | 'name' | 'client_title' | 'first_words'>;
+  /** The title of the session that a subagent is part of; null for any other. */
+  host: string | null;
+  /** The other living sessions. */
+  others: readonly Pick<Session, 'handle' | 'title' | 'name'>[];
+  /** The names of the humans who use desks. */
+  humans: readonly string[];
+}
+
+/**
+ * The title of a session: the name that its person gave it, else its client's title, else its project, else the first words
+ * of its first prompt, else its handle. If another living session is called so, a number follows, which it keeps; but the name
+ * that a person gave goes before the titles that nobody gave.
+ */
+export function titleOf({ session, host, others, humans }: Titling): string {
+  const { handle, title: current, client, project, name, client_title, first_words } = session;
+  const candidates =
+    host !== null
+      ? [name, `${client_title ?? 'subagent'} of ${host}`]
+      : client === 'cli'
+        ? [name, `shell in ${project}`]
+        : [name, client_title, project, first_words];
+  const base = candidates
+    .flatMap((text) => (text === null ? [] : (cleanTitle(text) ?? [])))
+    .find((title) => isTitle(title, handle) || refusalOfTitle(title, humans) === null);
+  if (base === undefined) return handle;
+  const goesBefore = name !== null && isTitle(name, base);
+  const taken = new Set(
+    others.flatMap((other) =>
+      goesBefore && other.name === null
+        ? [titleKey(other.handle)]
+        : [titleKey(other.title), titleKey(other.handle)],
+    ),
+  );
+  const isNumbered = current.startsWith(`${base} `) && /^\d+$/.test(current.slice(base.length + 1));
+  if (isNumbered && !goesBefore && !taken.has(titleKey(current))) return current;
+  if (!taken.has(titleKey(base))) return base;
+  for (let n = 2; ; n += 1) if (!taken.has(titleKey(`${base} ${n}`))) return `${base} ${n}`;
+}
+
+/** How much of the end of a transcript is searched for its title. The client itself looks no further. */
+export const TITLE_TAIL_BYTES: number = 64 * 1024;
+
+/**
+ * The client's own title, from the end of its transcript: undefined where that does not say, null if it was removed.
+ * Claude Code writes `custom-title` for /rename and `ai-title` for the one that it generated; Codex, an event.
+ */
+export function titleInTranscript(tail: string): string | null | undefined {
+  for (const [type, field] of TITLE_ENTRIES) {
+    const entry = lastEntry(tail, `"type":"${type}"`);
+    const holder = entry?.payload ?? entry;
+    const title = holder?.type === type ? holder[field] : undefined;
+    if (typeof title === 'string') return title.trim() === '' ? null : excerpt(cleanText(title), 200);
+  }
+  return undefined;
+}
+
+/** Best first. */
+const TITLE_ENTRIES = [
+  ['custom-title', 'customTitle'],
+  ['ai-title', 'aiTitle'],
+  ['thread_name_updated', 'thread_name'],
+] as const;
+
+type TitleEntry = { type?: unknown } & Partial<Record<(typeof TITLE_ENTRIES)[number][1], unknown>>;
+
+/** The last whole line that contains a mark, parsed. In a string the quotes of the mark would be escaped. */
+function lastEntry(tail: string, mark: string): (TitleEntry & { payload?: TitleEntry }) | null {
+  const at = tail.lastIndexOf(mark);
+  if (at < 0) return null;
+  const end = tail.indexOf('\n', at);
+  try {
+    return JSON.parse(tail.slice(tail.lastIndexOf('\n', at) + 1, end < 0 ? undefined : end));
+  } catch {
+    // The client is still writing the line, or the tail begins within it.
+    return null;
+  }
+}
+
 /** A handle that is in use or was, and whether its session is alive. */
 export interface KnownHandle {
   session_id: string;
   handle: string;
+  title: string;
   alive: boolean;
 }
 
-/** Which handle a text means: the whole handle in any case, else the only one that starts with it. Living sessions come first. */
+/**
+ * Which session a text means: the whole handle in any case, else the whole title of a living one, else the only one whose
+ * handle or title starts with it. Living sessions come first.
+ */
 export function matchHandle(
   text: string,
   held: readonly KnownHandle[],
@@ -323,13 +469,19 @@ export function matchHandle(
   const exact = held.filter(({ handle }) => foldHandle(handle) === typed);
   const living = exact.find(({ alive }) => alive) ?? exact[0];
   if (living !== undefined) return { found: living };
-  const begun = typed === '' ? [] : held.filter(({ handle }) => foldHandle(handle).startsWith(typed));
+  // What ends in a dash is the beginning of a longer name.
+  const titled = /[-_]$/.test(typed) ? [] : held.filter((one) => one.alive && isTitle(typed, one.title));
+  if (titled.length > 1) return { ambiguous: titled.map(({ handle }) => handle).sort() };
+  if (titled[0] !== undefined) return { found: titled[0] };
+  const begins = ({ handle, title, alive }: KnownHandle): boolean =>
+    foldHandle(handle).startsWith(typed) || (alive && foldHandle(title).startsWith(typed));
+  const begun = typed === '' ? [] : held.filter(begins);
   const alive = begun.filter((one) => one.alive);
   const choice = alive.length > 0 ? alive : begun;
   if (choice.length > 1) return { ambiguous: choice.map(({ handle }) => handle).sort() };
   if (choice[0] !== undefined) return { found: choice[0] };
-  const names = held.filter((one) => one.alive).map(({ handle }) => handle);
-  return { near: nearestNames(typed, names) };
+  const names = held.filter((one) => one.alive).flatMap(({ handle, title }) => [handle, title]);
+  return { near: nearestNames(typed, [...new Set(names)]) };
 }
 
 const MOST_HANDLES = 5;
@@ -337,7 +489,7 @@ const MOST_HANDLES = 5;
 /** The sentence for a text with which several handles start. */
 export function explainAmbiguous(text: string, handles: readonly string[]): string {
   const more = handles.length > MOST_HANDLES ? ` and ${handles.length - MOST_HANDLES} more` : '';
-  return `"${text}" matches ${handles.length} handles: ${handles.slice(0, MOST_HANDLES).join(', ')}${more}. Type more of the one you mean.`;
+  return `"${text}" matches ${handles.length} sessions: ${handles.slice(0, MOST_HANDLES).join(', ')}${more}. Type more of the one you mean.`;
 }
 
 // ---- Names similar to a mistyped one ----
@@ -401,6 +553,8 @@ function lastRow(from: string, to: string): number[] {
 
 /** Settings to change; what is left out stays. */
 export interface SessionChanges extends OutreachChanges {
+  /** What people see it by; null: its client's title or its project again. */
+  name?: string | null | undefined;
   shared?: boolean | undefined;
   roles?: readonly string[] | undefined;
   gate?: GateMode | null | undefined;
@@ -429,6 +583,7 @@ export function settingsIn(changes: SessionChanges): string[] {
 
 /** Why only the human changes a setting, for an agent that tries to. Mentions by the human arrive in any case. */
 const HUMAN_ONLY: Readonly<Record<string, string>> = {
+  name: 'it is how your human tells you from other sessions',
   gate: 'the gate holds an agent until it has processed its mentions',
   source: 'the source decides how much an agent may send unasked, and what it must report',
 };

@@ -85,7 +85,36 @@ export function sourcePrefix(source: Source): string {
   return label === null ? '' : `[${label}] `;
 }
 
-/** An agent's name in sentences to the human: `[bg] Claude-abc12`. */
-export function labelled({ handle, source }: { handle: string; source: Source }): string {
-  return `${sourcePrefix(source)}${handle}`;
+/** A session, or what an agent sent, as far as it says who that is. */
+type Named = { handle: string; title: string } | { agent: string; agent_title: string | null };
+
+/** A named thing of a project. */
+type Placed = Named & { source: Source | null; project: string };
+
+/** What people call an agent, everywhere: its title, else its handle. */
+export function calledBy(one: Named): string {
+  return 'handle' in one ? one.title : (one.agent_title ?? one.agent);
+}
+
+/** The project, unless the title already says it (`shop`, `shop 2`); null then. */
+function unsaidProject(title: string, project: string): string | null {
+  const isProject =
+    title === project || (title.startsWith(`${project} `) && /^\d+$/.test(title.slice(project.length + 1)));
+  return isProject || project === '' ? null : project;
+}
+
+const labelOf = ({ source }: Placed): string => (source === null ? '' : sourcePrefix(source));
+
+/** An agent in sentences to the human: `[bg] Fix the delivery date (shop)`. */
+export function labelled(one: Placed): string {
+  const title = calledBy(one);
+  const project = unsaidProject(title, one.project);
+  return `${labelOf(one)}${title}${project === null ? '' : ` (${project})`}`;
+}
+
+/** An agent in headings; `does` follows its title: `[bg] Fix the delivery date asks permission · shop`. */
+export function headedBy(one: Placed, does = ''): string {
+  const title = calledBy(one);
+  const project = unsaidProject(title, one.project);
+  return `${labelOf(one)}${title}${does}${project === null ? '' : ` · ${project}`}`;
 }

@@ -131,15 +131,7 @@ export function listOutreach(items: readonly Outreach[]): string {
 }
 
 /** A session, as a notice names it. */
-interface Named {
-  handle: string;
-  source: Source;
-  project: string;
-}
-
-function named(who: Named): string {
-  return `${labelled(who)} (${who.project})`;
-}
+type Named = Parameters<typeof labelled>[0];
 
 const HELD = ` although it was held ${STOP_BLOCKS} times`;
 
@@ -147,12 +139,12 @@ const HELD = ` although it was held ${STOP_BLOCKS} times`;
 export function unfetchedNotice(who: Named, ask_ids: readonly string[]): string {
   const what = ask_ids.length === 1 ? `what became of ${ask_ids[0]}` : `${ask_ids.length} settled questions`;
   const it = ask_ids.length === 1 ? 'It comes' : 'They come';
-  return `${named(who)} stopped without fetching ${what}${HELD}. ${it} with its next message.`;
+  return `${labelled(who)} stopped without fetching ${what}${HELD}. ${it} with its next message.`;
 }
 
 /** The notice for the human about an agent that stopped with urgent mentions. */
 export function unprocessedNotice(who: Named, count: number): string {
-  return `${named(who)} stopped with ${count === 1 ? 'an urgent mention' : `${count} urgent mentions`} unprocessed${HELD}.`;
+  return `${labelled(who)} stopped with ${count === 1 ? 'an urgent mention' : `${count} urgent mentions`} unprocessed${HELD}.`;
 }
 
 /** The notice for the human about an agent that stopped or ended without a report. */
@@ -161,7 +153,7 @@ export function unreportedNotice(
   unreported: readonly Outreach[],
   how: 'stopped' | 'ended',
 ): string {
-  const name = named(who);
+  const name = labelled(who);
   const held = how === 'stopped' ? HELD : '';
   return unreported.length === 0
     ? `${name} ${how} without the required report${held}.`

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { revealedSource } from '../domain/display.ts';
 import { displayedText, mayAllow } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
+import { headedBy } from '../domain/sources.ts';
 import { answerOf, barOf, type Given } from './answering.ts';
 import { hex, randomId, sha256 } from './keys.ts';
 import { ask, dismissEntry, flush, readWelcome, type State } from './model.ts';
@@ -72,7 +73,7 @@ interface QuestionProps {
 }
 
 function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
-  const { question, context, agent, project, kind, notes, urgency } = prompt;
+  const { question, context, kind, notes, urgency } = prompt;
   const delayed = entry?.fate.state === 'delayed' ? entry.queued : undefined;
   // What an answer that waited allows was read long ago: it is read again.
   const toRead = [displayedText(prompt), delayed?.kind === 'answer' ? delayed.responded_at : null];
@@ -83,7 +84,7 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
     <>
       <header ref={reading.beginning}>
         <p class="meta">
-          <Plain text={agent} /> · <Plain text={project} />
+          <Plain text={headedBy(prompt)} />
           {isPermission ? <span class="badge">{WORDS.permission}</span> : null}
           {urgency === 'critical' ? <span class="badge critical">{WORDS.critical}</span> : null}
         </p>

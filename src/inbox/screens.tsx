@@ -5,6 +5,7 @@ import type { HistoryEntry } from '../domain/history.ts';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { Session } from '../domain/sessions.ts';
+import { calledBy, headedBy } from '../domain/sources.ts';
 import { randomId } from './keys.ts';
 import { ask, closeOutreach, dismissEntry, flush, type MentionShown, type State } from './model.ts';
 import { queue } from './outbox.ts';
@@ -29,11 +30,11 @@ export function SessionsScreen({ inbox }: { inbox: State }): VNode {
         {sessions.map((session) => (
           <li key={session.session_id} class="row">
             <span class="row-title">
-              <Plain text={session.handle} />
+              <Plain text={session.title} />
             </span>
             <span class="meta">
-              {session.source} · <Plain text={session.project} /> · {session.state} ·{' '}
-              {ago(session.last_seen_at)}
+              <Plain text={session.handle} /> · {session.source} · <Plain text={session.project} /> ·{' '}
+              {session.state} · {ago(session.last_seen_at)}
             </span>
             {session.turn?.state === 'in_progress' ? <Interrupt session={session} /> : null}
           </li>
@@ -43,7 +44,7 @@ export function SessionsScreen({ inbox }: { inbox: State }): VNode {
   );
 }
 
-function Interrupt({ session: { session_id, handle } }: { session: Session }): VNode {
+function Interrupt({ session: { session_id, title } }: { session: Session }): VNode {
   const [step, setStep] = useState<'closed' | 'asking' | 'waiting'>('closed');
   const [note, setNote] = useState('');
   const [outcome, setOutcome] = useState<string | null>(null);
@@ -73,7 +74,7 @@ function Interrupt({ session: { session_id, handle } }: { session: Session }): V
             void interrupt();
           }}
         >
-          <p>{WORDS.interruptSure(handle)}</p>
+          <p>{WORDS.interruptSure(title)}</p>
           <label>
             {WORDS.interruptNote}
             <input value={note} dir="auto" onInput={(event) => setNote(event.currentTarget.value)} />
@@ -93,6 +94,11 @@ function Interrupt({ session: { session_id, handle } }: { session: Session }): V
 
 // ---- The shared buffer ----
 
+/** What people call the author, if it is an agent that is here. */
+function titleOf({ session_id }: Message, { sessions }: State): string | undefined {
+  return sessions.find((session) => session.session_id === session_id)?.title;
+}
+
 export function MessagesScreen({ inbox }: { inbox: State }): VNode {
   const [replyTo, setReplyTo] = useState<Message | null>(null);
   const end = useRef<HTMLDivElement>(null);
@@ -109,7 +115,7 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
             <li key={message.message_id} class={message.author === 'human' ? 'message human' : 'message'}>
               <p class="meta">
                 <strong>
-                  <Plain text={message.by ?? message.from_handle} />
+                  <Plain text={message.by ?? titleOf(message, inbox) ?? message.from_handle} />
                 </strong>{' '}
                 · {ago(message.at)}
               </p>
@@ -239,11 +245,11 @@ export function ReportsScreen({ inbox }: { inbox: State }): VNode {
 }
 
 function OutreachItem({ item }: { item: Outreach }): VNode {
-  const { agent, project, kind, title, message, description, fields, ask_id, created_at } = item;
+  const { kind, title, message, description, fields, ask_id, created_at } = item;
   return (
     <article>
       <p class="meta">
-        {kind} · <Plain text={agent} /> · <Plain text={project} /> · {ago(created_at)}
+        {kind} · <Plain text={headedBy(item)} /> · {ago(created_at)}
       </p>
       {title === null ? null : (
         <h2 dir="auto">
@@ -337,11 +343,8 @@ export function HistoryScreen(): VNode {
   );
 }
 
-function Entry({
-  entry: { kind, id, at, agent, text, status, decision, by },
-}: {
-  entry: HistoryEntry;
-}): VNode {
+function Entry({ entry }: { entry: HistoryEntry }): VNode {
+  const { kind, id, at, text, status, decision, by } = entry;
   const said = (
     <span class="row-title" dir="auto">
       <Plain text={text} />
@@ -356,7 +359,7 @@ function Entry({
         </span>
       )}
       <span class="meta">
-        <Plain text={agent} /> · {status ?? WORDS.message} · {ago(at)}
+        <Plain text={calledBy(entry)} /> · {status ?? WORDS.message} · {ago(at)}
       </span>
     </>
   );

@@ -1,5 +1,7 @@
 /** What waits for the human, and what became of their answers. */
+
 import type { VNode } from 'preact';
+import { headedBy } from '../domain/sources.ts';
 import type { State } from './model.ts';
 import { Notifications } from './notifications.tsx';
 import { type ListedPrompt, queuedAnswers, sortWaiting, unread } from './order.ts';
@@ -92,8 +94,7 @@ function Rows({ prompts, queued }: RowsProps): VNode {
   return (
     <ul class="rows">
       {prompts.map((prompt) => {
-        const { ask_id, agent, project, question, header, urgency, kind, blocked_since, created_at, to } =
-          prompt;
+        const { ask_id, question, header, urgency, kind, blocked_since, created_at, to } = prompt;
         return (
           <li key={ask_id}>
             <a href={`#/ask/${ask_id}`} class={`row ${urgency}`}>
@@ -106,7 +107,7 @@ function Rows({ prompts, queued }: RowsProps): VNode {
                 </span>
               )}
               <span class="meta">
-                <Plain text={agent} /> · <Plain text={project} /> · {duration(now - Date.parse(created_at))}
+                <Plain text={headedBy(prompt)} /> · {duration(now - Date.parse(created_at))}
                 {kind === 'permission' ? <span class="badge">{WORDS.permission}</span> : null}
                 {urgency === 'critical' ? <span class="badge critical">{WORDS.critical}</span> : null}
                 {blocked_since !== null ? <span class="badge blocked">{WORDS.blocked}</span> : null}

@@ -77,7 +77,7 @@ export const WORDS = {
   snoozeFor: { hour: '1 hour', evening: '4 hours', tomorrow: 'Until tomorrow' },
   unsnooze: 'Wake it now',
   interrupt: 'Interrupt',
-  interruptSure: (handle: string): string => `Interrupt ${handle}?`,
+  interruptSure: (title: string): string => `Interrupt ${title}?`,
   interruptNote: 'A note for the agent',
   interrupting: 'Interrupting…',
   cancel: 'Cancel',

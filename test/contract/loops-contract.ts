@@ -117,7 +117,7 @@ export function loopsContract(engine: StoreEngine): void {
     const notices = await eventsOf(hive, 'desk/notice');
     expect(notices.map(({ data }) => data)).toMatchObject([
       {
-        text: expect.stringContaining('Unverified messages keep mentioning Claude-def34'),
+        text: expect.stringContaining('Unverified messages keep mentioning demo 2'),
         pairs: [{ sessions: ['unverified', 'def34-session'], handles: ['unverified', 'Claude-def34'] }],
       },
     ]);

@@ -106,7 +106,7 @@ export function namesContract(engine: StoreEngine): void {
       await named(hive, NAME);
       await named(hive, 'frontend-docs', 'frontend-docs');
       await expect(hive.sessions.resolve('front')).rejects.toThrow(
-        '"front" matches 2 handles: frontend-docs, frontend-tests. Type more of the one you mean.',
+        '"front" matches 2 sessions: frontend-docs, frontend-tests. Type more of the one you mean.',
       );
       await expect(hive.sessions.resolve('frontend-tsets')).rejects.toThrow('Did you mean frontend-tests?');
       await expect(hive.sessions.resolve('')).rejects.toMatchObject({ code: 'session_not_found' });
@@ -131,6 +131,69 @@ export function namesContract(engine: StoreEngine): void {
       // A session may be removed before what it wrote: its whole handle still means it, and no session whose handle begins the same.
       await post(hive, { ...one, session_id: 'gone', handle: 'front' }, 'long ago');
       expect(await from('front')).toEqual(['long ago']);
+    });
+  });
+
+  describe('a title', () => {
+    test('is of what a session asks, posts and sends as it is now, and a number tells two of a project apart', async () => {
+      const hive = await open();
+      const one = await join(hive, 'abc12-session');
+      const two = await join(hive, 'def34-session', { source: 'bg' });
+      expect([one.title, two.title]).toEqual(['demo', 'demo 2']);
+      const asked = await ask(hive, {}, two.session_id);
+      await post(hive, two, 'hello');
+      const ping = await hive.outreach.ping({ message: 'Done.' }, two);
+      await hive.sessions.configure('demo 2', { name: 'checkout' }, HUMAN);
+      expect((await hive.prompts.get(asked.ask_id)).agent_title).toBe('checkout');
+      expect((await hive.outreach.find(ping.outreach_id))?.agent_title).toBe('checkout');
+      const { items } = await hive.history.search({ limit: 10 });
+      expect(items.map(({ agent_title }) => agent_title)).toEqual(['checkout', 'checkout']);
+      expect((await hive.sessions.resolve('checkout')).session_id).toBe(two.session_id);
+    });
+
+    test('that a person gives goes before the same one that nobody gave, and is free again when it is taken back', async () => {
+      const hive = await open();
+      const one = await join(hive, 'abc12-session');
+      const two = await join(hive, 'def34-session');
+      await hive.sessions.configure(two.handle, { name: 'demo' }, HUMAN);
+      expect((await hive.sessions.list()).map(({ handle, title }) => [handle, title]).sort()).toEqual([
+        [one.handle, 'demo 2'],
+        [two.handle, 'demo'],
+      ]);
+      await hive.sessions.configure(two.handle, { name: null }, HUMAN);
+      expect((await hive.sessions.resolve(two.handle)).title).toBe('demo');
+      expect((await named(hive, 'xyz56-session', 'demo')).title).toBe('demo');
+      expect((await hive.sessions.find(two.session_id))?.title).toBe('demo 3');
+    });
+
+    test('is neither a person nor a handle, and no agent gives itself one', async () => {
+      const hive = await open();
+      const one = await join(hive, 'abc12-session');
+      await hive.store.write((tx) => tx.humans.put({ folded: 'ada', name: 'Ada', seen_at: tx.now }));
+      for (const name of ['Human', 'ada', 'Claude-def34', '  '])
+        await expect(hive.sessions.configure(one.handle, { name }, HUMAN)).rejects.toMatchObject({
+          code: 'invalid_input',
+        });
+      const agent = await hive.sessions.actor(one, 'mcp');
+      await expect(hive.sessions.configure(one.handle, { name: 'x' }, agent)).rejects.toThrow(
+        'Only a human may change "name"',
+      );
+      expect((await join(hive, 'def34-session', { project: 'ada' })).title).toBe('Claude-def34');
+    });
+
+    test('reaches its session in a mention, unless something else is called so', async () => {
+      const hive = await open();
+      const [one, two, three] = await Promise.all(['abc12', 'def34', 'xyz56'].map((id) => join(hive, id)));
+      await hive.sessions.configure('abc12', { name: 'Fix the date' }, HUMAN);
+      await hive.sessions.configure('def34', { name: 'reviewer' }, HUMAN);
+      await hive.sessions.configure('xyz56', { roles: ['reviewer'] }, HUMAN);
+      const reached = async (body: string): Promise<string[]> =>
+        (await post(hive, 'human', body)).mentions.map(({ session_id }) => session_id);
+      expect(await reached('@fix-the-date please')).toEqual([one?.session_id]);
+      expect(await reached('@reviewer please')).toEqual([three?.session_id]);
+      expect(await reached(`@${two?.handle} please`)).toEqual([two?.session_id]);
+      const { unresolved } = await post(hive, 'human', '@fix-the-dote please');
+      expect(unresolved).toMatchObject([{ reason: 'unknown', near: ['Fix-the-date'] }]);
     });
   });
 }

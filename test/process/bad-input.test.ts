@@ -110,7 +110,7 @@ test('10,000 pending prompts: asking, listing and answering stay quick', async (
   const store = tempStore();
   const hive = await withoutQuotas(await openTestHive(store));
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');
-  const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+  const asker = { session_id, agent, agent_title: null, source, project, project_dir, turn_id: null };
   await hive.store.write(async (tx) => {
     for (let n = 0; n < 10_000; n += 1)
       await tx.prompts.insert(createPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));

@@ -16,7 +16,7 @@ describe('looking', () => {
     for (const source of sources)
       await hive.prompts.ask({ question: `From ${source}?` }, await agent(hive, `${source}-1`, source));
     const person = shell(store);
-    const names = ['Claude-main1', '[bg] Claude-bg1', '[fork] Claude-fork1'];
+    const names = ['demo', '[bg] demo 2', '[fork] demo 3'];
     const { out: list } = await person.hive('list');
     const { out: history } = await person.hive('history');
     for (const [index, name] of names.entries()) {
@@ -24,7 +24,7 @@ describe('looking', () => {
       expect(history).toMatch(new RegExp(`\\d  ${escaped(name)} +demo +From ${sources[index]}`));
     }
     const { out: org } = await person.hive('history', '--format', 'org');
-    expect(org).toMatch(/^\* \S+ \S+ \[fork\] Claude-fork1$/m);
+    expect(org).toMatch(/^\* \S+ \S+ \[fork\] demo 3$/m);
   });
 
   it('polls one question: 3 while pending, 0 when answered, 5 when cancelled', async () => {
@@ -59,7 +59,7 @@ describe('looking', () => {
     const person = shell(store);
     const first = (await person.hive('ask', 'Deploy?')).out.trim();
     const { session_id, agent, source, project, project_dir } = await hive.prompts.get(first);
-    const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+    const asker = { session_id, agent, agent_title: null, source, project, project_dir, turn_id: null };
     await hive.store.write(async (tx) => {
       for (let n = 0; n < 229; n += 1)
         await tx.prompts.insert(createPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));

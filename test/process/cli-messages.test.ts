@@ -199,12 +199,12 @@ test('messages come in pages, with filters', async () => {
   expect((await person.hive('messages', '--query', 'HUMAN', '--json')).json().messages).toHaveLength(3);
 });
 
-test('sessions are listed with the handles by which they are mentioned', async () => {
+test('sessions are listed with their titles, and the handles by which they are mentioned', async () => {
   const { person, alice } = await shells();
   await alice.hive('post', '@bobby');
   const { out } = await person.hive('sessions');
-  expect(out).toMatch(/^HANDLE/);
-  expect(out).toMatch(/^bobby +active .* 1 /m);
+  expect(out).toMatch(/^TITLE +HANDLE/);
+  expect(out).toMatch(/^bobby +bobby +active .* 1 /m);
   const { sessions } = (await person.hive('sessions', '--json')).json();
   expect(sessions.find((one: { handle: string }) => one.handle === 'bobby')).toMatchObject({
     session_id: 'bobby',

@@ -51,7 +51,7 @@ describe('a name', () => {
       ['mentions', 'mute', 'front', 'frontend-docs'],
     ]) {
       const { code, err } = await person.hive(...words);
-      expect(err).toContain('"front" matches 2 handles: frontend-docs, frontend-tests.');
+      expect(err).toContain('"front" matches 2 sessions: frontend-docs, frontend-tests.');
       expect(code).toBe(2);
     }
     const muted = await person.hive('mentions', 'mute', 'frontend-t', 'frontend-d');
@@ -153,6 +153,7 @@ describe('hive sessions set', () => {
     );
     expect((await set('frontend-tests', 'shared=on')).code).toBe(0);
     for (const [words, why] of [
+      [['name=boss'], 'Only a human may change "name": it is how your human tells you from other sessions'],
       [['gate=off'], 'Only a human may change "gate": the gate holds an agent until'],
       [['source=main'], 'Only a human may change "source": the source decides how much'],
       [['ping=on'], 'Only a human may change "allow_ping": it limits what an agent may send'],
@@ -169,7 +170,7 @@ describe('hive sessions set', () => {
     await person.as(NAME).hive('post', 'here');
     for (const [words, said] of [
       [['shared=off'], 'Name a session, for example: hive sessions set Claude-abc12 shared=off'],
-      [['front'], 'Name a setting: shared, roles, gate, source, ping, reports.'],
+      [['front'], 'Name a setting: name, shared, roles, gate, source, ping, reports.'],
       [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
       [['front', 'toString=1'], 'There is no setting "toString".'],
       [['front', 'gate=open'], '"gate=open" is not valid. Write gate=block|remind|off|default.'],

@@ -70,7 +70,9 @@ test('a storm, a ping and a mention have a link to their screens', async () => {
   const { send, got } = await startNtfy(200);
   await send(stormPopup(prompts, PREFERENCES, false));
   await send(outreachPopup(ping, PREFERENCES));
-  await send(mentionPopup([{ ...(mention ?? expect.fail()), source: 'main' }], PREFERENCES));
+  await send(
+    mentionPopup([{ ...(mention ?? expect.fail()), source: 'main', agent_title: null }], PREFERENCES),
+  );
   const inbox = 'https://hive.example.org/inbox#/';
   expect(got).toMatchObject([
     { click: inbox, message: expect.stringContaining('2 from') },

@@ -313,7 +313,7 @@ describe('with nobody there', () => {
     expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen' });
     const { out } = await person.hive('outreach');
     expect(out).toMatch(
-      /^\[fork\] Claude-fork1 · demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
+      /^\[fork\] demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
     );
     expect(out).toContain(`  [Again] Answer with: hive respond ${ask_id} LABEL\n  fork\n`);
     expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });

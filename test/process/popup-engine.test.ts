@@ -488,7 +488,7 @@ describe('storms', () => {
       const two = await start(store, 'desk-2');
       await sayAll(store, hive, 'mention', ['3', '4']);
       await eventually(() => standing(two.notifier).at(-1)?.title === '4 mentions of you', 15_000);
-      expect(standing(two.notifier).at(-1)?.body).toContain('Claude-abc12: @Human 1');
+      expect(standing(two.notifier).at(-1)?.body).toContain('demo: @Human 1');
       await onScreen([one, two], '4 mentions of you');
       goOn();
     });
@@ -500,7 +500,7 @@ describe('storms', () => {
       const [ask_id = ''] = await askAll(hive, ['1?']);
       await recorded(hive, ask_id);
       await sayAll(store, hive, 'mention', ['1', '2', '3', '4']);
-      await onScreen([one], 'Claude-sessi · demo', '4 mentions of you');
+      await onScreen([one], 'demo', '4 mentions of you');
     });
 
     it('is taken down when the last mention in it is processed', async () => {
@@ -631,7 +631,7 @@ describe('mentions of the human', () => {
       {
         kind: 'mention',
         subject: expect.any(String),
-        title: 'Claude-abc12 mentions you · demo',
+        title: 'demo mentions you',
         body: '@Human the login is done',
         urgency: 'critical',
         buttons: [],
@@ -713,6 +713,6 @@ describe('mentions of the human', () => {
     await desk();
     await post(hive, ada, '@Human the build is red');
     await eventually(() => shown.length === 1);
-    expect(shown[0]?.title).toMatch(/^\[bg\] Claude-abc12 mentions you/);
+    expect(shown[0]?.title).toMatch(/^\[bg\] demo mentions you/);
   });
 });

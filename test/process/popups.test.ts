@@ -48,7 +48,7 @@ describe('with a desk and dunst', () => {
     await shown(1);
     expect(desktop.sent[0]).toEqual({
       app: 'Hive',
-      title: 'Claude-sessi · demo',
+      title: 'demo',
       body: 'Which database?',
       actions: ['0', 'SQLite', '1', 'PostgreSQL', 'default', 'Open'],
       urgency: 1,
@@ -133,7 +133,7 @@ describe('with a desk and dunst', () => {
     await eventually(() => desktop.sent.at(-1)?.title === title, 6_000, 'the popup of all twelve');
     expect(desktop.sent.at(-1)).toMatchObject({
       title,
-      body: '12 from Claude-sessi · demo',
+      body: '12 from demo',
     });
     const [last, ...others] = asked;
     for (const { ask_id } of others) await hive.prompts.cancel(ask_id, HUMAN, 'human');
@@ -243,7 +243,7 @@ describe('the preferences of the human', () => {
     const first = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
     await shown(1);
     expect(desktop.sent[0]?.actions).toEqual(['default', 'Open']);
-    expect(desktop.sent[0]?.title).toBe('Claude-sessi asks permission · demo');
+    expect(desktop.sent[0]?.title).toBe('demo asks permission');
     await hive.prompts.cancel(first.ask_id, HUMAN, 'human');
     await desk.request('desk/preferences', { popup_permissions: true });
     const second = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
@@ -281,7 +281,7 @@ describe('the preferences of the human', () => {
     await eventually(() => existsSync(file));
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
       type: 'prompt',
-      title: 'Claude-sessi · demo',
+      title: 'demo',
       count: 1,
       prompts: [{ ask_id, question: "It's $(id)?", options: ['a'], project: 'demo' }],
     });
@@ -354,7 +354,7 @@ describe('when nothing can be shown', () => {
       await eventually(() => desktop.sent.length === 1, 6_000);
       expect(desktop.sent[0]).toMatchObject({
         app: 'Hive',
-        title: 'Claude-sessi · demo',
+        title: 'demo',
         body: ' -a &lt;b&gt; $(id) "quoted" `x`',
         actions: [],
         urgency: 2,
@@ -531,7 +531,7 @@ describe('several real processes of one seat', () => {
     await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: '', XDG_RUNTIME_DIR: folder } });
     const { ask_id } = await ask(hive, { question: 'Where?' });
     expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', reason: null });
-    await onScreen('Claude-sessi · demo');
+    await onScreen('demo');
   });
 });
 
@@ -604,7 +604,7 @@ describe('pings and cards', () => {
     await hive.outreach.card({ title: 'Build', description: 'All green.' }, fork);
     await shown(1);
     expect(desktop.sent[0]).toMatchObject({
-      title: '[fork] Claude-fork1 · demo',
+      title: '[fork] demo',
       body: 'Build\nAll green.\nfork',
     });
     const card = await hive.outreach.card(
@@ -618,7 +618,7 @@ describe('pings and cards', () => {
     );
     await shown(2);
     expect(desktop.sent[1]).toMatchObject({
-      title: '[fork] Claude-fork1 · demo · card',
+      title: '[fork] demo · card',
       body: 'Deploy?\nBuild 7 is &lt;green&gt;.\nTook: 3 s\nfork',
       actions: ['0', 'Now', 'default', 'Open'],
     });

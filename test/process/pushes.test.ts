@@ -74,7 +74,7 @@ async function marker({ hive, service }: World): Promise<void> {
 describe('a question', () => {
   test('arrives encrypted and signed, with its text, its agent and its two options', async () => {
     const { hive, service, sender, pushes } = await world();
-    const { ask_id, agent } = await ask(hive, {
+    const { ask_id, agent_title } = await ask(hive, {
       question: 'Ship it?',
       options: ['Yes', 'No'],
       header: 'Release',
@@ -87,8 +87,8 @@ describe('a question', () => {
         kind: 'question',
         ask_id,
         screen: `ask/${ask_id}`,
-        agent,
-        title: `${agent} · demo · Release`,
+        agent: agent_title,
+        title: `${agent_title} · Release`,
         body: 'Ship it?',
         buttons: ['Yes', 'No'],
         critical: false,

@@ -30,11 +30,11 @@ test('a session that a shell began ends with its shell, and is listed as ended',
   const hive = await openTestHive(store);
   const sh = await terminal.pid();
   expect(await hive.sessions.find('reviewer')).toMatchObject({ pid: null, shell_pid: sh });
-  expect((await person.hive('sessions')).out).toMatch(/^reviewer +active/m);
+  expect((await person.hive('sessions')).out).toMatch(/^reviewer +reviewer +active/m);
   await terminal.close();
   await eventually(() => !processes.alive(sh), 10_000, 'the end of the shell');
   expect((await person.hive('sessions')).out).not.toContain('reviewer');
-  expect((await person.hive('sessions', '--ended')).out).toMatch(/^reviewer +ended/m);
+  expect((await person.hive('sessions', '--ended')).out).toMatch(/^reviewer +reviewer +ended/m);
   // Its question can still be answered.
   const [asked] = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
   expect(asked).toMatchObject({ agent: 'reviewer', orphaned: true });
@@ -66,7 +66,7 @@ test('a blocked session is shown with its question, one at work with its turn, a
   await hive.turns.start({ session_id: 'works-1' });
   await introduce(hive, 'idle-1');
   const { out } = await shell(store).hive('sessions');
-  const last = (handle: string) => out.split('\n').find((line) => line.startsWith(handle));
+  const last = (handle: string) => out.split('\n').find((line) => line.includes(handle));
   expect(last('Claude-block')).toMatch(/demo +blocked for \d+ s: May I\?$/);
   expect(last('Claude-works')).toMatch(/demo +works, \d+ s$/);
   expect(last('Claude-idle')).toMatch(/demo +-$/);

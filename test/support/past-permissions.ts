@@ -40,6 +40,7 @@ export function pastPermission(request: PastRequest): PastPermission {
   const asker = {
     session_id: 's-1',
     agent: 'Claude-abc12',
+    agent_title: null,
     source: 'main',
     project: posix.basename(cwd),
     project_dir,

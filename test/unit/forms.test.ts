@@ -7,6 +7,7 @@ import { type AskRequest, createPrompt, type Prompt } from '../../src/domain/pro
 const ASKER = {
   session_id: 's',
   agent: 'A',
+  agent_title: null,
   source: 'main',
   project: 'p',
   project_dir: '/p',

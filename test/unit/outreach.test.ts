@@ -22,6 +22,7 @@ const NOW = '2026-03-01T12:00:00.000Z';
 const SENDER: Sender = {
   session_id: 's',
   agent: 'Claude-abc12',
+  agent_title: null,
   source: 'bg',
   project: 'shop',
   project_dir: '/shop/.git',

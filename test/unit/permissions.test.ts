@@ -6,6 +6,7 @@ import { type AskedOption, createPrompt } from '../../src/domain/prompts.ts';
 const ASKER = {
   session_id: 'session-1',
   agent: 'Agent-1',
+  agent_title: null,
   source: 'main',
   project: '/demo',
   project_dir: '/demo',

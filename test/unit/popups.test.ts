@@ -21,6 +21,7 @@ function prompt(request: Partial<AskRequest> = {}, asker: Partial<Asker> = {}, a
     {
       session_id: 's',
       agent: 'Claude-abc12',
+      agent_title: null,
       source: 'main',
       project: 'demo',
       project_dir: '/demo/.git',

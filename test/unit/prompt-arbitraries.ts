@@ -18,6 +18,7 @@ import {
 export const ASKER: Asker = {
   session_id: 'session-1',
   agent: 'Claude-abc12',
+  agent_title: null,
   source: 'main',
   project: 'demo',
   project_dir: '/demo/.git',

@@ -20,6 +20,7 @@ const NOW = '2026-03-01T12:00:00.000Z';
 const SENDER = {
   session_id: 's',
   agent: 'Claude-abc12',
+  agent_title: null,
   source: 'bg' as const,
   project: 'shop',
   project_dir: '/shop/.git',
@@ -129,7 +130,7 @@ describe('each hold says what is owed and the exact call', () => {
 });
 
 describe('the notice', () => {
-  const who = { handle: 'Claude-abc12', source: 'bg' as const, project: 'shop' };
+  const who = { handle: 'Claude-abc12', title: 'Claude-abc12', source: 'bg' as const, project: 'shop' };
 
   test('names the session and what was not reported', () => {
     expect(unreportedNotice(who, [ping('one'), ping('two', 2)], 'stopped')).toBe(

@@ -21,6 +21,7 @@ export const FULL_QUESTION: AskRequest = {
 const ASKER = {
   session_id: 'session-1',
   agent: 'Claude-sessi',
+  agent_title: 'demo',
   source: 'main' as const,
   project: 'demo',
   project_dir: '/demo/.git',

@@ -66,7 +66,7 @@ test('at once: the desk is told who is held, by whom and since when, and the not
   await fire(hive, gatedBash());
   const { params } = await desk.seen(HELD);
   expect(params.text).toMatch(
-    /^Claude-5e551 \(demo\) has been held since \d\d:\d\d by a mention from Claude-def34\. Its tools wait until it processes the mention\.$/,
+    /^demo has been held since \d\d:\d\d by a mention from Claude-def34\. Its tools wait until it processes the mention\.$/,
   );
   const gate = await hive.store.read((tx) => tx.gates.get(GATED_SESSION));
   const [mentioned] = await hive.mentions.unprocessed(GATED_SESSION, null);
@@ -128,7 +128,7 @@ test('several agents share one notice', async () => {
   const [notice, ...more] = await heldNoticesOf(hive);
   expect(more).toEqual([]);
   expect(notice?.data['text']).toMatch(
-    /^2 agents are held by mentions: Claude-5e551 since \d\d:\d\d by Claude-def34, Claude-abc99 since \d\d:\d\d by Claude-def34\.$/,
+    /^2 agents are held by mentions: demo since \d\d:\d\d by Claude-def34, demo 3 since \d\d:\d\d by Claude-def34\.$/,
   );
 });
 

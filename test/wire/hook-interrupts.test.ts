@@ -249,7 +249,7 @@ describe('a stop whose output was lost', () => {
     const said = JSON.parse(await client.pre('p1', 't2'));
     expect(said).toMatchObject({ continue: false, hookSpecificOutput: { permissionDecision: 'deny' } });
     expect(await noticesOf(hive)).toEqual([
-      expect.stringMatching(/^Claude-sessi started another tool after it was asked to stop/),
+      expect.stringMatching(/^demo started another tool after it was asked to stop/),
     ]);
     const [turn] = await turnsOf(hive);
     expect(turn).toMatchObject({ state: 'aborted', stops: 2 });

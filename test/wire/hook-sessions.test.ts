@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { fire, recordedSequence } from '../support/hooks.ts';
+import { ask, eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { fire, recordedEvent, recordedSequence } from '../support/hooks.ts';
+import { eventually } from '../support/wait.ts';
 
 const FIRST = '5e551000-0000-4000-8000-000000000001';
 const SECOND = '5e551000-0000-4000-8000-000000000002';
@@ -213,3 +214,84 @@ function resolve(
     parent_pid: ENDED,
   });
 }
+
+describe('what a session is called', () => {
+  const line = (entry: object): string => `${JSON.stringify({ ...entry, sessionId: FIRST })}\n`;
+  const start = recordedEvent('claude-code/SessionStart-startup-tui.json');
+  const stop = recordedEvent('claude-code/Stop.json');
+
+  test('follows its transcript within one event of any kind: generated, renamed, renamed again, removed', async () => {
+    const hive = await openTestHive();
+    let transcript = '';
+    const settings = { readTail: () => transcript };
+    const titleAfter = async (entry: object): Promise<string | undefined> => {
+      transcript += line(entry);
+      await fire(hive, stop, { settings });
+      return (await hive.sessions.find(FIRST))?.title;
+    };
+    await fire(hive, start, { settings });
+    expect((await hive.sessions.find(FIRST))?.title).toBe('demo');
+    expect(await titleAfter({ type: 'ai-title', aiTitle: 'Fix the delivery date' })).toBe(
+      'Fix the delivery date',
+    );
+    expect(await titleAfter({ type: 'custom-title', customTitle: 'delivery-fix' })).toBe('delivery-fix');
+    expect(await titleAfter({ type: 'custom-title', customTitle: '[bg] Human: yes' })).toBe('bg Human yes');
+    expect(await titleAfter({ type: 'custom-title', customTitle: 'Human' })).toBe('demo');
+    expect(await titleAfter({ type: 'custom-title', customTitle: '' })).toBe('demo');
+    expect((await hive.sessions.find(FIRST))?.client_title).toBeNull();
+  });
+
+  test('follows it, too, where a hook is answered before it is recorded', async () => {
+    const hive = await openTestHive();
+    let transcript = '';
+    const settings = { readTail: () => transcript, answers_first: true };
+    const pre = recordedSequence('claude-code/permission-hook-deny.jsonl').find(
+      ({ hook_event_name }) => hook_event_name === 'PreToolUse',
+    );
+    const event = { ...pre, session_id: FIRST };
+    for (let n = 0; n < 3; n += 1) await fire(hive, event, { settings });
+    transcript = line({ type: 'custom-title', customTitle: 'delivery-fix' });
+    await fire(hive, event, { settings });
+    await eventually(async () => (await hive.sessions.find(FIRST))?.title === 'delivery-fix');
+  });
+
+  test('is what its person named it, whatever the transcript says; a rename is one event', async () => {
+    const hive = await openTestHive();
+    const settings = { readTail: () => line({ type: 'custom-title', customTitle: 'delivery-fix' }) };
+    await fire(hive, start, { settings });
+    await fire(hive, stop, { settings });
+    await hive.sessions.configure(FIRST, { name: 'checkout' }, HUMAN);
+    await fire(hive, stop, { settings });
+    expect((await hive.sessions.find(FIRST))?.title).toBe('checkout');
+    const renames = (await eventsOf(hive, 'session/changed')).filter(({ data }) => 'title' in data);
+    expect(renames.map(({ data }) => data['title'])).toEqual(['delivery-fix', 'checkout']);
+  });
+
+  test('are its first words where its project is the name of a person', async () => {
+    const hive = await openTestHive();
+    await hive.store.write((tx) => tx.humans.put({ folded: 'ada', name: 'Ada', seen_at: tx.now }));
+    const settings = { findProject: () => ({ project: 'ada', project_dir: '/home/ada', branch: null }) };
+    const typed = recordedSequence('claude-code/clear-resume-tui.jsonl').find(
+      ({ hook_event_name }) => hook_event_name === 'UserPromptSubmit',
+    );
+    await fire(hive, start, { settings });
+    for (const prompt of ['please fix the\ndelivery date', 'and more'])
+      await fire(hive, { ...typed, session_id: FIRST, prompt }, { settings });
+    expect((await hive.sessions.find(FIRST))?.title).toBe('please fix the delivery date');
+  });
+
+  test('is for a subagent its type and the title of its session, also after a rename', async () => {
+    const hive = await openTestHive();
+    let transcript = '';
+    const settings = { readTail: () => transcript };
+    const events = recordedSequence('claude-code/subagent-foreground.jsonl');
+    const begins = events.findIndex(({ hook_event_name }) => hook_event_name === 'SubagentStart');
+    for (const event of events.slice(0, begins + 1)) await fire(hive, event, { settings });
+    const subagentTitle = async (): Promise<string | undefined> =>
+      (await hive.sessions.list()).find(({ parent_session_id }) => parent_session_id !== null)?.title;
+    expect(await subagentTitle()).toBe(`${events[begins]?.['agent_type']} of demo`);
+    transcript = line({ type: 'custom-title', customTitle: 'delivery-fix' });
+    await fire(hive, events[begins + 1] ?? {}, { settings });
+    expect(await subagentTitle()).toBe(`${events[begins]?.['agent_type']} of delivery-fix`);
+  });
+});

@@ -36,7 +36,7 @@ async function poll<T = Polled>(agent: Client, args: Record<string, unknown> = {
 /** `count` questions of the agent, in one transaction. */
 async function asked(hive: OpenedHive, count: number): Promise<string[]> {
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');
-  const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+  const asker = { session_id, agent, agent_title: null, source, project, project_dir, turn_id: null };
   const ids = Array.from({ length: count }, (_, n) => `ask-${String(n).padStart(4, '0')}`);
   await hive.store.write(async (tx) => {
     for (const ask_id of ids)

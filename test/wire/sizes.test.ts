@@ -27,7 +27,7 @@ function idOf(n: number): string {
 /** Many prompts in a few transactions; asked one by one they would take a while. */
 async function fill(hive: OpenedHive, count: number): Promise<void> {
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive);
-  const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+  const asker = { session_id, agent, agent_title: null, source, project, project_dir, turn_id: null };
   const request = { question: 'q'.repeat(2_000), context: 'ü'.repeat(2_000), urgency: 'low' as const };
   for (let begun = 0; begun < count; begun += 1_000) {
     await hive.store.write(async (tx) => {

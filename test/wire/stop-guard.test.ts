@@ -89,9 +89,9 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     for (let n = 1; n < 50; n += 1) printed.push(await stops(hive, again));
     expect(printed.filter((text) => text !== '')).toHaveLength(3);
     expect(printed.slice(3).every((text) => text === '')).toBe(true);
-    const { handle } = await hive.sessions.resolve(session);
+    const { title } = await hive.sessions.resolve(session);
     expect(await noticesOf(hive)).toEqual([
-      `[bg] ${handle} (demo) stopped with unreported output although it was held 3 times: ping "Look".`,
+      `[bg] ${title} stopped with unreported output although it was held 3 times: ping "Look".`,
     ]);
     expect(await eventsOf(hive, 'stop/held')).toHaveLength(3);
     expect(await hive.store.read((tx) => tx.outreach.guard(session))).toMatchObject({

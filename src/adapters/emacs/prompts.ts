@@ -74,6 +74,7 @@ const settle = acting(
       late: outcome === 'late',
       status: prompt.status,
       agent: prompt.agent,
+      agent_title: prompt.agent_title,
       decision: current?.decision ?? null,
       by: current?.by ?? null,
       via: current?.via ?? null,

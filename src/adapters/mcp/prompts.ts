@@ -89,6 +89,7 @@ const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer
   collected_at: [never, never],
   // What only desks see, and internal fields.
   session_id: [never, never],
+  agent_title: [never, never],
   source: [never, never],
   project_dir: [never, never],
   turn_id: [never, never],

@@ -26,6 +26,8 @@ const sessions = tool({
       you: session.handle,
       sessions: listed.map((one) => ({
         handle: one.handle,
+        // The name by which the human sees it, and may speak of it.
+        title: one.title,
         ...(one.session_id === session.session_id ? { you: true } : {}),
         client: one.client,
         source: one.source,

@@ -13,6 +13,8 @@ import {
   type Sql,
   type SqlValue,
   statement,
+  titleIn,
+  titleOfSession,
 } from './sql.ts';
 
 interface Source {
@@ -28,7 +30,7 @@ interface Source {
 const SOURCES: readonly Source[] = [
   {
     kind: 'prompt',
-    select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by", attested FROM prompts`,
+    select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by", attested, ${titleOfSession('prompts')} FROM prompts`,
     order: ['created_at', 'ask_id'],
     prefix: 'ask',
     agent: 'agent',
@@ -37,7 +39,7 @@ const SOURCES: readonly Source[] = [
     kind: 'message',
     select: `message_id AS id, at, from_handle AS agent, project, body AS text,
       (SELECT source FROM sessions WHERE sessions.session_id = messages.session_id) AS source,
-      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, "by", 0 AS attested FROM messages`,
+      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, "by", 0 AS attested, ${titleOfSession('messages')} FROM messages`,
     order: ['at', 'message_id'],
     prefix: 'msg',
     agent: 'from_handle',
@@ -93,6 +95,7 @@ function toEntry(kind: HistoryEntry['kind'], row: Row): HistoryEntry {
     id: String(row['id']),
     at: String(row['at']),
     agent: String(row['agent']),
+    agent_title: titleIn(row),
     source: text('source') as HistoryEntry['source'],
     project: text('project'),
     text: String(row['text']),

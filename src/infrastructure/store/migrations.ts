@@ -27,6 +27,7 @@ import left from '../../../sql/migrations/30_left.sql';
 import people from '../../../sql/migrations/31_people.sql';
 import devicesTable from '../../../sql/migrations/32_devices.sql';
 import deviceSeats from '../../../sql/migrations/33_device_seats.sql';
+import titles from '../../../sql/migrations/34_titles.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -82,6 +83,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   people,
   devices: devicesTable,
   device_seats: deviceSeats,
+  titles,
 };
 
 const CREATE_LEDGER = statement(

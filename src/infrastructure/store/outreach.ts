@@ -15,12 +15,13 @@ import {
   type Statement,
   statement,
   table,
+  titleOfSession,
 } from './sql.ts';
 
-/** Its delivery records how far a report has come. */
-type Receipt = 'handed_at' | 'delivered_at' | 'carrier';
+/** Its delivery records how far a report has come, and its session has a title. */
+type Joined = 'handed_at' | 'delivered_at' | 'carrier' | 'agent_title';
 
-const STORED: Record<Exclude<keyof Outreach, Receipt>, Codec> = {
+const STORED: Record<Exclude<keyof Outreach, Joined>, Codec> = {
   outreach_id: 'plain',
   number: 'plain',
   kind: 'plain',
@@ -48,15 +49,16 @@ const STORED: Record<Exclude<keyof Outreach, Receipt>, Codec> = {
   let_go_at: 'plain',
   to_session_id: 'plain',
 };
-const stored = table<Omit<Outreach, Receipt>>('outreach', STORED);
+const stored = table<Omit<Outreach, Joined>>('outreach', STORED);
 const outreach = table<Outreach>('outreach', {
   ...STORED,
   handed_at: 'plain',
   delivered_at: 'plain',
   carrier: 'plain',
+  agent_title: 'plain',
 });
 const SELECT = (): string =>
-  `SELECT ${stored.list}, deliveries.handed_at, deliveries.collected_at AS delivered_at, deliveries.carrier`;
+  `SELECT ${stored.list}, deliveries.handed_at, deliveries.collected_at AS delivered_at, deliveries.carrier, ${titleOfSession('outreach')}`;
 const FROM = 'FROM outreach LEFT JOIN deliveries ON deliveries.subject = outreach_id';
 
 const NEXT = statement(`UPDATE counters SET value = value + 1 WHERE name = 'outreach' RETURNING value`);

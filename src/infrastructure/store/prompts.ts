@@ -32,6 +32,8 @@ import {
   type Statement,
   statement,
   table,
+  titleIn,
+  titleOfSession,
 } from './sql.ts';
 
 // ---- A prompt as a row ----
@@ -60,8 +62,9 @@ const MUTABLE = {
   responded_at: 'plain',
 } as const satisfies Partial<Record<keyof Prompt, Codec>>;
 
-/** Its delivery records whether the settlement was handed over and read. */
-type Stored = Omit<Prompt, keyof Receipts>;
+/** Its delivery records whether the settlement was handed over and read, and its session has a title. */
+type Joined = Receipts & Pick<Prompt, 'agent_title'>;
+type Stored = Omit<Prompt, keyof Joined>;
 
 const prompts = table<Stored>('prompts', {
   ask_id: 'plain',
@@ -141,7 +144,7 @@ export function checksumOfPrompt(row: Row): number {
 function readPrompt(row: Row): Prompt {
   const values = COVERED.map((column) => row[column] ?? null);
   verifyChecksum(row['checksum'], values, `the prompt ${row['ask_id']}`);
-  return { ...prompts.decode(row), ...receipts.decode(row) };
+  return { ...prompts.decode(row), ...receipts.decode(row), agent_title: titleIn(row) };
 }
 
 const isIntactPrompt = (row: Row): boolean =>
@@ -168,7 +171,7 @@ export async function renewPromptChecksums(sql: Sql): Promise<void> {
 }
 
 /** What `readPrompt` needs. */
-const LIST: string = `${prompts.list}, order_key, checksum, ${receipts.list}`;
+const LIST: string = `${prompts.list}, order_key, checksum, ${receipts.list}, ${titleOfSession('prompts')}`;
 const FROM = 'FROM prompts LEFT JOIN deliveries ON deliveries.subject = prompts.ask_id';
 /** A SELECT of prompts, as far as its WHERE. */
 const SELECT: string = `SELECT ${LIST} ${FROM}`;

@@ -25,6 +25,7 @@ export const MIGRATION_NAMES = [
   'people',
   'devices',
   'device_seats',
+  'titles',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */

@@ -8,6 +8,10 @@ import { type Sql, statement, table } from './sql.ts';
 const sessions = table<Session>('sessions', {
   session_id: 'plain',
   handle: 'plain',
+  title: 'plain',
+  name: 'plain',
+  client_title: 'plain',
+  first_words: 'plain',
   client: 'plain',
   source: 'plain',
   source_fixed: 'boolean',
@@ -33,8 +37,9 @@ const sessions = table<Session>('sessions', {
 const GET = statement(() => `SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
 const BY_HANDLE = statement(() => `SELECT ${sessions.list} FROM sessions WHERE handle = $1`);
 const HANDLES = statement(
-  'SELECT session_id, handle, state FROM sessions ORDER BY last_seen_at DESC, session_id',
+  'SELECT session_id, handle, title, state FROM sessions ORDER BY last_seen_at DESC, session_id',
 );
+const TITLES = statement("SELECT session_id, handle, title, name FROM sessions WHERE state <> 'ended'");
 const OF_PROCESS = `SELECT ${sessions.list} FROM sessions WHERE machine = $1 AND pid = $2`;
 const BY_PROCESS = statement(() => `${OF_PROCESS} AND state <> 'ended' ORDER BY last_seen_at DESC LIMIT 1`);
 const HOOKED_BY_PROCESS = statement(
@@ -100,7 +105,15 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
       (await sql.all(HANDLES, [])).map((row) => ({
         session_id: String(row['session_id']),
         handle: String(row['handle']),
+        title: String(row['title']),
         alive: row['state'] !== 'ended',
+      })),
+    titles: async () =>
+      (await sql.all(TITLES, [])).map((row) => ({
+        session_id: String(row['session_id']),
+        handle: String(row['handle']),
+        title: String(row['title']),
+        name: row['name'] == null ? null : String(row['name']),
       })),
     byProcess: (machine, pid) => one(BY_PROCESS, [machine, pid]),
     hookedByProcess: (machine, pid) => one(HOOKED_BY_PROCESS, [machine, pid]),

@@ -275,3 +275,17 @@ export function createQueue(): Queue {
     },
   };
 }
+
+// ---- Titles ----
+// What an agent sent shows the title that its session has now, so nothing has to be rewritten when that changes.
+
+/** The title of the session that a row of this table belongs to, as `agent_title`; to be selected. */
+export function titleOfSession(name: string): string {
+  return `(SELECT sessions.title FROM sessions WHERE sessions.session_id = ${name}.session_id) AS agent_title`;
+}
+
+/** That title; null if the session was removed. */
+export function titleIn(row: Row): string | null {
+  const title = row['agent_title'] ?? null;
+  return title === null ? null : String(title);
+}
