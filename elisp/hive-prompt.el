@@ -563,6 +563,27 @@ It is written only when you say so."
   (let ((prompt (hive-model-prompt (plist-get params :ask_id))))
     (when prompt
       ;; Do not select it: keys in flight belong to another window.
+      (if (hive-prompt--frame-p)
+          (display-buffer (hive-prompt-buffer prompt))
+        (setq hive-prompt--clicked (plist-get prompt :ask_id))
+        (add-hook 'server-after-make-frame-hook #'hive-prompt--show-clicked)))))
+
+(defvar hive-prompt--clicked nil
+  "The id of the question that the next frame of this daemon shows.")
+
+(defun hive-prompt--frame-p ()
+  "Return non-nil unless this is a daemon without a frame that anybody sees."
+  (or (not (daemonp))
+      (cl-some (lambda (frame)
+                 (not (equal (terminal-name (frame-terminal frame)) "initial_terminal")))
+               (frame-list))))
+
+(defun hive-prompt--show-clicked ()
+  "Show the question whose popup was clicked while there was no frame."
+  (remove-hook 'server-after-make-frame-hook #'hive-prompt--show-clicked)
+  (let ((prompt (hive-model-prompt hive-prompt--clicked)))
+    (setq hive-prompt--clicked nil)
+    (when prompt
       (display-buffer (hive-prompt-buffer prompt)))))
 
 (provide 'hive-prompt)

@@ -172,13 +172,24 @@ async function newRoot(
     }),
   });
   await takeOver(tx, before, session);
+  // After a /clear the client has ended it; nobody goes on with it here either.
+  const left = await tx.sessions.get(before.session_id);
+  if (left !== undefined) await endSession(tx, left);
   return session;
 }
 
-/** /clear begins a new session in the same client process; a resume inside the terminal opens another conversation and moves nothing. */
+/**
+ * /clear begins a new session in the same client process, and so may a compaction, or whatever else a client starts under a new
+ * id; also one that reports no start, if the human writes there while the other idles. A start that says so, and a resume or a
+ * fork inside the terminal, open another conversation and move nothing.
+ */
 async function predecessor(tx: WriteTx, event: HookEvent, machine: string): Promise<Session | undefined> {
-  if (event.name !== 'SessionStart' || event.reason !== 'clear' || event.pid === null) return undefined;
-  return tx.sessions.lastHookedOfProcess(machine, event.pid);
+  if (event.pid === null) return undefined;
+  const isStart = event.name === 'SessionStart';
+  if (isStart ? BEGINS.has(event.reason) : event.name !== 'UserPromptSubmit' || event.agent_id !== null)
+    return undefined;
+  const before = await tx.sessions.lastHookedOfProcess(machine, event.pid);
+  return isStart || before?.state === 'idle' ? before : undefined;
 }
 
 /** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */

@@ -28,7 +28,7 @@ import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { exitCodeOfError } from './exit-codes.ts';
 import { parseDuration } from './output.ts';
-import { endSoon, untilSignalled } from './program.ts';
+import { endSoon, untilAbandoned } from './program.ts';
 import { MCP } from './sentences.ts';
 
 export function defineMcp(command: Command): void {
@@ -79,7 +79,7 @@ interface McpOptions {
 
 /** It needs no store, so it starts quickly. */
 async function runDenying(): Promise<void> {
-  await openStdio(process.stdin, process.stdout, untilSignalled()).serve(createDenyingServer());
+  await openStdio(process.stdin, process.stdout, untilAbandoned()).serve(createDenyingServer());
   process.exit(0);
 }
 
@@ -97,7 +97,7 @@ async function runRemote(
     insecure = false,
   }: Omit<McpOptions, 'url'>,
 ): Promise<void> {
-  const stop = untilSignalled();
+  const stop = untilAbandoned();
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) throw invalidInput(MCP.badUrl(given));
   if (!insecure && isReadableByOthers(url)) throw invalidInput(MCP.plainHttp(given));
@@ -130,7 +130,7 @@ interface LocalOptions {
 }
 
 async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<void> {
-  const stop = untilSignalled();
+  const stop = untilAbandoned();
   // A copy: each read of `process.env` asks the system, and each call reads it ten times.
   const env = { ...process.env };
   const wire = openStdio(process.stdin, process.stdout, stop);

@@ -95,6 +95,22 @@ export function untilSignalled(): AbortSignal {
   return controller.signal;
 }
 
+/** How often a server looks whether its client is still there. */
+const LOOK_MS = 5_000;
+
+/**
+ * The same, also aborted when the process that started us is gone. Its end of our input may outlive it: whatever it started
+ * besides may hold that open. A wrapper that only starts us has ended before we run.
+ */
+export function untilAbandoned(): AbortSignal {
+  const gone = new AbortController();
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) gone.abort();
+  }, LOOK_MS).unref();
+  return AbortSignal.any([untilSignalled(), gone.signal]);
+}
+
 /** Limits the time that shutting down may take, so that a locked store or a client that hangs cannot keep the process alive. */
 export function endSoon(): void {
   setTimeout(() => process.exit(0), GRACE_MS).unref();

@@ -267,3 +267,26 @@ test("a human's message is a mention like any other", async () => {
   });
   expect(await fire(hive, gatedBash())).toContain('stop and look');
 });
+
+test.each([
+  ['a compaction', { hook_event_name: 'SessionStart', source: 'compact' }],
+  ['a start for a reason that nobody knows yet', { hook_event_name: 'SessionStart', source: 'renewed' }],
+  ['a message of the human, without a start', { hook_event_name: 'UserPromptSubmit', prompt: 'Go on.' }],
+])('so does one that goes on under a new id after %s', async (_what, next) => {
+  const { hive, mention } = await gatedWorld();
+  await mention('hello @me');
+  await fire(hive, gatedEvent('Stop', {}));
+  await fire(hive, { ...next, session_id: 'next-session', cwd: '/p' });
+  expect(await fire(hive, { ...gatedBash(), session_id: 'next-session' })).toContain('"deny"');
+});
+
+test.each(['startup', 'resume', 'fork'])(
+  'one of its own in the same client (%s) is not held',
+  async (source) => {
+    const { hive, mention } = await gatedWorld();
+    await mention('hello @me');
+    await fire(hive, gatedEvent('Stop', {}));
+    await fire(hive, { session_id: 'next-session', hook_event_name: 'SessionStart', source, cwd: '/p' });
+    expect(await fire(hive, { ...gatedBash(), session_id: 'next-session' })).not.toContain('"deny"');
+  },
+);
