@@ -261,5 +261,27 @@
       (should (string-match-p " · answered\n" (buffer-string)))
       (should-not (string-match-p "expires" (buffer-string))))))
 
+;;;; A clicked popup
+
+(ert-deftest hive-prompt-clicked-without-a-frame ()
+  "The next frame of a daemon shows what was clicked while it had none."
+  (let ((server-after-make-frame-hook nil)
+        (isdaemon t)
+        shown)
+    (cl-letf (((symbol-function 'daemonp) (lambda () isdaemon))
+              ((symbol-function 'hive-model-prompt) (lambda (id) (list :ask_id id)))
+              ((symbol-function 'hive-prompt-buffer) (lambda (prompt) (plist-get prompt :ask_id)))
+              ((symbol-function 'display-buffer) (lambda (buffer &rest _) (push buffer shown))))
+      (hive-rpc-handle 'desk/open_prompt '(:ask_id "ask-1"))
+      (should-not shown)
+      (hive-rpc-handle 'desk/open_prompt '(:ask_id "ask-2"))
+      (run-hooks 'server-after-make-frame-hook)
+      (should (equal '("ask-2") shown))
+      (run-hooks 'server-after-make-frame-hook)
+      (should (equal '("ask-2") shown))
+      (setq isdaemon nil)
+      (hive-rpc-handle 'desk/open_prompt '(:ask_id "ask-3"))
+      (should (equal '("ask-3" "ask-2") shown)))))
+
 (provide 'hive-prompt-test)
 ;;; hive-prompt-test.el ends here
