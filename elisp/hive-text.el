@@ -122,12 +122,12 @@ It is made when it is first needed.")
         (setq hive-text--kinds table))))
 
 (defvar hive-text--carriers nil
-  "A char-table: the number of the script whose marks a character carries.
+  "A char-table: for each character that takes marks, the number of its script.
 A mark of a script has the same number.  It is made when it is first
 needed.")
 
 (defun hive-text--carriers ()
-  "Return the table of the scripts that have marks of their own."
+  "Return the table `hive-text--carriers', made when it is first needed."
   (or hive-text--carriers
       (let ((table (make-char-table nil)) (script 0))
         (dolist (ranges hive-text-carriers)
