@@ -173,7 +173,7 @@ A correction that is not stored yet is newer than the stored answer."
   "Read a new answer to PROMPT, and a comment if there was one or if ASK.
 The former comment can be kept, edited or deleted; what was typed
 in addition to an option is appended to it."
-  (let* ((lead (hive-words 'correct-answer-to (hive-text-line (plist-get prompt :agent) 30)))
+  (let* ((lead (hive-words 'correct-answer-to (hive-text-title prompt 30)))
          (answer (hive-read-answer (append (list :lead lead) prompt)))
          (former (hive-amend--former-comment prompt)))
     (when (hive-respond-empty-p answer)
@@ -201,7 +201,7 @@ If its agent has the first answer already, tell the agent instead."
 (defun hive-amend--tell (prompt)
   "Send the agent of PROMPT a message that corrects the answer it has."
   (let* ((session (hive-model-session (plist-get prompt :session_id)))
-         (agent (hive-text-line (or (plist-get session :handle) (plist-get prompt :agent)) 40))
+         (agent (hive-text-title prompt 40))
          (age (hive-text-age (plist-get prompt :handed_at))))
     (unless session (hive-fail 'amend-ended agent age))
     (let ((words (read-string (hive-words 'amend-tell age agent))))

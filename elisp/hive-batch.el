@@ -165,7 +165,7 @@ may be given."
 (defun hive-batch--stored (entry result)
   "Note what became of ENTRY of a batch, with RESULT; report the last one."
   (let ((report (hive-outbox-entry-report entry))
-        (agent (hive-text-line (plist-get result :agent) 30)))
+        (agent (hive-text-title result 30)))
     (when (hive-batch-report-p report)
       (cond ((hive-rpc-true-p result :accepted)
              (push agent (hive-batch-report-stored report)))

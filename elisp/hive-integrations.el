@@ -253,18 +253,18 @@ You can add it to `project-switch-commands' and `project-prefix-map'."
 (defun hive-question-cancel (line)
   "Cancel the question of LINE, a candidate of completion."
   (let ((prompt (hive-read-question-of line)))
-    (when (y-or-n-p (hive-words 'cancel-of? (hive-text-line (plist-get prompt :agent) 40)))
+    (when (y-or-n-p (hive-words 'cancel-of? (hive-text-title prompt 40)))
       (hive-cancel-prompt prompt))))
 
 (defun hive-question-interrupt (line)
   "Ask the agent of the question of LINE, a candidate of completion, to stop."
   (let ((prompt (hive-read-question-of line)))
-    (hive-interrupt-confirmed (list (cons (plist-get prompt :session_id) (plist-get prompt :agent))))))
+    (hive-interrupt-confirmed (list (cons (plist-get prompt :session_id) (hive-text-title prompt))))))
 
 (defun hive-question-terminal (line)
   "Go to the terminal of the agent of LINE, a candidate of completion."
   (let ((prompt (hive-read-question-of line)))
-    (hive-terminal-visit (plist-get prompt :session_id) (plist-get prompt :agent))))
+    (hive-terminal-visit (plist-get prompt :session_id) (hive-text-title prompt))))
 
 (defvar hive-question-map
   (let ((map (make-sparse-keymap)))

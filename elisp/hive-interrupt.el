@@ -87,6 +87,7 @@ A list that was cut short lacks the sessions that were silent longest."
       (when turn
         (hive-interrupt--remember
          (append turn (list :agent (plist-get session :handle)
+                            :agent_title (plist-get session :title)
                             :project (plist-get session :project))))))))
 
 (defun hive-interrupt--sidecar ()
@@ -220,7 +221,7 @@ restart of the sidecar."
                 (when (and (equal (plist-get request :by) (hive-human-name))
                            (equal (plist-get request :via) "emacs")
                            (not (gethash id hive-interrupt--requests)))
-                  (puthash id (plist-get turn :agent) hive-interrupt--requests)))
+                  (puthash id (hive-text-title turn) hive-interrupt--requests)))
                (t (hive-interrupt--report id (plist-get request :sentence))))))
 
 (add-hook 'hive-turns-changed-functions #'hive-interrupt--turn)
@@ -282,6 +283,32 @@ non-nil if the human confirmed."
            when (equal (plist-get request :state) "pending")
            collect (plist-get request :interrupt_id)))
 
+(defvar hive-prompt--prompt)
+(defvar hive-sessions-mode-map)
+(declare-function tabulated-list-get-id "tabulated-list")
+
+(defun hive-interrupt--session-here ()
+  "Return the id of the session that the current buffer is about, or nil.
+That is the one at point in a list, the asker of the question that the
+buffer shows, or the agent whose terminal or buffer it is."
+  (cond ((derived-mode-p 'hive-prompt-mode) (plist-get hive-prompt--prompt :session_id))
+        ((derived-mode-p 'hive-sessions-mode) (tabulated-list-get-id))
+        ((derived-mode-p 'hive-list-mode)
+         (plist-get (hive-model-prompt (tabulated-list-get-id)) :session_id))
+        (t (hive-interrupt--session-of-buffer))))
+
+(defun hive-interrupt--session-of-buffer ()
+  "Return the id of the session whose terminal or buffer is current, or nil."
+  (let ((ours (or (hive-interrupt--buffers) hive-agent-buffer-functions)))
+    (when ours
+      (cl-loop for session in (hive-model-sessions)
+               for id = (plist-get session :session_id)
+               when (eq (current-buffer)
+                        (or (run-hook-with-args-until-success 'hive-agent-buffer-functions id)
+                            (and (equal (plist-get session :machine) (system-name))
+                                 (hive-terminal-buffer (plist-get session :pid)))))
+               return id))))
+
 (defun hive-interrupt--affix (alist)
   "Return an affixation function for ALIST, a name and a turn each."
   (lambda (lines)
@@ -289,8 +316,9 @@ non-nil if the human confirmed."
               (let ((turn (cdr (assoc line alist))))
                 (list line ""
                       (propertize
-                       (concat "  " (hive-turns-doing turn)
-                               "  " (hive-text-line (plist-get turn :project) 24)
+                       (concat "  " (hive-text-line (plist-get turn :project) 24)
+                               "  " (hive-turns-doing turn)
+                               "  " (hive-text-line (plist-get turn :agent) 24)
                                (if (hive-interrupt--pending turn) (hive-words 'asked-to-stop) ""))
                        'face 'completions-annotations))))
             lines)))
@@ -300,14 +328,17 @@ non-nil if the human confirmed."
 PROMPT and NONE are names in `hive-messages': what to ask, and the
 error when there are none."
   (hive-sidecar-demand)
-  (let ((alist (mapcar (lambda (turn) (cons (hive-text-line (plist-get turn :agent) 60) turn))
-                       among)))
+  (let* ((alist (mapcar (lambda (turn) (cons (hive-text-title turn 60) turn)) among))
+         (here (hive-interrupt--session-here))
+         (current (car (cl-find here alist :test #'equal
+                                :key (lambda (entry) (plist-get (cdr entry) :session_id))))))
     (unless alist (hive-fail none))
-    (cdr (assoc (completing-read
-                 (format-prompt (hive-words prompt) (caar alist))
-                 (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
-                 nil t nil nil (caar alist))
-                alist))))
+    (or (cdr (assoc (completing-read
+                     (format-prompt (hive-words prompt) current)
+                     (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
+                     nil t nil nil current)
+                    alist))
+        (hive-fail 'interrupt-nobody-chosen))))
 
 ;;;###autoload
 (defun hive-interrupt (turn note)
@@ -318,8 +349,8 @@ that it had already finished."
   (interactive
    (let ((turn (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)))
      (list turn (read-string (hive-words 'interrupt-why
-                                         (hive-text-line (plist-get turn :agent) 40))))))
-  (hive-interrupt-session (plist-get turn :session_id) (plist-get turn :agent) note))
+                                         (hive-text-title turn 40))))))
+  (hive-interrupt-session (plist-get turn :session_id) (hive-text-title turn) note))
 
 ;;;; Interrupting all agents
 
@@ -334,7 +365,7 @@ that it had already finished."
                   (mapconcat (lambda (one)
                                (concat "; "
                                        (hive-words 'interrupt-result
-                                                   (hive-text-line (plist-get one :handle) 40)
+                                                   (hive-text-line (or (plist-get one :called) (plist-get one :handle)) 40)
                                                    (hive-text-line (plist-get one :sentence) 100))))
                              rest "")))))
 
@@ -343,7 +374,7 @@ that it had already finished."
   (let ((turns (hive-turns-running)))
     (pcase (length turns)
       (0 (hive-fail 'interrupt-none))
-      (1 (hive-words 'interrupt-one? (hive-text-line (plist-get (car turns) :agent) 40)))
+      (1 (hive-words 'interrupt-one? (hive-text-title (car turns) 40)))
       (count (hive-words 'interrupt-all? count)))))
 
 ;;;###autoload
@@ -377,7 +408,7 @@ You choose among the agents that were asked and have not stopped."
                                (cl-remove-if-not #'hive-interrupt--pending (hive-turns-running))
                                'interrupt-none-asked)))
   (hive-sidecar-demand)
-  (let* ((agent (hive-text-line (plist-get turn :agent) 40))
+  (let* ((agent (hive-text-title turn 40))
          ;; This command reports what becomes of these.
          (mine (cl-remove-if-not (lambda (id) (stringp (gethash id hive-interrupt--requests)))
                                  (hive-interrupt--pending turn)))
@@ -391,7 +422,7 @@ You choose among the agents that were asked and have not stopped."
                     (hive-announce 'interrupt-nothing-to-withdraw agent)
                   (hive-announce 'interrupt-withdrawn agent)))
      :error (lambda (err)
-              (funcall mark (plist-get turn :agent))
+              (funcall mark (hive-text-title turn))
               (hive-announce 'interrupt-withdraw-failed (hive-text-line (plist-get err :text) 200))))))
 
 (provide 'hive-interrupt)

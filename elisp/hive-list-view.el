@@ -450,7 +450,7 @@ In this order, as the end of a long question is cut off."
              (list (cell (hive-list--sign prompt))
                    (cell (if hive-list--few (hive-text-agent prompt 30)
                            ;; There is a column for the source.
-                           (hive-text-line (plist-get prompt :agent) 30)))
+                           (hive-text-title prompt 30)))
                    (cell (hive-text-line (plist-get prompt :source) 6))
                    (cell (hive-text-line (plist-get prompt :project) 30))
                    (cell (if (hive-permission-p prompt) (hive-words 'list-permission) ""))

@@ -421,7 +421,7 @@ Several are those in the region, the marked ones, or those of a section."
     (when (y-or-n-p (if (cdr prompts)
                         (hive-words 'cancel-several? (hive-count (length prompts) "question"))
                       (hive-words 'cancel-of?
-                                  (hive-text-line (plist-get (car prompts) :agent) 40))))
+                                  (hive-text-title (car prompts) 40))))
       (mapc #'hive-cancel-prompt prompts)
       (hive-list--done))))
 
@@ -450,7 +450,7 @@ Without one, questions that are all snoozed already are un-snoozed."
 Of several agents, show all terminals and go to the first."
   (interactive nil hive-list-mode)
   (dolist (prompt (hive-list--sessions (hive-list-selected)))
-    (hive-terminal-visit (plist-get prompt :session_id) (plist-get prompt :agent))))
+    (hive-terminal-visit (plist-get prompt :session_id) (hive-text-title prompt))))
 
 (defun hive-list-always ()
   "Show the rule that would allow what the permission at point asks for."
@@ -461,7 +461,7 @@ Of several agents, show all terminals and go to the first."
   "Ask the agent of the question at point to stop, or those of several questions."
   (interactive nil hive-list-mode)
   (when (hive-interrupt-confirmed
-         (mapcar (lambda (prompt) (cons (plist-get prompt :session_id) (plist-get prompt :agent)))
+         (mapcar (lambda (prompt) (cons (plist-get prompt :session_id) (hive-text-title prompt)))
                  (hive-list--sessions (hive-list-selected))))
     (hive-list--done)))
 

@@ -453,11 +453,11 @@ yours."
 
 (defun hive-mentions--read-handle ()
   "Ask whose mentions to show: return a handle, or nil for the human's."
-  (let ((handle (completing-read (hive-words 'which-mentions-of)
-                                 (mapcar (lambda (session)
-                                           (hive-text-line (plist-get session :handle)))
-                                         (hive-model-sessions)))))
-    (unless (member (downcase handle) '("" "human")) handle)))
+  (let ((name (completing-read (hive-words 'which-mentions-of)
+                               (hive-read-table (mapcar #'hive-text-title (hive-model-sessions))
+                                                'hive-session #'hive-read-session-affix))))
+    (unless (member (downcase name) '("" "human"))
+      (or (plist-get (hive-model-session-of (hive-model-sessions) name) :handle) name))))
 
 (defun hive-check-mentions-of (session)
   "Show the mentions of SESSION, a handle; if nil, of the human."

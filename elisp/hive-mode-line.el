@@ -143,6 +143,13 @@ RANK is that of the most urgent one, or nil."
                 (t (format " %d‖%d" blocked (- waiting blocked))))
           (if (eq rank 0) "!" "")))
 
+(defun hive-mode-line--first ()
+  "Return a line on the most urgent question, or nil."
+  (let ((first (hive-prompts-first)))
+    (when first
+      (hive-words 'mode-line-first (hive-text-agent-in first 40)
+                  (hive-text-line (plist-get first :question) 60)))))
+
 (defun hive-mode-line--help (waiting blocked ended mentions away)
   "Return the tooltip of the mode line.
 WAITING, BLOCKED, ENDED and MENTIONS are counts; AWAY means there is no
@@ -156,6 +163,7 @@ sidecar."
                                          (hive-count blocked "question blocks its agent"
                                                      "questions block their agents")
                                          (- waiting blocked)))
+                           (hive-mode-line--first)
                            (when (> ended 0)
                              (hive-words 'mode-line-ended (hive-count ended "question")))
                            (when (> (+ waiting ended) 0) (hive-words 'mode-line-pending))

@@ -487,10 +487,17 @@ Each is a plist with its current :turn.")
 (defconst hive-model--most 1000 "How many sessions are remembered.")
 
 (defun hive-model-sessions ()
-  "Return the living sessions, as plists, sorted by handle."
+  "Return the living sessions, as plists, sorted by title."
   (let (sessions)
     (maphash (lambda (_id session) (push session sessions)) hive-model--sessions)
-    (sort sessions (lambda (a b) (string< (plist-get a :handle) (plist-get b :handle))))))
+    (sort sessions (lambda (a b) (string-collate-lessp (hive-text-title a) (hive-text-title b) nil t)))))
+
+(defun hive-model-session-of (agents text)
+  "Return the one of AGENTS, plists, whose title or handle is TEXT."
+  (cl-find text agents
+           :test (lambda (text agent)
+                   (member text (list (hive-text-title agent) (plist-get agent :handle)
+                                      (plist-get agent :agent))))))
 
 (defun hive-model-session (session-id)
   "Return the living session with SESSION-ID, or nil."
@@ -500,10 +507,12 @@ Each is a plist with its current :turn.")
   "Remember SESSION, or forget it if it has ended."
   (let ((id (plist-get session :session_id)))
     (cond ((equal (plist-get session :state) "ended")
-           (remhash id hive-model--sessions))
+           (remhash id hive-model--sessions)
+           (remhash id hive-text-titles))
           ((or (gethash id hive-model--sessions)
                (< (hash-table-count hive-model--sessions) hive-model--most))
-           (puthash id session hive-model--sessions)))))
+           (puthash id session hive-model--sessions)
+           (puthash id (plist-get session :title) hive-text-titles)))))
 
 (defvar hive-model--session-news nil
   "During a fetch of the sessions, a cons whose cdr is what arrived since.
@@ -537,21 +546,26 @@ During a fetch, call it again on top of the list, which may be older."
   "Take RESULT, a list of the sessions, and on top of it what ARRIVED since."
   (let ((sessions (append (plist-get result :sessions) nil)))
     ;; A list that was cut short says nothing of the sessions it lacks.
-    (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
+    (unless (hive-rpc-true-p result :more)
+      (clrhash hive-model--sessions)
+      (clrhash hive-text-titles))
     (mapc #'hive-model--remember-session sessions)
     (hive-rpc-run-hook 'hive-model-sessions-listed-functions sessions)
     (pcase-dolist (`(,function . ,news) arrived) (funcall function news))
     (hive-rpc-run-hook 'hive-model-sessions-changed-hook)))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'session/changed)) session)
-  "Take SESSION, which changed."
-  (hive-model-take-session-news #'hive-model--remember-session session)
-  (hive-rpc-run-hook 'hive-model-sessions-changed-hook))
+  "Take SESSION, which changed.  A new title is also that of its questions."
+  (let ((title (gethash (plist-get session :session_id) hive-text-titles)))
+    (hive-model-take-session-news #'hive-model--remember-session session)
+    (hive-rpc-run-hook 'hive-model-sessions-changed-hook)
+    (unless (member title (list nil (plist-get session :title))) (hive-changed))))
 
 (defun hive-model--sidecar ()
   "Forget all sessions when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
     (setq hive-model--session-news nil)
+    (clrhash hive-text-titles)
     (clrhash hive-model--sessions)))
 
 (add-hook 'hive-connected-hook #'hive-model-refresh-sessions)
@@ -559,8 +573,13 @@ During a fetch, call it again on top of the list, which may be older."
 
 ;;;; Handles: names, completion, abbreviations
 
+(defun hive-model-title-name (session)
+  "Return the title of SESSION as a mention spells it: as one word."
+  (replace-regexp-in-string "[-_]+\\'" ""
+                            (replace-regexp-in-string "[^[:alnum:]_-]+" "-" (hive-text-title session))))
+
 (defun hive-model-known-handles (&optional project-dir)
-  "Return what can be mentioned, without the @: handles, roles, All, Human.
+  "Return what can be mentioned, without the @: titles, handles, roles, All, Human.
 Sessions of PROJECT-DIR come first; those that take no mentions are
 left out."
   (let* ((sessions (cl-remove-if-not (lambda (session) (hive-rpc-true-p session :shared))
@@ -570,16 +589,27 @@ left out."
                                  sessions))
          (all (append near (cl-set-difference sessions near))))
     (delete-dups
-     (append (mapcar (lambda (session) (hive-text-line (plist-get session :handle))) all)
+     (append (cl-mapcan (lambda (session)
+                          (list (hive-model-title-name session)
+                                (hive-text-line (plist-get session :handle))))
+                        all)
              (mapcar #'hive-text-line
                      (cl-mapcan (lambda (session) (append (plist-get session :roles) nil)) all))
              (list "All" "Human")))))
 
+(defun hive-model-session-named (name)
+  "Return the session that a mention of NAME means: its handle or its title."
+  (let ((sessions (hive-model-sessions)))
+    (or (cl-find name sessions :test #'equal :key (lambda (session) (plist-get session :handle)))
+        (cl-find name sessions :test #'cl-equalp :key #'hive-model-title-name))))
+
 (defun hive-model--annotation (name)
   "Return the annotation of the candidate NAME."
-  (let ((session (cl-find name (hive-model-sessions) :test #'equal
-                          :key (lambda (session) (plist-get session :handle)))))
-    (cond (session (format "  %s  %s" (hive-text-line (plist-get session :project) 24)
+  (let ((session (hive-model-session-named name)))
+    (cond (session (format "  %s  %s  %s"
+                           (if (equal name (plist-get session :handle)) (hive-text-title session 36)
+                             (hive-text-line (plist-get session :handle) 24))
+                           (hive-text-line (plist-get session :project) 24)
                            (hive-text-line (plist-get session :state) 8)))
           ((equal name "All") (hive-words 'handle-all))
           ((equal name "Human") (hive-words 'handle-you))

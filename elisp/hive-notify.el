@@ -139,7 +139,7 @@ Leave out those that are already settled or answered."
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
-      (hive-words 'asks (hive-text-agent first 40)
+      (hive-words 'asks (hive-text-agent-in first 40)
                   (hive-text-question first (max 20 (- (frame-width) 50)))
                   (if (> others 0) (hive-words 'and-more others) "")
                   (hive-with-keys "  \\[hive-next]")))))

@@ -142,9 +142,9 @@
 (defun hive-outreach--line (item before &optional short)
   "Return a line about ITEM, after the words BEFORE; without a key if SHORT."
   (if (equal (plist-get item :kind) "ping")
-      (hive-words 'ping before (hive-text-agent item 40)
+      (hive-words 'ping before (hive-text-agent-in item 40)
                   (hive-text-line (plist-get item :message) (if short 100 500)))
-    (hive-words 'card before (hive-text-agent item 40)
+    (hive-words 'card before (hive-text-agent-in item 40)
                 (hive-text-line (plist-get item :title) 100)
                 (if short "" (concat "  " (hive-outreach--key))))))
 

@@ -260,7 +260,7 @@ Events with the same words are one, at the place and time of the first."
     (insert (propertize
              (string-join
               (delq nil
-                    (list (hive-text-line (plist-get prompt :agent) 40)
+                    (list (hive-text-title prompt 40)
                           (hive-text-source-label prompt)
                           (hive-text-line (plist-get prompt :project) 40)
                           (hive-text-line (plist-get prompt :kind) 20)
@@ -415,7 +415,7 @@ in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-m
   ;; A longer name would push what waits out of the mode line.
   (let ((buffer (or (hive-prompt-find-buffer prompt)
                     (generate-new-buffer (hive-words 'prompt-buffer
-                                                     (hive-text-line (plist-get prompt :agent) 16)
+                                                     (hive-text-title prompt 16)
                                                      (hive-text-line (plist-get prompt :question) 20))))))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
@@ -466,13 +466,13 @@ It is written only when you say so."
   "Ask the agent of the question of this buffer to stop."
   (interactive nil hive-prompt-mode)
   (hive-interrupt-confirmed (list (cons (plist-get hive-prompt--prompt :session_id)
-                                        (plist-get hive-prompt--prompt :agent)))))
+                                        (hive-text-title hive-prompt--prompt)))))
 
 (defun hive-prompt-visit-terminal ()
   "Go to the terminal of the agent that asks, if it is in this Emacs."
   (interactive nil hive-prompt-mode)
   (hive-terminal-visit (plist-get hive-prompt--prompt :session_id)
-                       (plist-get hive-prompt--prompt :agent)))
+                       (hive-text-title hive-prompt--prompt)))
 
 ;;;; Commands: moving
 

@@ -423,6 +423,21 @@ of a candidate."
                    (cycle-sort-function . identity))
       (complete-with-action action candidates string predicate))))
 
+(defun hive-read-session-affix (titles)
+  "Return TITLES of living sessions, with project, state, age and handle each."
+  (let ((sessions (hive-model-sessions)))
+    (mapcar (lambda (title)
+              (let ((session (hive-model-session-of sessions title)))
+                (list title ""
+                      (propertize
+                       (format "  %s  %s  %s  %s"
+                               (hive-text-line (plist-get session :project) 24)
+                               (hive-text-value (plist-get session :state) 8)
+                               (hive-text-age (plist-get session :last_seen_at))
+                               (hive-text-line (plist-get session :handle) 24))
+                       'face 'completions-annotations))))
+            titles)))
+
 ;;;; Reading an answer
 
 (defun hive-read-prompt-line (prompt &optional what)

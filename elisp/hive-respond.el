@@ -193,11 +193,11 @@ Signal a `user-error' if it is already answered."
       (hive-fail 'answered-by-other (hive-text-line by 40) question decision))
      ((and answer (plist-get now :handed_at))
       (hive-fail 'answered-handed question decision
-                 (hive-text-line (plist-get now :agent) 40)))
+                 (hive-text-title now 40)))
      (answer
       (hive-fail 'answered-amendable question decision))
      ((hive-prompt-in-terminal-p now)
-      (hive-fail 'in-terminal-only question (hive-text-line (plist-get now :agent) 40)))
+      (hive-fail 'in-terminal-only question (hive-text-title now 40)))
      ((and (hive-prompt-pending-p now) known (not (hive-prompt-unanswered-p known)))
       (hive-fail 'answer-unstored question))
      (t now))))
@@ -230,7 +230,7 @@ The news of that comes a moment later; `hive-amend' may be quicker."
 
 (defun hive-respond--stored (entry result)
   "Report what happened to the answer in ENTRY, with RESULT."
-  (let ((agent (hive-text-line (plist-get result :agent) 40))
+  (let ((agent (hive-text-title result 40))
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
      ((not (equal (hive-outbox-entry-method entry) "hivemind-response"))) ; not an answer
@@ -304,7 +304,7 @@ Emacs says so, and reaches the agent even if Emacs or the sidecar crashes."
 
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."
-  (let ((agent (hive-text-line (plist-get prompt :agent) 40)))
+  (let ((agent (hive-text-title prompt 40)))
     (hive-rpc-request
      'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
      :success (lambda (result)
@@ -361,7 +361,7 @@ Return non-nil if it is snoozed."
      :error (lambda (err)
               (hive-announce (if back 'unsnooze-failed 'snooze-failed)
                              (hive-text-line (plist-get err :text) 200))))
-    (let ((agent (hive-text-line (plist-get prompt :agent) 40)))
+    (let ((agent (hive-text-title prompt 40)))
       (if back (hive-say 'unsnoozed agent)
         (hive-say 'snoozed agent (hive-count minutes "minute"))))
     (not back)))

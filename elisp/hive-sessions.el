@@ -38,17 +38,16 @@
       (hive-sessions-at-point)
     (let* ((sessions (or (hive-model-sessions) (hive-sidecar-demand)
                          (hive-fail 'no-agents)))
-           (handle (completing-read (hive-words 'which-session)
-                                    (mapcar (lambda (session) (plist-get session :handle))
-                                            sessions)
-                                    nil t)))
-      (or (cl-find handle sessions :test #'equal
-                   :key (lambda (session) (plist-get session :handle)))
+           (name (completing-read (hive-words 'which-session)
+                                  (hive-read-table (mapcar #'hive-text-title sessions)
+                                                   'hive-session #'hive-read-session-affix)
+                                  nil t)))
+      (or (hive-model-session-of sessions name)
           (hive-fail 'no-session-chosen)))))
 
-(defun hive-sessions--handle (session)
-  "Return the handle of SESSION for display."
-  (hive-text-line (plist-get session :handle) 60))
+(defun hive-sessions--title (session)
+  "Return the title of SESSION for display."
+  (hive-text-title session 60))
 
 (defun hive-sessions--place (session)
   "Return the place of SESSION."
@@ -82,7 +81,7 @@
   (declare (modes hive-sessions-mode))
   (interactive
    (let ((session (hive-sessions--which)))
-     (list session (hive-post-read (hive-words 'tell (hive-sessions--handle session))
+     (list session (hive-post-read (hive-words 'tell (hive-sessions--title session))
                                    (hive-sessions--place session)))))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)
@@ -97,7 +96,7 @@
                   (lambda (prompt)
                     (equal (plist-get prompt :session_id) (plist-get session :session_id)))
                   (hive-prompts))))
-    (unless prompts (hive-fail 'session-none-pending (hive-sessions--handle session)))
+    (unless prompts (hive-fail 'session-none-pending (hive-sessions--title session)))
     (hive-answer-prompt (if (cdr prompts) (hive-read-prompt prompts) (car prompts)))))
 
 (defun hive-session-mentions (session)
@@ -109,7 +108,8 @@
 ;;;; Commands: configuring and interrupting
 
 (defconst hive-sessions--settings
-  '(("shared" :shared setting-shared "yes" "no")
+  '(("name" :name setting-name)
+    ("shared" :shared setting-shared "yes" "no")
     ("roles" :roles setting-roles)
     ("gate" :gate setting-gate "block" "remind" "off" "default")
     ("source" :source setting-source "main" "bg" "fork" "detected")
@@ -121,28 +121,31 @@
 (defun hive-sessions--value (setting)
   "Read a value for SETTING; return it as a request parameter."
   (pcase-let ((`(,_name ,field ,what . ,values) setting))
-    (if (eq field :roles)
-        (vconcat (split-string (read-string (hive-words what)) "[ ,]+" t))
-      (pcase (completing-read (hive-words what) values nil t)
-        ("yes" t) ("no" :json-false)
-        ((or "default" "detected") nil)
-        ("" (hive-fail 'nothing-chosen))
-        (value value)))))
+    (pcase field
+      (:roles (vconcat (split-string (read-string (hive-words what)) "[ ,]+" t)))
+      (:name (let ((name (string-trim (read-string (hive-words what)))))
+               (unless (string-empty-p name) (hive-text-sendable name))))
+      (_ (pcase (completing-read (hive-words what) values nil t)
+           ("yes" t) ("no" :json-false)
+           ((or "default" "detected") nil)
+           ("" (hive-fail 'nothing-chosen))
+           (value value))))))
 
 (defun hive-session-configure (session setting value)
   "Set SETTING of SESSION to VALUE, a request parameter.
+Its `name' is what you see it by.
 A session with `shared' off gets no @All and no mentions by agents,
 but still your mentions by name.  `gate' is what open mentions
 do to its tool calls."
   (declare (modes hive-sessions-mode))
   (interactive
    (let* ((session (hive-sessions--which))
-          (name (completing-read (hive-words 'which-setting (hive-sessions--handle session))
+          (name (completing-read (hive-words 'which-setting (hive-sessions--title session))
                                  (mapcar #'car hive-sessions--settings) nil t))
           (setting (or (assoc name hive-sessions--settings)
                        (hive-fail 'nothing-chosen))))
      (list session setting (hive-sessions--value setting))))
-  (let ((handle (hive-sessions--handle session)))
+  (let ((handle (hive-sessions--title session)))
     (hive-rpc-request
      'session/configure (list :session_id (plist-get session :session_id)
                               :by (hive-human-name)
@@ -158,7 +161,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (when current-prefix-arg (read-string (hive-words 'session-why))))))
-  (hive-interrupt-confirmed (list (cons (plist-get session :session_id) (plist-get session :handle))) note))
+  (hive-interrupt-confirmed (list (cons (plist-get session :session_id) (hive-text-title session))) note))
 
 ;;;; The mode
 
@@ -195,7 +198,8 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 \\[hive-sessions-toggle-ended] also shows the sessions that have ended.
 \\{hive-sessions-mode-map}"
   :interactive nil
-  (setq tabulated-list-format (vector (list (hive-words 'column-handle) 18 t)
+  (setq tabulated-list-format (vector (list (hive-words 'column-title) 24 t)
+                                      (list (hive-words 'column-handle) 14 t)
                                       (list (hive-words 'column-client) 12 t)
                                       (list (hive-words 'column-source) 6 t)
                                       (list (hive-words 'column-state) 7 t)
@@ -258,7 +262,8 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                       (_ 'default))))
     (cl-flet ((cell (key width) (hive-text-line (plist-get session key) width)))
       (list (plist-get session :session_id)
-            (vector (propertize (cell :handle 40) 'face face)
+            (vector (propertize (hive-text-title session 40) 'face face)
+                    (cell :handle 40)
                     (cell :client 20) (cell :source 6)
                     (propertize state 'face face)
                     (cell :project 30) (cell :branch 30)

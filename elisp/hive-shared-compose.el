@@ -181,8 +181,7 @@ processed, unless the session's mentions only remind."
   (setq handle (string-remove-prefix "@" (string-trim handle)))
   (when (string-empty-p handle) (hive-fail 'mention-nobody))
   (hive-post-check body)
-  (let ((session (cl-find handle (hive-model-sessions) :test #'equal
-                          :key (lambda (session) (plist-get session :handle)))))
+  (let ((session (hive-model-session-named handle)))
     (hive-post-send (format "@%s %s" handle body)
                     :place (if session
                                (list :confirmed t

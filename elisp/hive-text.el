@@ -293,19 +293,54 @@ Everything that shows a source uses this function, the counterpart of
   (let ((source (plist-get thing :source)))
     (unless (member source '(nil "main")) (hive-text-line source 6))))
 
+(defvar hive-text-titles (make-hash-table :test #'equal)
+  "The titles of the living sessions, by id, as `hive-model' keeps them.")
+
+(defun hive-text-title (thing &optional width)
+  "Return what people call the agent of THING, at most WIDTH columns wide.
+THING is a session, or something of one: a question, a card, a turn.  That
+is the title that its session has now, else the one that came with
+THING, else its handle.  Everything that names an agent uses this
+function, the counterpart of `calledBy' in the sidecar."
+  (hive-text-line (or (gethash (plist-get thing :session_id) hive-text-titles)
+                      (if (plist-get thing :handle) (plist-get thing :title)
+                        (plist-get thing :agent_title))
+                      (plist-get thing :handle)
+                      (plist-get thing :agent))
+                  width))
+
 (defun hive-text-agent (thing &optional width)
-  "Return the name of the agent of THING, at most WIDTH columns wide.
+  "Return the title of the agent of THING, at most WIDTH columns wide.
 The label of `hive-text-source-label' comes before it."
   (let ((source (hive-text-source-label thing)))
     (concat (if source (format "[%s] " source) "")
-            (hive-text-line (plist-get thing :agent) width))))
+            (hive-text-title thing width))))
+
+(defun hive-text-agent-in (thing width)
+  "Return the title of the agent of THING with its project.
+The title is at most WIDTH columns wide.  A title that says the project
+\(\"shop\", \"shop 2\") stands alone."
+  (let ((title (hive-text-title thing))
+        (project (hive-text-line (plist-get thing :project) 30)))
+    (concat (hive-text-agent thing width)
+            (if (or (string-empty-p project)
+                    (string-match-p (concat "\\`" (regexp-quote project) "\\( [0-9]+\\)?\\'") title))
+                ""
+              (format " (%s)" project)))))
+
+(defun hive-text--author-id (message)
+  "Return the id of the session that wrote MESSAGE, a message or a mention."
+  (plist-get message (if (plist-get message :mention_id) :from_session_id :session_id)))
 
 (defun hive-text-author (message width)
   "Return the name of the author of MESSAGE, at most WIDTH columns wide.
 That of a human is the name under which they posted it.  If its heading
 had another name, that comes behind it."
   (let ((as (plist-get message :as_handle)))
-    (concat (hive-text-line (or (plist-get message :by) (plist-get message :from_handle)) width)
+    (concat (hive-text-line (or (plist-get message :by)
+                                (gethash (hive-text--author-id message) hive-text-titles)
+                                (plist-get message :from_handle))
+                            width)
             (if as (format " (%s)" (hive-words 'mark-as (hive-text-line as width))) ""))))
 
 (defun hive-text-by (answer width)

@@ -50,7 +50,7 @@ const PERMISSION: AskRequest = {
 
 test('what is announced names the key that is really bound, before it was used once', async () => {
   const id = await ask({ question: 'Which colour?', options: [{ label: 'red' }] });
-  await emacs.said(/Deployer asks: Which colour\? {2}C-c h n$/m);
+  await emacs.said(/Deployer \(\S+\) asks: Which colour\? {2}C-c h n$/m);
   await emacs.keys('C-c', 'h', 'n');
   await emacs.answer(/Which colour\?[\s\S]*TAB skip/, '1');
   expect(await answered(id)).toMatchObject({ decision: 'red' });

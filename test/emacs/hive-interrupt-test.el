@@ -64,6 +64,30 @@
       (hive-test-wait 5 (= 1 (length (hive-turns-running))))
       (should (= 1 (length said))))))
 
+(ert-deftest hive-interrupt-chooses-nobody-by-itself-unless-a-session-is-here ()
+  (hive-interrupt-test nil
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :agent_title "Fix the date"))
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "b" :agent_title "shop 2" :project "shop"))
+    (hive-test-wait 5 (= 2 (length (hive-turns-running))))
+    (let* ((alist (mapcar (lambda (turn) (cons (hive-text-title turn) turn)) (hive-turns-running)))
+           (shown (funcall (hive-interrupt--affix alist) '("Fix the date" "shop 2"))))
+      ;; Each has what tells it from the others.
+      (should (string-match-p "demo  running .*Codex-a" (nth 2 (car shown))))
+      (should (string-match-p "shop  running .*Codex-b" (nth 2 (cadr shown)))))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (prompt _table &rest more)
+                 (push (list prompt (nth 4 more)) said)
+                 (or (nth 4 more) ""))))
+      (should-error (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)
+                    :type 'user-error)
+      (should (equal '("Interrupt: " nil) (pop said)))
+      (with-temp-buffer
+        (setq major-mode 'hive-prompt-mode)
+        (setq-local hive-prompt--prompt '(:session_id "b"))
+        (should (equal "b" (plist-get (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)
+                                      :session_id)))
+        (should (equal '("Interrupt (default shop 2): " "shop 2") (pop said)))))))
+
 (ert-deftest hive-interrupt-never-offers-a-turn-that-has-ended ()
   (let ((hive-interrupt--running (make-hash-table :test #'equal))
         (hive-interrupt--ended (make-hash-table :test #'equal))
@@ -217,7 +241,7 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "pending")))
     (hive-test-wait 5 (= 3 (length (hive-turns-running))))
     (let ((asked (hive-test-with-inputs (list "Codex-c") (call-interactively #'hive-interrupt-withdraw))))
-      (should (equal '("Withdraw the interrupt for (default Codex-c): " "Codex-c") (car asked))))
+      (should (equal '("Withdraw the interrupt for: " "Codex-c") (car asked))))
     (hive-test-wait 5 said)
     ;; That it was withdrawn is notified as well, and shown once.
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "withdrawn")))

@@ -69,7 +69,7 @@
         (hive-test-wait 5 (= 50 (length (hive-prompts))))
         (hive-test-run-timers 2))
       (should (<= 1 (length said) 3))
-      (should (string-match-p "Claude-abc12 asks: Question 0 x*.*M-x hive-next" (car (last said)))))))
+      (should (string-match-p "Claude-abc12 (demo) asks: Question 0 x*.*M-x hive-next" (car (last said)))))))
 
 (ert-deftest hive-notify-waits-while-the-human-is-busy ()
   (hive-test-with-desk nil

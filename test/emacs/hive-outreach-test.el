@@ -50,13 +50,13 @@
   (hive-outreach-test nil
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message "100%s\u202Edone"))
     (hive-test-wait 5 said)
-    (should (equal '("[bg] Codex-1: 100%s<U+202E>done") said))
+    (should (equal '("[bg] Codex-1 (demo): 100%s<U+202E>done") said))
     ;; Suppressed items and reports are not.
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message "no" :status "suppressed"))
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "report" :message "no"))
     (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "card" :title "Built" :source "main"))
     (hive-test-wait 5 (cdr said))
-    (should (string-match-p "\\`Codex-1 sends a card: Built" (car said)))
+    (should (string-match-p "\\`Codex-1 (demo) sends a card: Built" (car said)))
     (should (= 2 (length said)))))
 
 (ert-deftest hive-outreach-a-card-says-below-where-its-sender-runs ()
@@ -75,20 +75,20 @@
       (dotimes (n 5)
         (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message (format "m%d" n)))))
     (timer-event-handler hive-outreach--say-timer)
-    (should (string-match-p "\\`5 messages from agents; the latest: \\[bg] Codex-1: m4  M-x hive-outreach\\'" (car said)))
+    (should (string-match-p "\\`5 messages from agents; the latest: \\[bg] Codex-1 (demo): m4  M-x hive-outreach\\'" (car said)))
     (should-not (cdr said))
     ;; A few are shown one by one, in order.
     (dotimes (n 2)
       (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message (format "n%d" n))))
     (hive-test-wait 5 (cddr said))
-    (should (equal '("[bg] Codex-1: n1" "[bg] Codex-1: n0") (seq-take said 2)))))
+    (should (equal '("[bg] Codex-1 (demo): n1" "[bg] Codex-1 (demo): n0") (seq-take said 2)))))
 
 (ert-deftest hive-outreach-says-what-came-while-nobody-was-here ()
   (hive-outreach-test nil
     (hive-outreach-test-tell "outreach/received"
                              (hive-outreach-test-item "ping" :message "Deployed." :status "unseen"))
     (hive-test-wait 5 said)
-    (should (equal '("While you were away: [bg] Codex-1: Deployed.") said))))
+    (should (equal '("While you were away: [bg] Codex-1 (demo): Deployed.") said))))
 
 (ert-deftest hive-outreach-lists-what-was-sent-and-what-arrives ()
   (hive-outreach-test (list (hive-outreach-test-item "report" :message "Long\nreport")

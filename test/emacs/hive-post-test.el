@@ -196,8 +196,11 @@
     (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
     (hive-shared-test-open)
     (goto-char (point-max))
-    (should (equal (seq-take (hive-model-known-handles hive-model-project-dir) 2)
-                   '("Claude-abc12" "Claude-def34")))
+    ;; A session is reached by its title, and by its handle.
+    (should (equal (seq-take (hive-model-known-handles hive-model-project-dir) 4)
+                   '("demo" "Claude-abc12" "demo-2" "Claude-def34")))
+    (should (string-match-p "demo 2 .*active" (hive-model--annotation "Claude-def34")))
+    (should (string-match-p "Claude-def34 .*active" (hive-model--annotation "demo-2")))
     (insert "hello @claude-d")
     (completion-at-point)
     (should (equal (hive-shared-draft) "hello @Claude-def34"))
@@ -223,7 +226,7 @@
     (hive-test-call 'session/configure
                     '(:session_id "Claude-def34" :roles ["reviewer"]))
     (hive-test-wait 5 (equal (hive-model-known-handles)
-                             '("Claude-def34" "reviewer" "All" "Human")))))
+                             '("demo-2" "Claude-def34" "reviewer" "All" "Human")))))
 
 ;;;; Places
 

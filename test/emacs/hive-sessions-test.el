@@ -15,8 +15,8 @@
 (defun hive-sessions-test-cells (handle)
   "Return the cells of the row of HANDLE, or nil."
   (let ((row (cl-find handle (hive-sessions--entries) :test #'equal
-                      :key (lambda (row) (substring-no-properties (aref (cadr row) 0))))))
-    (and row (mapcar #'substring-no-properties (append (cadr row) nil)))))
+                      :key (lambda (row) (substring-no-properties (aref (cadr row) 1))))))
+    (and row (mapcar #'substring-no-properties (cdr (append (cadr row) nil))))))
 
 (defun hive-sessions-test-goto (handle)
   "Go to the row of HANDLE."
@@ -163,6 +163,11 @@
                 (plist-get (cl-find "Claude-def34" (hive-shared-test-do "sessions") :test #'equal
                                     :key (lambda (session) (plist-get session :handle)))
                            key)))
+      (set-to "name" "Fix the date")
+      (hive-test-wait 5 (equal "Fix the date" (now :title)))
+      (hive-test-wait 5 (string-search "Fix the date " (buffer-string)))
+      (set-to "name" "")
+      (hive-test-wait 5 (equal "demo 2" (now :title)))
       (set-to "shared" "no")
       (hive-test-wait 5 (not (now :shared)))
       (hive-test-wait 5 (string-search "[not shared]"
@@ -184,15 +189,15 @@
                 ((symbol-function 'y-or-n-p) (lambda (question) (push question asked) t)))
         (hive-sessions-test-goto "Claude-def34")
         ;; It runs no turn, so there is nothing to confirm.
-        (should (equal "Claude-def34 is idle; nothing to interrupt"
+        (should (equal "demo 2 is idle; nothing to interrupt"
                        (cadr (should-error (call-interactively #'hive-session-interrupt) :type 'user-error))))
         (should-not asked)
         ;; What Emacs does not know yet, the sidecar says, and Emacs does not wait.
         (clrhash hive-model--sessions)
         (call-interactively #'hive-session-interrupt)
-        (should (equal '("Interrupt Claude-def34? ") asked))
+        (should (equal '("Interrupt demo 2? ") asked))
         (hive-test-wait 10 said)
-        (should (string-prefix-p "Hive: Claude-def34 is idle" (car said)))))))
+        (should (string-prefix-p "Hive: demo 2 is idle" (car said)))))))
 
 (provide 'hive-sessions-test)
 ;;; hive-sessions-test.el ends here

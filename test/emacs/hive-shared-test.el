@@ -236,7 +236,7 @@
       (goto-char (hive-shared-top))
       (hive-shared-reply)
       (should (equal (hive-shared-draft) "@Claude-abc12 "))
-      (should (string-search "replying to Claude-abc12: @Human which one?" (hive-shared--header)))
+      (should (string-search "replying to demo: @Human which one?" (hive-shared--header)))
       (insert "the second")
       (hive-shared-post)
       (hive-shared-test-wait-for "@Claude-abc12 the second")

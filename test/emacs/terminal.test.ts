@@ -130,7 +130,7 @@ describe('while ten prompts arrive', () => {
     await eventually(async () => !(await emacs.cursor()).endsWith(',23'), 10_000, 'the cursor in its window');
     const cursor = await emacs.cursor();
     await tenArrive();
-    await emacs.until(/Deployer asks: Question \d+\? \(and \d+ more\) {2}M-x hive-next/);
+    await emacs.until(/Deployer \(\S+\) asks: Question \d+\? \(and \d+ more\) {2}M-x hive-next/);
     expect(await emacs.cursor()).toBe(cursor);
     expect(await lispValue(where)).toBe(before);
     await emacs.type('XYZ');
