@@ -48,7 +48,7 @@ describe('Claude Code in the background', () => {
     await runClaude({ ...world, model }, 'go');
     expect(model.everything().match(FEEDBACK)).toHaveLength(3);
     expect(await noticesOf(world.hive)).toEqual([
-      expect.stringMatching(/^\[bg\] Claude-.* stopped with unreported output .*: ping "Deployed\."\.$/),
+      expect.stringMatching(/^\[bg\] .* stopped with unreported output .*: ping "Deployed\."\.$/),
     ]);
   });
 
