@@ -30,7 +30,7 @@ import {
 } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
 import { emacsKey, emacsPart, freeEmacsKey, isEmacsKey } from '../infrastructure/installation/emacs.ts';
-import { createInstaller, readText } from '../infrastructure/installation/files.ts';
+import { createInstaller, type Installer, readText } from '../infrastructure/installation/files.ts';
 import {
   claudePaths,
   codexPaths,
@@ -194,6 +194,7 @@ async function claudeParts(
   scope: Scope,
   { hooks = false, role }: ClaudeOptions,
 ): Promise<(rules: Part | null) => Part[]> {
+  if (scope === 'project') refuseGoneFolder(process.env['PWD']);
   const paths = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: paths.servers }, () => claudeRole(readText(paths.servers)));
@@ -213,6 +214,12 @@ function hookWayIn(settings: string | null): HookWay | null {
   const hooks = settings?.trim() ? findHooks(settings, 'claude-code') : [];
   if (hooks.length === 0) return null;
   return hooks.some(({ entry }) => readHook(entry)?.program.length === 0) ? 'connection' : 'process';
+}
+
+/** bin/hive goes on above a folder that is gone, but a project's files belong nowhere else. @throws HiveError `invalid_input`. */
+function refuseGoneFolder(folder: string | undefined): void {
+  if (folder !== undefined && process.cwd() !== folder && !existsSync(folder))
+    throw invalidInput(INIT.folderGone(folder));
 }
 
 /** The best way for the client that is installed here. One that cannot be asked counts as current. */
@@ -286,8 +293,7 @@ async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
   const installer = createInstaller(process.env);
   const part = codexConfig(config, thisProgram(), tables, codexRole(text));
   const change = planInit(part, readText(config), installer.receiptOf(config));
-  if (change !== null && !installer.write(change))
-    throw new HiveError('invalid_input', INIT.changedByOther(config));
+  if (change !== null) write('init', installer, [change]);
   print(INIT.trusted);
   return EXIT.done;
 }
@@ -372,14 +378,22 @@ async function setUp(
   }
   // The file for which a folder was made goes last, when nothing else of ours is in the folder.
   if (direction === 'uninit') changes.reverse();
-  for (const change of changes) {
-    if (!installer.write(change)) {
-      throw new HiveError('invalid_input', INIT.changedByOther(change.path));
-    }
-  }
+  write(direction, installer, changes);
   if (options.json === true) printJson({ changed: changes.map(({ path }) => path) });
   else print(changes.length === 0 ? INIT.nothingToDo : done);
   return EXIT.done;
+}
+
+/** All of them, or none. @throws HiveError `invalid_input`. */
+function write(direction: Direction, installer: Installer, changes: readonly FileChange[]): void {
+  let changed: string | null;
+  try {
+    changed = installer.write(changes);
+  } catch (error) {
+    if (!(error instanceof HiveError)) throw error;
+    throw new HiveError(error.code, `${error.message} ${INIT.byHand(direction)}`);
+  }
+  if (changed !== null) throw new HiveError('invalid_input', INIT.changedByOther(changed));
 }
 
 /** A change that a person decides about. */

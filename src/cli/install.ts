@@ -220,7 +220,7 @@ async function offerPath(bin: string, { yes }: PlaceOptions): Promise<void> {
   if (yes === true || !hasTerminal() || !isYes(await ask(INSTALL.askPath))) return;
   const installer = createInstaller(process.env);
   const change = planInit(part, readText(file), installer.receiptOf(file));
-  if (change === null || !installer.write(change))
+  if (change === null || installer.write([change]) !== null)
     throw new HiveError('invalid_input', INIT.changedByOther(file));
   say(INSTALL.pathWritten(file));
 }
@@ -299,7 +299,7 @@ async function uninstall(options: PlaceOptions): Promise<void> {
 function removePathLine(file: string, bin: string): void {
   const installer = createInstaller(process.env);
   const change = planUninit(pathPart(file, bin), readText(file), installer.receiptOf(file));
-  if (change !== null && !installer.write(change))
+  if (change !== null && installer.write([change]) !== null)
     throw new HiveError('invalid_input', INIT.changedByOther(file));
 }
 

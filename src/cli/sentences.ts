@@ -604,6 +604,10 @@ ${zed}`,
   trusted: 'Trusted.',
   noTerminal: 'there is no terminal',
   changedByOther: (file: string): string => `${file} was changed by another program. Run the command again.`,
+  folderGone: (folder: string): string =>
+    `The folder ${folder} is gone, so there is no project here. Nothing was written.`,
+  byHand: (direction: 'init' | 'uninit'): string =>
+    `Nothing was written. If another program manages this file, ${direction === 'init' ? 'let it add' : 'let it remove'} what the same hive init command shows with --print.`,
   nothingWritten: 'Nothing was written.',
   nothingToDo: 'Nothing to do.',
   file: (path: string, { isNew, isGone, added, removed }: ChangeSize): string =>

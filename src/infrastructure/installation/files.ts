@@ -1,12 +1,29 @@
 /** Reads and writes the files of clients, and remembers what was changed in them. */
-import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
-import { makeFolders, replaceDurably, syncPath } from '../platform/files.ts';
+import { syncPath } from '../platform/files.ts';
 import { stateDirectory } from '../platform/paths.ts';
 import type { Environment, FileChange, Receipt } from './parts.ts';
 
-/** The text of a file; null when it does not exist. @throws HiveError `invalid_input` when it is not valid UTF-8. */
+/**
+ * The text of a file; null when it does not exist.
+ * @throws HiveError `invalid_input` when it is not valid UTF-8, or cannot be read.
+ */
 export function readText(path: string): string | null {
   try {
     const bytes = readFileSync(path);
@@ -15,7 +32,35 @@ export function readText(path: string): string | null {
     throw new HiveError('invalid_input', `${path} is not UTF-8 text: Hive leaves it alone.`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    throw refusal(path, error, 'read');
+  }
+}
+
+/** A sentence for an error of the file system, which names the file and the file to which it is a link. */
+function refusal(path: string, error: unknown, verb: 'read' | 'written'): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error;
+  const why = /^E[A-Z]+: (.*?), /.exec(error.message)?.[1] ?? error.message;
+  return new HiveError(
+    'invalid_input',
+    `${path}${linkOf(path)} cannot be ${verb} (${why}).${verb === 'read' ? ' Nothing was changed.' : ''}`,
+  );
+}
+
+function linkOf(path: string): string {
+  for (let part = path; part !== dirname(part); part = dirname(part)) {
+    if (!isLink(part)) continue;
+    const target = existsSync(part) ? realpathSync(part) : 'nothing';
+    return part === path ? `, a link to ${target},` : `, where ${part} is a link to ${target},`;
+  }
+  return '';
+}
+
+/** Also below something that is no folder, where nothing can be. */
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
   }
 }
 
@@ -23,8 +68,11 @@ export function readText(path: string): string | null {
 export interface Installer {
   /** What was done to this file; null when nothing was. */
   receiptOf(path: string): Receipt | null;
-  /** Makes a planned change; false when the file has changed since it was planned. */
-  write(change: FileChange): boolean;
+  /**
+   * Makes all planned changes, or none. Returns the path of a file that has changed since it was planned; null when all were made.
+   * @throws HiveError `invalid_input` for a file that cannot be written.
+   */
+  write(changes: readonly FileChange[]): string | null;
 }
 
 /** The installer whose records are in the state directory. */
@@ -38,46 +86,110 @@ export function createInstaller(env: Environment): Installer {
       return {};
     }
   };
-  const remember = (path: string, receipt: Receipt | null): void => {
-    const { [path]: _old, ...others } = receipts();
-    const all = receipt === null ? others : { ...others, [path]: receipt };
-    makeFolders(dirname(file));
-    if (Object.keys(all).length === 0) rmSync(file, { force: true });
-    else replace(file, JSON.stringify(all, null, 2), 0o600);
-  };
   return {
     receiptOf: (path) => receipts()[path] ?? null,
-    write({ path, before, after, receipt }) {
-      if (readText(path) !== before) return false;
-      const old = receipts()[path] ?? null;
-      if (after === null) {
-        rmSync(path);
-        syncPath(dirname(path));
-        remember(path, null);
-        removeFolders(path, old?.folder ?? null);
-        return true;
+    write(changes) {
+      const changed = changes.find(({ path, before }) => readText(path) !== before);
+      if (changed !== undefined) return changed.path;
+      const records = new Map(Object.entries(receipts()));
+      const drafts: Draft[] = [];
+      try {
+        // Whatever can fail for want of space or permission comes first: after that, only names change.
+        for (const { path, after, receipt } of changes) {
+          const draft = draftFor(path, after);
+          drafts.push(draft);
+          const folder = draft.made ?? records.get(path)?.folder ?? null;
+          if (receipt !== null) records.set(path, { ...receipt, folder });
+        }
+        const folders = new Map(changes.map(({ path }) => [path, records.get(path)?.folder ?? null]));
+        for (const { path, receipt } of changes) if (receipt === null) records.delete(path);
+        const text = records.size === 0 ? null : JSON.stringify(Object.fromEntries(records), null, 2);
+        const record = text === null && !existsSync(file) ? [] : [draftFor(file, text, 0o700)];
+        // Recorded first: a change that is not recorded could not be undone to the byte.
+        const isAdded = changes.some(({ receipt }) => receipt !== null);
+        drafts.splice(isAdded ? 0 : drafts.length, 0, ...record);
+        putInPlace(drafts);
+        for (const { path, after } of changes)
+          if (after === null) removeFolders(path, folders.get(path) ?? null);
+      } catch (error) {
+        for (const { draft, made, path } of drafts) {
+          if (draft !== null) rmSync(draft, { force: true });
+          removeFolders(path, made);
+        }
+        throw error;
       }
-      const made = mkdirSync(dirname(path), { recursive: true });
-      if (made !== undefined) syncNames(made, dirname(path));
-      const folder = made ?? old?.folder ?? null;
-      // Recorded first: a change that is not recorded could not be undone to the byte.
-      if (receipt !== null) remember(path, { ...receipt, folder });
-      replace(path, after, 0o600);
-      if (receipt === null) remember(path, null);
-      return true;
+      return null;
     },
   };
 }
 
-/** Waits until the names of new folders are on disk: the first one made, down to the last. */
-function syncNames(first: string, last: string): void {
-  for (let folder = last; folder.startsWith(first); folder = dirname(folder)) syncPath(dirname(folder));
+// ---- All or nothing ----
+// Each file is written completely under another name beside it. Then the names change, one after the other.
+
+interface Draft {
+  path: string;
+  /** The file itself, where `path` is a link: people often keep such files elsewhere. */
+  target: string;
+  /** The complete new file; null if there will be none. */
+  draft: string | null;
+  before: { text: Buffer; mode: number } | null;
+  /** The first folder that was made for it. */
+  made: string | null;
 }
 
-/** Replaces a file completely or not at all, and keeps its mode. A link stays a link, as people often version such files. */
-function replace(path: string, text: string, mode: number): void {
-  const target = existsSync(path) ? realpathSync(path) : path;
-  replaceDurably(target, text, existsSync(target) ? statSync(target).mode & 0o7777 : mode);
+/** @throws HiveError `invalid_input` if the file cannot be written or removed. */
+function draftFor(path: string, text: string | null, folder_mode = 0o777): Draft {
+  let draft: string | null = null;
+  let made: string | null = null;
+  try {
+    made = makeFolder(dirname(path), folder_mode);
+    const target = existsSync(path) ? realpathSync(path) : path;
+    const before = existsSync(target)
+      ? { text: readFileSync(target), mode: statSync(target).mode & 0o7777 }
+      : null;
+    const mode = before?.mode ?? 0o600;
+    if (text === null) accessSync(dirname(path), constants.W_OK);
+    else {
+      draft = `${target}.${process.pid}`;
+      rmSync(draft, { force: true });
+      writeFileSync(draft, text, { mode, flag: 'wx', flush: true });
+      // Set again, because the umask applies to a new file.
+      chmodSync(draft, mode);
+    }
+    return { path, target, draft, before, made };
+  } catch (error) {
+    if (draft !== null) rmSync(draft, { force: true });
+    removeFolders(path, made);
+    throw refusal(path, error, 'written');
+  }
+}
+
+/** If a name cannot be changed after all, those before it are changed back. */
+function putInPlace(drafts: readonly Draft[]): void {
+  const done: Draft[] = [];
+  for (const one of drafts) {
+    const { path, target, draft } = one;
+    try {
+      if (draft === null) rmSync(path, { force: true });
+      else renameSync(draft, target);
+      done.unshift(one);
+      syncPath(dirname(draft === null ? path : target));
+    } catch (error) {
+      for (const { target: there, before } of done) {
+        if (before === null) rmSync(there, { force: true });
+        else writeFileSync(there, before.text, { mode: before.mode, flush: true });
+      }
+      throw refusal(path, error, 'written');
+    }
+  }
+}
+
+/** Returns the first folder that had to be made; its name and those below it are on disk. */
+function makeFolder(folder: string, mode: number): string | null {
+  const made = mkdirSync(folder, { recursive: true, mode }) ?? null;
+  if (made !== null)
+    for (let below = folder; below.startsWith(made); below = dirname(below)) syncPath(dirname(below));
+  return made;
 }
 
 /** Removes the folders that were created for a file, as far as they are empty. */
