@@ -18,14 +18,6 @@ function columns(): number {
   return process.stdout.isTTY ? Math.max(20, process.stdout.columns) : Number.POSITIVE_INFINITY;
 }
 
-/** The reader of a pipe may end early (`| head`). That is not an error; the rest of the output is dropped. */
-export function endWithReader(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
-  });
-}
-
 /** Prints text to stdout; it may come from an agent. */
 export function print(text: string): void {
   process.stdout.write(`${revealed(text)}\n`);

@@ -7,7 +7,7 @@ import { HiveError } from '../domain/errors.ts';
 import { installedNode, lastingPath } from '../infrastructure/installation/versions.ts';
 import { openHive } from '../open-hive.ts';
 import { type ExitCode, exitCodeOfError } from './exit-codes.ts';
-import { endWithReader, type Format, printJson, remark } from './output.ts';
+import { type Format, printJson, remark } from './output.ts';
 import { INIT } from './sentences.ts';
 
 /** `bin/hive`, resolved through any link by which it was called. */
@@ -50,7 +50,6 @@ export async function examineAgentFiles(): Promise<readonly Examination[]> {
 
 /** Uses what `work` returns as the exit code. Prints an error on stderr, and with --json on stdout as well. */
 export async function reportErrors({ json = false }: Format, work: () => Promise<ExitCode>): Promise<void> {
-  endWithReader();
   try {
     process.exitCode = await work();
   } catch (error) {
