@@ -27,7 +27,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 /** These do their work where they are. */
 const WORKING = ['ask', 'post', 'init', 'uninit', 'list', 'status', 'messages', 'hook', 'sidecar', 'mcp'];
 
-const NAMES = (await commandLine('')).commands.map((command) => command.name());
+const NAMES = (await commandLine('', true)).commands.map((command) => command.name());
 
 test.each(NAMES)('hive %s works or says why not, without a trace', async (name) => {
   const HOME = tempHome();
