@@ -3,7 +3,7 @@
  * kept as it came, every desk is notified, and the doctor shows it until its question is answered or a week has passed.
  */
 import type { HiveEvent } from '../domain/events.ts';
-import { cleanDeep, excerpt } from '../domain/text.ts';
+import { cleanDeep, cleanText, excerpt, isTooDeep } from '../domain/text.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store } from './ports.ts';
 import type { Check } from './world.ts';
@@ -64,14 +64,9 @@ export function createUnreadAnswers(store: Store): UnreadAnswers {
 
 /** What was sent, as JSON that can be stored. */
 function written(params: unknown): string {
-  try {
-    const text = JSON.stringify(cleanDeep(params)) ?? 'nothing';
-    return text.length <= MOST_KEPT ? text : `${text.slice(0, MOST_KEPT).toWellFormed()}…`;
-  } catch (error) {
-    // Lists within lists, tens of thousands deep.
-    if (error instanceof RangeError) return 'something that is nested too deeply to be written down';
-    throw error;
-  }
+  if (isTooDeep(params)) return 'something that is nested too deeply to be written down';
+  const text = JSON.stringify(cleanDeep(params)) ?? 'nothing';
+  return text.length <= MOST_KEPT ? text : `${text.slice(0, MOST_KEPT).toWellFormed()}…`;
 }
 
 /** The question that was meant, as far as that can be recognized. */
@@ -80,7 +75,7 @@ function askIdIn(params: unknown): string | null {
   const found = Object.entries(params).find(
     ([name]) => name.toLowerCase().replaceAll(/[-_]/g, '') === 'askid',
   );
-  return typeof found?.[1] === 'string' && found[1] !== '' ? excerpt(cleanDeep(found[1]), 200) : null;
+  return typeof found?.[1] === 'string' && found[1] !== '' ? excerpt(cleanText(found[1]), 200) : null;
 }
 
 /** A check for each that still asks for something to be done; none where there is nothing to do. */

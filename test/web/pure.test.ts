@@ -23,6 +23,7 @@ const prompt = (changes: Partial<Parameters<typeof createPrompt>[0]> = {}): Prom
   createPrompt({ question: 'Go?', options: ['Yes', 'No'], ...changes }, ASKER, 'ask-1', NOW);
 const listed = (ask_id: string, order_key: string, changes: Partial<ListedPrompt> = {}): ListedPrompt => ({
   ...prompt(),
+  agent_title: 'demo',
   ask_id,
   order_key,
   mine: true,

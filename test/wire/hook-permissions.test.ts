@@ -203,7 +203,7 @@ describe('a permission prompt of Claude Code', () => {
     });
     await expect(answerDialog(hive, ask_id, 'Allow')).rejects.toMatchObject({
       code: 'not_allowed',
-      message: expect.stringContaining('waits in the terminal of Claude-5e551'),
+      message: expect.stringContaining('waits in the terminal of demo'),
     });
   });
 

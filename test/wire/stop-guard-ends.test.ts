@@ -21,10 +21,7 @@ describe('without a Stop', () => {
     await ping(hive, CLAUDE);
     await fire(hive, recorded('claude-code', 'SessionEnd-other-headless'), as);
     await fire(hive, recorded('claude-code', 'SessionEnd-other-headless'), as);
-    const { handle } = await hive.sessions.resolve(CLAUDE);
-    expect(await noticesOf(hive)).toEqual([
-      `[bg] ${handle} (demo) ended with unreported output: ping "Look".`,
-    ]);
+    expect(await noticesOf(hive)).toEqual(['[bg] demo ended with unreported output: ping "Look".']);
   });
 
   test('the sweep finds one whose process is gone, its subagents too', async () => {

@@ -172,7 +172,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     const printed = [await stops(hive)];
     for (let n = 1; n < 10; n += 1) printed.push(await stops(hive, again));
     expect(printed.filter((text) => text !== '')).toHaveLength(3);
-    const name = `[bg] ${asker.handle} (demo) stopped`;
+    const name = '[bg] demo stopped';
     expect(await noticesOf(hive)).toEqual([
       `${name} without fetching what became of ${prompt.ask_id} although it was held 3 times. It comes with its next message. ${name} with an urgent mention unprocessed although it was held 3 times.`,
     ]);

@@ -312,7 +312,7 @@ describe('a mention', () => {
     const waiter = wait();
     expect(await stateOf(waiter)).toBe(RUNS);
     expect(await noticesOf(hive)).toEqual([
-      expect.stringContaining(`have woken Claude-sessi ${MOST_WAKES} times since you last wrote`),
+      expect.stringContaining(`have woken demo ${MOST_WAKES} times since you last wrote`),
     ]);
     // The human's own mention always does, and begins the count again.
     await post(hive, 'human', '@Claude-sessi go on');
