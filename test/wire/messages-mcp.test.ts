@@ -26,7 +26,7 @@ describe('an agent', () => {
     const { caller } = await agent();
     const { tools } = await caller.client.listTools();
     const named = tools.filter(({ name }) => /post|read|mention|sessions/.test(name));
-    expect(named.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
+    expect(named.map(({ name, annotations }) => [name, annotations?.idempotentHint])).toEqual([
       ['hivemind_post', false],
       ['hivemind_read', true],
       ['hivemind_has_unprocessed_mentions', true],

@@ -33,7 +33,7 @@ const awaitAsk = tool({
     ...leaveShape,
   },
   // It changes nothing but who is given a question. A client runs a tool that writes by itself, and this one may wait for an hour.
-  readOnly: true,
+  effect: 'none',
   async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id, leave = [] }, call) {
     const actor = await call.hive.sessions.actor(call.session, 'mcp');
     if (leave.length > 0) await call.hive.prompts.leave(leave, actor);
@@ -139,7 +139,7 @@ const respond = tool({
     'Coordinator: answer a question of another agent. Never a permission, never your own, never one of a session you descend from.',
   example: { ask_id: 'ask-…', decision: 'yes' },
   input: respondShape,
-  readOnly: false,
+  effect: 'decides',
   async handle({ ask_id, ...answer }, call) {
     const actor = await call.hive.sessions.actor(call.session, 'mcp');
     const { outcome, prompt } = await call.hive.prompts.respond({ ask_id, ...answer, actor });

@@ -13,7 +13,7 @@ const has = tool({
   description: 'Whether somebody has mentioned you in the shared buffer and you have not dealt with it yet.',
   example: {},
   input: {},
-  readOnly: true,
+  effect: 'none',
   async handle(_args, { hive, session, advice }) {
     const { count } = await hive.mentions.has(session.session_id);
     const next =
@@ -32,7 +32,7 @@ const get = tool({
   example: {},
   always: true,
   input: {},
-  readOnly: true,
+  effect: 'none',
   async handle(_args, { hive, session, carrier, advice }) {
     const { session_id, handle } = session;
     const { count } = await hive.mentions.has(session_id);
@@ -73,7 +73,7 @@ const process = tool({
   example: { all: true },
   always: true,
   input: processShape,
-  readOnly: false,
+  effect: 'speaks',
   async handle({ mention_ids, all, note }, { hive, session, carrier, advice }) {
     const { processed, unread, already, remaining } = await hive.mentions.process({
       session_id: session.session_id,

@@ -18,7 +18,7 @@ const post = tool({
   example: { body: '@Human The build is green.' },
   always: true,
   input: postShape,
-  readOnly: false,
+  effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const posted = await hive.messages.post({ ...args, author: agentAuthor(session, 'mcp') });
     const { message, mentions, unresolved, answered, trips } = posted;
@@ -54,7 +54,7 @@ const read = tool({
   example: { limit: 20 },
   input: readShape,
   narrowing: ['after', 'thread', 'from', 'query'],
-  readOnly: true,
+  effect: 'none',
   async handle({ after, thread, from, query, limit = DEFAULT_PAGE }, { hive, session, advice }) {
     // A chain of replies is read whole, whatever its project; a thread's name belongs to one project.
     const wherever = thread?.startsWith('msg-') === true;

@@ -23,7 +23,7 @@ const ping = tool({
     'Only from a background session: one line that your human sees at once, in the editor or as a notification. For what they would want to be disturbed for; a loop that pings on and on is stopped. For a question use hivemind_ask_async.',
   example: { message: 'The build is green.' },
   input: pingShape,
-  readOnly: false,
+  effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const item = await hive.outreach.ping(args, session);
     const { outreach_id, status, source, critical } = item;
@@ -45,7 +45,7 @@ const card = tool({
   example: { title: 'Build', description: 'All green.' },
   input: cardShape,
   aliases: { buttons: 'actions' },
-  readOnly: false,
+  effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const item = await hive.outreach.card(args, session);
     const { outreach_id, status, source, ask_id } = item;
@@ -71,7 +71,7 @@ const report = tool({
     'Only from a background session or a fork: tell the session that goes on from here (your parent, else the main session of the project) what you found and did. It is kept until that session has read it.',
   example: { message: 'Built and tested; nothing is open.' },
   input: reportShape,
-  readOnly: false,
+  effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const { item, reported, reader } = await hive.outreach.report(args, session);
     const { outreach_id, status, source } = item;

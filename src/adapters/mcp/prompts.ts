@@ -182,7 +182,7 @@ const poll = tool({
   always: true,
   input: pollShape,
   narrowing: ['ask_id', 'ask_ids'],
-  readOnly: true,
+  effect: 'none',
   async handle({ ask_id, ask_ids, wait_ms = 0 }, call) {
     if (ask_id !== undefined && ask_ids !== undefined) {
       const all = JSON.stringify({ ask_ids: [...new Set([ask_id, ...ask_ids])] });
@@ -293,7 +293,7 @@ const askAsync = tool({
   example: { question: 'Which one?', options: ['this', 'that'] },
   always: true,
   input: askShape,
-  readOnly: false,
+  effect: 'speaks',
   async handle({ wait_ms = 0, ...request }, call) {
     // No longer than the client lets a call run; the agent can poll for the rest of the time.
     if (wait_ms > 0) return askAndWait(request, wait_ms, call.longest_wait_ms, call);
@@ -385,7 +385,7 @@ const note = tool({
     'Add what you have learned since to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
   example: { ask_id: 'ask-…', note: 'The tests are green now.' },
   input: noteShape,
-  readOnly: false,
+  effect: 'speaks',
   async handle({ ask_id, note }, { hive, session }) {
     const { accepted, prompt } = await hive.prompts.note(ask_id, note, session);
     const next = accepted
@@ -401,7 +401,7 @@ const cancel = tool({
   description: 'Take back a question of yours that no longer matters, so that your human need not answer it.',
   example: { ask_id: 'ask-…' },
   input: { ask_id: askId },
-  readOnly: false,
+  effect: 'speaks',
   async handle({ ask_id }, { hive, session }) {
     const actor = await hive.sessions.actor(session, 'mcp');
     const { accepted, prompt } = await hive.prompts.cancel(ask_id, actor, 'withdrawn');
@@ -421,7 +421,7 @@ const ask = tool({
   input: blockingAskShape,
   // The other arguments have their schema in hivemind_ask_async.
   shown: { question: blockingAskShape.question, timeout_ms: blockingAskShape.timeout_ms },
-  readOnly: false,
+  effect: 'speaks',
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
     return askAndWait(request, timeout_ms, call.owned_ms, call);
   },

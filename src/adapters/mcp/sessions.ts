@@ -15,7 +15,7 @@ const sessions = tool({
   input: {
     ended: z.boolean().optional().describe('Also those that have ended lately. Default false.'),
   },
-  readOnly: true,
+  effect: 'none',
   async handle({ ended = false }, { hive, session, advice }) {
     const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: LIST_LIMIT });
     const waiting = await hive.mentions.unprocessedBySession();

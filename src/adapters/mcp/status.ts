@@ -11,7 +11,7 @@ const status = tool({
     'What waits for the humans, who of them is here, which sessions are known, and how many desks are online.',
   example: {},
   input: {},
-  readOnly: true,
+  effect: 'none',
   async handle(_args, { hive, session, advice }) {
     const [pending, counts, sessions, desks, humans, teams] = await Promise.all([
       hive.prompts.list({ status: 'pending', limit: LIST_LIMIT }),

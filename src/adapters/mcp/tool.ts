@@ -61,8 +61,8 @@ export interface Tool {
   aliases?: Aliases;
   /** Arguments without which the call covers everything; then an unknown argument is refused, not ignored. */
   narrowing?: readonly string[];
-  /** Changes nothing that matters to anyone. */
-  readOnly: boolean;
+  /** `speaks`: it asks, posts or reports. `decides`: it does something in the place of the human. */
+  effect: 'none' | 'speaks' | 'decides';
   handle(args: never, call: ToolCall): Promise<Record<string, unknown>>;
 }
 
@@ -96,24 +96,18 @@ export function listed(tool: Tool): ListedTool {
   return made;
 }
 
-function describeTool({
-  name,
-  title,
-  description,
-  input,
-  shown = input,
-  always,
-  readOnly,
-}: Tool): ListedTool {
+function describeTool({ name, title, description, input, shown = input, always, effect }: Tool): ListedTool {
   return {
     name,
     title,
     description,
     inputSchema: listedSchema(shown),
     annotations: {
-      readOnlyHint: readOnly,
+      // An agent that only plans may ask, and must answer a mention that holds it. In plan mode Claude Code runs nothing
+      // that is not read only; what an agent says changes nothing that it works on.
+      readOnlyHint: effect !== 'decides',
       destructiveHint: false,
-      idempotentHint: readOnly,
+      idempotentHint: effect === 'none',
       openWorldHint: false,
     },
     ...(always === true ? LOADED_ALWAYS : {}),
