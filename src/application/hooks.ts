@@ -31,6 +31,7 @@ import { gateMentions, refuseHumanPrompts } from './mention-gate.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import { noticingRefusals } from './quotas.ts';
+import { noticeRefusedCalls } from './refused-calls.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import type { TitleReport } from './sessions.ts';
 import { preferencesAt } from './settings.ts';
@@ -254,6 +255,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   },
   deliverAnswers,
   deliverReports,
+  noticeRefusedCalls,
   endTurns,
   recordSessionState,
 ];

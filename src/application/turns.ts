@@ -12,6 +12,7 @@ import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
 import { type Interrupt, interruptedBy, requestSentence, settleInterrupt } from '../domain/interrupts.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
+import { wordsOf } from '../domain/refused-calls.ts';
 import { runsInside, type Session } from '../domain/sessions.ts';
 import {
   type AbortReason,
@@ -456,7 +457,8 @@ function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): 
   const { use_id, name } = event.tool;
   if (event.name !== 'PreToolUse') return toolEnded(turn, { use_id, name }, now);
   if (denied) return turn;
-  const started = toolStarted(turn, { use_id, name }, now);
+  const says = wordsOf(event.tool);
+  const started = toolStarted(turn, { use_id, name, ...(says === null ? {} : { says }) }, now);
   // Nobody will say that it has returned, so it is not counted as running.
   return isQuiet(event) ? toolEnded(started, { use_id, name }, now) : started;
 }

@@ -16,6 +16,7 @@ import {
   type Raw,
   SAME_STEP_MS,
 } from './hooks.ts';
+import { AGENT_TOOLS } from './installation.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
@@ -42,6 +43,8 @@ export function dialogOf(event: HookEvent): Dialog | null {
   if (client === 'codex' && tool.name === CODEX_QUESTIONS)
     return name === 'PreToolUse' || name === 'PermissionRequest' ? { kind: 'questions', tool } : null;
   if (name === 'PermissionRequest') {
+    // Whether an agent may ask is no question for a desk: a notice says that the client asks it (refused-calls.ts).
+    if (AGENT_TOOLS.includes(tool.own ?? '')) return null;
     if (tool.name === QUESTIONS) return { kind: 'questions', tool };
     if (tool.name === PLAN) return { kind: 'plan', tool };
     return { kind: 'permission', tool, suggestions: objectsIn(raw['permission_suggestions']) };

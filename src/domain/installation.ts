@@ -18,7 +18,7 @@ export const PLUGIN_SERVER = 'plugin_hive_hive';
  * The tools that every agent has. They ask, post, report and look, and decide nothing. A coordinator's tools are not among
  * them; a test compares this list with the tools that the server lists.
  */
-const AGENT_TOOLS = [
+export const AGENT_TOOLS: readonly string[] = [
   'hivemind_ask_async',
   'hivemind_poll',
   'hivemind_note',
@@ -34,7 +34,7 @@ const AGENT_TOOLS = [
   'hivemind_ping_user',
   'hivemind_send_card',
   'hivemind_report_updates',
-] as const;
+];
 
 /**
  * The permission rules with which Claude Code lets agents call the tools that every agent has. Each tool is named, because a

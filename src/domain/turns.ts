@@ -25,6 +25,8 @@ interface OpenTool {
   use_id: string | null;
   name: string;
   since: string;
+  /** What it would say to people or agents, if it is such a tool of Hive: the client may refuse the call without a word. */
+  says?: string;
 }
 
 /** One run of an agent. Times are ISO-8601 UTC with milliseconds. */

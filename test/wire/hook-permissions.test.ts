@@ -311,11 +311,6 @@ test.each([
     'Run echo one > f.txt?',
     'By the client itself: everything in /home/user/project, for this session; nothing is written',
   ],
-  [
-    'claude-code/PermissionRequest-mcp.json',
-    'Call hivemind_ask_async of hive?',
-    'By the client itself: mcp__hive__hivemind_ask_async, written into .claude/settings.local.json of this project',
-  ],
   ['codex/PermissionRequest-mcp.json', 'Call plain of hive?', null],
 ])('%s is shown as what it is, with its own scope', async (file, question, always) => {
   await openDesk(hive);

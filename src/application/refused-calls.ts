@@ -1,0 +1,39 @@
+/** The hook handler that notices when a client refuses a call of Hive's own tools, or asks about it in its terminal. */
+import { askedSentence, refusedSentence, wordsOf } from '../domain/refused-calls.ts';
+import type { HookHandler } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
+import { turnOf } from './turns.ts';
+
+/**
+ * Runs before the turn ends. Some refusals are no event at all: the call is then still open at the end of its turn, though
+ * the client waits for every call before that.
+ */
+export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verdict }) => {
+  const { name, client, tool, attended } = event;
+  const { session_id, handle } = session;
+  const give = (text: string): Promise<void> =>
+    giveNotice(tx, { severity: 'warning', text, session_id, data: { kind: 'refused_call' } });
+  switch (name) {
+    case 'PermissionDenied':
+    case 'PermissionRequest': {
+      const words = tool === null ? null : wordsOf(tool);
+      if (words === null || verdict.deny !== null) return null;
+      if (name === 'PermissionDenied') await give(refusedSentence(handle, client, words));
+      // Where nobody can be asked, it is refused, which the end of the turn shows.
+      else if (attended === true) await give(askedSentence(handle, client, words));
+      return null;
+    }
+    case 'Stop':
+    case 'StopFailure':
+    case 'SubagentStop': {
+      if (verdict.block !== null) return null;
+      const turn = await turnOf(tx, session_id, event.client_turn_id);
+      if (turn?.state !== 'in_progress') return null;
+      for (const { says } of turn.open_tools)
+        if (says !== undefined) await give(refusedSentence(handle, client, says));
+      return null;
+    }
+    default:
+      return null;
+  }
+};

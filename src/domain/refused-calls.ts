@@ -1,0 +1,46 @@
+/**
+ * Calls of Hive's own tools that the client refuses, because nobody has allowed them: what they would have said is not lost, and
+ * the human learns what allows them.
+ */
+import type { HookEvent, HookTool } from './hooks.ts';
+
+/** What an agent wanted to do with a tool, and the argument that has its words. */
+const SPEAKING: Readonly<Record<string, readonly [verb: string, argument: string]>> = {
+  hivemind_ask_async: ['ask', 'question'],
+  hivemind_ask: ['ask', 'question'],
+  hivemind_note: ['add to its question', 'note'],
+  hivemind_post: ['post', 'body'],
+  hivemind_ping_user: ['tell you', 'message'],
+  hivemind_send_card: ['show you', 'title'],
+  hivemind_report_updates: ['report', 'message'],
+};
+
+/** The longest text that a notice repeats. */
+const LONGEST = 4_000;
+
+/** The intention and the words of a call that says something: `ask: Which colour?` Null for any other call. */
+export function wordsOf({ own, input }: HookTool): string | null {
+  const [verb, argument] = SPEAKING[own ?? ''] ?? [];
+  if (verb === undefined || argument === undefined) return null;
+  const words = (input as Readonly<Record<string, unknown>> | null)?.[argument];
+  return typeof words === 'string' && words !== ''
+    ? `${verb}: ${words.slice(0, LONGEST).toWellFormed()}`
+    : null;
+}
+
+const CLIENTS: Readonly<Record<HookEvent['client'], string>> = {
+  'claude-code': 'Claude Code',
+  codex: 'Codex',
+};
+
+/** The notice about a call that was refused. */
+export function refusedSentence(handle: string, client: HookEvent['client'], words: string): string {
+  return `${handle} could not ${words}\n${CLIENTS[client]} refused the call.${client === 'codex' ? '' : ADVICE}`;
+}
+
+/** The notice about a call about which the client asks in its terminal. */
+export function askedSentence(handle: string, client: HookEvent['client'], words: string): string {
+  return `${handle} waits in its terminal, where ${CLIENTS[client]} asks whether it may ${words}${client === 'codex' ? '' : `\n${ADVICE.trim()}`}`;
+}
+
+const ADVICE = " To let agents use Hive's own tools without asking, run: hive init claude";

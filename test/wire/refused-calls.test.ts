@@ -1,0 +1,92 @@
+/**
+ * Calls of Hive's own tools that Claude Code refuses, or about which it asks: what they would have said reaches the human.
+ *
+ * @module-tag sqlite
+ * @module-tag hook
+ */
+import { beforeEach, expect, test } from 'vitest';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { openDesk } from '../support/dialogs.ts';
+import { HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
+import { fire, recordedEvent } from '../support/hooks.ts';
+import { eventually } from '../support/wait.ts';
+
+const ASKED = recordedEvent('claude-code/PermissionRequest-mcp.json');
+const { session_id, transcript_path, cwd, prompt_id } = ASKED;
+const of = (hook_event_name: string, more: object = {}): Record<string, unknown> => ({
+  ...{ hook_event_name, session_id, transcript_path, cwd, prompt_id },
+  ...more,
+});
+const call = (name: string, tool: string, tool_input: object, id = 'toolu_1'): Record<string, unknown> =>
+  of(name, { tool_name: `mcp__hive__${tool}`, tool_input, tool_use_id: id });
+const QUESTION = { question: 'Which colour?\nRed or blue?' };
+const REFUSED =
+  "Claude-5e551 could not ask: Which colour?\nRed or blue?\nClaude Code refused the call. To let agents use Hive's own tools without asking, run: hive init claude";
+
+let hive: OpenedHive;
+beforeEach(async () => {
+  hive = await openTestHive();
+  await openDesk(hive);
+  await fire(hive, of('UserPromptSubmit', { prompt: 'go' }));
+});
+
+test('a question that is refused without an event is a notice at the end of the turn', async () => {
+  await fire(hive, call('PreToolUse', 'hivemind_ask_async', QUESTION));
+  await fire(hive, of('Stop', { stop_hook_active: false }));
+  expect(await noticesOf(hive)).toEqual([REFUSED]);
+  // The next turn has nothing of it.
+  await fire(hive, of('UserPromptSubmit', { prompt: 'go on', prompt_id: 'next' }));
+  await fire(hive, of('Stop', { prompt_id: 'next' }));
+  expect(await noticesOf(hive)).toHaveLength(1);
+});
+
+test('one that the classifier of the auto mode denies is a notice at once, and only once', async () => {
+  await fire(hive, call('PreToolUse', 'hivemind_ask_async', QUESTION));
+  await fire(hive, call('PermissionDenied', 'hivemind_ask_async', QUESTION));
+  expect(await noticesOf(hive)).toEqual([REFUSED]);
+  await fire(hive, of('Stop'));
+  expect(await noticesOf(hive)).toHaveLength(1);
+});
+
+test('a call that ran is none, nor is one that says nothing', async () => {
+  await fire(hive, call('PreToolUse', 'hivemind_ask_async', QUESTION));
+  await fire(hive, call('PostToolUse', 'hivemind_ask_async', QUESTION));
+  await fire(hive, call('PreToolUse', 'hivemind_poll', {}, 'toolu_2'));
+  await fire(hive, of('Stop'));
+  expect(await noticesOf(hive)).toEqual([]);
+});
+
+test.each([
+  ['hivemind_post', { body: 'On it' }, 'post: On it'],
+  ['hivemind_report_updates', { message: 'All done' }, 'report: All done'],
+  ['hivemind_ping_user', { message: 'Look' }, 'tell you: Look'],
+  ['hivemind_send_card', { title: 'Tests' }, 'show you: Tests'],
+  ['hivemind_note', { ask_id: 'ask-1', note: 'Green' }, 'add to its question: Green'],
+])('%s is named by what it would have said', async (tool, input, words) => {
+  await fire(hive, call('PreToolUse', tool, input));
+  await fire(hive, of('Stop'));
+  expect((await noticesOf(hive))[0]).toContain(`Claude-5e551 could not ${words}\n`);
+});
+
+test('a dialog about one of them is in the terminal only, and a notice says so', async () => {
+  const printed = await fire(hive, ASKED, { env: { CLAUDE_CODE_SESSION_ATTENDED: '1' } });
+  expect(printed).toBe('');
+  expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+  expect(await noticesOf(hive)).toEqual([
+    "Claude-5e551 waits in its terminal, where Claude Code asks whether it may ask: q\nTo let agents use Hive's own tools without asking, run: hive init claude",
+  ]);
+});
+
+test("a coordinator's tool decides for others, so a desk is asked", async () => {
+  const asked = { ...ASKED, tool_name: 'mcp__hive__hivemind_respond', tool_input: { ask_id: 'ask-1' } };
+  const printed = fire(hive, asked, { env: { CLAUDE_CODE_SESSION_ATTENDED: '1' } });
+  let prompt: Prompt | undefined;
+  await eventually(async () => {
+    [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    return prompt !== undefined;
+  });
+  expect(prompt).toMatchObject({ kind: 'permission', question: 'Call hivemind_respond of hive?' });
+  await hive.prompts.cancel(prompt?.ask_id ?? '', HUMAN, 'human');
+  await printed;
+});
