@@ -134,18 +134,14 @@ async function closeBatch(context: HookContext): Promise<{ context?: string[] } 
 }
 
 /** The refusal as the human at the terminal reads it: the prompt was not sent, and how to continue. */
-function refusal(mentions: readonly MentionInFull[], { event, session: { handle } }: HookContext): string {
+function refusal(mentions: readonly MentionInFull[], { session: { handle } }: HookContext): string {
   const lines = mentions.map((mention) => `  - ${mention.at} from ${authorName(mention)}`);
-  // Codex has none of our commands, but a prompt that names the tool passes as well.
-  const asking =
-    event.client === 'claude-code'
-      ? '/hive:check-mentions (with the plugin of Hive)'
-      : 'Deal with your mentions and call hivemind_process_mentions.';
   return [
     `You have ${mentions.length} unprocessed mention(s). See them with: hive mentions --session ${handle}`,
     ...lines,
     `When you have dealt with them: hive mentions process --all --session ${handle}`,
-    `To have the agent deal with them, send: ${asking}`,
+    // A prompt that names the tool passes, with every client and without any command of ours.
+    'To have the agent deal with them, send: Deal with your mentions and call hivemind_process_mentions.',
     'Your message was not sent. Send it again afterwards.',
   ].join('\n');
 }

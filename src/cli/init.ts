@@ -3,7 +3,7 @@
  * may set itself up, but only a person at a terminal may let Codex run the hooks unasked.
  */
 
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -20,8 +20,10 @@ import {
 } from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
 import {
+  COMMANDS,
   claudeRole,
   claudeServer,
+  commandPart,
   findHooks,
   hasHivePlugin,
   hookPart,
@@ -37,6 +39,7 @@ import {
   type Entry,
   emacsInitFile,
   type FileChange,
+  isAsWritten,
   naming,
   type Part,
   planInit,
@@ -205,8 +208,24 @@ async function claudeParts(
     return (rules) => (rules === null ? [server] : [server, rules]);
   const way =
     typeof hooks === 'string' ? hooks : hooks || there === null ? await wayOf('claude-code') : there;
+  const commands = commandParts(paths.commands);
   const hooked = hookPart('claude-code', paths.settings, hookProgram(program, way));
-  return (rules) => [server, inOneFile(hooked, rules ?? rulePart(paths.settings, null))];
+  // A folder that was made for a file is removed with it, so the outermost one comes first.
+  return (rules) => [server, inOneFile(hooked, rules ?? rulePart(paths.settings, null)), ...commands];
+}
+
+/** The commands, without those for which the person has a file of the same name. */
+function commandParts(folder: string): Part[] {
+  const installer = createInstaller(process.env);
+  return COMMANDS.map((name) =>
+    commandPart(
+      join(folder, `${name}.md`),
+      readFileSync(join(packageFolder(), 'plugin/commands', `${name}.md`), 'utf8'),
+    ),
+  ).filter((part) => {
+    const text = readText(part.path);
+    return text === null || part.isRight(text) || isAsWritten(text, installer.receiptOf(part.path));
+  });
 }
 
 /** How the hooks in these settings reach Hive; null if there are none. */
@@ -429,6 +448,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
     ...aboutHooks(old.filter(isHook), now.filter(isHook)),
     ...aboutTrust(old, now),
     ...aboutRules(old.filter(isRule), now.filter(isRule)),
+    ...aboutCommands(old.filter(isCommand), now.filter(isCommand)),
     ...aboutLines(old.filter(isLine), now.filter(isLine)),
   ];
   for (const sentence of sentences) print(`  ${onOneLine(sentence)}`);
@@ -438,6 +458,7 @@ function describe({ path, before, after, part, diff }: ShownChange): void {
 type Of<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
 const isServer = (entry: Entry): entry is Of<'server'> => entry.kind === 'server';
 const isHook = (entry: Entry): entry is Of<'hook'> => entry.kind === 'hook';
+const isCommand = (entry: Entry): entry is Of<'command'> => entry.kind === 'command';
 const isRule = (entry: Entry): entry is Of<'rule'> => entry.kind === 'rule';
 const isLine = (entry: Entry): entry is Of<'line'> => entry.kind === 'line';
 
@@ -478,6 +499,11 @@ function aboutTrust(old: readonly Entry[], now: readonly Entry[]): string[] {
 function aboutRules(old: readonly Of<'rule'>[], now: readonly Of<'rule'>[]): string[] {
   if (isDeepStrictEqual(old, now)) return [];
   return [now.length === 0 ? INIT.removesRules(old.length) : INIT.addsRules(now.length - old.length)];
+}
+
+function aboutCommands([old]: readonly Of<'command'>[], [now]: readonly Of<'command'>[]): string[] {
+  if (now !== undefined) return [INIT.addsCommand(now.command)];
+  return old === undefined ? [] : [INIT.removesCommand(old.command)];
 }
 
 function aboutLines(old: readonly Of<'line'>[], now: readonly Of<'line'>[]): string[] {

@@ -630,6 +630,8 @@ ${zed}`,
   addsRules: (count: number): string =>
     `Adds ${counted(count, 'permission rule')}, so that agents use Hive's own tools without asking you. ${WHAT_TOOLS_DO}`,
   removesRules: (count: number): string => `Removes Hive's ${counted(count, 'permission rule')}.`,
+  addsCommand: (command: string): string => `Adds the command ${command}.`,
+  removesCommand: (command: string): string => `Removes the command ${command}.`,
   askClaude: (scope: 'user' | 'project'): string =>
     `Set this up, and let ${scope === 'user' ? 'agents' : 'the agents of everybody who works on this project'} use Hive's own tools without asking each time? [Y/n, a: set it up, but ask each time, d shows every line] `,
   toolsWillAsk:

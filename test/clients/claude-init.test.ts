@@ -38,7 +38,7 @@ it('runs with what hive init wrote into its home, and hive uninit takes that bac
       ({ name, state }: { name: string; state: string }) => /^Claude/.test(name) && state === 'ok',
     ),
     JSON.stringify(checks),
-  ).toHaveLength(2);
+  ).toHaveLength(3);
   expect((await person.hive('uninit', 'claude', '--yes')).code).toBe(0);
   const left = JSON.parse(readFileSync(join(world.folder, '.claude.json'), 'utf8'));
   expect(left).not.toHaveProperty('mcpServers');

@@ -91,6 +91,8 @@ describe('hive init', () => {
     await init(person);
     expect(Object.keys(filesIn(folder))).toEqual([
       '.claude.json',
+      '.claude/commands/check-mentions.md',
+      '.claude/commands/post.md',
       '.claude/settings.json',
       '.codex/config.toml',
       '.codex/hooks.json',
@@ -135,6 +137,25 @@ describe('hive init', () => {
     expect(third.out).toContain('Nothing to do.');
     await person.hive('uninit', 'claude', '--yes');
     expect(filesIn(folder)).toEqual({});
+  });
+
+  it("adds its commands, never in the place of a person's own, and uninit takes back only what is as written", async () => {
+    const own = '.claude/commands/post.md';
+    const { folder, person } = home({ [own]: 'Post to my blog: $ARGUMENTS\n' });
+    const done = await person.hive('init', 'claude', '--hooks', '--yes');
+    expect(done.out).toContain('Adds the command /check-mentions.');
+    const command = '.claude/commands/check-mentions.md';
+    expect(filesIn(folder)[command]).toContain('`hivemind_get_unprocessed_mentions`');
+    expect(filesIn(folder)[own]).toBe('Post to my blog: $ARGUMENTS\n');
+    await person.hive('uninit', 'claude', '--yes');
+    expect(filesIn(folder)).toEqual({ [own]: 'Post to my blog: $ARGUMENTS\n' });
+
+    await person.hive('init', 'claude', '--hooks', '--yes');
+    writeFileSync(join(folder, command), 'Mine now.\n');
+    const again = await person.hive('init', 'claude', '--hooks', '--yes');
+    expect(again).toMatchObject({ code: 0, out: 'Nothing to do.\n' });
+    await person.hive('uninit', 'claude', '--yes');
+    expect(filesIn(folder)).toEqual({ [own]: 'Post to my blog: $ARGUMENTS\n', [command]: 'Mine now.\n' });
   });
 
   it('does nothing the second time', async () => {
@@ -289,7 +310,7 @@ describe('hive init', () => {
       const text = filesIn(folder)[file] ?? '';
       const count = (of: string, pattern: RegExp): number => of.match(pattern)?.length ?? 0;
       const hooks = count(text, /"type":/g);
-      expect(first.trim().split('\n').length).toBeLessThan(16);
+      expect(first.trim().split('\n').length).toBeLessThan(22);
       expect(first).toContain(`${file} (new file, ${count(text, /\n/g)} lines)\n  Adds ${hooks} hooks. `);
       expect(first).toContain(`- ${count(text, /"mcp_tool"/g)} use the connection to the MCP server: `);
       const events = Object.keys(readJson(text)['hooks'] as object);

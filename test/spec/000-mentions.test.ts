@@ -513,7 +513,8 @@ requirement(
     await post(xyz, '@Claude-abc12 two');
     const { reason } = await typesWhereRefused(abc, 'Go on');
     expect(reason).toMatch(/^You have 2 unprocessed mention\(s\)\./);
-    expect(reason).toContain('check-mentions');
+    expect(reason).toContain('See them with: hive mentions --session Claude-abc12');
+    expect(reason).toContain('call hivemind_process_mentions');
     expect(reason).toMatch(/^ {2}- \d{4}-\d\d-\d\d\S* from Claude-def34$/m);
     expect(reason).toMatch(/^ {2}- \d{4}-\d\d-\d\d\S* from Claude-xyz56$/m);
   },

@@ -139,7 +139,7 @@ describe('with HIVE_GATE_PROMPT=block', () => {
     const refused = await send(hive, 'Any message here');
     expect(refused).toMatchObject({ refused: true, context: '' });
     expect(refused.reason).toMatch(/^You have 1 unprocessed mention/);
-    expect(refused.reason).toContain('/hive:check-mentions');
+    expect(refused.reason).toContain('send: Deal with your mentions and call hivemind_process_mentions.');
     expect(await send(hive, '/check-mentions')).toMatchObject({
       refused: false,
       context: expect.stringContaining('Test mention'),

@@ -1,4 +1,5 @@
 /** Hive's entries in Claude Code's files: the server in one, the hooks in another. */
+import { basename } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { HiveError } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
@@ -190,6 +191,26 @@ function missingRules(text: string, wanted: readonly string[], wide = true): str
   return wanted.filter(
     (rule) => !rules.some((present) => (wide ? coversTool(present, rule) : present === rule)),
   );
+}
+
+// ---- Commands ----
+
+/** The commands that `hive init` writes; the plugin has more. */
+export const COMMANDS = ['check-mentions', 'post'] as const;
+
+/** A command of the plugin as a file of the person's own. The permission rules cover its tools, so it names none. */
+export function commandPart(path: string, text: string): Part {
+  const content = text.replace(/^allowed-tools: .*\n/m, '');
+  return {
+    path,
+    newFile: '',
+    fragment: content,
+    isRight: (now) => now === content,
+    entries: (now) => (now === content ? [{ kind: 'command', command: `/${basename(path, '.md')}` }] : []),
+    isEmpty: (now) => now === '',
+    add: (now) => (now === '' ? [{ offset: 0, removed: '', inserted: content }] : []),
+    remove: (now) => (now === content ? [{ offset: 0, removed: now, inserted: '' }] : []),
+  };
 }
 
 /** Several parts that belong in one file of Claude Code. */

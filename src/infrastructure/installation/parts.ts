@@ -16,6 +16,8 @@ export type Entry =
   | { kind: 'hook'; event: string; program: string | null }
   /** The trust in one hook of Codex. */
   | { kind: 'trust' }
+  /** A command that a person types into Claude Code, such as `/post`. */
+  | { kind: 'command'; command: string }
   /** A permission rule of Claude Code. */
   | { kind: 'rule'; rule: string }
   | { kind: 'line'; text: string };
@@ -98,6 +100,11 @@ function withoutOurs(part: Part, text: string, receipt: Receipt | null): string 
   return edits.length > 0 && receipt?.created === true && part.isEmpty(left) ? null : left;
 }
 
+/** Whether a file is as Hive has written it. */
+export function isAsWritten(text: string, receipt: Receipt | null): boolean {
+  return receipt?.hash === hashOf(text);
+}
+
 function start(part: Part, empty: string | null, base: string | null): TextEdit[] {
   if (base !== null && empty === null) return [];
   return part.newFile === '' ? [] : [{ offset: 0, removed: empty ?? '', inserted: part.newFile }];
@@ -134,16 +141,27 @@ function homeOf(env: Environment): string {
 interface ClaudePaths {
   servers: string;
   settings: string;
+  /** The folder of the commands that a person has made. */
+  commands: string;
 }
 
 /** Claude Code's files. */
 export function claudePaths(env: Environment, scope: Scope, folder: string): ClaudePaths {
   if (scope === 'project') {
-    return { servers: join(folder, '.mcp.json'), settings: join(folder, '.claude', 'settings.json') };
+    const config = join(folder, '.claude');
+    return {
+      servers: join(folder, '.mcp.json'),
+      settings: join(config, 'settings.json'),
+      commands: join(config, 'commands'),
+    };
   }
   const moved = env['CLAUDE_CONFIG_DIR'];
   const config = moved ?? join(homeOf(env), '.claude');
-  return { servers: join(moved ?? homeOf(env), '.claude.json'), settings: join(config, 'settings.json') };
+  return {
+    servers: join(moved ?? homeOf(env), '.claude.json'),
+    settings: join(config, 'settings.json'),
+    commands: join(config, 'commands'),
+  };
 }
 
 /** Every settings file of Claude Code that counts for a session in this folder. */
