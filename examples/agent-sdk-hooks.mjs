@@ -4,7 +4,7 @@
 //     npm install hive-sidecar @anthropic-ai/claude-agent-sdk
 //     node agent-sdk-hooks.mjs "Ask me which color I like, then list the files here."
 import { query } from '@anthropic-ai/claude-agent-sdk';
-import { hiveHooks, hiveServer, openAgentHive } from 'hive-sidecar/agent-sdk';
+import { hiveCanUseTool, hiveHooks, hiveServer, openAgentHive } from 'hive-sidecar/agent-sdk';
 
 const hive = await openAgentHive();
 try {
@@ -13,7 +13,8 @@ try {
     options: {
       hooks: hiveHooks(hive),
       mcpServers: { hive: hiveServer() },
-      allowedTools: ['mcp__hive', 'Bash'],
+      canUseTool: hiveCanUseTool(hive),
+      allowedTools: ['Bash'],
     },
   });
   for await (const message of run) {

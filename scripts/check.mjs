@@ -32,6 +32,7 @@ const steps = [
     needs: 'README.md',
     command: [node, 'scripts/repository.mjs', '--check'],
   },
+  { name: 'clients as installed', needs: 'test/clients', command: [node, 'scripts/check-as-installed.mjs'] },
   { name: 'elisp', needs: 'elisp', command: ['emacs', '-Q', '--batch', '-l', 'scripts/check-elisp.el'] },
 ];
 

@@ -19,7 +19,7 @@ describe('a plan of Claude Code', () => {
       return step === 2 ? { calls: [{ name: 'ExitPlanMode', input: {} }] } : { text: 'all done' };
     });
     const { hive, ...rest } = world;
-    const claude = await openClaude({ ...rest, model, allowed: 'mcp__hive' });
+    const claude = await openClaude({ ...rest, model, allowed: null });
     await claude.say('/plan');
     await claude.until(/Turned on plan mode/);
     await claude.say('please begin now');

@@ -51,7 +51,7 @@ it('starts what hive init wrote for a project, once its person has approved the 
   const model = await claudeModel('mcp__hive__hivemind_ask_async');
   const runs: ClaudeRun = { ...world, model, env: { PATH: pathWithHive(folder) } };
   await personOf(world).hive('init', 'claude', '--project', '--hooks', HOOK_WAY, '--yes');
-  const claude = await startTerminal(runs, ['--allowedTools', 'Bash mcp__hive']);
+  const claude = await startTerminal(runs, ['--allowedTools', 'Bash']);
   await claude.until(/New MCP server found in this project: hive/, 30_000);
   await approveServer(claude);
   await claude.until(/❯[\s\S]*for shortcuts/, 30_000);

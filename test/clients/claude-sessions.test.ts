@@ -25,7 +25,7 @@ async function open(script: Script): Promise<Run> {
   return {
     ...world,
     model,
-    claude: await openClaude({ ...rest, model, allowed: 'mcp__hive Bash', env: { HIVE_WAKE: 'off' } }),
+    claude: await openClaude({ ...rest, model, env: { HIVE_WAKE: 'off' } }),
   };
 }
 

@@ -11,7 +11,7 @@ import { startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment, pathWithHive } from './support/claude.ts';
 import { startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome } from './support/codex.ts';
-import { claudeModel, expectHeard, personOf, runInstalled } from './support/installed.ts';
+import { claudeModel, expectHeard, installPlugin, personOf, runInstalled } from './support/installed.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
 import { isMain, mention, openWorld } from './support/world.ts';
 
@@ -29,17 +29,19 @@ describe('the plugin for Claude Code', () => {
     for (const command of ['ask-human', 'check-mentions', 'post', 'session'])
       expect(valid.stdout).toContain(`hive:${command}`);
 
-    await runInstalled(runs, '--plugin-dir', plugin);
+    await installPlugin(world, runs.env);
+    await personOf(world).hive('init', 'claude', '--yes');
+    await runInstalled(runs);
     await expectHeard(world, 'claude-code');
   });
 
   it('is installed from the folder that the package brings', async () => {
     const world = await openWorld();
     const env = claudeEnvironment({ ...world, model: { url: 'http://127.0.0.1:9' } });
-    const plugins = (...args: string[]) => run(world.clients.claude, ['plugin', ...args], { env });
-    await plugins('marketplace', 'add', join(ROOT, 'plugin'));
-    await plugins('install', 'hive@hive');
-    expect((await plugins('list')).stdout).toMatch(/hive@hive[\s\S]*enabled/);
+    await installPlugin(world);
+    expect((await run(world.clients.claude, ['plugin', 'list'], { env })).stdout).toMatch(
+      /hive@hive[\s\S]*enabled/,
+    );
     const { checks } = (await personOf(world).hive('doctor', '--json')).json();
     expect(checks).toContainEqual({ name: 'Claude Code', state: 'ok', text: 'by the plugin', advice: null });
   });
@@ -59,10 +61,9 @@ describe('the plugin for Claude Code', () => {
       return { text: `reply ${step}` };
     });
     const env = { PATH: pathWithHive(folder), HIVE_GATE_PROMPT: 'block', HIVE_WAKE: 'off' };
-    const claude = await startTerminal({ ...world, model, env }, [
-      ...['--plugin-dir', join(ROOT, 'plugin')],
-      ...['--allowedTools', 'mcp__plugin_hive_hive'],
-    ]);
+    await installPlugin(world, env);
+    await personOf(world).hive('init', 'claude', '--yes');
+    const claude = await startTerminal({ ...world, model, env }, []);
     await claude.until(/❯/, 30_000);
     /** What is typed before a turn has ended belongs to that turn. */
     const idle = () => eventually(async () => (await hive.turns.running()).length === 0, 20_000);

@@ -46,7 +46,7 @@ describe('Claude Code', () => {
     const reads = files.map((file_path) => ({ name: 'Read', input: { file_path } }));
     const calls = [call('hivemind_await_ask', WAIT), ...reads];
     const model = await startModel((_request, step) => (step === 1 ? { calls } : { text: 'done' }));
-    const done = runClaude({ ...world, model, allowed: 'mcp__hive', role: 'coordinator' }, 'go');
+    const done = runClaude({ ...world, model, allowed: null, role: 'coordinator' }, 'go');
     const asked = await permissions(hive, 2);
     for (const file of files.toReversed()) {
       const { ask_id } = asked.find(({ question }) => question.includes(file)) as Prompt;

@@ -105,7 +105,7 @@ describe('a run of Claude Code', () => {
       },
     });
     const { hive, run, folder } = started;
-    const second = startAgain(run);
+    const second = await startAgain(run);
     await Promise.all([started.child.exited, second.child.exited]);
     for (const prompt of (await hive.prompts.list({ status: 'pending', limit: 10 })).items)
       await answer(hive, prompt, 'Allow');

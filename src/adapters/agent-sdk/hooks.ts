@@ -1,7 +1,7 @@
 /** `hiveHooks` and `hiveCanUseTool`: Claude Code's hooks and permissions as callbacks of the program that runs the agent. */
 
 import type { DialogAnswer } from '../../domain/hooks.ts';
-import { hookSettings } from '../../domain/installation.ts';
+import { hookSettings, SERVER_NAME, toolRules } from '../../domain/installation.ts';
 import { sayVerdict } from '../hooks/hook.ts';
 import type { AgentHive } from './agent-hive.ts';
 
@@ -108,7 +108,7 @@ function hookCallback(hive: AgentHive): HookCallback {
 const NOBODY = 'Nobody was there to permit this. It needs a human at a desk, or a rule that they wrote.';
 
 /**
- * For `options.canUseTool` of the SDK's `query`. Without an answer (no desk open, the time over, `permission_wait` off) it
+ * For `options.canUseTool` of the SDK's `query`. Allows the tools of Hive that every agent has. For others, without an answer (no desk open, the time over, `permission_wait` off) it
  * asks `next`, and denies when there is none.
  *
  * It is not a gate: the SDK calls it only for what its own rules neither allow nor deny, and never for tools that only
@@ -116,6 +116,8 @@ const NOBODY = 'Nobody was there to permit this. It needs a human at a desk, or 
  */
 export function hiveCanUseTool(hive: AgentHive, next?: CanUseTool): CanUseTool {
   return async (tool_name, input, options) => {
+    // Whether an agent may ask its human is no question for the human.
+    if (toolRules(SERVER_NAME).includes(tool_name)) return { behavior: 'allow', updatedInput: input };
     const answer = await askDesk(hive, tool_name, input, options);
     if (answer?.kind === 'allow') {
       const { permissions } = answer;

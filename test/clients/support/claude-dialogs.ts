@@ -29,7 +29,7 @@ export async function run(
   if (desk) await openDesk(world.hive);
   const model = await startModel((_request, step) => (step === 1 ? { calls: [call] } : { text: 'all done' }));
   const { hive: _, ...rest } = world;
-  const claude = await openClaude({ ...rest, model, env, allowed: 'mcp__hive' });
+  const claude = await openClaude({ ...rest, model, env, allowed: null });
   await claude.say('please begin');
   return { ...world, model, claude };
 }

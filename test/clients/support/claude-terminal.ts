@@ -1,16 +1,14 @@
 /** The interactive Claude Code in a real terminal: typed at with keys, read off the screen. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { remainingProcesses } from '../../support/children.ts';
 import { openTerminal } from '../../support/tmux.ts';
 import { within } from '../../support/wait.ts';
 import { type ChatTerminal, chatIn } from './chat-terminal.ts';
-import { type ClaudeRun, claudeArguments, claudeEnvironment } from './claude.ts';
+import { type ClaudeRun, claudeArguments, claudeEnvironment, readFile, writeFile } from './claude.ts';
 
 /** Starts it with our server and hooks, and waits until it takes a message. */
 export async function openClaude(run: ClaudeRun, more: readonly string[] = []): Promise<ChatTerminal> {
-  const claude = await startTerminal(run, [...claudeArguments(run), ...more]);
+  const claude = await startTerminal(run, [...(await claudeArguments(run)), ...more]);
   await claude.until(/❯/, 30_000);
   return claude;
 }
@@ -19,8 +17,8 @@ export async function openClaude(run: ClaudeRun, more: readonly string[] = []): 
 export async function startTerminal(run: ClaudeRun, args: readonly string[]): Promise<ChatTerminal> {
   seedHome(run);
   const env = { ...claudeEnvironment(run), TERM: 'xterm-256color', TMPDIR: run.folder };
-  // The default asks no person: it has another model judge.
-  const asking = ['--permission-mode', 'default'];
+  // Without it the client may start in its auto mode, in which another model judges.
+  const asking = args.includes('--permission-mode') ? [] : ['--permission-mode', 'default'];
   const command = [run.clients.claude, ...args, ...asking];
   const terminal = await openTerminal(run.folder, env, ['env', '-C', run.folder, ...command], {
     columns: 120,
@@ -36,13 +34,11 @@ export async function startTerminal(run: ClaudeRun, args: readonly string[]): Pr
 
 /** What it would otherwise ask for when it starts for the first time. */
 function seedHome({ folder }: ClaudeRun): void {
-  writeFileSync(
-    join(folder, '.claude.json'),
-    JSON.stringify({
-      hasCompletedOnboarding: true,
-      theme: 'dark',
-      customApiKeyResponses: { approved: ['fake'], rejected: [] },
-      projects: { [folder]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
-    }),
-  );
+  writeFile(folder, '.claude.json', {
+    ...readFile(folder, '.claude.json'),
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    customApiKeyResponses: { approved: ['fake'], rejected: [] },
+    projects: { [folder]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  });
 }

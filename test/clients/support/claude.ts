@@ -1,12 +1,11 @@
 /** The real Claude Code, headless, with Hive's MCP server and hooks, against a scripted model. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type HookWay, hookTable, serverSetting } from '../../../src/domain/installation.ts';
+import type { HookWay, ServerSetting } from '../../../src/domain/installation.ts';
 import type { Role } from '../../../src/domain/tokens.ts';
-import { type Child, childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../../support/children.ts';
+import { childEnvironment, outputOf, ROOT, spawnChild } from '../../support/children.ts';
+import { shell } from '../../support/cli.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
-
-const program = [process.execPath, HIVE];
 
 /** Both ways are tested: `HIVE_TEST_HOOKS=process` for the older one (vitest.config.ts). */
 export const HOOK_WAY: HookWay = process.env['HIVE_TEST_HOOKS'] === 'process' ? 'process' : 'connection';
@@ -14,8 +13,8 @@ export const HOOK_WAY: HookWay = process.env['HIVE_TEST_HOOKS'] === 'process' ? 
 /** Where it runs, and the scripted model it talks to. */
 export interface ClaudeRun extends Omit<World, 'hive'> {
   model: { url: string };
-  /** What it may do unasked. */
-  allowed?: string;
+  /** Further tools that its person allows on the command line; default: Bash. Null: nothing is typed. */
+  allowed?: string | null;
   /** The role of its server. */
   role?: Role;
   /** MCP servers beside ours. */
@@ -39,33 +38,47 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Rec
   });
 }
 
-/** Writes the configuration as `hive init` does, and gives the arguments that use it. */
-export function claudeArguments(run: ClaudeRun): string[] {
-  const { folder, allowed = 'mcp__hive Bash', servers = {} } = run;
+/** Sets Hive up with `hive init`, as its person does, and gives the options for what this run has besides. */
+export async function claudeArguments(run: ClaudeRun): Promise<string[]> {
+  const { folder, allowed = 'Bash', servers } = run;
+  await installHive(run);
   const mcp = join(folder, 'mcp.json');
-  const settings = join(folder, 'settings.json');
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(mcp, JSON.stringify({ mcpServers: { hive: serverOf(run), ...servers } }));
-  writeFileSync(settings, JSON.stringify({ hooks: hooksOf(run) }));
-  return ['--mcp-config', mcp, '--strict-mcp-config', '--settings', settings, '--allowedTools', allowed];
+  if (servers !== undefined) writeFileSync(mcp, JSON.stringify({ mcpServers: servers }));
+  return [
+    ...(servers === undefined ? [] : ['--mcp-config', mcp]),
+    ...(allowed === null ? [] : ['--allowedTools', allowed]),
+  ];
 }
 
-function serverOf({ remote, role, way = HOOK_WAY }: ClaudeRun): object {
-  if (remote === undefined) return serverSetting('claude-code', program, role);
+async function installHive({ store, folder, role, way = HOOK_WAY, remote }: ClaudeRun): Promise<void> {
+  const roles = role === undefined ? [] : ['--role', role];
+  const done = await shell(store, { HOME: folder }).hive('init', 'claude', '--hooks', way, '--yes', ...roles);
+  if (done.code !== 0) throw new Error(`hive init claude ended with ${done.code}: ${done.err}`);
+  if (remote === undefined) return;
+  // What a person then changes for a store on another machine (docs/operations.md).
   const { url, token, token_file } = remote;
+  const options = ['--url', url, '--token-file', token_file];
+  const { mcpServers, ...rest } = readFile(folder, '.claude.json') as { mcpServers: { hive: ServerSetting } };
   // Only a server on this machine can take hooks: it passes them on, like the calls.
-  if (way === 'connection')
-    return { command: process.execPath, args: [HIVE, 'mcp', '--url', url, '--token-file', token_file] };
-  return { type: 'http', url, headers: { Authorization: `Bearer ${token}` } };
+  const hive =
+    way === 'connection'
+      ? { ...mcpServers.hive, args: [...mcpServers.hive.args, ...options] }
+      : { type: 'http', url, headers: { Authorization: `Bearer ${token}` } };
+  writeFile(folder, '.claude.json', { ...rest, mcpServers: { ...mcpServers, hive } });
+  const there = (key: string, value: unknown): unknown =>
+    key === 'command' ? `${String(value)} ${options.join(' ')}` : value;
+  const settings = JSON.stringify(readFile(folder, '.claude/settings.json'), there);
+  writeFile(folder, '.claude/settings.json', JSON.parse(settings));
 }
 
-function hooksOf({ remote, way = HOOK_WAY }: ClaudeRun): unknown {
-  const hooks = hookTable('claude-code', { program, way });
-  if (remote === undefined) return hooks;
-  const there = ` --url ${remote.url} --token-file ${remote.token_file}`;
-  return JSON.parse(
-    JSON.stringify(hooks, (key, value: unknown) => (key === 'command' ? `${String(value)}${there}` : value)),
-  );
+/** A JSON file in the home of a client's person. */
+export function readFile(folder: string, name: string): Record<string, unknown> {
+  const path = join(folder, name);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>) : {};
+}
+
+export function writeFile(folder: string, name: string, value: object): void {
+  writeFileSync(join(folder, name), JSON.stringify(value, null, 2));
 }
 
 /** A PATH as where Hive is installed: `hive` alone starts it. The plugin needs that. */
@@ -82,23 +95,14 @@ export interface ClaudeResult {
   is_error: boolean;
 }
 
-/** Starts `claude -p PROMPT`. */
-export function startClaude(
-  run: ClaudeRun,
-  prompt: string,
-  more: readonly string[] = [],
-): { child: Child; done: Promise<ClaudeResult> } {
-  const args = ['-p', prompt, '--output-format', 'json', ...claudeArguments(run), ...more];
-  const child = spawnChild(run.clients.claude, args, claudeEnvironment(run));
-  child.process.stdin.end();
-  const done = outputOf(child).then((output) => JSON.parse(output) as ClaudeResult);
-  return { child, done };
-}
-
+/** Runs `claude -p PROMPT`. */
 export async function runClaude(
   run: ClaudeRun,
   prompt: string,
   more: readonly string[] = [],
 ): Promise<ClaudeResult> {
-  return startClaude(run, prompt, more).done;
+  const args = ['-p', prompt, '--output-format', 'json', ...(await claudeArguments(run)), ...more];
+  const child = spawnChild(run.clients.claude, args, claudeEnvironment(run));
+  child.process.stdin.end();
+  return JSON.parse(await outputOf(child)) as ClaudeResult;
 }

@@ -38,27 +38,35 @@ export function configureCodex(run: CodexRun): void {
   writeFileSync(
     join(home, 'config.toml'),
     [
-      'model = "gpt-fake"',
-      'model_provider = "fake"',
       'approval_policy = "never"',
       'sandbox_mode = "danger-full-access"',
-      'check_for_update_on_startup = false',
-      '[analytics]',
-      'enabled = false',
-      '[model_providers.fake]',
-      'name = "fake"',
-      `base_url = ${toml(run.model.url)}`,
-      'wire_api = "responses"',
-      'env_key = "FAKE_KEY"',
-      'request_max_retries = 0',
-      'stream_max_retries = 0',
-      'supports_websockets = false',
+      ...providerSettings(run.model.url),
       ...(run.bare === true ? [] : hiveServer(run)),
     ].join('\n'),
   );
   if (run.bare === true) return;
   const hooks = hookTable('codex', { program: [process.execPath, HIVE], way: HOOK_WAY });
   writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
+}
+
+/** What makes a model on loopback its model. */
+export function providerSettings(url: string): string[] {
+  return [
+    'model = "gpt-fake"',
+    'model_provider = "fake"',
+    'check_for_update_on_startup = false',
+    '[analytics]',
+    'enabled = false',
+    '[model_providers.fake]',
+    'name = "fake"',
+    `base_url = ${toml(url)}`,
+    'wire_api = "responses"',
+    'env_key = "FAKE_KEY"',
+    'request_max_retries = 0',
+    'stream_max_retries = 0',
+    'supports_websockets = false',
+    '',
+  ];
 }
 
 const toml = (value: unknown): string => JSON.stringify(value);

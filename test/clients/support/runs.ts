@@ -61,16 +61,16 @@ export async function start({
   const world = await openWorld();
   const model = await startModel(script);
   const { hive, ...place } = world;
-  const run: ClaudeRun = { ...place, model, allowed: 'mcp__hive', way };
-  return { hive, folder: world.folder, run, model, ...startAgain(run, rest) };
+  const run: ClaudeRun = { ...place, model, allowed: null, way };
+  return { hive, folder: world.folder, run, model, ...(await startAgain(run, rest)) };
 }
 
 /** One more run in the same place. */
-export function startAgain(
+export async function startAgain(
   run: ClaudeRun,
   { patience = '1s', more = [], flags = [], env = {} }: Omit<StartOptions, 'script' | 'way'> = {},
-): Pick<Started, 'child' | 'output'> {
-  const options = ['--output-format', 'json', ...more, ...claudeArguments(run)];
+): Promise<Pick<Started, 'child' | 'output'>> {
+  const options = ['--output-format', 'json', ...more, ...(await claudeArguments(run))];
   const command = [run.clients.claude, '-p', 'go', ...options];
   const own = [...flags, ...(patience === null ? [] : ['--patience', patience])];
   const child = spawnHive(['run', ...own, '--', ...command], { ...claudeEnvironment(run), ...env });

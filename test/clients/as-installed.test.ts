@@ -1,0 +1,195 @@
+/**
+ * The real clients with exactly what `hive init` or the plugin has installed, its questions answered at a terminal, and no
+ * option but a mode of permissions that a person may type: nowhere is a dialog of the client about one of Hive's own tools.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { outputOf, spawnChild } from '../support/children.ts';
+import { noticesOf } from '../support/hive.ts';
+import { startModel } from './support/anthropic.ts';
+import { type ClaudeRun, claudeEnvironment, pathWithHive } from './support/claude.ts';
+import { startTerminal } from './support/claude-terminal.ts';
+import { type CodexRun, codexEnvironment, codexHome, providerSettings } from './support/codex.ts';
+import { claudeModel as askingModel, installPlugin, personOf } from './support/installed.ts';
+import type { ModelServer } from './support/model-server.ts';
+import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
+import { type Day, wholeDay } from './support/whole-day.ts';
+import { openWorld, type World } from './support/world.ts';
+
+/** The one question of `hive init`. */
+const SET_UP = 'Set this up';
+
+async function installClaude(world: World): Promise<void> {
+  const done = await personOf(world).terminal(['init', 'claude', '--hooks'], SET_UP, 'y');
+  expect(done.code, done.out).toBe(0);
+}
+
+async function installThePlugin(world: World, variables: Record<string, string>): Promise<void> {
+  await installPlugin(world, variables);
+  const done = await personOf(world).terminal(['init', 'claude'], SET_UP, 'y');
+  expect(done.code, done.out).toBe(0);
+}
+
+function claudeModel(day: Day, { folder }: World, server = 'hive'): ReturnType<typeof startModel> {
+  writeFileSync(join(folder, 'a.txt'), 'a line\n');
+  const model: Promise<ModelServer<unknown>> = startModel(async () => {
+    const step = await day.next((await model).told());
+    if (step === 'stops') return { text: 'all done' };
+    if (step === 'works') return { calls: [{ name: 'Read', input: { file_path: join(folder, 'a.txt') } }] };
+    return { calls: [{ name: `mcp__${server}__${step.tool}`, input: step.input }] };
+  });
+  return model as ReturnType<typeof startModel>;
+}
+
+/** `claude -p`, which runs in the background: nobody looks at it. */
+async function runHeadless(claude: ClaudeRun, mode: readonly string[]): Promise<void> {
+  const child = spawnChild(claude.clients.claude, ['-p', 'Work.', ...mode], claudeEnvironment(claude));
+  child.process.stdin.end();
+  await outputOf(child);
+}
+
+const MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'];
+/** Root may use that mode only in a sandbox. */
+const env = { IS_SANDBOX: '1', HIVE_WAKE: 'off' };
+
+describe('Claude Code in its terminal asks nothing about the tools of Hive', () => {
+  it.each(MODES)('in the mode %s', async (mode) => {
+    const world = await openWorld();
+    await installClaude(world);
+    const day = await wholeDay(world, false);
+    const model = await claudeModel(day, world);
+    const claude = await startTerminal({ ...world, model, env }, ['--permission-mode', mode]);
+    if (mode === 'bypassPermissions') {
+      await claude.until(/Yes, I accept/, 30_000);
+      await claude.keys('Down', 'Enter');
+    }
+    await claude.until(/❯/, 30_000);
+    await claude.say('please begin');
+    await claude.until(/all done[\s\S]*all done/, 60_000);
+    await day.expectDone('main');
+  });
+});
+
+describe('claude -p refuses none of the tools of Hive', () => {
+  it.each([[[]], ...MODES.map((mode) => [['--permission-mode', mode]])])('with %j', async (mode) => {
+    const world = await openWorld();
+    await installClaude(world);
+    const day = await wholeDay(world, true);
+    const model = await claudeModel(day, world);
+    await runHeadless({ ...world, model, env }, mode);
+    await day.expectDone('bg');
+  });
+});
+
+describe('with the plugin, Claude Code', () => {
+  it('asks nothing about its tools, in the terminal', async () => {
+    const world = await openWorld();
+    const variables = { ...env, PATH: pathWithHive(world.folder) };
+    await installThePlugin(world, variables);
+    const day = await wholeDay(world, false);
+    const model = await claudeModel(day, world, 'plugin_hive_hive');
+    const claude = await startTerminal({ ...world, model, env: variables }, []);
+    await claude.until(/❯/, 30_000);
+    await claude.say('please begin');
+    await claude.until(/all done[\s\S]*all done/, 60_000);
+    await day.expectDone('main');
+  });
+
+  it('refuses none of them with -p', async () => {
+    const world = await openWorld();
+    const variables = { ...env, PATH: pathWithHive(world.folder) };
+    await installThePlugin(world, variables);
+    const day = await wholeDay(world, true);
+    const model = await claudeModel(day, world, 'plugin_hive_hive');
+    await runHeadless({ ...world, model, env: variables }, []);
+    await day.expectDone('bg');
+  });
+});
+
+describe('where the person lets Claude Code ask each time', () => {
+  async function refusingWorld(): Promise<World> {
+    const world = await openWorld();
+    const done = await personOf(world).terminal(['init', 'claude', '--hooks'], SET_UP, 'a');
+    expect(done.code, done.out).toBe(0);
+    return world;
+  }
+  const ASK = 'mcp__hive__hivemind_ask_async';
+  const COULD_NOT = /^Claude-\w+ could not ask: Which colour\?\nClaude Code refused the call\./;
+
+  it.each([[[]], [['--permission-mode', 'dontAsk']]])(
+    'claude -p with %j refuses, and a notice has the question',
+    async (mode) => {
+      const world = await refusingWorld();
+      await runHeadless({ ...world, model: await askingModel(ASK), env }, mode);
+      expect((await world.hive.prompts.list({ limit: 10 })).items).toEqual([]);
+      expect(await noticesOf(world.hive)).toEqual([expect.stringMatching(COULD_NOT)]);
+    },
+  );
+
+  it('the terminal asks at each call, no desk does, and a notice says so', async () => {
+    const world = await refusingWorld();
+    const claude = await startTerminal({ ...world, model: await askingModel(ASK), env }, []);
+    await claude.until(/❯/, 30_000);
+    await claude.say('please begin');
+    await claude.until(/Do you want to proceed/, 60_000);
+    expect((await world.hive.prompts.list({ limit: 10 })).items).toEqual([]);
+    expect(await noticesOf(world.hive)).toEqual([
+      expect.stringMatching(
+        /waits in its terminal, where Claude Code asks whether it may ask: Which colour\?/,
+      ),
+    ]);
+  });
+
+  it('an option on the command line counts all the same', async () => {
+    const world = await refusingWorld();
+    await runHeadless({ ...world, model: await askingModel(ASK), env }, ['--allowedTools', 'mcp__hive']);
+    expect((await world.hive.prompts.list({ limit: 10 })).items).toMatchObject([
+      { question: 'Which colour?' },
+    ]);
+  });
+});
+
+/** Those that this version knows. */
+const POLICIES = ['on-request', 'never'];
+const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'];
+
+describe('codex exec asks nothing about the tools of Hive', () => {
+  it.each(POLICIES.flatMap((policy) => SANDBOXES.map((sandbox) => [policy, sandbox])))(
+    'with the approval policy %s and the sandbox %s',
+    async (policy, sandbox) => {
+      const world = await openWorld();
+      const day = await wholeDay(world, true);
+      const model: Promise<ModelServer<unknown>> = startResponses(async ({ tools }) => {
+        // Codex does not wait for its servers: on a busy machine the model is offered none of our tools at first.
+        if (!JSON.stringify(tools).includes('hivemind_ask_async'))
+          return { calls: [codexShell('sleep 0.1')] };
+        const step = await day.next((await model).told());
+        if (step === 'stops') return { text: 'all done' };
+        return { calls: [step === 'works' ? codexShell('echo worked') : codexTool(step.tool, step.input)] };
+      });
+      // Codex does not say whether somebody looks at it.
+      const codex: CodexRun = { ...world, model: await model, env: { HIVE_SOURCE: 'bg' } };
+      const home = codexHome(codex);
+      mkdirSync(home, { recursive: true });
+      writeFileSync(join(home, 'config.toml'), providerSettings(codex.model.url).join('\n'));
+      const path = [dirname(world.clients.codex), dirname(process.execPath), process.env['PATH']].join(':');
+      const person = personOf(world, { CODEX_HOME: home, PATH: path });
+      const done = await person.terminal(['init', 'codex'], SET_UP, 'y');
+      expect(done.code, done.out).toBe(0);
+      const args = [
+        'exec',
+        '--skip-git-repo-check',
+        '-c',
+        `approval_policy="${policy}"`,
+        '-s',
+        sandbox,
+        'Work.',
+      ];
+      const child = spawnChild(world.clients.codex, args, codexEnvironment(codex));
+      child.process.stdin.end();
+      await outputOf(child);
+      await day.expectDone('bg');
+    },
+  );
+});
