@@ -1,5 +1,6 @@
 /** The hook handler that notices when a client refuses a call of Hive's own tools, or asks about it in its terminal. */
 import { askedSentence, refusedSentence, wordsOf } from '../domain/refused-calls.ts';
+import { labelled } from '../domain/sources.ts';
 import type { HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { turnOf } from './turns.ts';
@@ -10,7 +11,8 @@ import { turnOf } from './turns.ts';
  */
 export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verdict }) => {
   const { name, client, tool, attended } = event;
-  const { session_id, handle } = session;
+  const { session_id } = session;
+  const agent = labelled(session);
   const give = (text: string): Promise<void> =>
     giveNotice(tx, { severity: 'warning', text, session_id, data: { kind: 'refused_call' } });
   switch (name) {
@@ -18,9 +20,9 @@ export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verd
     case 'PermissionRequest': {
       const words = tool === null ? null : wordsOf(tool);
       if (words === null || verdict.deny !== null) return null;
-      if (name === 'PermissionDenied') await give(refusedSentence(handle, client, words));
+      if (name === 'PermissionDenied') await give(refusedSentence(agent, client, words));
       // Where nobody can be asked, it is refused, which the end of the turn shows.
-      else if (attended === true) await give(askedSentence(handle, client, words));
+      else if (attended === true) await give(askedSentence(agent, client, words));
       return null;
     }
     case 'Stop':
@@ -30,7 +32,7 @@ export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verd
       const turn = await turnOf(tx, session_id, event.client_turn_id);
       if (turn?.state !== 'in_progress') return null;
       for (const { says } of turn.open_tools)
-        if (says !== undefined) await give(refusedSentence(handle, client, says));
+        if (says !== undefined) await give(refusedSentence(agent, client, says));
       return null;
     }
     default:

@@ -34,13 +34,13 @@ const CLIENTS: Readonly<Record<HookEvent['client'], string>> = {
 };
 
 /** The notice about a call that was refused. */
-export function refusedSentence(handle: string, client: HookEvent['client'], words: string): string {
-  return `${handle} could not ${words}\n${CLIENTS[client]} refused the call.${client === 'codex' ? '' : ADVICE}`;
+export function refusedSentence(agent: string, client: HookEvent['client'], words: string): string {
+  return `${agent} could not ${words}\n${CLIENTS[client]} refused the call.${client === 'codex' ? '' : ADVICE}`;
 }
 
 /** The notice about a call about which the client asks in its terminal. */
-export function askedSentence(handle: string, client: HookEvent['client'], words: string): string {
-  return `${handle} waits in its terminal, where ${CLIENTS[client]} asks whether it may ${words}${client === 'codex' ? '' : `\n${ADVICE.trim()}`}`;
+export function askedSentence(agent: string, client: HookEvent['client'], words: string): string {
+  return `${agent} waits in its terminal, where ${CLIENTS[client]} asks whether it may ${words}${client === 'codex' ? '' : `\n${ADVICE.trim()}`}`;
 }
 
 const ADVICE = " To let agents use Hive's own tools without asking, run: hive init claude";

@@ -115,7 +115,7 @@ describe('where the person lets Claude Code ask each time', () => {
     return world;
   }
   const ASK = 'mcp__hive__hivemind_ask_async';
-  const COULD_NOT = /^Claude-\w+ could not ask: Which colour\?\nClaude Code refused the call\./;
+  const COULD_NOT = /^\[bg\] .+ could not ask: Which colour\?\nClaude Code refused the call\./;
 
   it.each([[[]], [['--permission-mode', 'dontAsk']]])(
     'claude -p with %j refuses, and a notice has the question',

@@ -22,7 +22,7 @@ const call = (name: string, tool: string, tool_input: object, id = 'toolu_1'): R
   of(name, { tool_name: `mcp__hive__${tool}`, tool_input, tool_use_id: id });
 const QUESTION = { question: 'Which colour?\nRed or blue?' };
 const REFUSED =
-  "Claude-5e551 could not ask: Which colour?\nRed or blue?\nClaude Code refused the call. To let agents use Hive's own tools without asking, run: hive init claude";
+  "demo could not ask: Which colour?\nRed or blue?\nClaude Code refused the call. To let agents use Hive's own tools without asking, run: hive init claude";
 
 let hive: OpenedHive;
 beforeEach(async () => {
@@ -66,7 +66,7 @@ test.each([
 ])('%s is named by what it would have said', async (tool, input, words) => {
   await fire(hive, call('PreToolUse', tool, input));
   await fire(hive, of('Stop'));
-  expect((await noticesOf(hive))[0]).toContain(`Claude-5e551 could not ${words}\n`);
+  expect((await noticesOf(hive))[0]).toContain(`demo could not ${words}\n`);
 });
 
 test('a dialog about one of them is in the terminal only, and a notice says so', async () => {
@@ -74,7 +74,7 @@ test('a dialog about one of them is in the terminal only, and a notice says so',
   expect(printed).toBe('');
   expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   expect(await noticesOf(hive)).toEqual([
-    "Claude-5e551 waits in its terminal, where Claude Code asks whether it may ask: q\nTo let agents use Hive's own tools without asking, run: hive init claude",
+    "demo waits in its terminal, where Claude Code asks whether it may ask: q\nTo let agents use Hive's own tools without asking, run: hive init claude",
   ]);
 });
 
