@@ -46,7 +46,8 @@ describe('Claude Code', () => {
     const reads = files.map((file_path) => ({ name: 'Read', input: { file_path } }));
     const calls = [call('hivemind_await_ask', WAIT), ...reads];
     const model = await startModel((_request, step) => (step === 1 ? { calls } : { text: 'done' }));
-    const done = runClaude({ ...world, model, allowed: null, role: 'coordinator' }, 'go');
+    const rules = ['mcp__hive__hivemind_await_ask'];
+    const done = runClaude({ ...world, model, allowed: null, role: 'coordinator', rules }, 'go');
     const asked = await permissions(hive, 2);
     for (const file of files.toReversed()) {
       const { ask_id } = asked.find(({ question }) => question.includes(file)) as Prompt;

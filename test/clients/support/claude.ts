@@ -17,6 +17,8 @@ export interface ClaudeRun extends Omit<World, 'hive'> {
   allowed?: string | null;
   /** The role of its server. */
   role?: Role;
+  /** Permission rules that its person has written, such as for a coordinator's tools: `hive init` writes none for them. */
+  rules?: readonly string[];
   /** MCP servers beside ours. */
   servers?: Record<string, object>;
   /** How its hooks reach Hive; default: as the suite runs. */
@@ -50,10 +52,22 @@ export async function claudeArguments(run: ClaudeRun): Promise<string[]> {
   ];
 }
 
-async function installHive({ store, folder, role, way = HOOK_WAY, remote }: ClaudeRun): Promise<void> {
+async function installHive({
+  store,
+  folder,
+  role,
+  rules = [],
+  way = HOOK_WAY,
+  remote,
+}: ClaudeRun): Promise<void> {
   const roles = role === undefined ? [] : ['--role', role];
   const done = await shell(store, { HOME: folder }).hive('init', 'claude', '--hooks', way, '--yes', ...roles);
   if (done.code !== 0) throw new Error(`hive init claude ended with ${done.code}: ${done.err}`);
+  if (rules.length > 0) {
+    const settings = readFile(folder, '.claude/settings.json') as { permissions: { allow: string[] } };
+    const allow = [...new Set([...settings.permissions.allow, ...rules])];
+    writeFile(folder, '.claude/settings.json', { ...settings, permissions: { allow } });
+  }
   if (remote === undefined) return;
   // What a person then changes for a store on another machine (docs/operations.md).
   const { url, token, token_file } = remote;
