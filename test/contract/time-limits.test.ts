@@ -44,7 +44,7 @@ test('the human is warned once, when four fifths of the time have passed', async
   expect(await (await in_(7.9)).warnDue()).toBe(0);
   const later = await in_(8.1);
   expect([await later.warnDue(), await later.warnDue()]).toEqual([1, 0]);
-  expect(await noticesOf(hive)).toEqual(['A question of Claude-sessi expires in 2 min: "Which way?"']);
+  expect(await noticesOf(hive)).toEqual(['A question of demo expires in 2 min: "Which way?"']);
 });
 
 test('nobody is warned of a question that has no time limit, a short one, or is answered', async () => {
@@ -69,7 +69,7 @@ test('an expired question is reported once, and not at all if nobody was shown i
   const later = await in_(11);
   expect([await later.expireDue(), await later.expireDue()]).toEqual([2, 0]);
   expect(await noticesOf(hive)).toEqual([
-    'A question of Claude-sessi expired without an answer: "Which way?"',
+    'A question of demo expired without an answer: "Which way?"',
   ]);
 });
 
@@ -84,5 +84,5 @@ test('a question that its asker withdraws is reported; one that the human cancel
   const actor = await hive.sessions.actor({ session_id: 'session-1', handle: 'Claude-sessi' }, 'mcp');
   await hive.prompts.cancel(own, actor, 'withdrawn');
   await hive.prompts.cancel(other, HUMAN, 'human');
-  expect(await noticesOf(hive)).toEqual(['A question of Claude-sessi was withdrawn: "Mine?"']);
+  expect(await noticesOf(hive)).toEqual(['A question of demo was withdrawn: "Mine?"']);
 });

@@ -304,7 +304,7 @@ describe('sessions', () => {
     await emacs.keys('M-<', 'C-s');
     await emacs.type('Claude-def34');
     await emacs.keys('Enter', 'm');
-    await emacs.until(/Message to @Claude-def34:/);
+    await emacs.until(/Message to @demo.*:/);
     await emacs.type('from the list');
     await emacs.keys('Enter');
     await posted('@Claude-def34 from the list');

@@ -129,7 +129,10 @@ describe('restoring', () => {
     await (await openTestHive(backup)).close();
     const older = new DatabaseSync(backup);
     older.exec(
-      "DELETE FROM migrations; INSERT INTO migrations VALUES (32, 'older', ''); ALTER TABLE devices DROP COLUMN seat; ALTER TABLE pairings DROP COLUMN seat",
+      ['title', 'name', 'client_title', 'first_words']
+        .map((column) => `ALTER TABLE sessions DROP COLUMN ${column};`)
+        .concat("DELETE FROM migrations; INSERT INTO migrations VALUES (33, 'older', '')")
+        .join(' '),
     );
     older.close();
     const store = tempStore();

@@ -98,7 +98,10 @@ describe('who is refused', () => {
     [
       'a session that never was',
       404,
-      ({ token }) => ({ headers: { ...bearer(token), 'Mcp-Session-Id': 'connection-none' } }),
+      ({ token }) => ({
+        headers: { ...bearer(token), 'Mcp-Session-Id': 'connection-none' },
+        body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+      }),
     ],
     [
       'a call without a session',

@@ -164,7 +164,7 @@ describe('nothing in a file allows anything, and what denies still denies, when 
     const doctor = await openHive({ store, env, log: recordingLog() });
     onTestFinished(() => doctor.close());
     const checks = (await doctor.doctor.run()).filter(({ name }) => name === 'Trust');
-    expect(checks).toMatchObject([{ ok: false, text: expect.stringMatching(sentence) }]);
+    expect(checks).toMatchObject([{ state: 'broken', text: expect.stringMatching(sentence) }]);
   });
 
   test('belongs to somebody else', async () => {

@@ -345,7 +345,9 @@ describe('in the command of a permission', () => {
     expect(prompt?.context).toContain('workdir: "x<U+2215>y"');
     expect(prompt?.context).toContain('"a<U+00A0>b": 1');
     expect(prompt?.context).toContain('Directory: /srv<U+00A0>x');
-    expect(prompt?.options?.[1]).toMatchObject({ description: `Bash(${shown}), for this session` });
+    expect(prompt?.options?.[1]).toMatchObject({
+      description: `By the client itself: Bash(${shown}), for this session; nothing is written`,
+    });
   });
 
   test('takes linear time', () => {

@@ -89,7 +89,7 @@ describe('questions', () => {
     await refusalOf(refuseAgain(hive, session));
     const notices = await noticesOf(hive);
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatch(/^Agent-loop|^Claude-loop/);
+    expect(notices[0]).toContain((await hive.sessions.resolve(session.session_id)).title);
     // Others are not affected.
     expect((await ask(hive, await agent(hive, 'other'))).existing).toBe(false);
   });

@@ -345,7 +345,7 @@ describe('a hook and a sidecar of their own', () => {
     expect((await answered(second, env))?.hookSpecificOutput).toMatchObject(denied);
     const { checks } = await second.sidecar.request('doctor/run');
     expect(checks).toContainEqual(
-      expect.objectContaining({ name: 'Seat', ok: false, advice: expect.stringContaining(SEAT.key) }),
+      expect.objectContaining({ name: 'Seat', state: 'broken', advice: expect.stringContaining(SEAT.key) }),
     );
   });
 
