@@ -68,9 +68,7 @@ test('an expired question is reported once, and not at all if nobody was shown i
   await ask(hive, { question: 'Unseen?', timeout_ms: 10 * MINUTE_MS });
   const later = await in_(11);
   expect([await later.expireDue(), await later.expireDue()]).toEqual([2, 0]);
-  expect(await noticesOf(hive)).toEqual([
-    'A question of demo expired without an answer: "Which way?"',
-  ]);
+  expect(await noticesOf(hive)).toEqual(['A question of demo expired without an answer: "Which way?"']);
 });
 
 test('of many that expire together, one notice gives the number', async () => {

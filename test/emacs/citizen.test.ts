@@ -82,7 +82,7 @@ describe('in 80 columns', () => {
     await emacs.until(/hive 1‖1/);
     await command('hive-list');
     const screen = await emacs.until(
-      /Claude-abc12 +perm +\d+s +blocked for \d+s +Run npm in[\s\S]*Claude-def34 +\d+s +May I drop the/,
+      /demo\S* +perm +\d+s +blocked for \d+s +Run npm in[\s\S]*demo\S*(?: \d)? +\d+s +May I drop the/,
     );
     expect(screen.join('\n')).toMatch(/ Agent +Kind +Age +Expires +Question/);
     cut.abort();
@@ -134,7 +134,7 @@ test('in context-menu-mode the right button offers what can be done with the que
   // The first one goes from the title to the first item.
   await emacs.keys('Down', 'Down', 'Down');
   await emacs.keys('Enter');
-  await emacs.said(/Snoozed Claude-def34 for 30 minutes/);
+  await emacs.said(/Snoozed demo(?: \d)? for 30 minutes/);
   await emacs.until(/z Claude-def34/);
 });
 

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
 import { recordingLog } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { namesIn, tempHome } from '../support/temp.ts';
@@ -12,7 +13,6 @@ const REFUSED =
 test.each([
   [['ask', 'Where?'], 2],
   [['list'], 2],
-  [['doctor'], 2],
   [['status'], 2],
   [['token', 'list'], 2],
   [['token', 'show'], 2],
@@ -28,6 +28,12 @@ test.each([
   child.process.stdin.end('{"hook_event_name":"SessionStart","session_id":"s","cwd":"/"}');
   expect([(await child.exited).code, child.stderr()]).toEqual([code, expect.stringMatching(REFUSED)]);
   expect(namesIn(HOME).filter((name) => !name.startsWith('.'))).toEqual([]);
+});
+
+test('hive doctor shows it as a failed check', async () => {
+  const HOME = tempHome();
+  const { code, out } = await shell('hive.db', { HOME }).hive('doctor');
+  expect([code, out]).toEqual([1, expect.stringMatching(/FAIL +Store[^]*neither an absolute path/)]);
 });
 
 test('hive mcp keeps its tools, and each call says what is wrong', async () => {
