@@ -33,7 +33,7 @@ test.each([
 test('hive doctor shows it as a failed check', async () => {
   const HOME = tempHome();
   const { code, out } = await shell('hive.db', { HOME }).hive('doctor');
-  expect([code, out]).toEqual([1, expect.stringMatching(/FAIL +Store[^]*neither an absolute path/)]);
+  expect([code, out]).toEqual([1, expect.stringMatching(/FAIL +Store[\s\S]*neither an absolute path/)]);
 });
 
 test('hive mcp keeps its tools, and each call says what is wrong', async () => {
