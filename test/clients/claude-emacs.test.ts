@@ -26,7 +26,7 @@ test('an answer is typed into its minibuffer', async () => {
     await emacs.until(/asks: Red or blue\?/);
     await emacs.type('blue');
     await emacs.keys('Enter');
-    await emacs.said(/Answered Claude-\w+: blue \(stored\)/);
+    await emacs.said(/Answered .+: blue \(stored\)/);
     const { status } = await world.hive.prompts.get(askIdIn(messages));
     expect(status).toBe('responded');
     return { calls: [bash('echo worked on')] };
@@ -73,10 +73,8 @@ test('a question and a permission are answered there', async () => {
         await emacs.answer(/^(?![\s\S]*Abort\n +\S)/, 'Space');
       await emacs.until(end);
       await emacs.keys('1');
-      await emacs.until(/This is a PERMISSION/);
-      await emacs.keys('y');
     }
-    await emacs.said(new RegExp(`Answered Claude-\\w+: ${choice} \\(stored\\)`));
+    await emacs.said(new RegExp(`Answered .+: ${choice} \\(stored\\)`));
   }
   await claude.until(/all done/);
   expect(model.everything()).toContain('Which color?\\"=\\"Blue');
@@ -91,18 +89,16 @@ test('an interrupt is typed there: no tool of the batch runs, the turn ends, and
   const handle = await run.handle;
   await emacs.until(/hive 1/);
   await command(emacs, 'hive-interrupt');
-  await emacs.until(new RegExp(`Interrupt \\(default ${handle}\\):`));
+  // No session is the current one, so none is the default.
+  await emacs.until(/Interrupt:/);
+  await emacs.type(handle);
   await emacs.keys('Enter');
   await emacs.until(/Reason for .* \(RET for none\)/);
   await emacs.type('wrong branch');
   await emacs.keys('Enter');
   await requested(run, handle);
   run.goOn();
-  await emacs.until(
-    new RegExp(
-      `${handle}: task interrupted by Ada, \\S+ s after it started mcp__hive__hivemind_ask_async; 1 `,
-    ),
-  );
+  await emacs.until(/: task interrupted by Ada, \S+ s after it started mcp__hive__hivemind_ask_async; 1 /);
   await expectStopped(run, 'Ada', 'emacs');
   // Its question is no longer pending.
   await command(emacs, 'hive-history');
