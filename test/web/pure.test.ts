@@ -14,6 +14,7 @@ const NOW = '2026-01-11T18:00:00.000Z';
 const ASKER = {
   session_id: 'session-1',
   agent: 'Claude-1',
+  agent_title: 'demo',
   source: 'main' as const,
   project: 'demo',
   project_dir: '/demo',
@@ -23,7 +24,6 @@ const prompt = (changes: Partial<Parameters<typeof createPrompt>[0]> = {}): Prom
   createPrompt({ question: 'Go?', options: ['Yes', 'No'], ...changes }, ASKER, 'ask-1', NOW);
 const listed = (ask_id: string, order_key: string, changes: Partial<ListedPrompt> = {}): ListedPrompt => ({
   ...prompt(),
-  agent_title: 'demo',
   ask_id,
   order_key,
   mine: true,
