@@ -56,7 +56,7 @@ export function draftOf(file: string, path: string): string {
 
 /**
  * Puts the draft in the place of the store. What was there keeps its log and gets another name, which is returned; null if there was
- * nothing. The store has two names until the new one is in place, so nobody opens it meanwhile.
+ * nothing. The store has two names until the new one is in place, so no process opens it in between.
  */
 export function putInPlace(draft: string, path: string): string | null {
   refuseUsed(path);
