@@ -119,8 +119,9 @@ describe('a permission', () => {
     const close = { key: 'k', reason: 'answered_elsewhere', decision: 'Allow' };
     expect(await emacs.request('dialog/close', close)).toEqual({ accepted: false });
     const { params } = await emacs.seen(({ method }) => method === 'desk/notice');
+    const { title } = await hive.sessions.resolve((await hive.prompts.get(ask_id)).session_id ?? '');
     expect(params.text).toBe(
-      'The answer "Reject" to Gemini-abc came too late. The agent was answered in its editor first: Allow.',
+      `The answer "Reject" to ${title} came too late. The agent was answered in its editor first: Allow.`,
     );
     expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
   });

@@ -409,8 +409,9 @@ test('a desk that comes too late is told what was answered', async () => {
   server.answerUnheard('per_1');
   await answer(prompt, 'Allow once');
   await eventually(async () => (await notices()).length === 1);
+  const { title } = await hive.sessions.resolve(prompt?.session_id ?? '');
   expect(await notices()).toEqual([
-    'The answer "Allow once" to OpenCode-1 came too late. The agent was answered in its editor first.',
+    `The answer "Allow once" to ${title} came too late. The agent was answered in its editor first.`,
   ]);
 });
 
