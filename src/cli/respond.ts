@@ -89,7 +89,7 @@ async function mostUrgent(hive: Hive): Promise<Prompt> {
 
 interface Answering {
   prompt: Prompt;
-  /** Null for a question that somebody has answered already. */
+  /** Null for a prompt that somebody has answered already, where nothing was asked at this terminal. */
   command: AnswerCommand | null;
   actor: Actor;
 }
@@ -109,7 +109,10 @@ async function answering(
   const found = await findActor(hive, { action: ACTION.answer }, options);
   const prompt = id === undefined ? await mostUrgent(hive) : await promptNamed(hive, id, isAmendment);
   const { ask_id } = prompt;
-  if (prompt.status === 'responded' && !isAmendment) return { prompt, command: null, actor: found };
+  // An answer that was given on the command line is kept beside the one that stands.
+  const wouldAsk = isMissing || prompt.kind === 'permission';
+  if (prompt.status === 'responded' && !isAmendment && wouldAsk)
+    return { prompt, command: null, actor: found };
   const decision = isMissing ? readAnswer(prompt) : word;
   if (decision === '') throw invalidInput(RESPOND.noAnswer(ask_id));
   // Of a permission all is displayed, and a yes typed.

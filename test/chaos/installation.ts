@@ -196,7 +196,7 @@ async function begin({ file, words, ...rest }: Start, hosted: boolean): ReturnTy
 
 /** A separate build, so that another build in the meantime changes nothing here. Only that of a sabotage asks for bugs. */
 export function build(program: string, sabotage: SabotageName | null): void {
-  for (const part of ['bin', 'package.json', 'scripts', 'sql', 'src'])
+  for (const part of ['bin', 'package.json', 'plugin', 'scripts', 'sql', 'src'])
     cpSync(join(ROOT, part), join(program, part), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(program, 'node_modules'));
   const flags = sabotage === null ? ['--fast'] : ['--fast', '--sabotage'];

@@ -44,7 +44,7 @@ test('every npm run is a script', () => {
 });
 
 test('every `hive COMMAND` is a command', async () => {
-  const { out } = await shell(tempStore()).hive('--help');
+  const { out } = await shell(tempStore()).hive('--help', '--all');
   const commands = new Set([...out.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name));
   expect(strangers(/`hive ([a-z][a-z-]*)/g, (name) => commands.has(name))).toEqual([]);
 });

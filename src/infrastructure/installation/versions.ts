@@ -241,7 +241,10 @@ export async function compileLisp(version: string, emacs: string, env: Environme
   const sources = namesIn(folder).filter((name) => name.endsWith('.el'));
   const missing = sources.filter((name) => !existsSync(join(folder, `${name}c`)));
   if (missing.length === 0) return null;
-  const args = ['-Q', '--batch', '--eval', '(setq byte-compile-warnings nil)', '-L', folder];
+  // Otherwise an Emacs with native compilation writes below ~/.emacs.d (the second name is that of Emacs 28).
+  const quietly =
+    '(setq byte-compile-warnings nil native-comp-enable-subr-trampolines nil comp-enable-subr-trampolines nil)';
+  const args = ['-Q', '--batch', '--eval', quietly, '-L', folder];
   const files = missing.map((name) => join(folder, name));
   try {
     await output(emacs, [...args, '-f', 'batch-byte-compile', ...files], { env, cwd: folder });
