@@ -9,7 +9,7 @@ case "$1" in
   pack)
     mkdir package
     echo "$PACKAGE_CONTENT" > package/content
-    cp -r ${ROOT}/bin ${ROOT}/package.json package
+    cp -r ${ROOT}/bin ${ROOT}/package.json ${ROOT}/plugin package
     mkdir package/dist package/elisp
     cp ${ROOT}/dist/*.cjs package/dist
     tar -c --sort=name --mtime=@0 package | gzip -1n > hive-sidecar-0.1.0.tgz
