@@ -46,7 +46,7 @@ async function person(more: { PATH?: string; SHELL?: string } = {}): Promise<Per
     PACKAGE_CONTENT: 'first',
     PS1: '$ ',
   };
-  const terminal = await openTerminal(home, env, ['/bin/sh', '-i'], { columns: 130, lines: 300 });
+  const terminal = await openTerminal(home, env, ['/bin/sh', '-i'], { columns: 200, lines: 300 });
   whenFinished(() => terminal.close());
   await terminal.watch();
   await terminal.until(/^\$/m);

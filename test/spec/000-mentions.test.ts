@@ -104,10 +104,13 @@ requirement(
       await types(abc, 'A task');
       await post(def, 'Stop and look @Claude-abc12');
       await abc.tries();
-      const { text } = await told(desk, 'desk/notice', (notice) =>
-        /Claude-abc12.*held since/.test(notice.text),
+      const title = await abc.title();
+      const { text } = await told(
+        desk,
+        'desk/notice',
+        (notice) => notice.text.includes(title) && notice.text.includes('held since'),
       );
-      expect(text).toContain('Claude-def34');
+      expect(text).toContain(await def.title());
       const { sessions } = (await human.hive('sessions', '--json')).json();
       const held = sessions.find(({ handle }: Loose) => handle === 'Claude-abc12');
       expect(held).toMatchObject({ unprocessed_mentions: 1 });
@@ -331,9 +334,9 @@ requirement(
     expect(await waiting(abc)).toEqual([]);
     await two();
     await emacs.show('(hive-check-mentions-of "Claude-abc12")');
-    await emacs.until(/2 unprocessed/);
+    await emacs.until(/2 open/);
     await emacs.keys('D');
-    await emacs.until(/mark all 2 as processed/);
+    await emacs.until(/mark all 2 done/);
     await emacs.keys('y');
     await eventually(async () => (await waiting(abc)).length === 0);
   },
@@ -357,7 +360,7 @@ requirement(
     const told = (await human.hive('mentions', '--session', 'Claude-sum01', '--json')).json();
     expect(told.summary).toEqual(summary);
     await emacs.show('(hive-check-mentions-of "Claude-sum01")');
-    await emacs.until(/Mentions of Claude-sum01: 3 in total, 1 processed, 2 unprocessed/);
+    await emacs.until(/Mentions of Claude-sum01: 3 in total, 1 done, 2 open/);
   },
 );
 
@@ -537,11 +540,11 @@ requirement(
     await emacs.until(/the second of two/);
     expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(2);
     await emacs.keys('M-<', 'd');
-    await emacs.until(/1 unprocessed/);
+    await emacs.until(/1 open/);
     await emacs.keys('D');
-    await emacs.until(/mark all 1 as processed/);
+    await emacs.until(/mark all 1 done/);
     await emacs.keys('y');
-    await emacs.until(/0 unprocessed/);
+    await emacs.until(/0 open/);
     expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(0);
   },
 );
@@ -764,8 +767,9 @@ requirement(
       await abc.hook('PostToolBatch', { tool_calls: [] });
     }
     expect((await abc.tries()).verdict).toBe('pass');
-    const { text } = await told(desk, 'desk/notice', (notice) => /Claude-abc12 went on/.test(notice.text));
-    expect(text).toContain('Claude-def34');
+    const wentOn = `${await abc.title()} went on`;
+    const { text } = await told(desk, 'desk/notice', (notice) => notice.text.includes(wentOn));
+    expect(text).toContain(await def.title());
   },
 );
 
@@ -885,7 +889,7 @@ requirement(
     await emacs.command('hive-check-mentions');
     await emacs.until(/could you look\?/);
     await emacs.keys('M-<', 't');
-    await emacs.until(/Reply to Claude-def34:/);
+    await emacs.until(new RegExp(`Reply to ${await def.title()}:`));
     await emacs.type('I will');
     await emacs.keys('Tab');
     await emacs.until(/I will look into it today\./);
@@ -967,7 +971,7 @@ requirement(
     await emacs.show('(hive-check-mentions-of "Claude-abc12")');
     await emacs.until(/seen by all/);
     await human.hive('mentions', 'process', mention_id, '--session', 'Claude-abc12');
-    await emacs.until(/0 unprocessed/);
+    await emacs.until(/0 open/);
     expect(await waiting(abc)).toEqual([]);
   },
 );

@@ -654,7 +654,7 @@ requirement(
     await ask('Which colour?', { urgency: 'normal', options: ['red', 'blue'] }, asker);
     await eventually(() => desktop.sent.length === 1, 8_000, 'a popup');
     expect(desktop.sent[0]).toMatchObject({
-      title: expect.stringContaining('Claude-asker'),
+      title: expect.stringContaining(await asker.title()),
       body: 'Which colour?',
     });
     expect(desktop.sent[0]?.actions).toEqual(expect.arrayContaining(['red', 'blue']));

@@ -343,12 +343,12 @@ async function typed(): Promise<void> {
   const known = `(seq-some (lambda (turn) (equal (plist-get turn :session_id) "${SESSION}")) (hive-turns-running))`;
   await eventually(async () => (await emacs.evaluate(known)) === 't', 10_000, 'the turn in Emacs');
   await emacs.command('hive-interrupt');
-  await emacs.until(/Interrupt \(default [^)]*\):/);
+  await emacs.until(/^Interrupt: /m);
   await emacs.type(abc.handle);
   await emacs.keys('Enter');
   await emacs.until(/Reason for .* \(RET for none\)/);
   await emacs.keys('Enter');
-  await emacs.announces(/Claude-abc12: task interrupted by/);
+  await emacs.announces(new RegExp(`${await abc.title()}: task interrupted by`));
 }
 
 requirement(
@@ -481,7 +481,7 @@ requirement(
     const { done } = human.start('interrupt', abc.handle, '--by', 'Grace');
     await requested();
     await work.tool();
-    expect((await done).out).toBe('Claude-abc12: task interrupted by Grace\n');
+    expect((await done).out).toBe(`${await abc.title()}: task interrupted by Grace\n`);
   },
 );
 

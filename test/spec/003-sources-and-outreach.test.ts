@@ -172,10 +172,11 @@ requirement(
     const bg = await background();
     await emacs.calm();
     await ping(bg);
-    await emacs.announces(new RegExp(`\\[bg\\] ${bg.handle}: check your tasks`));
-    await ping(await poppingUp());
+    await emacs.announces(new RegExp(`\\[bg\\] ${await bg.title()}: check your tasks`));
+    const popping = await poppingUp();
+    await ping(popping);
     expect(await popup()).toMatchObject({
-      title: expect.stringMatching(/^\[bg\] Claude-bg/),
+      title: expect.stringContaining(`[bg] ${await popping.title()}`),
       body: 'check your tasks',
     });
   },
@@ -417,9 +418,10 @@ requirement(
     expect(await cardsInEmacs(title)).not.toMatch(
       new RegExp(`${title}\\n {2}All green\\.\\n {2}(main|bg|fork)\\n`),
     );
-    await card(await poppingUp('main'), title, { description: 'All green.' });
+    const popping = await poppingUp('main');
+    await card(popping, title, { description: 'All green.' });
     const { title: line, body } = await popup();
-    expect(line).toMatch(/^Claude-main/);
+    expect(line.startsWith(await popping.title())).toBe(true);
     expect(body).not.toMatch(/\n(main|bg|fork)$/m);
   },
 );
@@ -649,7 +651,8 @@ requirement(
     await ping(bg, 'Nobody will report this.');
     for (let count = 0; count < 3; count += 1) expect(await stop(bg)).toEqual(HELD);
     expect(await stop(bg)).toEqual({});
-    const { params } = await desk.seen(isTold('desk/notice', ({ text }) => text.includes(bg.handle)));
+    const title = await bg.title();
+    const { params } = await desk.seen(isTold('desk/notice', ({ text }) => text.includes(title)));
     expect(params.text).toMatch(/unreported[\s\S]*held 3 times/);
   },
 );
@@ -706,7 +709,7 @@ requirement(
     await bg.hook('UserPromptSubmit', { prompt: 'look after the build' });
     await emacs.calm();
     await ping(bg, 'The build is red.');
-    await emacs.announces(new RegExp(`\\[bg\\] ${bg.handle}: The build is red\\.`));
+    await emacs.announces(new RegExp(`\\[bg\\] ${await bg.title()}: The build is red\\.`));
     expect((await card(bg, 'Build', { color: 'red' })).footer).toBe('bg');
     expect(await stop(bg)).toEqual(HELD);
     await report(bg, 'The build is red: a test of dates fails in winter.');

@@ -351,16 +351,18 @@ requirement(
     await emacs.calm();
     await post(abc, '@Human the build is done');
     await emacs.until(/hive 1@/);
+    const title = await abc.title();
     await eventually(async () =>
-      /Claude-abc12 mentions you: @Human the build is done/.test(await emacs.text('*Messages*')),
+      (await emacs.text('*Messages*')).includes(`${title} mentions you: @Human the build is done`),
     );
     await desktop.forget();
     const own = tempStore();
     await startSidecar(own, { env: desktop.env });
-    await post(await startAgent(own, 'popup-session'), '@Human look here');
+    const popping = await startAgent(own, 'popup-session');
+    await post(popping, '@Human look here');
     await eventually(() => desktop.sent.length === 1, 8_000, 'a popup');
     expect(desktop.sent[0]).toMatchObject({
-      title: expect.stringContaining('Claude-popup mentions you'),
+      title: expect.stringContaining(`${await popping.title()} mentions you`),
       body: expect.stringContaining('look here'),
     });
   },
@@ -708,7 +710,8 @@ requirement(
       'desk/notice',
       (notice) => notice.notice === 'loop_tripped' && /mentions of each other/.test(notice.text),
     );
-    expect(text).toMatch(/Claude-abc12.*Claude-def34|Claude-def34.*Claude-abc12/);
+    expect(text).toContain(await abc.title());
+    expect(text).toContain(await def.title());
     expect((await def.tries()).verdict).toBe('pass');
   },
 );

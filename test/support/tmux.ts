@@ -102,7 +102,8 @@ export async function openTerminal(
       // A person types in a program that opens terminals, and nobody can type in this one.
       const program = join(folder, 'xterm');
       copyFileSync('/usr/bin/script', program);
-      const attach = `exec tmux -S '${socket}' attach -f ignore-size`;
+      // tmux gives a window the size of the terminal that shows it, less the line below it.
+      const attach = `stty cols ${size.columns} rows ${size.lines + 1} && exec tmux -S '${socket}' attach`;
       const watcher = spawn(program, ['-qec', attach, '/dev/null'], {
         env: { ...env, TERM: 'xterm' },
         stdio: ['pipe', 'ignore', 'ignore'],

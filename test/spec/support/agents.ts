@@ -11,6 +11,8 @@ export type Loose = any;
 export interface Agent extends McpCaller {
   readonly session_id: string;
   readonly handle: string;
+  /** What people see it by. */
+  title(): Promise<string>;
   /** A tool, with its structured result. */
   use(name: string, args?: Record<string, unknown>): Promise<Loose>;
   /** One event into a real `hive hook`: what it printed as JSON, `{}` where it printed nothing. */
@@ -50,6 +52,10 @@ export async function startAgent(
     ...mcp,
     session_id,
     handle: you,
+    async title() {
+      const { sessions } = (await client.hive(['sessions', '--json'], { env: own })).json();
+      return sessions.find((one: Loose) => one.session_id === session_id).title;
+    },
     use: (name, args) => mcp.call(name, args),
     hook,
     shell: (...args) => client.hive(args, { env: own }),
