@@ -13,6 +13,7 @@ import {
 } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Expiring } from './expiry.ts';
+import { titledAuthor } from './mentions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store } from './ports.ts';
 
@@ -50,9 +51,10 @@ export function heldNotices(store: Store, seat: string): Expiring {
           const [mention] = await tx.mentions.unprocessedOf(session.session_id, 1);
           if (mention === undefined) continue;
           const { session_id, handle, title, source, project } = session;
-          const { mention_id, from_handle } = mention;
+          const { mention_id } = mention;
+          const from = await titledAuthor(tx, mention);
           const since = record.held_since ?? tx.now;
-          agents.push({ session_id, handle, title, source, project, mention_id, from_handle, since });
+          agents.push({ session_id, handle, title, source, project, mention_id, from, since });
           await tx.gates.put({ ...record, held_notified: [...record.held_notified, seat] });
         }
         if (agents.length === 0) return 0;

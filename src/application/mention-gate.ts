@@ -26,7 +26,7 @@ import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { humanPrompted } from './loops.ts';
-import { deliverMentions } from './mentions.ts';
+import { deliverMentions, titledAuthor } from './mentions.ts';
 import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
 
@@ -111,7 +111,7 @@ async function noticeGivenUp(
   await giveNotice(context.tx, {
     severity: 'warning',
     session_id: context.session.session_id,
-    text: sentence(mentions.length, mentions[0] && authorName(mentions[0])),
+    text: sentence(mentions.length, mentions[0] && (await titledAuthor(context.tx, mentions[0]))),
     data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
   });
 }

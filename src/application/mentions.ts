@@ -21,7 +21,7 @@ import {
   type UnprocessedCount,
   type Unresolved,
 } from '../domain/mentions.ts';
-import { authorKey, type Message } from '../domain/messages.ts';
+import { authorKey, authorName, type Message } from '../domain/messages.ts';
 import type { Session } from '../domain/sessions.ts';
 import { hand } from './delivery.ts';
 import { guardLoops, type Trip } from './loops.ts';
@@ -305,6 +305,15 @@ export async function moveMentions(
     await tx.loops.remove(loop);
     await tx.loops.put({ ...loop, ...pairOf(to.session_id, other) });
   }
+}
+
+/** What people call the author of a mention: an agent by its title. Agents read its handle, which they can mention. */
+export async function titledAuthor(
+  tx: ReadTx,
+  { from_session_id, from_handle, as_handle }: Pick<MentionInFull, 'from_session_id' | 'from_handle' | 'as_handle'>,
+): Promise<string> {
+  const session = from_session_id === null ? undefined : await tx.sessions.get(from_session_id);
+  return authorName({ from_handle: session?.title ?? from_handle, as_handle });
 }
 
 async function append(

@@ -217,9 +217,9 @@ export interface HeldAgent {
   title: string;
   source: Source;
   project: string;
-  /** The mention that holds it (the most urgent of several), and who wrote it. */
+  /** The mention that holds it (the most urgent of several), and what people call its author. */
   mention_id: string;
-  from_handle: string;
+  from: string;
   since: string;
 }
 
@@ -246,10 +246,10 @@ const NAMED = 5;
 export function heldSentence(agents: readonly HeldAgent[], clock: (time: string) => string): string {
   const [only] = agents;
   if (only !== undefined && agents.length === 1)
-    return `${labelled(only)} has been held since ${clock(only.since)} by a mention from ${only.from_handle}. Its tools wait until it processes the mention.`;
+    return `${labelled(only)} has been held since ${clock(only.since)} by a mention from ${only.from}. Its tools wait until it processes the mention.`;
   const named = agents
     .slice(0, NAMED)
-    .map((agent) => `${labelled(agent)} since ${clock(agent.since)} by ${agent.from_handle}`);
+    .map((agent) => `${labelled(agent)} since ${clock(agent.since)} by ${agent.from}`);
   if (agents.length > NAMED) named.push(`${agents.length - NAMED} more`);
   return `${agents.length} agents are held by mentions: ${named.join(', ')}.`;
 }

@@ -22,7 +22,7 @@ test('names the agent, who mentioned it and since when, once, and shows it again
   await mention('hello @me');
   await fire(hive, gatedBash());
   const text = async () => (await emacs.screen()).map((line) => line.replace(/\\$/, '')).join('');
-  const said = /Hive: demo has been held since \d\d:\d\d by a mention from Claude-def34/;
+  const said = /Hive: demo has been held since \d\d:\d\d by a mention from demo 2/;
   await eventually(async () => said.test(await text()), 10_000, 'the line in the echo area');
   expect(await emacs.cursor()).toEqual(cursor);
   await fire(hive, gatedBash());

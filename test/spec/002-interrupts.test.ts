@@ -343,7 +343,7 @@ async function typed(): Promise<void> {
   const known = `(seq-some (lambda (turn) (equal (plist-get turn :session_id) "${SESSION}")) (hive-turns-running))`;
   await eventually(async () => (await emacs.evaluate(known)) === 't', 10_000, 'the turn in Emacs');
   await emacs.command('hive-interrupt');
-  await emacs.until(/^Interrupt: /m);
+  await emacs.until(/^Interrupt:$/m);
   await emacs.type(abc.handle);
   await emacs.keys('Enter');
   await emacs.until(/Reason for .* \(RET for none\)/);

@@ -66,7 +66,7 @@ test('at once: the desk is told who is held, by whom and since when, and the not
   await fire(hive, gatedBash());
   const { params } = await desk.seen(HELD);
   expect(params.text).toMatch(
-    /^demo has been held since \d\d:\d\d by a mention from Claude-def34\. Its tools wait until it processes the mention\.$/,
+    /^demo has been held since \d\d:\d\d by a mention from demo 2\. Its tools wait until it processes the mention\.$/,
   );
   const gate = await hive.store.read((tx) => tx.gates.get(GATED_SESSION));
   const [mentioned] = await hive.mentions.unprocessed(GATED_SESSION, null);
@@ -77,7 +77,7 @@ test('at once: the desk is told who is held, by whom and since when, and the not
       {
         session_id: GATED_SESSION,
         handle: 'Claude-5e551',
-        from_handle: 'Claude-def34',
+        from: 'demo 2',
         mention_id: mentioned?.mention_id,
         since: gate?.held_since,
       },
@@ -128,7 +128,7 @@ test('several agents share one notice', async () => {
   const [notice, ...more] = await heldNoticesOf(hive);
   expect(more).toEqual([]);
   expect(notice?.data['text']).toMatch(
-    /^2 agents are held by mentions: demo since \d\d:\d\d by Claude-def34, demo 3 since \d\d:\d\d by Claude-def34\.$/,
+    /^2 agents are held by mentions: demo since \d\d:\d\d by demo 2, demo 3 since \d\d:\d\d by demo 2\.$/,
   );
 });
 
