@@ -344,7 +344,7 @@ async function typed(): Promise<void> {
   await eventually(async () => (await emacs.evaluate(known)) === 't', 10_000, 'the turn in Emacs');
   await emacs.command('hive-interrupt');
   await emacs.until(/^Interrupt:$/m);
-  await emacs.type(abc.handle);
+  await emacs.type(await abc.title());
   await emacs.keys('Enter');
   await emacs.until(/Reason for .* \(RET for none\)/);
   await emacs.keys('Enter');
