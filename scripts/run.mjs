@@ -58,7 +58,12 @@ const tasks = {
     'scripts/other-emacs.mjs 30 --editors',
   ],
   'test:web': [everything, browser, quickBuild, `${vitest} run --project web`],
-  'ci:web': [everything, browser, quickBuild, `${vitest} run --project web screens race agents-text pure`],
+  'ci:web': [
+    everything,
+    browser,
+    quickBuild,
+    `${vitest} run --project web screens race agents-text hostile-texts pure`,
+  ],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
@@ -87,7 +92,7 @@ const tasks = {
 /** Fewer rounds of what takes a minute or more: the whole number of rounds is for the suites by themselves. */
 const shorter = {
   'ci:clients': { HIVE_TEST_RUNS: '4' },
-  'ci:web': { HIVE_TEST_LOOKS: '2', HIVE_TEST_ANSWERS: '60' },
+  'ci:web': { HIVE_TEST_LOOKS: '2', HIVE_TEST_ANSWERS: '60', HIVE_TEST_TEXTS: '60' },
 };
 
 // A script whose own parent is gone may have started this. What bench and chaos do as a human still counts as a person's:

@@ -7,6 +7,7 @@ import { PromptScreen } from './prompt.tsx';
 import { HistoryScreen, MessagesScreen, ReportsScreen, SessionsScreen } from './screens.tsx';
 import { storeTime } from './server.ts';
 import { keepShell } from './shell.ts';
+import { Boundary } from './text.tsx';
 import { WaitingScreen } from './waiting.tsx';
 import { WORDS } from './words.ts';
 
@@ -62,7 +63,9 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
       </div>
       <main ref={main}>
         {ask_id === null ? (
-          <Screen inbox={inbox} />
+          <Boundary key={path}>
+            <Screen inbox={inbox} />
+          </Boundary>
         ) : (
           <>
             <a class="back" href="#/">

@@ -13,7 +13,7 @@ import { queue, renew, retry } from './outbox.ts';
 import { type Reading, useReading } from './reading.ts';
 import { Refused, storeTime } from './server.ts';
 import type { OutboxEntry, QueuedAnswer } from './storage.ts';
-import { Markdown, Plain, Source } from './text.tsx';
+import { Boundary, Markdown, Plain, Source } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 type ShownPrompt = Prompt & { mine: boolean };
@@ -58,7 +58,9 @@ export function PromptScreen({ ask_id, inbox }: { ask_id: string; inbox: State }
       {shown === null ? (
         <h1 tabIndex={-1}>{problem === null ? WORDS.loading : WORDS.question}</h1>
       ) : (
-        <Question prompt={shown} entry={entry} inbox={inbox} isWhole={prompt !== null} />
+        <Boundary>
+          <Question prompt={shown} entry={entry} inbox={inbox} isWhole={prompt !== null} />
+        </Boundary>
       )}
     </article>
   );

@@ -11,7 +11,7 @@ import { ask, closeOutreach, dismissEntry, flush, type MentionShown, type State 
 import { queue } from './outbox.ts';
 import { Stuck } from './prompt.tsx';
 import { storeTime } from './server.ts';
-import { Markdown, Plain } from './text.tsx';
+import { Boundary, Markdown, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 const ago = (at: string): string => duration(Date.parse(storeTime()) - Date.parse(at));
@@ -29,17 +29,27 @@ export function SessionsScreen({ inbox }: { inbox: State }): VNode {
       <ul class="rows">
         {sessions.map((session) => (
           <li key={session.session_id} class="row">
-            <span class="row-title">
-              <Plain text={session.title} />
-            </span>
-            <span class="meta">
-              <Plain text={session.handle} /> · {session.source} · <Plain text={session.project} /> ·{' '}
-              {session.state} · {ago(session.last_seen_at)}
-            </span>
-            {session.turn?.state === 'in_progress' ? <Interrupt session={session} /> : null}
+            <Boundary>
+              <SessionItem session={session} />
+            </Boundary>
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+function SessionItem({ session }: { session: ListedSession }): VNode {
+  return (
+    <>
+      <span class="row-title">
+        <Plain text={session.title} />
+      </span>
+      <span class="meta">
+        <Plain text={session.handle} /> · {session.source} · <Plain text={session.project} /> ·{' '}
+        {session.state} · {ago(session.last_seen_at)}
+      </span>
+      {session.turn?.state === 'in_progress' ? <Interrupt session={session} /> : null}
     </>
   );
 }
@@ -113,13 +123,9 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
         <ol class="messages">
           {inbox.messages.map((message) => (
             <li key={message.message_id} class={message.author === 'human' ? 'message human' : 'message'}>
-              <p class="meta">
-                <strong>
-                  <Plain text={message.by ?? titleOf(message, inbox) ?? message.from_handle} />
-                </strong>{' '}
-                · {ago(message.at)}
-              </p>
-              <Markdown text={message.body} />
+              <Boundary>
+                <MessageItem message={message} name={titleOf(message, inbox)} />
+              </Boundary>
               <p class="actions">
                 <button type="button" onClick={() => setReplyTo(message)}>
                   {WORDS.reply}
@@ -132,6 +138,20 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
       </div>
       <Compose replyTo={replyTo} onClose={() => setReplyTo(null)} inbox={inbox} />
       <div ref={end} />
+    </>
+  );
+}
+
+function MessageItem({ message, name }: { message: Message; name: string | undefined }): VNode {
+  return (
+    <>
+      <p class="meta">
+        <strong>
+          <Plain text={message.by ?? name ?? message.from_handle} />
+        </strong>{' '}
+        · {ago(message.at)}
+      </p>
+      <Markdown text={message.body} />
     </>
   );
 }
@@ -236,7 +256,9 @@ export function ReportsScreen({ inbox }: { inbox: State }): VNode {
       <ul class="rows">
         {inbox.outreach.map((item) => (
           <li key={item.outreach_id} class={`row card-${item.color ?? 'none'}`}>
-            <OutreachItem item={item} />
+            <Boundary>
+              <OutreachItem item={item} />
+            </Boundary>
           </li>
         ))}
       </ul>
@@ -330,7 +352,9 @@ export function HistoryScreen(): VNode {
       <ul class="rows">
         {found?.entries.map((entry) => (
           <li key={entry.id} class="row">
-            <Entry entry={entry} />
+            <Boundary>
+              <Entry entry={entry} />
+            </Boundary>
           </li>
         ))}
       </ul>

@@ -1,162 +1,179 @@
 /**
- * What agents wrote, as elements: Markdown by the tokens of a parser, diffs, commands. Never as HTML: a tag in a text is
- * shown as the text that it is. Hidden characters are spelled out, as in Emacs.
+ * What agents and people wrote, as elements: formatted Markdown (markdown.ts), diffs, commands. Never as HTML: a tag in a text
+ * is shown as the text that it is. Hidden characters are spelled out, as in Emacs.
  */
-import { lexer, type MarkedToken, type Token } from 'marked';
-import type { ComponentChildren, VNode } from 'preact';
+import { Component, type ComponentChildren, type VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { revealed, revealedSource } from '../domain/display.ts';
+import { type Block, blocksOf, type Inline } from './markdown.ts';
 import { WORDS } from './words.ts';
 
-/** Markdown that an agent wrote. */
+/**
+ * Confines an error to what is in it, such as one message: the rest of the page goes on. Whatever may be tapped instead is
+ * outside.
+ */
+export class Boundary extends Component<{ children: ComponentChildren; instead?: () => ComponentChildren }> {
+  override state = { failed: false };
+
+  static override getDerivedStateFromError(): { failed: true } {
+    return { failed: true };
+  }
+
+  override render(): ComponentChildren {
+    const { children, instead } = this.props;
+    if (!this.state.failed) return children;
+    return instead === undefined ? <p class="problem">{WORDS.notDrawn}</p> : instead();
+  }
+}
+
+/** The rest of a text with more formatted parts is plain: a screen has a hundred texts. */
+const MOST_PARTS = 2_000;
+
+/** Markdown, drawn again only if the text is another one. */
 export function Markdown({ text }: { text: string }): VNode {
+  // Another text may be drawn where one could not be.
   return (
-    <div class="markdown" dir="auto">
-      {blocks(lexer(text, { gfm: true, breaks: false }))}
-    </div>
+    <Boundary key={text} instead={() => <Source text={text} />}>
+      <Formatted text={text} />
+    </Boundary>
+  );
+}
+
+function Formatted({ text }: { text: string }): VNode {
+  return useMemo(
+    () => (
+      <div class="markdown" dir="auto">
+        {blocksOf(revealed(text.replaceAll('\r\n', '\n')), MOST_PARTS).map(block)}
+      </div>
+    ),
+    [text],
   );
 }
 
 /** A line or a paragraph of plain text. */
 export function Plain({ text }: { text: string }): VNode {
-  return <span dir="auto">{revealed(text)}</span>;
+  return <span dir="auto">{useMemo(() => revealed(text), [text])}</span>;
 }
 
-function blocks(tokens: readonly Token[]): ComponentChildren {
-  return tokens.map((token) => block(token as MarkedToken));
-}
-
-function block(token: MarkedToken): ComponentChildren {
-  switch (token.type) {
-    case 'space':
-    case 'def':
-    // Its list item shows it.
-    case 'checkbox':
-      return null;
+function block(shown: Block): VNode {
+  switch (shown.as) {
     case 'heading':
       // A heading of an agent's text is below those of the page.
-      return <p class={`heading heading-${token.depth}`}>{inline(token.tokens)}</p>;
+      return <p class={`heading heading-${shown.level}`}>{inline(shown.of)}</p>;
     case 'paragraph':
-      return <p>{inline(token.tokens)}</p>;
-    case 'text':
-      return token.tokens === undefined ? revealed(token.text) : inline(token.tokens);
-    case 'code':
-      return <Code text={token.text} language={token.lang ?? ''} />;
-    case 'blockquote':
-      return <blockquote>{blocks(token.tokens)}</blockquote>;
-    case 'hr':
-      return <hr />;
-    case 'list': {
-      const items = token.items.map((item) => (
-        <li>
-          {item.task ? (item.checked === true ? '☑ ' : '☐ ') : null}
-          {blocks(item.tokens)}
-        </li>
-      ));
-      return token.ordered ? <ol start={Number(token.start) || 1}>{items}</ol> : <ul>{items}</ul>;
-    }
-    case 'table':
+      return <p>{inline(shown.of)}</p>;
+    case 'quote':
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls a wide table with it
-        <section class="scrolls" tabIndex={0} aria-label={WORDS.table}>
-          <table>
-            <thead>
-              <tr>
-                {token.header.map((cell) => (
-                  <th scope="col">{inline(cell.tokens)}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {token.rows.map((row) => (
-                <tr>
-                  {row.map((cell) => (
-                    <td>{inline(cell.tokens)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <blockquote>
+          {shown.of.map((line) => (
+            <p>{inline(line)}</p>
+          ))}
+        </blockquote>
       );
-    default:
-      // HTML above all: it is text.
-      return <p>{revealed(token.raw)}</p>;
+    case 'list':
+      return (
+        <ul class="items">
+          {shown.of.map(({ depth, of }) => (
+            <li class={`depth-${depth}`}>{inline(of)}</li>
+          ))}
+        </ul>
+      );
+    case 'table':
+      return <Table rows={shown.of} />;
+    case 'code':
+      return <Code {...shown} />;
+    case 'plain':
+      return <p class="plain">{shown.of}</p>;
   }
 }
 
-function inline(tokens: readonly Token[] | undefined): ComponentChildren {
-  return (tokens ?? []).map((token) => span(token as MarkedToken));
-}
-
-function span(token: MarkedToken): ComponentChildren {
-  switch (token.type) {
-    case 'strong':
-      return <strong>{inline(token.tokens)}</strong>;
-    case 'em':
-      return <em>{inline(token.tokens)}</em>;
-    case 'del':
-      return <del>{inline(token.tokens)}</del>;
-    case 'codespan':
-      return <code>{revealedSource(token.text)}</code>;
-    case 'br':
-      return <br />;
-    case 'link':
-      return <Link href={token.href}>{inline(token.tokens)}</Link>;
-    case 'image':
-      // Nothing is loaded from elsewhere.
-      return <Link href={token.href}>{revealed(token.text)}</Link>;
-    case 'escape':
-    case 'text':
-      return revealed(token.text);
-    default:
-      return revealed(token.raw);
-  }
-}
-
-/** A link shows where it leads, and leads to nothing but a web page. */
-function Link({ href, children }: { href: string; children: ComponentChildren }): VNode {
-  const url = URL.parse(href);
-  const address = revealed(href);
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    return (
-      <span>
-        {children} ({address})
-      </span>
-    );
+function Table({ rows: [heading = [], ...rows] }: { rows: Inline[][][] }): VNode {
   return (
-    <span>
-      {children} (
-      <a href={url.href} target="_blank" rel="noopener noreferrer">
-        {address}
-      </a>
-      )
-    </span>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only a keyboard scrolls a wide table with it
+    <section class="scrolls" tabIndex={0} aria-label={WORDS.table}>
+      <table>
+        <thead>
+          <tr>
+            {heading.map((cell) => (
+              <th scope="col">{inline(cell)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {row.map((cell) => (
+                <td>{inline(cell)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
+}
+
+function inline(parts: readonly Inline[]): ComponentChildren {
+  return parts.map(part);
+}
+
+function part(shown: Inline): ComponentChildren {
+  if (typeof shown === 'string') return shown;
+  switch (shown.as) {
+    case 'strong':
+      return <strong>{inline(shown.of)}</strong>;
+    case 'em':
+      return <em>{inline(shown.of)}</em>;
+    case 'del':
+      return <del>{inline(shown.of)}</del>;
+    case 'code':
+      return <code>{revealedSource(shown.of)}</code>;
+    case 'link':
+      return (
+        <a href={shown.of} target="_blank" rel="noopener noreferrer">
+          {shown.of}
+        </a>
+      );
+    case 'mark':
+      return <Mark text={shown.of} />;
+    case 'break':
+      return <br />;
+  }
+}
+
+/** Markup, as the text that it is. */
+function Mark({ text }: { text: string }): VNode {
+  return <span class="markup">{text}</span>;
 }
 
 /** What a permission asks, character by character: nothing is left out, hidden at the side, or drawn as something else. */
 export function Source({ text }: { text: string }): VNode {
   return (
     <span class="source" dir="ltr">
-      {revealedSource(text)}
+      {useMemo(() => revealedSource(text), [text])}
     </span>
   );
 }
 
 /** Source text, a command or a diff, with each character that does not look like what it is. */
-function Code({ text, language }: { text: string; language: string }): VNode {
-  const lines = revealedSource(text).split('\n');
-  const isDiff = language === 'diff' || language === 'patch';
+function Code({ of, language, opened, closed }: Omit<Extract<Block, { as: 'code' }>, 'as'>): VNode {
+  const text = revealedSource(of);
+  const lines = text.split('\n');
+  const isDiff = (language === 'diff' || language === 'patch') && lines.length <= MOST_PARTS;
   return (
     <pre class="scrolls" dir="ltr">
+      {opened === null ? null : <Mark text={`${opened}\n`} />}
       <code>
-        {lines.map((line, index) => (
-          <span class={isDiff ? diffClass(line) : undefined}>
-            {line}
-            {index < lines.length - 1 ? '\n' : ''}
-          </span>
-        ))}
+        {isDiff
+          ? lines.map((line, index) => (
+              <span class={diffClass(line)}>
+                {line}
+                {index < lines.length - 1 ? '\n' : ''}
+              </span>
+            ))
+          : text}
       </code>
+      {closed === null ? null : <Mark text={`\n${closed}`} />}
     </pre>
   );
 }

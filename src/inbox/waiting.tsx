@@ -7,7 +7,7 @@ import { Notifications } from './notifications.tsx';
 import { type ListedPrompt, queuedAnswers, sortWaiting, unread } from './order.ts';
 import { storeTime } from './server.ts';
 import type { Fate, OutboxEntry } from './storage.ts';
-import { Plain } from './text.tsx';
+import { Boundary, Plain } from './text.tsx';
 import { duration, WORDS } from './words.ts';
 
 export function WaitingScreen({ inbox }: { inbox: State }): VNode {
@@ -93,31 +93,37 @@ function Rows({ prompts, queued }: RowsProps): VNode {
   const now = Date.parse(storeTime());
   return (
     <ul class="rows">
-      {prompts.map((prompt) => {
-        const { ask_id, question, header, urgency, kind, blocked_since, created_at, to } = prompt;
-        return (
-          <li key={ask_id}>
-            <a href={`#/ask/${ask_id}`} class={`row ${urgency}`}>
-              <span class="row-title" dir="auto">
-                <Plain text={header ?? question} />
-              </span>
-              {header === null ? null : (
-                <span class="row-text" dir="auto">
-                  <Plain text={question} />
-                </span>
-              )}
-              <span class="meta">
-                <Plain text={headedBy(prompt)} /> · {duration(now - Date.parse(created_at))}
-                {kind === 'permission' ? <span class="badge">{WORDS.permission}</span> : null}
-                {urgency === 'critical' ? <span class="badge critical">{WORDS.critical}</span> : null}
-                {blocked_since !== null ? <span class="badge blocked">{WORDS.blocked}</span> : null}
-                {to === null ? null : <span class="badge">{WORDS.for(to)}</span>}
-                {queued.has(ask_id) ? <span class="badge queued">{WORDS.queuedShort}</span> : null}
-              </span>
-            </a>
-          </li>
-        );
-      })}
+      {prompts.map((prompt) => (
+        <li key={prompt.ask_id}>
+          <Boundary>
+            <Row prompt={prompt} now={now} isQueued={queued.has(prompt.ask_id)} />
+          </Boundary>
+        </li>
+      ))}
     </ul>
+  );
+}
+
+function Row({ prompt, now, isQueued }: { prompt: ListedPrompt; now: number; isQueued: boolean }): VNode {
+  const { ask_id, question, header, urgency, kind, blocked_since, created_at, to } = prompt;
+  return (
+    <a href={`#/ask/${ask_id}`} class={`row ${urgency}`}>
+      <span class="row-title" dir="auto">
+        <Plain text={header ?? question} />
+      </span>
+      {header === null ? null : (
+        <span class="row-text" dir="auto">
+          <Plain text={question} />
+        </span>
+      )}
+      <span class="meta">
+        <Plain text={headedBy(prompt)} /> · {duration(now - Date.parse(created_at))}
+        {kind === 'permission' ? <span class="badge">{WORDS.permission}</span> : null}
+        {urgency === 'critical' ? <span class="badge critical">{WORDS.critical}</span> : null}
+        {blocked_since !== null ? <span class="badge blocked">{WORDS.blocked}</span> : null}
+        {to === null ? null : <span class="badge">{WORDS.for(to)}</span>}
+        {isQueued ? <span class="badge queued">{WORDS.queuedShort}</span> : null}
+      </span>
+    </a>
   );
 }

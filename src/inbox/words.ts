@@ -31,6 +31,7 @@ export const WORDS = {
   question: 'Question',
   context: 'Context',
   table: 'Table',
+  notDrawn: 'This could not be shown here. Read it in Emacs.',
   addedByAgent: 'Added by the agent',
   chooseSeveral: 'You can choose several.',
   answer: 'Answer',
