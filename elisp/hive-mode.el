@@ -4,11 +4,9 @@
 ;; SPDX-License-Identifier: MIT
 
 ;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1"))
 ;; Keywords: tools, processes, convenience
-;; URL: https://repository.invalid/hive
 
 ;; Permission is hereby granted, free of charge, to any person obtaining a
 ;; copy of this software and associated documentation files (the
@@ -99,7 +97,6 @@
 (defgroup hive nil
   "Human in the loop for coding agents."
   :group 'tools
-  :link '(url-link "https://repository.invalid/hive")
   :link '(custom-manual "(hive)Hive in Emacs")
   :prefix "hive-")
 

@@ -3,7 +3,6 @@
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
 ;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
 
 ;;; Commentary:
 

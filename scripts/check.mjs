@@ -27,11 +27,6 @@ const steps = [
   },
   { name: 'imports of hive hook', needs: 'src', command: [node, 'scripts/check-hook-imports.mjs'] },
   { name: 'package', needs: 'src/index.ts', command: [node, 'scripts/build.mjs'] },
-  {
-    name: 'address of the repository',
-    needs: 'README.md',
-    command: [node, 'scripts/repository.mjs', '--check'],
-  },
   { name: 'clients as installed', needs: 'test/clients', command: [node, 'scripts/check-as-installed.mjs'] },
   { name: 'elisp', needs: 'elisp', command: ['emacs', '-Q', '--batch', '-l', 'scripts/check-elisp.el'] },
 ];

@@ -48,7 +48,7 @@ const settings = [
   ),
 ];
 
-const { engines, assisted_by } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const node = engines.node.replace('>=', '');
 
 const file = `;;; hive-names.el --- Names that Emacs and its sidecar share  -*- lexical-binding: t; -*-
@@ -56,7 +56,6 @@ const file = `;;; hive-names.el --- Names that Emacs and its sidecar share  -*- 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
 ;; Author: The Hive contributors
-;; Assisted-by: ${assisted_by}
 
 ;;; Commentary:
 

@@ -82,7 +82,6 @@ const tasks = {
     modulesOnly,
     'scripts/characters.mjs',
     'scripts/lisp-names.mjs',
-    'scripts/repository.mjs',
     'scripts/protocol.mjs',
     'scripts/specification.mjs',
     'node_modules/@biomejs/biome/bin/biome check --write',

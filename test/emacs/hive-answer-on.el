@@ -1,10 +1,5 @@
 ;;; hive-answer-on.el --- A human who never stops answering  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; For the rounds of kill -9: runs `M-x hive-respond' again and again, with

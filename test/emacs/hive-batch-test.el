@@ -1,10 +1,5 @@
 ;;; hive-batch-test.el --- One decision for several questions  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: as-displayed one-winner
 
 ;;; Code:

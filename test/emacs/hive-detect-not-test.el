@@ -1,10 +1,5 @@
 ;;; hive-detect-not-test.el --- Text that is not posted, or not at once  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Code:
 
 (require 'cl-lib)

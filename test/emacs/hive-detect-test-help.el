@@ -1,10 +1,5 @@
 ;;; hive-detect-test-help.el --- Programs that insert messages, for tests  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; A shared buffer that other programs change while somebody types in it.

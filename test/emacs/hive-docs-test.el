@@ -1,10 +1,5 @@
 ;;; hive-docs-test.el --- The manual is complete  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Code:
 
 (require 'cl-lib)

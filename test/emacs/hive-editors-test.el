@@ -1,10 +1,5 @@
 ;;; hive-editors-test.el --- The calls of agents of other packages  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: untrusted
 
 ;;; Code:

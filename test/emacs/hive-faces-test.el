@@ -1,10 +1,5 @@
 ;;; hive-faces-test.el --- Every face can be read  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; The contrast of each face, as WCAG 2 defines it, on the backgrounds of

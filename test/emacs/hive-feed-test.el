@@ -1,10 +1,5 @@
 ;;; hive-feed-test.el --- Fetching the pending questions, and trying again  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: state-not-events
 
 ;;; Code:

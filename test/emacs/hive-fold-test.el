@@ -1,10 +1,5 @@
 ;;; hive-fold-test.el --- Folding a long context by its headings  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: untrusted
 
 ;;; Code:

@@ -1,10 +1,5 @@
 ;;; hive-integrations-test.el --- Bookmarks, desktops, menus and completion  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; What Emacs itself has.  Packages of others are tried with real keys, in

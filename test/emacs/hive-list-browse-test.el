@@ -1,10 +1,5 @@
 ;;; hive-list-browse-test.el --- Views, filters, marks and pages of the list  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Code:
 
 (require 'hive-list)

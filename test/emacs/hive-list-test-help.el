@@ -1,10 +1,5 @@
 ;;; hive-list-test-help.el --- The list of questions, for tests  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; A list that is open only during a test, its contents, and its keys.

@@ -1,10 +1,5 @@
 ;;; hive-mode-test.el --- The mode, its mode line, its sentences and its doctor  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Code:
 
 (require 'hive-test-help)

@@ -1,10 +1,5 @@
 ;;; hive-outbox-adoption-test.el --- Answers that a dead Emacs left are sent  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: durable at-least-once
 
 ;;; Code:

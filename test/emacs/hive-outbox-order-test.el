@@ -1,10 +1,5 @@
 ;;; hive-outbox-order-test.el --- The order in which the outbox sends  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; Answers to the same question, and messages in the same thread, reach the

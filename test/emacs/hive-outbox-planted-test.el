@@ -1,10 +1,5 @@
 ;;; hive-outbox-planted-test.el --- The outbox does not trust files from others  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: no-authority
 
 ;;; Code:

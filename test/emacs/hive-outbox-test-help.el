@@ -1,10 +1,5 @@
 ;;; hive-outbox-test-help.el --- An outbox with files of other Emacsen, for tests  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; An outbox of the test's own, and the files that other Emacs processes left

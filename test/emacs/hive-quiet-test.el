@@ -1,10 +1,5 @@
 ;;; hive-quiet-test.el --- The echo area and the mode line during quiet hours  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: undisturbed
 
 ;;; Code:

@@ -1,10 +1,5 @@
 ;;; hive-respond-test.el --- Answering from the minibuffer  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: one-winner as-displayed
 
 ;;; Code:

@@ -1,10 +1,5 @@
 ;;; hive-shared-appear-test.el --- Showing the shared buffer at a mention  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Code:
 
 (require 'cl-lib)

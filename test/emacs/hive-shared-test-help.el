@@ -1,10 +1,5 @@
 ;;; hive-shared-test-help.el --- Agents and a shared buffer for tests  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; A desk with its real sidecar on a real store, a project, and agents in

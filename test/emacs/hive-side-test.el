@@ -1,10 +1,5 @@
 ;;; hive-side-test.el --- The list at the side of a frame  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Code:
 
 (require 'hive-list-test-help)

@@ -1,10 +1,5 @@
 ;;; hive-sidecar-test.el --- Starting and keeping the sidecar  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;; Tags: undisturbed state-not-events
 
 ;;; Code:

@@ -1,10 +1,5 @@
 ;;; hive-test-help.el --- Shared by the tests of the Emacs package  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; A fresh desk for each test: its own outbox directory, its own sidecar (the

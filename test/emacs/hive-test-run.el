@@ -1,10 +1,5 @@
 ;;; hive-test-run.el --- Runs files of ERT tests, one after the other  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; One Emacs loads Hive once and runs many files, whose names ert.test.ts

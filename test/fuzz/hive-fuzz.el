@@ -1,10 +1,5 @@
 ;;; hive-fuzz.el --- Emacs survives any message  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; The Emacs of test/fuzz/emacs-wire.test.ts: its sidecar sends every line of a

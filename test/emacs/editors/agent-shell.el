@@ -1,10 +1,5 @@
 ;;; agent-shell.el --- A stand-in for agent-shell  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; It has the functions, variables and events that contracts/agent-shell.json

@@ -1,10 +1,5 @@
 ;;; driver.el --- Evaluates what a test writes  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; An Emacs in batch mode, with Hive and its real sidecar: each line of its

@@ -1,10 +1,5 @@
 ;;; eca.el --- A stand-in for ECA  -*- lexical-binding: t; -*-
 
-;; Copyright (C) 2026 The Hive contributors
-;; SPDX-License-Identifier: MIT
-;; Author: The Hive contributors
-;; Assisted-by: AGENT_NAME:MODEL_VERSION
-
 ;;; Commentary:
 
 ;; It has the functions that contracts/eca.json names, with their arguments,
