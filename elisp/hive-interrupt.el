@@ -332,12 +332,15 @@ error when there are none."
          (current (car (cl-find here alist :test #'equal
                                 :key (lambda (entry) (plist-get (cdr entry) :session_id))))))
     (unless alist (hive-fail none))
-    (or (cdr (assoc (completing-read
-                     (format-prompt (hive-words prompt) current)
-                     (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
-                     nil t nil nil current)
-                    alist))
-        (hive-fail 'interrupt-nobody-chosen))))
+    (let ((name (completing-read
+                 (format-prompt (hive-words prompt) current)
+                 (hive-read-or-handle
+                  (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
+                  (mapcar (lambda (turn) (plist-get turn :agent)) among))
+                 nil t nil nil current)))
+      (or (cdr (assoc name alist))
+          (hive-model-session-of among name)
+          (hive-fail 'interrupt-nobody-chosen)))))
 
 ;;;###autoload
 (defun hive-interrupt (turn note)

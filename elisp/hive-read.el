@@ -422,6 +422,17 @@ of a candidate."
                    (cycle-sort-function . identity))
       (complete-with-action action candidates string predicate))))
 
+(defun hive-read-or-handle (table handles)
+  "Return a completion table that takes what TABLE has, or one of HANDLES.
+Agents are shown by title; whoever knows a handle can type that."
+  (lambda (string predicate action)
+    (cond ((eq action 'lambda)
+           (or (test-completion string table predicate) (test-completion string handles)))
+          ((or (null action) (eq action t))
+           (complete-with-action
+            action (if (all-completions string table predicate) table handles) string predicate))
+          (t (complete-with-action action table string predicate)))))
+
 (defun hive-read-session-affix (titles)
   "Return TITLES of living sessions, with project, state, age and handle each."
   (let ((sessions (hive-model-sessions)))

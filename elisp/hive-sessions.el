@@ -38,8 +38,10 @@
     (let* ((sessions (or (hive-model-sessions) (hive-sidecar-demand)
                          (hive-fail 'no-agents)))
            (name (completing-read (hive-words 'which-session)
-                                  (hive-read-table (mapcar #'hive-text-title sessions)
-                                                   'hive-session #'hive-read-session-affix)
+                                  (hive-read-or-handle
+                                   (hive-read-table (mapcar #'hive-text-title sessions)
+                                                    'hive-session #'hive-read-session-affix)
+                                   (mapcar (lambda (session) (plist-get session :handle)) sessions))
                                   nil t)))
       (or (hive-model-session-of sessions name)
           (hive-fail 'no-session-chosen)))))

@@ -66,7 +66,7 @@ test('a question and a permission are answered there', async () => {
       // First, all of it has to be on the screen.
       await emacs.until(/Hive-Question/);
       await emacs.keys('C-x', '1');
-      await emacs.until(/Abort/);
+      await emacs.until(/^Options/m);
       const end = /^(?![\s\S]*PERMISSION asks)[\s\S]*Abort\n +\S/;
       // A key that comes while the window still changes is lost.
       if (!end.test((await emacs.screen()).join('\n')))

@@ -83,6 +83,15 @@
                                       :session_id)))
         (should (equal '("Interrupt (default shop 2): " "shop 2") (pop said)))))))
 
+(ert-deftest hive-interrupt-takes-a-handle-that-is-typed ()
+  (let ((table (hive-read-or-handle (hive-read-table '("shop" "shop 2") 'hive-turn #'identity)
+                                    '("Claude-aa" "Claude-ab"))))
+    (should (equal '("shop" "shop 2") (all-completions "" table)))
+    (should (equal "shop" (try-completion "s" table)))
+    (should (equal "Claude-a" (try-completion "Cl" table)))
+    (should (test-completion "Claude-ab" table))
+    (should-not (test-completion "Claude-a" table))))
+
 (ert-deftest hive-interrupt-never-offers-a-turn-that-has-ended ()
   (let ((hive-interrupt--running (make-hash-table :test #'equal))
         (hive-interrupt--ended (make-hash-table :test #'equal))
