@@ -73,6 +73,8 @@ test('a question and a permission are answered there', async () => {
         await emacs.answer(/^(?![\s\S]*Abort\n +\S)/, 'Space');
       await emacs.until(end);
       await emacs.keys('1');
+      // Here nothing is delayed, so Emacs asks.
+      await emacs.answer(/This is a PERMISSION/, 'y');
     }
     await emacs.said(new RegExp(`Answered .+: ${choice} \\(stored\\)`));
   }
@@ -98,7 +100,7 @@ test('an interrupt is typed there: no tool of the batch runs, the turn ends, and
   await emacs.keys('Enter');
   await requested(run, handle);
   run.goOn();
-  await emacs.until(/: task interrupted by Ada, \S+ s after it started mcp__hive__hivemind_ask_async; 1 /);
+  await emacs.said(/: task interrupted by Ada, \S+ s after it started mcp__hive__hivemind_ask_async; 1 /);
   await expectStopped(run, 'Ada', 'emacs');
   // Its question is no longer pending.
   await command(emacs, 'hive-history');
