@@ -26,6 +26,7 @@ const steps = [
     command: ['node_modules/.bin/depcruise', 'src', '--config', '.dependency-cruiser.mjs'],
   },
   { name: 'imports of hive hook', needs: 'src', command: [node, 'scripts/check-hook-imports.mjs'] },
+  { name: 'write transactions', needs: 'src', command: [node, 'scripts/check-write-transactions.mjs'] },
   { name: 'package', needs: 'src/index.ts', command: [node, 'scripts/build.mjs'] },
   { name: 'clients as installed', needs: 'test/clients', command: [node, 'scripts/check-as-installed.mjs'] },
   { name: 'elisp', needs: 'elisp', command: ['emacs', '-Q', '--batch', '-l', 'scripts/check-elisp.el'] },

@@ -21,7 +21,13 @@ import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
 import { permissionDigest } from '../domain/permissions.ts';
-import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import {
+  type CheckedRequest,
+  checkRequest,
+  createPrompt,
+  OPEN_LIMIT,
+  type Prompt,
+} from '../domain/prompts.ts';
 import type { Seat } from '../domain/seats.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
@@ -43,45 +49,56 @@ import type { CodexControl, Logger } from './world.ts';
 export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
   const found = dialogOf(event);
   if (found === null) return async () => null;
-  const dialog = await withEdits(found, event, settings);
-  const rules = await applicableRules(dialog, event, settings);
+  const asking = await inWords(found, event, settings);
+  const rules = await applicableRules(asking.dialog, event, settings);
   return async (hook) => {
     const { verdict, waited } = hook;
-    if (waited !== null) return conclude(hook, dialog, waited, rules);
+    if (waited !== null) return conclude(hook, asking, waited, rules);
     if (rules.file !== null && settings.seat !== undefined)
       await recordTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
-    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog, rules);
+    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, asking, rules);
   };
 }
 
 /**
- * The dialog with its edits as diffs of the files. They are compared again before an answer is given to the tool, so that
- * a yes to one diff is none to another (invariant 13).
+ * A dialog with what it asks, in words. It is made before the transaction: a call may have a megabyte of text, and everybody
+ * else waits for the lock.
  */
-export async function withEdits(
-  dialog: Dialog,
-  { cwd }: HookEvent,
-  { editTools }: HookSettings,
-): Promise<Dialog> {
-  if (editTools === undefined || !editsFiles(dialog)) return dialog;
-  return comparedDialog(dialog, await editTools(cwd));
+export interface Asking {
+  dialog: Dialog;
+  requests: readonly CheckedRequest[];
+  fingerprint: string;
+}
+
+/**
+ * The dialog in words, with its edits as diffs of the files. They are compared again before an answer is given to the tool, so
+ * that a yes to one diff is none to another (invariant 13). @throws HiveError `invalid_input` for what no prompt may be.
+ */
+export async function inWords(found: Dialog, event: HookEvent, { editTools }: HookSettings): Promise<Asking> {
+  const isCompared = editTools !== undefined && editsFiles(found);
+  const dialog = isCompared ? comparedDialog(found, await editTools(event.cwd)) : found;
+  return {
+    dialog,
+    requests: promptsOf(dialog, event).map(checkRequest),
+    fingerprint: dialogFingerprint(dialog),
+  };
 }
 
 async function open(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   { matching }: Pick<ApplicableRules, 'matching'>,
 ): Promise<Partial<Verdict> | null> {
   const { tx } = hook;
-  const decided = await openByRule(hook, dialog, { matching });
+  const decided = await openByRule(hook, asking, { matching });
   if (decided !== null) return decided;
-  if (hook.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(hook, dialog);
-  const limit = await waitLimitFor(hook, dialog);
+  if (hook.event.client === 'codex' && asking.dialog.kind === 'questions') return offerBeside(hook, asking);
+  const limit = await waitLimitFor(hook, asking.dialog);
   // Nobody is at a desk, so only the terminal asks, and at once.
   if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden } = limit;
   // A dialog that its terminal shows has no time limit. After the hook has ended, it waits there alone.
-  const ask_ids = await store(hook, await askFor(hook, dialog, hidden ? wait_ms : null));
+  const ask_ids = await store(hook, await askFor(hook, asking, hidden ? wait_ms : null));
   return ask_ids.length === 0
     ? null
     : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden, in_terminal: !hidden } };
@@ -90,15 +107,15 @@ async function open(
 /** Answers by a rule of the human's; null where none decides. */
 export async function openByRule(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   { matching }: Pick<ApplicableRules, 'matching'>,
 ): Promise<Partial<Verdict> | null> {
   const rule = decidingRule(matching, hook.session, hook.tx.now);
-  return rule === null ? null : answerByRule(hook, dialog, rule);
+  return rule === null ? null : answerByRule(hook, asking, rule);
 }
 
 /** Codex shows the dialog as soon as this hook has ended; the answer goes through the control socket (below). */
-async function offerBeside(hook: HookContext, dialog: Dialog): Promise<null> {
+async function offerBeside(hook: HookContext, asking: Asking): Promise<null> {
   const { tx, event, settings } = hook;
   const { question_wait: given } = await hook.preferences();
   // Its subagents may not ask.
@@ -106,7 +123,7 @@ async function offerBeside(hook: HookContext, dialog: Dialog): Promise<null> {
   const desks = await tx.desks.online(tx.now);
   if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
   const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
-  await store(hook, await askFor(hook, dialog, timeout_ms));
+  await store(hook, await askFor(hook, asking, timeout_ms));
   return null;
 }
 
@@ -131,17 +148,15 @@ const THIS_DIALOG: Meant = { warning: null, call: null };
 /** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
 export async function askFor(
   hook: HookContext,
-  dialog: Dialog,
+  { requests, fingerprint: tool }: Asking,
   timeout_ms: number | null,
   { warning, call }: Meant = THIS_DIALOG,
 ): Promise<Prompt[]> {
-  const { tx, event, session, ids } = hook;
+  const { tx, session, ids } = hook;
   const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
   const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
   const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id };
-  const requests = promptsOf(dialog, event);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
-  const tool = dialogFingerprint(dialog);
   const fingerprint = call === null ? tool : `${tool} for ${call}`;
   return requests.map((request, n) => ({
     ...createPrompt({ ...warnedOf(request, warning), timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
@@ -151,18 +166,18 @@ export async function askFor(
   }));
 }
 
-function warnedOf(request: AskRequest, warning: string | null): AskRequest {
+function warnedOf(request: CheckedRequest, warning: string | null): CheckedRequest {
   return warning === null ? request : { ...request, context: `${warning}\n\n${request.context ?? ''}` };
 }
 
 /** Answers by a rule, which the event log names as the author of the answer. */
 async function answerByRule(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   { name, decision, note }: PermissionRule,
 ): Promise<Partial<Verdict> | null> {
   const { tx, ids, session } = hook;
-  const [prompt] = await askFor(hook, dialog, null);
+  const [prompt] = await askFor(hook, asking, null);
   if (prompt === undefined) return null;
   await insertPrompt(tx, prompt);
   const label = decision === 'allow' ? ALLOW : DENY;
@@ -177,12 +192,12 @@ async function answerByRule(
     responded_at: tx.now,
   });
   await handPrompt(tx, settled, hookCarrier(session.session_id));
-  return { decision: decideDialog(dialog, [settled]), carries: true };
+  return { decision: decideDialog(asking.dialog, [settled]), carries: true };
 }
 
 async function conclude(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   waited: Waited,
   { file }: ApplicableRules,
 ): Promise<Partial<Verdict> | null> {
@@ -193,7 +208,7 @@ async function conclude(
   if (stop !== null) return { decision: stop };
   const answered = prompts.every(({ status }) => status === 'responded');
   if (answered && !waited.abandoned && verdict.deny === null)
-    return concludeAll(hook, dialog, prompts, { file, meant: THIS_DIALOG });
+    return concludeAll(hook, asking, prompts, { file, meant: THIS_DIALOG });
   const shows = waited.in_terminal === true && !waited.abandoned && verdict.deny === null;
   const staysOpen = shows && prompts.every(({ status }) => status === 'pending');
   for (const prompt of prompts)
@@ -211,33 +226,34 @@ interface Against {
 /** Gives the answer to a permission to the call that waits for it. */
 export async function concludePrompt(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   prompt: Prompt,
   against: Against,
 ): Promise<Partial<Verdict> | null> {
-  return concludeAll(hook, dialog, [prompt], against);
+  return concludeAll(hook, asking, [prompt], against);
 }
 
 /** Gives the answers to a client's questions to the call that waits for them. */
 export async function concludePrompts(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   prompts: readonly Prompt[],
 ): Promise<Partial<Verdict> | null> {
-  return concludeAll(hook, dialog, prompts, { file: null, meant: THIS_DIALOG });
+  return concludeAll(hook, asking, prompts, { file: null, meant: THIS_DIALOG });
 }
 
 async function concludeAll(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   prompts: readonly Prompt[],
   { file, meant }: Against,
 ): Promise<Partial<Verdict> | null> {
   const { tx, session } = hook;
+  const { dialog } = asking;
   const decided = decideDialog(dialog, prompts);
   if (decided === null) return null;
   const seats = hook.settings.seats?.() ?? file?.seats ?? [];
-  const decision = await permitted(hook, dialog, { decided, prompts, seats, meant });
+  const decision = await permitted(hook, asking, { decided, prompts, seats, meant });
   for (const prompt of prompts) {
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     if (isWholeAnswer(decision, dialog, prompt))
@@ -260,11 +276,12 @@ interface Deciding {
  */
 async function permitted(
   hook: HookContext,
-  dialog: Dialog,
+  asking: Asking,
   { decided, prompts, seats, meant }: Deciding,
 ): Promise<DialogAnswer> {
+  const { dialog } = asking;
   if (decided.kind !== 'allow' || !isPermission(dialog)) return decided;
-  const [[asked], [answered]] = [await askFor(hook, dialog, null, meant), prompts];
+  const [[asked], [answered]] = [await askFor(hook, asking, null, meant), prompts];
   if (asked === undefined || answered === undefined) return NOT_WHAT_WAS_DISPLAYED;
   // What its asker has added since was displayed, too, and runs nothing.
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });

@@ -16,7 +16,13 @@ import {
 } from '../domain/editors.ts';
 import { decidingRule, type Place, rulesForTool } from '../domain/permission-rules.ts';
 import { permissionDigest } from '../domain/permissions.ts';
-import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import {
+  type CheckedRequest,
+  checkRequest,
+  createPrompt,
+  OPEN_LIMIT,
+  type Prompt,
+} from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { cleanText, excerpt } from '../domain/text.ts';
@@ -40,8 +46,14 @@ export interface EditorRequest {
   key?: string | undefined;
 }
 
+/** A dialog with what it asks, in words: made before the transaction, because others wait for its lock. */
+interface WordedRequest extends EditorRequest {
+  requests: readonly CheckedRequest[];
+  fingerprint: string;
+}
+
 /** A dialog as it is offered at the desks. */
-export interface OfferedDialog extends EditorRequest {
+export interface OfferedDialog extends WordedRequest {
   /** Its prompts; none where only the editor shows it. */
   ask_ids: readonly string[];
 }
@@ -96,8 +108,14 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
 
   return {
     async open(given) {
-      const request = { ...given, dialog: cleanDialog(given.dialog) };
-      const { session, dialog, place } = request;
+      const { session, place } = given;
+      const dialog = cleanDialog(given.dialog);
+      const request: WordedRequest = {
+        ...given,
+        dialog,
+        requests: editorPrompts(dialog).map(checkRequest),
+        fingerprint: editorFingerprint(dialog),
+      };
       // Matching may take a while, so it is done before the transaction.
       const matching =
         dialog.kind === 'permission'
@@ -187,15 +205,16 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
   /** What leaves for the agent. An answer that allows something must be one to exactly this, signed by a seat. */
   async function conclude(
     tx: WriteTx,
-    { session, dialog, key }: OfferedDialog,
+    offered: OfferedDialog,
     prompts: readonly Prompt[],
   ): Promise<EditorAnswer | null> {
+    const { session, dialog, key } = offered;
     if (!prompts.every(({ status }) => status === 'responded')) return null;
     const decided = decideEditorDialog(dialog, prompts);
     if (decided === null) return null;
     const [answered] = prompts;
     const isDue = dialog.kind === 'permission' && answered !== undefined && allows(dialog, decided);
-    if (isDue && !(await isSigned(tx, dialog, answered))) {
+    if (isDue && !(await isSigned(tx, offered, answered))) {
       const text = unsignedText(answered);
       await giveNotice(tx, { severity: 'warning', session_id: session.session_id, text });
       return refusalIn(dialog, null);
@@ -207,13 +226,19 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
     return decided;
   }
 
-  async function isSigned(tx: ReadTx, dialog: EditorDialog, answered: Prompt): Promise<boolean> {
-    const [asked] = editorPrompts(dialog);
+  async function isSigned(
+    tx: ReadTx,
+    { requests: [asked], fingerprint }: OfferedDialog,
+    answered: Prompt,
+  ): Promise<boolean> {
     if (asked === undefined) return false;
-    const own = { ...createPrompt(asked, answered, answered.ask_id, answered.created_at) };
+    const { kind, question, context, options } = asked;
     const displayed_digest = permissionDigest({
-      ...own,
-      fingerprint: editorFingerprint(dialog),
+      kind,
+      question,
+      context,
+      options,
+      fingerprint,
       notes: answered.notes,
     });
     if (displayed_digest !== permissionDigest(answered)) return false;
@@ -253,9 +278,9 @@ function asTool({ tool }: Extract<EditorDialog, { kind: 'permission' }>) {
 const MOST_OPENINGS = 1_000;
 
 /** The prompts of a dialog that is open under this key, or answered; null where it was cancelled, or never opened. */
-async function openedBefore(tx: ReadTx, request: EditorRequest): Promise<Prompt[] | null> {
-  const count = editorPrompts(request.dialog).length;
-  const fingerprint = editorFingerprint(request.dialog);
+async function openedBefore(tx: ReadTx, request: WordedRequest): Promise<Prompt[] | null> {
+  const { fingerprint } = request;
+  const count = request.requests.length;
   for (let opening = 1; request.key !== undefined && count > 0 && opening < MOST_OPENINGS; opening += 1) {
     const keys = Array.from({ length: count }, (_, n) => keyOf(request.key ?? '', n, opening));
     const found = await Promise.all(keys.map((key) => tx.prompts.byKey(request.session.session_id, key)));
@@ -284,11 +309,14 @@ async function nextOpening(tx: ReadTx, session_id: string, key: string): Promise
 }
 
 /** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
-async function promptsFor(tx: ReadTx, ids: Ids, { session, dialog, key }: EditorRequest): Promise<Prompt[]> {
+async function promptsFor(
+  tx: ReadTx,
+  ids: Ids,
+  { session, requests, fingerprint, key }: WordedRequest,
+): Promise<Prompt[]> {
   const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
   const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
   const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id };
-  const requests = editorPrompts(dialog);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
   const group_id = requests.length > 1 ? ids.make('group') : null;
   const opening = key === undefined ? 0 : await nextOpening(tx, session_id, key);
@@ -298,7 +326,7 @@ async function promptsFor(tx: ReadTx, ids: Ids, { session, dialog, key }: Editor
     // Until somebody answers, the agent does nothing else.
     blocked_since: tx.now,
     group_id,
-    fingerprint: editorFingerprint(dialog),
+    fingerprint,
     idempotency_key: key === undefined ? null : keyOf(key, n, opening),
   }));
 }

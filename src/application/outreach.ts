@@ -12,7 +12,9 @@ import {
   type Bucket,
   type Busy,
   budgetSize,
+  type CardContent,
   type CardRequest,
+  cardContent,
   cardText,
   createCard,
   createPing,
@@ -32,11 +34,12 @@ import {
   type ReportRequest,
   refundCredit,
   refusalBySource,
+  reportText,
   type Sender,
   SHARED_BUCKET,
 } from '../domain/outreach.ts';
 import { momentOf, preferencesFrom } from '../domain/preferences.ts';
-import { createPrompt } from '../domain/prompts.ts';
+import { type CheckedRequest, checkRequest, createPrompt } from '../domain/prompts.ts';
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
@@ -82,6 +85,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     critical: boolean,
     kind: 'ping' | 'card',
     create: (sender: Sender, own: { outreach_id: string; number: number }, now: string) => Outreach,
+    actions: CheckedRequest | null = null,
   ): Promise<Outreach> {
     const { handle: agent, project, project_dir } = given;
     const missing = await audience({ critical, agent, project, project_dir });
@@ -128,7 +132,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
           ...made,
           ...(absence === null ? {} : { status: 'unseen' as const, reason: absence }),
           charged,
-          ask_id: await askWith(tx, made),
+          ask_id: actions === null ? null : await askWith(tx, made, actions),
         };
         await tx.outreach.insert(sent);
         await appendOutreach(tx, absence === null ? 'outreach/sent' : 'outreach/unseen', sent, {
@@ -144,16 +148,10 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
   }
 
   /** A card's actions are the options of a prompt: pressing one answers the prompt like any other. */
-  async function askWith(tx: WriteTx, card: Outreach): Promise<string | null> {
-    if (card.actions.length === 0) return null;
+  async function askWith(tx: WriteTx, card: Outreach, actions: CheckedRequest): Promise<string> {
     const { session_id, agent, agent_title, source, project, project_dir, turn_id } = card;
     const prompt = createPrompt(
-      {
-        question: card.title ?? '',
-        context: cardText(card),
-        header: 'card',
-        options: card.actions.map(({ label, ask }) => ({ label, description: ask })),
-      },
+      actions,
       { session_id, agent, agent_title, source, project, project_dir, turn_id },
       ids.make('ask'),
       tx.now,
@@ -168,11 +166,20 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         createPing(request, sender, own, now),
       ),
 
-    card: (request, session) =>
-      show(session, false, 'card', (sender, own, now) => createCard(request, sender, own, now)),
+    async card(request, session) {
+      const content = cardContent(request);
+      return show(
+        session,
+        false,
+        'card',
+        (sender, own, now) => createCard(content, sender, own, now),
+        questionOf(content),
+      );
+    },
 
-    report: (request, given) =>
-      store.write(async (tx) => {
+    async report(request, given) {
+      const text = reportText(request);
+      return store.write(async (tx) => {
         const session = await current(tx, given);
         refuse(refusalBySource('report', session.source));
         const { report_policy } = await settingsOf(tx, session);
@@ -183,7 +190,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
           number: await tx.outreach.nextNumber(),
           to_session_id: parent_session_id,
         };
-        const item = createReport(request, await senderOf(tx, session), own, tx.now);
+        const item = createReport(text, await senderOf(tx, session), own, tx.now);
         const unreported = await tx.outreach.unreported(session_id);
         for (const output of unreported) await tx.outreach.update({ ...output, reported_at: tx.now });
         const guard = (await tx.outreach.guard(session_id)) ?? newStopGuard(session_id);
@@ -195,7 +202,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         const reader = parent_session_id === null ? undefined : await tx.sessions.get(parent_session_id);
         const alive = reader !== undefined && reader.state !== 'ended';
         return { item, reported: unreported.length, reader: alive ? reader.handle : null };
-      }),
+      });
+    },
 
     find: (outreach_id) => store.read((tx) => tx.outreach.get(outreach_id)),
     list: (filter) => store.read((tx) => tx.outreach.list(filter)),
@@ -212,6 +220,18 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         return outreachSettings(await settingsEverywhere(tx), {});
       }),
   };
+}
+
+/** The question of a card's actions; null where it has none. */
+function questionOf(content: CardContent): CheckedRequest | null {
+  const { title, actions } = content;
+  if (actions.length === 0) return null;
+  return checkRequest({
+    question: title ?? '',
+    context: cardText(content),
+    header: 'card',
+    options: actions.map(({ label, ask }) => ({ label, description: ask })),
+  });
 }
 
 /** The caller's current record: its source may have been corrected since it was read. */

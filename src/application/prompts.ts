@@ -25,7 +25,9 @@ import {
   type AskRequest,
   amendPrompt,
   type CancelReason,
+  type CheckedRequest,
   cancelPrompt,
+  checkRequest,
   createPrompt,
   deliveryOf,
   expirePrompt,
@@ -218,7 +220,8 @@ export function createPrompts(
 
   const service: PromptService = {
     async ask(request, session, turn_id) {
-      const asked = await store.write((tx) => askIn(tx, ids, { request, session, turn_id }));
+      const asking = { request: checkRequest(request), session, turn_id };
+      const asked = await store.write((tx) => askIn(tx, ids, asking));
       if ('quota' in asked) throw tooMany(asked);
       return asked;
     },
@@ -315,7 +318,7 @@ export function createPrompts(
 
 /** A question, and who asks it; `turn_id` as in `PromptService.ask`. */
 interface Asking {
-  request: AskRequest;
+  request: CheckedRequest;
   session: Session;
   turn_id?: string | null | undefined;
 }

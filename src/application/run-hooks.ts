@@ -23,18 +23,27 @@ import {
 import { labelled } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
 import {
+  type Asking,
   applicableRules,
   askFor,
   concludePrompt,
   dialogHandler,
+  inWords,
   isChangedFile,
   openByRule,
-  withEdits,
 } from './dialogs.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { insertPrompt, recordCancel } from './prompts.ts';
-import { concludeQuestion, keepOpen, modeOf, openQuestion, questionIn, WAITING_MS } from './run-questions.ts';
+import {
+  concludeQuestion,
+  keepOpen,
+  modeOf,
+  openQuestion,
+  questionIn,
+  WAITING_MS,
+  waitsForIt,
+} from './run-questions.ts';
 
 const STALE =
   'This agent was started for an earlier part of its run, and another one has taken over. Stop now: call no tools.';
@@ -46,8 +55,9 @@ export async function runHandler(
   own: RunStart,
 ): Promise<HookHandler> {
   const found = permissionIn(event, settings);
-  const dialog = found === null ? null : await withEdits(found, event, settings);
-  const rules = dialog === null ? null : await applicableRules(dialog, event, settings);
+  const asking = found === null ? null : await inWords(found, event, settings);
+  const rules = asking === null ? null : await applicableRules(asking.dialog, event, settings);
+  const question = await questionIn(event, settings);
   const otherwise = dialogOf(event) === null ? null : await dialogHandler(event, settings);
   const ofRun = async (hook: HookContext, stored: Run): Promise<Partial<Verdict> | null> => {
     const { verdict, waited } = hook;
@@ -56,16 +66,15 @@ export async function runHandler(
     // What waited as it does outside runs is no call of the run.
     const isOfRun = waited === null || run.calls.some(({ ask_id }) => waited.ask_ids.includes(ask_id));
     if (!isOfRun && otherwise !== null) return otherwise(hook);
-    const question = questionIn(event, run);
-    if (question !== null) {
+    if (question !== null && waitsForIt(question, run)) {
       if (waited !== null) return concludeQuestion(hook, run, question, waited);
       if (verdict.deny !== null || verdict.end_turn !== null) return null;
       return (await openQuestion(hook, run, question)) ?? otherwise?.(hook) ?? null;
     }
-    if (dialog === null || rules === null) return otherwise?.(hook) ?? null;
-    if (waited !== null) return conclude(hook, run, dialog, { ...waited, file: rules.file });
+    if (asking === null || rules === null) return otherwise?.(hook) ?? null;
+    if (waited !== null) return conclude(hook, run, asking, { ...waited, file: rules.file });
     if (verdict.deny !== null || verdict.end_turn !== null) return null;
-    return (await openByRule(hook, dialog, rules)) ?? open(hook, run, dialog);
+    return (await openByRule(hook, asking, rules)) ?? open(hook, run, asking, otherwise);
   };
   return async (hook) => {
     const found = await hook.tx.runs.get(own.run_id);
@@ -135,10 +144,15 @@ async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   return now;
 }
 
-async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partial<Verdict> | null> {
+async function open(
+  hook: HookContext,
+  run: Run,
+  asking: Asking,
+  otherwise: HookHandler | null,
+): Promise<Partial<Verdict> | null> {
   const { tx, event } = hook;
   const use_id = event.tool?.use_id ?? null;
-  const known = await knownCall(hook, run, dialog);
+  const known = await knownCall(hook, run, asking);
   if (known !== null) {
     const { call, prompt } = known;
     const isAsked = event.name === 'PermissionRequest';
@@ -147,9 +161,9 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
     return waitFor(prompt, isAsked ? WAITING_MS : run.patience_ms);
   }
   // Without an id no later call could be recognized; the client's own question waits as it does outside runs.
-  if (use_id === null) return (await dialogHandler(event, hook.settings))(hook);
-  const { calls, warning } = await withoutLost(hook, run, dialog);
-  const [asked] = await askFor(hook, dialog, null, { warning, call: nameOf(run, use_id) });
+  if (use_id === null) return otherwise?.(hook) ?? null;
+  const { calls, warning } = await withoutLost(hook, run, asking);
+  const [asked] = await askFor(hook, asking, null, { warning, call: nameOf(run, use_id) });
   if (asked === undefined) return null;
   // The prompt outlives the turn of the agent that died: the next agent repeats the same call.
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
@@ -183,14 +197,14 @@ function nameOf({ run_id }: Run, call_id: string | null): string {
 async function knownCall(
   hook: HookContext,
   run: Run,
-  dialog: Dialog,
+  asking: Asking,
 ): Promise<{ call: RunCall; prompt: Prompt } | null> {
   const use_id = hook.event.tool?.use_id ?? null;
   for (const call of run.calls) {
     if (call.given || (use_id === null ? isAnother(hook, call) : call.call_id !== use_id)) continue;
     const prompt = await hook.tx.prompts.get(call.ask_id);
     if (prompt === undefined || (prompt.status !== 'pending' && prompt.status !== 'responded')) continue;
-    if (await asksThis(hook, dialog, prompt, nameOf(run, call.call_id))) return { call, prompt };
+    if (await asksThis(hook, asking, prompt, nameOf(run, call.call_id))) return { call, prompt };
   }
   return null;
 }
@@ -209,7 +223,7 @@ function isAnother({ event, settings }: HookContext, { call_id }: RunCall): bool
 async function withoutLost(
   hook: HookContext,
   run: Run,
-  dialog: Dialog,
+  asking: Asking,
 ): Promise<{ calls: RunCall[]; warning: string | null }> {
   const calls: RunCall[] = [];
   let warning: string | null = null;
@@ -220,7 +234,7 @@ async function withoutLost(
       call.start !== run.start &&
       !call.deferred &&
       prompt !== undefined &&
-      (await asksThis(hook, dialog, prompt, nameOf(run, call.call_id)));
+      (await asksThis(hook, asking, prompt, nameOf(run, call.call_id)));
     if (!isLost) calls.push(call);
     else if (call.given) warning = MAY_HAVE_RUN;
     else if (prompt.status === 'responded') warning ??= ANSWERED_BEFORE;
@@ -230,13 +244,13 @@ async function withoutLost(
 }
 
 /** Whether a prompt is what this dialog asks for one call. */
-async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt, call: string): Promise<boolean> {
+async function asksThis(hook: HookContext, asking: Asking, prompt: Prompt, call: string): Promise<boolean> {
   for (const warning of WARNINGS) {
-    const [asked] = await askFor(hook, dialog, null, { warning, call });
+    const [asked] = await askFor(hook, asking, null, { warning, call });
     if (asked === undefined) continue;
     if (permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt)) return true;
     // A call stays the same call if its file changes; but an answer to the old diff does not allow it.
-    if (isChangedFile(dialog, asked, prompt)) return true;
+    if (isChangedFile(asking.dialog, asked, prompt)) return true;
   }
   return false;
 }
@@ -263,7 +277,7 @@ async function giveWaitNotice({ tx, session }: HookContext, { ask_id }: Prompt):
 async function conclude(
   hook: HookContext,
   run: Run,
-  dialog: Dialog,
+  asking: Asking,
   { ask_ids, abandoned, file }: Waited & { file: Trust | null },
 ): Promise<Partial<Verdict> | null> {
   const { tx, event, session, settings, verdict } = hook;
@@ -280,7 +294,7 @@ async function conclude(
   if (prompt.status === 'responded') {
     const warning = WARNINGS.find((one) => one !== null && prompt.context?.startsWith(one)) ?? null;
     const meant = { warning, call: nameOf(run, call.call_id) };
-    const decided = await concludePrompt(hook, dialog, prompt, { file, meant });
+    const decided = await concludePrompt(hook, asking, prompt, { file, meant });
     if (decided !== null) await putCall(hook, run, { ...call, deferred: false, given: true }, call.call_id);
     return decided;
   }

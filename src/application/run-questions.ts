@@ -4,15 +4,22 @@
  * started again. An agent that ends its turn while a question is open is continued when there is an answer.
  */
 
-import { type Dialog, dialogOf } from '../domain/dialogs.ts';
+import { dialogOf } from '../domain/dialogs.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { permissionDigest } from '../domain/permissions.ts';
-import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import {
+  type AskRequest,
+  type CheckedRequest,
+  checkRequest,
+  createPrompt,
+  OPEN_LIMIT,
+  type Prompt,
+} from '../domain/prompts.ts';
 import { blockingAsk, isOnlyCall, type Run, type RunCall, STEP_TAIL_BYTES } from '../domain/runs.ts';
 import { labelled } from '../domain/sources.ts';
-import { askFor, concludePrompts } from './dialogs.ts';
-import type { HookContext } from './hook-context.ts';
+import { type Asking, askFor, concludePrompts, inWords } from './dialogs.ts';
+import type { HookContext, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { askIn, insertPrompt, recordCancel } from './prompts.ts';
 
@@ -25,18 +32,36 @@ export function modeOf({ raw }: HookEvent): Pick<RunCall, 'mode'> {
   return typeof mode === 'string' ? { mode } : {};
 }
 
-/** What a call asks the human: a dialog of the client's, or the request of a blocking ask. */
-export type RunQuestion = { dialog: Dialog } | { request: AskRequest };
+/** What a call asks the human: a dialog of the client's, or the request of a blocking ask, with how long that may wait. */
+export type RunQuestion = { asking: Asking } | { request: CheckedRequest; wait_ms: number };
 
 /** The question of an event of the main agent; null where it asks none. */
-export function questionIn(event: HookEvent, { patience_ms }: Run): RunQuestion | null {
+export async function questionIn(event: HookEvent, settings: HookSettings): Promise<RunQuestion | null> {
   const { name, tool, agent_id } = event;
   if (tool === null || agent_id !== null || event.client !== 'claude-code') return null;
   if (name !== 'PreToolUse' && name !== 'PermissionRequest') return null;
-  const request = name === 'PreToolUse' ? blockingAsk(tool, patience_ms) : null;
-  if (request !== null) return { request };
+  const blocking = name === 'PreToolUse' ? blockingAsk(tool) : null;
+  if (blocking !== null) {
+    const request = acceptable(blocking.request);
+    return request === null ? null : { request, wait_ms: blocking.wait_ms };
+  }
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
-  return dialog?.kind === 'questions' ? { dialog } : null;
+  return dialog?.kind === 'questions' ? { asking: await inWords(dialog, event, settings) } : null;
+}
+
+/** Null for a request that is refused: its tool refuses it again, and its model reads why. */
+function acceptable(request: AskRequest): CheckedRequest | null {
+  try {
+    return checkRequest(request);
+  } catch (error) {
+    if (error instanceof HiveError) return null;
+    throw error;
+  }
+}
+
+/** Whether a run defers a question, because it may wait for longer than its agent does. */
+export function waitsForIt(question: RunQuestion, { patience_ms }: Run): boolean {
+  return 'asking' in question || question.wait_ms >= patience_ms;
 }
 
 /** Asks, or finds what was asked before, and waits; null where nothing is asked, and the client goes on by itself. */
@@ -134,7 +159,7 @@ async function answer(
   // The tool returns the answer, or says why there is none.
   if ('request' in question) return null;
   const without = prompts.find(({ status }) => status !== 'responded');
-  if (without === undefined) return concludePrompts(hook, question.dialog, prompts);
+  if (without === undefined) return concludePrompts(hook, question.asking, prompts);
   const message = `No answer: ${without.ask_id} was ${without.status}. That is no decision.`;
   return { decision: { kind: 'deny', message, interrupt: false } };
 }
@@ -146,7 +171,7 @@ async function ask(hook: HookContext, question: RunQuestion): Promise<string[]> 
     const asked = await askIn(tx, ids, { request: question.request, session });
     return 'quota' in asked ? [] : [asked.prompt.ask_id];
   }
-  const prompts = await askFor(hook, question.dialog, null);
+  const prompts = await askFor(hook, question.asking, null);
   const group_id = prompts.length > 1 ? ids.make('group') : null;
   // The prompts outlive the turn of an agent that died: the next agent repeats the same call.
   for (const prompt of prompts)
@@ -182,22 +207,11 @@ const plainDigest = (prompt: Prompt): string => permissionDigest({ ...prompt, no
 
 /** The prompts as they would be asked now. */
 async function drafts(hook: HookContext, question: RunQuestion): Promise<Prompt[]> {
-  if ('dialog' in question) return askFor(hook, question.dialog, null);
+  if ('asking' in question) return askFor(hook, question.asking, null);
   const { session_id, handle: agent, title: agent_title, source, project, project_dir } = hook.session;
   const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id: null };
-  return [
-    createPrompt(
-      { question: question.request.question, ...shownOf(question.request) },
-      asker,
-      '',
-      hook.tx.now,
-    ),
-  ];
-}
-
-/** What decides whether two asks are the same for the human. */
-function shownOf({ options, context, kind, multi_select, allow_free_text, idempotency_key }: AskRequest) {
-  return { options, context, kind, multi_select, allow_free_text, idempotency_key };
+  // A digest covers what is shown.
+  return [createPrompt(question.request, asker, '', hook.tx.now)];
 }
 
 async function putCalls(

@@ -133,24 +133,28 @@ export function summarizeTool(
   { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string } = {},
 ): ToolSummary {
   const given = objectIn(input) ?? {};
-  const { verb, what, shown, named, said } = { ...describe(name, given, cwd), ...edit };
-  const line = what === null ? verb : `${verb} ${what}`;
+  const { show, ...described } = describe(name, given, cwd);
+  const { verb, what, shown, named, said } = { ...described, shown: show(), ...edit };
   const rest = argumentLines(given, [...named, ...(said === null ? [] : ['description'])]);
   const details = [shown, rest.join('\n')].filter((part) => part !== '').join('\n\n');
-  return { question: `${firstLine(line)}?`, details, said };
+  return { question: questionOf({ verb, what }), details, said };
+}
+
+function questionOf({ verb, what }: Pick<Described, 'verb' | 'what'>): string {
+  return `${firstLine(what === null ? verb : `${verb} ${what}`)}?`;
 }
 
 interface Described {
   verb: string;
   what: string | null;
-  /** The command, the patch or the diff. */
-  shown: string;
-  /** The arguments that `shown` has in full. */
+  /** Puts the command, the patch or the diff into words. */
+  show: () => string;
+  /** The arguments that are in it in full. */
   named: readonly string[];
   said: string | null;
 }
 
-const NOTHING_SHOWN = { shown: '', named: [], said: null } as const;
+const NOTHING_SHOWN = { show: () => '', named: [], said: null } as const;
 
 function describe(name: string, input: Raw, cwd: string | undefined): Described {
   const path = textIn(input, 'file_path', 'notebook_path');
@@ -163,7 +167,7 @@ function describe(name: string, input: Raw, cwd: string | undefined): Described 
     return {
       verb: patch ? 'Apply a patch' : 'Run',
       what: patch ? patchedFiles(command) : command,
-      shown: withinRoom(command, (text) => indented(patch ? revealedSource(text) : spelledOut(text))),
+      show: () => withinRoom(command, (text) => indented(patch ? revealedSource(text) : spelledOut(text))),
       named: ['command'],
       said: textIn(input, 'description'),
     };
@@ -190,15 +194,14 @@ function patchedFiles(patch: string): string | null {
 }
 
 /** Old lines as `-`, new lines as `+`. Edits of a list are left to the arguments, which show all of their fields. */
-function diff(input: Raw): Pick<Described, 'shown' | 'named'> {
+function diff(input: Raw): Pick<Described, 'show' | 'named'> {
   const added = ['new_string', 'content', 'new_source'].find((field) => textIn(input, field) !== null);
   const named = [textIn(input, 'old_string') === null ? [] : 'old_string', added ?? []].flat();
-  const parts = named.map((field) =>
+  const part = (field: string): string =>
     withinRoom(String(input[field]), (text) =>
       marked(field === 'old_string' ? '- ' : '+ ', revealedSource(text)),
-    ),
-  );
-  return { shown: parts.join('\n'), named };
+    );
+  return { show: () => named.map(part).join('\n'), named };
 }
 
 /** The text with this mark before each line. */
@@ -260,6 +263,7 @@ const TOO_LONG =
 const NO_PLAN =
   'The agent has written no plan, so it can only be declined here. To approve without one, answer in the terminal of the agent.';
 
+const PLAN_HEADER = 'Plan';
 const APPROVE_PLAN = 'Approve this plan?';
 const DIRECTORY = 'Directory: ';
 export const DESCRIPTION = "The agent's own description of it:";
@@ -301,7 +305,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     const shown = plan !== null && fits(context);
     return {
       ...shared,
-      header: 'Plan',
+      header: PLAN_HEADER,
       question: APPROVE_PLAN,
       context: shown ? context : plan === null ? NO_PLAN : TOO_LONG,
       options: [
@@ -428,9 +432,9 @@ interface Question {
   multi_select: boolean;
 }
 
-/** The questions of a call; none when a desk could not show them. */
-function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
-  const questions = objectsIn(objectIn(input)?.['questions']).map(
+/** The questions of a call. */
+function questionsIn({ input }: Pick<HookTool, 'input'>): Question[] {
+  return objectsIn(objectIn(input)?.['questions']).map(
     (raw): Question => ({
       text: textIn(raw, 'question') ?? '',
       header: textIn(raw, 'header'),
@@ -441,6 +445,11 @@ function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
       multi_select: raw['multiSelect'] === true,
     }),
   );
+}
+
+/** The same; none when a desk could not show them. */
+function readQuestions(tool: Pick<HookTool, 'input'>): Question[] {
+  const questions = questionsIn(tool);
   const texts = new Set(questions.map(({ text }) => text));
   // The answers go back keyed by the text of their question.
   const usable = texts.size === questions.length && questions.every(isUsable);
@@ -514,6 +523,25 @@ export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): Dialog
   }
 }
 
+/** The headers and questions of a dialog's prompts: of a call only its first line is put into words, however long it is. */
+function beginningsOf(
+  dialog: Dialog,
+  { cwd }: Pick<HookEvent, 'cwd'>,
+): Pick<AskRequest, 'header' | 'question'>[] {
+  switch (dialog.kind) {
+    case 'permission': {
+      const { name, input } = dialog.tool;
+      return [{ header: name, question: questionOf(describe(name, objectIn(input) ?? {}, cwd)) }];
+    }
+    case 'plan':
+      return [{ header: PLAN_HEADER, question: APPROVE_PLAN }];
+    case 'questions':
+      return questionsIn(dialog.tool).map(({ text, header }) => ({ header, question: text }));
+    case 'form':
+      return [];
+  }
+}
+
 /** The pending dialog prompts of a session that the client has closed, as this event shows. */
 export function dialogsEndedBy(event: HookEvent, waiting: readonly Prompt[], now: string): readonly Prompt[] {
   const { name, tool, raw } = event;
@@ -531,10 +559,10 @@ export function dialogsEndedBy(event: HookEvent, waiting: readonly Prompt[], now
     return waiting.filter((prompt) => prompt.header === header);
   }
   if (tool === null || !TOOL_IS_OVER.has(name)) return [];
-  // The event has no id of its dialog, but building the prompts again gives the same questions.
+  // The event has no id of its dialog, but its prompts would have the same headers and questions again.
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
   if (dialog === null) return [];
-  const asked = promptsOf(dialog, event).map(({ header, question }) => `${header} ${cleanText(question)}`);
+  const asked = beginningsOf(dialog, event).map(({ header, question }) => `${header} ${cleanText(question)}`);
   const same = waiting.filter(({ header, question }) => asked.includes(`${header} ${question}`));
   // When two calls ask the same, only one of them is over.
   return dialog.kind === 'questions' ? same : same.slice(0, 1);

@@ -178,11 +178,14 @@ export function createPing(request: PingRequest, sender: Sender, own: Own, now: 
   return { ...make('ping', sender, own, now), message, critical: request.critical ?? false };
 }
 
+/** What a card shows. */
+export type CardContent = Pick<Outreach, 'title' | 'description' | 'color' | 'fields' | 'actions'>;
+
 /**
- * A new card. Its labels must differ, because a label is the answer to the card's prompt.
+ * What a card shows, checked. Its labels must differ, because a label is the answer to the card's prompt.
  * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
  */
-export function createCard(request: CardRequest, sender: Sender, own: Own, now: string): Outreach {
+export function cardContent(request: CardRequest): CardContent {
   const { color = null } = request;
   const known = CARD_COLORS.find((one) => one === color) ?? null;
   if (color !== null && known === null)
@@ -201,7 +204,6 @@ export function createCard(request: CardRequest, sender: Sender, own: Own, now: 
   if (new Set(actions.map(({ label }) => label)).size < actions.length)
     throw invalidInput('Two actions have the same label: labels must differ.', { field: 'actions' });
   return {
-    ...make('card', sender, own, now),
     title: required('title', request.title, OUTREACH_LIMITS.title),
     description: boundedOptional('description', request.description, OUTREACH_LIMITS.description),
     color: known,
@@ -210,18 +212,24 @@ export function createCard(request: CardRequest, sender: Sender, own: Own, now: 
   };
 }
 
-/**
- * A new report.
- * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
- */
+/** A new card. */
+export function createCard(content: CardContent, sender: Sender, own: Own, now: string): Outreach {
+  return { ...make('card', sender, own, now), ...content };
+}
+
+/** The text of a report, checked. @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+export function reportText(request: ReportRequest): string {
+  const given = visible('message', cleanText(request.message));
+  return boundedBytes('message', given, OUTREACH_LIMITS.reportBytes);
+}
+
+/** A new report. */
 export function createReport(
-  request: ReportRequest,
+  message: string,
   sender: Sender,
   own: Own & { to_session_id: string | null },
   now: string,
 ): Outreach {
-  const given = visible('message', cleanText(request.message));
-  const message = boundedBytes('message', given, OUTREACH_LIMITS.reportBytes);
   const { to_session_id, ...id } = own;
   return { ...make('report', sender, id, now), message, to_session_id };
 }
@@ -243,7 +251,7 @@ export function describeOutreach({ kind, title, message }: Outreach, length = 80
 }
 
 /** The text of a card below its title, as plain text: the context of its prompt. */
-export function cardText({ description, fields }: Outreach): string {
+export function cardText({ description, fields }: Pick<Outreach, 'description' | 'fields'>): string {
   const lines = fields.map(({ name, value }) => `${name}: ${value}`);
   return [description, lines.join('\n')].filter((part) => part !== null && part !== '').join('\n\n');
 }

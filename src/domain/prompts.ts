@@ -644,17 +644,29 @@ function refuseLookAlikes(options: readonly PromptOption[]): void {
   }
 }
 
+/** A request whose texts were checked and cleaned. */
+export type CheckedRequest = Pick<
+  Prompt,
+  | 'kind'
+  | 'header'
+  | 'question'
+  | 'context'
+  | 'options'
+  | 'multi_select'
+  | 'allow_free_text'
+  | 'urgency'
+  | 'label'
+  | 'group_id'
+  | 'when_turn_aborted'
+  | 'idempotency_key'
+> &
+  Pick<AskRequest, 'timeout_ms' | 'to' | 'escalate_after_ms'>;
+
 /**
- * A new pending prompt. `address` is what the application resolved `to` to.
+ * Checks and cleans a request. It goes through its texts, so it is done before the transaction that stores the prompt.
  * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
  */
-export function createPrompt(
-  request: AskRequest,
-  asker: Asker,
-  ask_id: string,
-  now: string,
-  address: Address = EVERYBODY,
-): Prompt {
+export function checkRequest(request: AskRequest): CheckedRequest {
   const question = bounded('question', request.question, PROMPT_LIMITS.question);
   if (isBlank(question))
     throw invalidInput('The question is empty: say what you want to know.', { field: 'question' });
@@ -671,29 +683,49 @@ export function createPrompt(
       },
     );
   }
-  const prompt: Prompt = {
-    ask_id,
-    ...asker,
+  const { timeout_ms, to, escalate_after_ms } = request;
+  return {
     kind: request.kind ?? 'question',
     header: boundedOptional('header', request.header, PROMPT_LIMITS.header),
     question,
     context,
     options,
-    notes: [],
     multi_select,
     allow_free_text,
     urgency: request.urgency ?? 'normal',
     label: boundedOptional('label', request.label, PROMPT_LIMITS.key),
     group_id: boundedOptional('group_id', request.group_id, PROMPT_LIMITS.key),
     when_turn_aborted: request.when_turn_aborted ?? 'cancelled_if_interrupted',
-    dialog: false,
     idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
+    timeout_ms,
+    to,
+    escalate_after_ms,
+  };
+}
+
+/**
+ * A new pending prompt. `address` is what the application resolved `to` to.
+ * @throws HiveError `invalid_input` for a time that is out of bounds.
+ */
+export function createPrompt(
+  { timeout_ms, to: _to, escalate_after_ms: _after, ...checked }: CheckedRequest,
+  asker: Asker,
+  ask_id: string,
+  now: string,
+  address: Address = EVERYBODY,
+): Prompt {
+  const prompt: Prompt = {
+    ask_id,
+    ...asker,
+    ...checked,
+    notes: [],
+    dialog: false,
     fingerprint: '',
     created_at: now,
     blocked_since: null,
     terminal_since: null,
-    expires_at: request.timeout_ms == null ? null : timeAfter('timeout_ms', request.timeout_ms, now),
-    warns_at: warningBefore(request.timeout_ms ?? null, now),
+    expires_at: timeout_ms == null ? null : timeAfter('timeout_ms', timeout_ms, now),
+    warns_at: warningBefore(timeout_ms ?? null, now),
     to: address.to,
     recipients: address.recipients,
     escalates_at: address.escalates_at,

@@ -270,20 +270,20 @@ export function askingOptions({ program, options }: RunCommand, serve: readonly 
 }
 
 /**
- * The question of a blocking ask, as its model wrote it; null for any other call, for one that may not take `patience_ms`,
- * and for one that only the tool itself can read, or refuse.
+ * The question of a blocking ask, as its model wrote it, and how long it may wait; null for any other call, and for one that
+ * only the tool itself can read, or refuse.
  */
-export function blockingAsk({ own, input }: HookTool, patience_ms: number): AskRequest | null {
+export function blockingAsk({ own, input }: HookTool): { request: AskRequest; wait_ms: number } | null {
   if (own !== 'hivemind_ask' && own !== 'hivemind_ask_async') return null;
   if (input === null || typeof input !== 'object' || Array.isArray(input)) return null;
   const given = Object.fromEntries(Object.entries(input as Raw).filter(([, value]) => value !== null));
   const limit = own === 'hivemind_ask' ? 'timeout_ms' : 'wait_ms';
   const { [limit]: wait_ms = own === 'hivemind_ask' ? BLOCKING_DEFAULT_MS : 0, ...request } = given;
-  if (typeof wait_ms !== 'number' || wait_ms < patience_ms) return null;
+  if (typeof wait_ms !== 'number') return null;
   const isKnown = Object.entries(request).every(
     ([name, value]) => Object.hasOwn(ASKED, name) && ASKED[name]?.(value) === true,
   );
-  return isKnown && 'question' in request ? (request as unknown as AskRequest) : null;
+  return isKnown && 'question' in request ? { request: request as unknown as AskRequest, wait_ms } : null;
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';

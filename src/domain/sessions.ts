@@ -328,6 +328,8 @@ export function explainHandle(name: string, handle: string): string | null {
 
 /** In characters. A number may follow. */
 const LONGEST_TITLE = 36;
+/** No title and no handle is as long. */
+const LONGEST_COMPARED = 200;
 
 /** Letters, digits and the marks of plain words: no brackets, colons, quotes or other separators. */
 const BETWEEN_WORDS = /[^\p{L}\p{N}\p{M}\-_.,'/+&#!?]+/gu;
@@ -346,7 +348,8 @@ export function cleanTitle(text: string): string | null {
 
 /** How titles and handles are compared: as people see them, whatever their case, and as a mention spells them. */
 export function titleKey(title: string): string {
-  return foldHandle(skeletonOf(givenHandle(title) ?? title)).replace(/i/g, 'l');
+  const compared = (givenHandle(title) ?? title).slice(0, LONGEST_COMPARED);
+  return foldHandle(skeletonOf(compared)).replace(/i/g, 'l');
 }
 
 /** Whether a mention's name, or a handle, is this title. */

@@ -8,9 +8,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createPrompt } from '../../src/domain/prompts.ts';
+
 import { HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -113,7 +114,7 @@ test('10,000 pending prompts: asking, listing and answering stay quick', async (
   const asker = { session_id, agent, agent_title: null, source, project, project_dir, turn_id: null };
   await hive.store.write(async (tx) => {
     for (let n = 0; n < 10_000; n += 1)
-      await tx.prompts.insert(createPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));
+      await tx.prompts.insert(newPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));
   });
   const client = await connectMcp({ store });
   const { ask_id } = await client.call('hivemind_ask_async', { question: 'One more?', urgency: 'low' });

@@ -1,8 +1,9 @@
 /** `hive poll`, `wait`, `list` and `status` as scripts use them: what they print, and their exit codes. */
 import { describe, expect, it } from 'vitest';
-import { createPrompt } from '../../src/domain/prompts.ts';
+
 import { shell } from '../support/cli.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 import { agent } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -62,7 +63,7 @@ describe('looking', () => {
     const asker = { session_id, agent, agent_title: null, source, project, project_dir, turn_id: null };
     await hive.store.write(async (tx) => {
       for (let n = 0; n < 229; n += 1)
-        await tx.prompts.insert(createPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));
+        await tx.prompts.insert(newPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));
     });
     const { code, err } = await person.hive('poll');
     expect(code).toBe(3);

@@ -5,11 +5,14 @@
  * @module-tag sqlite
  * @module-tag http
  */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
 import { type Dialog, promptsOf } from '../../src/domain/dialogs.ts';
 import { rawRequest, serve } from '../support/serve.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 
 const MEGABYTE = 1_000_000;
 
@@ -59,4 +62,73 @@ test('hive serve refuses JSON that nests too deep with 400, and goes on', async 
     expect(answer.status).toBe(400);
     expect(answer.body).toContain('deeper than 200 levels');
   }
+});
+
+describe('npm run check refuses to put a text into words in a write transaction', () => {
+  const ROOT = join(import.meta.dirname, '../..');
+  const DISPLAY = { 'domain/display.ts': 'export function revealed(text: string): string { return text; }' };
+
+  function check(files: Record<string, string>): string {
+    const folder = tempFolder();
+    for (const [name, text] of Object.entries({ ...DISPLAY, ...files })) {
+      const path = join(folder, 'src', name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
+    // Its packages are those of the project.
+    const { stderr } = spawnSync(
+      process.execPath,
+      [join(ROOT, 'scripts/check-write-transactions.mjs'), folder],
+      { encoding: 'utf8' },
+    );
+    return stderr.split('\n')[0] ?? '';
+  }
+  const IMPORT = "import { revealed } from '../domain/display.ts';\n";
+  const way = (...steps: string[]): string => ['application/a.ts: ', ...steps].join('');
+
+  test.each<[string, Record<string, string>, string]>([
+    [
+      'at once',
+      {
+        'application/a.ts': `${IMPORT}export const a = (text) => store.write(async (tx) => tx.put(revealed(text)));`,
+      },
+      way('store.write → domain/display.ts: revealed'),
+    ],
+    [
+      'in a function that takes the transaction',
+      {
+        'application/a.ts': `${IMPORT}async function b({ tx }: HookContext) { return [tx.text].map(revealed); }`,
+      },
+      way('b → domain/display.ts: revealed'),
+    ],
+    [
+      'in a handler of hooks',
+      { 'application/a.ts': `${IMPORT}export const b: HookHandler = async (hook) => revealed(hook.text);` },
+      way('b → domain/display.ts: revealed'),
+    ],
+    [
+      'in another file, over a function that is passed by name',
+      {
+        'domain/c.ts': "import { revealed } from './display.ts';\nexport const c = (text) => revealed(text);",
+        'application/a.ts':
+          "import { c } from '../domain/c.ts';\nexport function b() { const d = (tx) => c(tx.text); return hive.store.writeUnflushed(d); }",
+      },
+      way('b: store.write → application/a.ts: d → domain/c.ts: c → domain/display.ts: revealed'),
+    ],
+    [
+      'in a file that is imported on demand',
+      {
+        'application/a.ts':
+          "export async function b(tx: WriteTx) { const { revealed } = await import('../domain/display.ts'); return revealed(tx.text); }",
+      },
+      way('b → domain/display.ts: revealed'),
+    ],
+    [
+      'or not at all, where it is done before',
+      {
+        'application/a.ts': `${IMPORT}export async function b(text) { const words = revealed(text); return store.write(async (tx) => tx.put(words)); }`,
+      },
+      '',
+    ],
+  ])('%s', (_how, files, found) => expect(check(files)).toBe(found));
 });

@@ -4,8 +4,9 @@ import { posix } from 'node:path';
 import { readClaudeCode } from '../../src/adapters/hooks/hook.ts';
 import { ALLOW, DENY, dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import type { Place } from '../../src/domain/permission-rules.ts';
-import { createPrompt } from '../../src/domain/prompts.ts';
+
 import type { PastPermission } from '../../src/domain/rules.ts';
+import { newPrompt } from './new-prompt.ts';
 
 const RECORDED = JSON.parse(
   readFileSync(
@@ -47,7 +48,7 @@ export function pastPermission(request: PastRequest): PastPermission {
     turn_id: null,
   } as const;
   count += 1;
-  const prompt = createPrompt(asked, asker, `ask-${String(count).padStart(8, '0')}`, at);
+  const prompt = newPrompt(asked, asker, `ask-${String(count).padStart(8, '0')}`, at);
   const settled = answer === 'allowed' || answer === 'denied';
   return {
     ...prompt,

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { decideForm, type FormDialog, formFrom, formPrompts, mcpForm } from '../../src/domain/forms.ts';
 import type { Raw } from '../../src/domain/hooks.ts';
-import { type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 
 const ASKER = {
   session_id: 's',
@@ -28,7 +29,7 @@ function form(properties: Raw, required: string[] = []): FormDialog {
 function answered(dialog: FormDialog, answers: readonly (readonly string[] | string)[]): Prompt[] {
   return formPrompts(dialog).map((request, n): Prompt => {
     const answer = answers[n] ?? [];
-    const prompt = createPrompt(request, ASKER, `ask-${n}`, '2026-01-01T00:00:00.000Z');
+    const prompt = newPrompt(request, ASKER, `ask-${n}`, '2026-01-01T00:00:00.000Z');
     return typeof answer === 'string'
       ? { ...prompt, status: 'responded', decision: answer, selected: [] }
       : { ...prompt, status: 'responded', decision: answer.join(', '), selected: [...answer] };

@@ -16,11 +16,11 @@ import {
 import {
   cancelPrompt,
   claimPrompt,
-  createPrompt,
   type Prompt,
   releasePrompt,
   respondPrompt,
 } from '../../src/domain/prompts.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 import { ASKER, answer, at } from './prompt-arbitraries.ts';
 
 const OPS: Team = createTeam({ name: 'Ops', members: ['Bob', 'eve'], escalate_after_ms: 60_000 }, at(0));
@@ -32,9 +32,9 @@ function addressed(
   known: Parameters<typeof addressOf>[2] = NOBODY,
 ): Prompt {
   const request = { question: 'Go on?', to };
-  return createPrompt(request, ASKER, 'ask-1', at(0), addressOf(to, escalate_after_ms, known, at(0)));
+  return newPrompt(request, ASKER, 'ask-1', at(0), addressOf(to, escalate_after_ms, known, at(0)));
 }
-const everybodys = createPrompt({ question: 'Go on?' }, ASKER, 'ask-1', at(0));
+const everybodys = newPrompt({ question: 'Go on?' }, ASKER, 'ask-1', at(0));
 const desk = (human: string, login = human): string[] => namesOf({ human, seat: `${login}@box` });
 
 const name = fc.constantFrom('ada', 'Ada', 'BOB', 'bob ', 'Eve', 'Zoë', 'Zoë'.normalize('NFD'), 'straße');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  cardContent,
   cardText,
   createCard,
   createPing,
@@ -10,6 +11,7 @@ import {
   isUnreported,
   moreReports,
   type Outreach,
+  reportText,
   type Sender,
 } from '../../src/domain/outreach.ts';
 import { outreachPopup, outreachStormPopup } from '../../src/domain/popups.ts';
@@ -29,11 +31,11 @@ const SENDER: Sender = {
   turn_id: null,
 };
 const OWN = { outreach_id: 'card-1', number: 1 };
-const card = (request: Partial<Parameters<typeof createCard>[0]>): Outreach =>
-  createCard({ title: 'Build', ...request }, SENDER, OWN, NOW);
+const card = (request: Partial<Parameters<typeof cardContent>[0]>): Outreach =>
+  createCard(cardContent({ title: 'Build', ...request }), SENDER, OWN, NOW);
 const ping = (message: string): Outreach => createPing({ message }, SENDER, OWN, NOW);
 const report = (message: string): Outreach =>
-  createReport({ message }, SENDER, { ...OWN, to_session_id: null }, NOW);
+  createReport(reportText({ message }), SENDER, { ...OWN, to_session_id: null }, NOW);
 const many = <T>(count: number, item: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => item(n));
 

@@ -1,7 +1,8 @@
 /** Which answers to a permission may allow something. */
 import { describe, expect, test } from 'vitest';
 import { mayAllow, refusals } from '../../src/domain/permissions.ts';
-import { type AskedOption, createPrompt } from '../../src/domain/prompts.ts';
+import type { AskedOption } from '../../src/domain/prompts.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 
 const ASKER = {
   session_id: 'session-1',
@@ -14,7 +15,7 @@ const ASKER = {
 } as const;
 
 function permission(options: (string | AskedOption)[], dialog: boolean) {
-  const asked = createPrompt(
+  const asked = newPrompt(
     { question: 'Go?', kind: 'permission', options },
     ASKER,
     'ask-1',
@@ -49,7 +50,7 @@ describe('the options that refuse', () => {
   });
 
   test('a question has no option that refuses', () => {
-    const question = createPrompt(
+    const question = newPrompt(
       { question: 'Go?', options: ['yes', 'no'] },
       ASKER,
       'ask-2',

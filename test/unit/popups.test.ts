@@ -9,14 +9,15 @@ import {
   stormPopup,
 } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES, momentOf, preferencesFrom, quietTimes } from '../../src/domain/preferences.ts';
-import { type Asker, type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import type { Asker, AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
 const NOON = { now: NOW, minute_of_day: 12 * 60 };
 
 function prompt(request: Partial<AskRequest> = {}, asker: Partial<Asker> = {}, at = NOW): Prompt {
-  return createPrompt(
+  return newPrompt(
     { question: 'Go on?', ...request },
     {
       session_id: 's',

@@ -6,7 +6,6 @@ import {
   type AskRequest,
   amendPrompt,
   cancelPrompt,
-  createPrompt,
   deliveryOf,
   expirePrompt,
   isExpired,
@@ -14,6 +13,7 @@ import {
   type PromptAnswer,
   respondPrompt,
 } from '../../src/domain/prompts.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 
 export const ASKER: Asker = {
   session_id: 'session-1',
@@ -31,7 +31,7 @@ export function at(ms: number): string {
 }
 
 export function prompt(request: Partial<AskRequest> = {}): Prompt {
-  return createPrompt({ question: 'Go on?', ...request }, ASKER, 'ask-1', at(0));
+  return newPrompt({ question: 'Go on?', ...request }, ASKER, 'ask-1', at(0));
 }
 
 export function answer(changes: Partial<PromptAnswer> = {}): PromptAnswer {

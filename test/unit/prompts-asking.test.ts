@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
-import { type AskRequest, createPrompt, PROMPT_LIMITS } from '../../src/domain/prompts.ts';
+import { type AskRequest, PROMPT_LIMITS } from '../../src/domain/prompts.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 import { ASKER, at, prompt } from './prompt-arbitraries.ts';
 
 function refusal(request: Partial<AskRequest>): HiveError {
@@ -88,7 +89,7 @@ describe('an ask', () => {
           label: text,
           group_id: text,
         };
-        const asked = createPrompt({ ...request, options: [`o${text}`] }, ASKER, 'ask-1', at(0));
+        const asked = newPrompt({ ...request, options: [`o${text}`] }, ASKER, 'ask-1', at(0));
         const stored = JSON.stringify(asked);
         expect(stored).not.toMatch(/\\u0000|\\ud[89a-f]/i);
       }),

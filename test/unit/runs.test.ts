@@ -2,6 +2,8 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { waitsForIt } from '../../src/application/run-questions.ts';
+import { checkRequest } from '../../src/domain/prompts.ts';
 import {
   agentEnded,
   allowedBy,
@@ -118,19 +120,24 @@ describe('a run asks', () => {
   });
 
   const ask = (input: unknown, own: string | null = 'hivemind_ask') =>
-    blockingAsk({ name: 'x', input, use_id: 'u', response: null, own }, 60_000);
+    blockingAsk({ name: 'x', input, use_id: 'u', response: null, own });
 
   test('before its tool does, if the call would wait long enough', () => {
     expect(ask({ question: 'Red?', options: ['yes', { label: 'no' }], to: null })).toEqual({
-      question: 'Red?',
-      options: ['yes', { label: 'no' }],
+      request: { question: 'Red?', options: ['yes', { label: 'no' }] },
+      wait_ms: 300_000,
     });
-    expect(ask({ question: 'Red?', timeout_ms: 5_000 })).toBeNull();
+    const short = ask({ question: 'Red?', timeout_ms: 5_000 });
+    expect(short).toEqual({ request: { question: 'Red?' }, wait_ms: 5_000 });
     expect(ask({ question: 'Red?', wait_ms: 90_000, timeout_ms: 5_000 }, 'hivemind_ask_async')).toEqual({
-      question: 'Red?',
-      timeout_ms: 5_000,
+      request: { question: 'Red?', timeout_ms: 5_000 },
+      wait_ms: 90_000,
     });
-    expect(ask({ question: 'Red?' }, 'hivemind_ask_async')).toBeNull();
+    expect(ask({ question: 'Red?' }, 'hivemind_ask_async')).toMatchObject({ wait_ms: 0 });
+    const patient = run({ patience_ms: 60_000 });
+    const waits = (wait_ms: number): boolean =>
+      waitsForIt({ request: checkRequest({ question: 'Red?' }), wait_ms }, patient);
+    expect([waits(59_999), waits(60_000)]).toEqual([false, true]);
     expect(ask({ question: 'Red?', hasOwnProperty: 'question' })).toBeNull();
   });
 

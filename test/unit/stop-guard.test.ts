@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createPing, type Outreach, REPORT_POLICIES, type ReportPolicy } from '../../src/domain/outreach.ts';
-import { createPrompt, expirePrompt, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
+import { expirePrompt, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 import {
   answersReason,
@@ -14,6 +14,7 @@ import {
   STOP_BLOCKS,
   unreportedNotice,
 } from '../../src/domain/stop-guard.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 import { ASKER, answer } from './prompt-arbitraries.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
@@ -104,7 +105,7 @@ describe('each hold says what is owed and the exact call', () => {
   });
 
   test('answers, without a word of them', () => {
-    const asked = (ask_id: string): Prompt => createPrompt({ question: 'Which?' }, ASKER, ask_id, NOW);
+    const asked = (ask_id: string): Prompt => newPrompt({ question: 'Which?' }, ASKER, ask_id, NOW);
     const respond = (prompt: Prompt): Prompt => respondPrompt(prompt, answer({ decision: 'blue' })).prompt;
     const answered = respond(asked('ask-1'));
     const late = respond(expirePrompt(asked('ask-2'), NOW));

@@ -1,7 +1,7 @@
 /** The parts of the page that need no browser. */
 import { toChildArray, type VNode } from 'preact';
 import { describe, expect, test } from 'vitest';
-import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
 import { answerOf, barOf } from '../../src/inbox/answering.ts';
 import type { State } from '../../src/inbox/model.ts';
 import { type ListedPrompt, queuedAnswers, readPages, sortWaiting, unread } from '../../src/inbox/order.ts';
@@ -9,6 +9,7 @@ import { readEvent } from '../../src/inbox/server.ts';
 import type { Fate, OutboxEntry } from '../../src/inbox/storage.ts';
 import { WaitingScreen } from '../../src/inbox/waiting.tsx';
 import { duration, WORDS } from '../../src/inbox/words.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
 const ASKER = {
@@ -20,8 +21,8 @@ const ASKER = {
   project_dir: '/demo',
   turn_id: null,
 };
-const prompt = (changes: Partial<Parameters<typeof createPrompt>[0]> = {}): Prompt =>
-  createPrompt({ question: 'Go?', options: ['Yes', 'No'], ...changes }, ASKER, 'ask-1', NOW);
+const prompt = (changes: Partial<Parameters<typeof newPrompt>[0]> = {}): Prompt =>
+  newPrompt({ question: 'Go?', options: ['Yes', 'No'], ...changes }, ASKER, 'ask-1', NOW);
 const listed = (ask_id: string, order_key: string, changes: Partial<ListedPrompt> = {}): ListedPrompt => ({
   ...prompt(),
   ask_id,

@@ -3,7 +3,8 @@
  * shows what differs from it, so that a new field changes no more than the frames it is about.
  */
 import { listed } from '../../src/adapters/emacs/frames.ts';
-import { type AskRequest, createPrompt } from '../../src/domain/prompts.ts';
+import type { AskRequest } from '../../src/domain/prompts.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 
 /** A question with every field that an asker can fill. */
 export const FULL_QUESTION: AskRequest = {
@@ -49,7 +50,7 @@ export const REFERENCES: readonly Reference[] = [
     frame: 'sidecar/hivemind-ask',
     like: 'as in hivemind-ask',
     isOne: (value) => hasAll(value, 'ask_id', 'status', 'allow_free_text', 'collected_at'),
-    value: { ...listed(createPrompt(FULL_QUESTION, ASKER, ID, NOW)), mine: true },
+    value: { ...listed(newPrompt(FULL_QUESTION, ASKER, ID, NOW)), mine: true },
   },
 ];
 

@@ -10,10 +10,11 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
 import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
-import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 import { eventually } from '../support/wait.ts';
 
 interface Polled {
@@ -40,7 +41,7 @@ async function asked(hive: OpenedHive, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, n) => `ask-${String(n).padStart(4, '0')}`);
   await hive.store.write(async (tx) => {
     for (const ask_id of ids)
-      await tx.prompts.insert(createPrompt({ question: `Question ${ask_id}?` }, asker, ask_id, tx.now));
+      await tx.prompts.insert(newPrompt({ question: `Question ${ask_id}?` }, asker, ask_id, tx.now));
   });
   return ids;
 }

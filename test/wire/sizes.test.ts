@@ -7,9 +7,10 @@
  * @module-tag mcp
  */
 import { expect, test } from 'vitest';
-import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { newPrompt } from '../support/new-prompt.ts';
 import { type RpcClient, serveInProcess } from '../support/sidecar.ts';
 
 const LIMIT = 256 * 1024;
@@ -32,7 +33,7 @@ async function fill(hive: OpenedHive, count: number): Promise<void> {
   for (let begun = 0; begun < count; begun += 1_000) {
     await hive.store.write(async (tx) => {
       for (let n = begun; n < Math.min(count, begun + 1_000); n += 1)
-        await tx.prompts.insert(createPrompt(request, asker, idOf(n), tx.now));
+        await tx.prompts.insert(newPrompt(request, asker, idOf(n), tx.now));
     });
   }
 }
