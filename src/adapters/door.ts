@@ -32,8 +32,13 @@ const LIMITS: DoorLimits = {
   most_connections: 2_000,
   most_strangers: 200,
 };
-/** Of the path and all headers. */
+/** Of the path and all headers but the cookies. */
 const MOST_HEADER_BYTES = 16 * 1024;
+/**
+ * As many cookies of 4 KB as a browser keeps for a host. Cookies know no ports: a browser sends those of every other server on
+ * this machine, too, and they must not close the inbox.
+ */
+const MOST_COOKIE_BYTES = 180 * (4 * 1024 + 2);
 /** A browser sends about twenty. */
 const MOST_HEADERS = 200;
 /** Requests of one connection that wait for their answers. Browsers send one at a time; what waits here is memory. */
@@ -60,7 +65,7 @@ export function createDoor(
     headersTimeout: limits.headers_ms,
     requestTimeout: limits.request_ms,
     connectionsCheckingInterval: limits.check_ms,
-    maxHeaderSize: MOST_HEADER_BYTES,
+    maxHeaderSize: MOST_HEADER_BYTES + MOST_COOKIE_BYTES,
   };
 
   function take(request: IncomingMessage, response: ServerResponse): void {
@@ -103,12 +108,11 @@ function headOf(text: string): Record<string, string> {
   };
 }
 
+const TOO_LARGE = `The path and the headers of this request are too large: at most ${MOST_HEADER_BYTES} bytes, and ${MOST_COOKIE_BYTES} of cookies.`;
+
 /** What Node's parser refuses, by the code of its error. */
 const FAULTS: Readonly<Record<string, readonly [status: string, text: string]>> = {
-  HPE_HEADER_OVERFLOW: [
-    '431 Request Header Fields Too Large',
-    `The path and the headers of this request are too large: at most ${MOST_HEADER_BYTES} bytes.`,
-  ],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', TOO_LARGE],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [
     '413 Payload Too Large',
     'The extensions of the chunks of this request are too large.',
@@ -126,6 +130,7 @@ function refusalOf(request: IncomingMessage): { status: number; text: string } |
   const { host = [] } = headersDistinct;
   if (rawHeaders.length > 2 * MOST_HEADERS)
     return { status: 431, text: `This request has too many headers: at most ${MOST_HEADERS}.` };
+  if (sizeOf(request) > MOST_HEADER_BYTES) return { status: 431, text: TOO_LARGE };
   if (host.length > 1) return { status: 400, text: 'A request has one Host.' };
   if (host.some((name) => name !== '' && !HOST.test(name)))
     return { status: 400, text: 'The Host of a request is a name and a port.' };
@@ -135,6 +140,16 @@ function refusalOf(request: IncomingMessage): { status: number; text: string } |
     status: 400,
     text: 'A path is written in its shortest form: it begins with /, and has no dots or backslashes as steps.',
   };
+}
+
+/** The bytes of the path and of all headers but the cookies. */
+function sizeOf({ url = '', rawHeaders }: IncomingMessage): number {
+  let size = url.length;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = [rawHeaders[index], rawHeaders[index + 1]];
+    if (name.toLowerCase() !== 'cookie') size += name.length + value.length + 4;
+  }
+  return size;
 }
 
 /**

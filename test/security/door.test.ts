@@ -198,18 +198,26 @@ test.each([
 });
 
 describe('what is too large is refused with a sentence before it has come', () => {
+  const end = '\r\n\r\n';
   test.each([
-    ['a header', (host: string) => `GET /inbox HTTP/1.1\r\nHost: ${host}\r\nX: ${'a'.repeat(17_000)}`],
-    ['a path', () => `GET /inbox/${'a'.repeat(17_000)}`],
+    ['a header', (host: string) => `GET /inbox HTTP/1.1\r\nHost: ${host}\r\nX: ${'a'.repeat(17_000)}${end}`],
+    ['a path', (host: string) => `GET /inbox/${'a'.repeat(17_000)} HTTP/1.1\r\nHost: ${host}${end}`],
     [
       'headers',
-      (host: string) => `GET /inbox HTTP/1.1\r\nHost: ${host}\r\n${'abcdefgh:ijklmnop\r\n'.repeat(1_100)}`,
+      (host: string) =>
+        `GET /inbox HTTP/1.1\r\nHost: ${host}\r\n${`a:${'b'.repeat(100)}\r\n`.repeat(180)}\r\n`,
+    ],
+    // None of these ever ends.
+    ['a longer path', () => `GET /inbox/${'a'.repeat(800_000)}`],
+    [
+      'more cookies than a browser has',
+      (host: string) => `GET /inbox HTTP/1.1\r\nHost: ${host}\r\nCookie: ${'a'.repeat(800_000)}`,
     ],
   ])('%s', async (_what, head) => {
     const { url } = await serveInbox(await openTestHive());
     const said = await answerTo(url, head(new URL(url).host));
     expect(statusesOf(said)).toEqual(['431']);
-    expect(said).toContain('too large: at most 16384 bytes.');
+    expect(said).toContain('too large: at most 16384 bytes, and 737640 of cookies.');
   });
 
   test('many headers, of which none is dropped', async () => {

@@ -136,6 +136,21 @@ describe('a session', () => {
     expect((await postTo(url, 'call', { method: 'prompt/list' }, all)).status).toBe(200);
   });
 
+  test.each([5, 180])(
+    'is found beside %d cookies of 4 KB, as another server may have set them',
+    async (count) => {
+      const hive = await openTestHive();
+      const { url } = await serveInbox(hive);
+      const device = await pairDevice(hive, url);
+      const planted = Array.from({ length: count }, (_, n) => `c${n}=`.padEnd(4_096, 'B'));
+      const Cookie = planted.join('; ');
+      expect((await fetch(url, { headers: { Cookie } })).status).toBe(200);
+      const own = (await device.signIn({ Cookie })).headers.get('set-cookie')?.split(';')[0] ?? '';
+      const all = { Cookie: [...planted.slice(1), own].join('; ') };
+      expect((await postTo(url, 'call', { method: 'prompt/list' }, all)).status).toBe(200);
+    },
+  );
+
   test('is not in the store: whoever reads the store cannot come in', async () => {
     const hive = await openTestHive();
     const { url } = await serveInbox(hive);

@@ -204,6 +204,22 @@ test('a browser that keeps nothing is told so', async () => {
   await page.getByText('This browser keeps nothing for this page').waitFor();
 });
 
+test('the page works beside all cookies that another server on this machine can set', async () => {
+  const asked = await ask(inbox.hive, CHOICE);
+  const { page } = await phone();
+  await page.context().addCookies(
+    Array.from({ length: 170 }, (_, n) => ({
+      name: `c${n}`,
+      value: 'B'.repeat(4_000),
+      url: new URL(inbox.url).origin,
+    })),
+  );
+  await page.reload();
+  await show(page, asked);
+  await option(page, 'Yes').tap();
+  await page.getByText('Answered.').waitFor();
+});
+
 test('a question that is asked while the list is read again is on the list', async () => {
   await ask(inbox.hive, CHOICE);
   const { page } = await phone();
