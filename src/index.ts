@@ -209,10 +209,16 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
       return delivered;
     },
     list: ({ limit = 100, ...filter } = {}) => hive.prompts.list({ ...filter, limit }),
-    respond: async (ask_id, answer) => hive.prompts.respond({ ...answer, ask_id, actor: await actor() }),
+    respond: async (ask_id, answer) =>
+      hive.prompts.respond({ ...answer, ask_id, actor: await coordinator(hive, session) }),
     cancel: async (ask_id) => hive.prompts.cancel(ask_id, await actor(), 'withdrawn'),
   };
   return prompts;
+}
+
+/** The session as one that its human lets answer and interrupt; they are asked if they have not been. */
+function coordinator(hive: Hive, session: Session): Promise<AgentActor> {
+  return hive.coordinators.admit(session, 'library', { wait_ms: 0 });
 }
 
 function turnsOf(hive: Hive, session: Session): LibraryTurns {
@@ -236,7 +242,7 @@ function turnsOf(hive: Hive, session: Session): LibraryTurns {
       hive.interrupts.interrupt({
         ...request,
         session: other,
-        actor: await hive.sessions.actor(session, 'library'),
+        actor: await coordinator(hive, session),
       }),
   };
 }

@@ -1,6 +1,8 @@
 /** Interrupts: how much longer a hook takes when it delivers one, and how soon the requester learns of the end. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { permissionDigest } from '../../src/domain/permissions.ts';
+import { seatKeyFrom } from '../../src/domain/seats.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
@@ -19,10 +21,13 @@ export const interrupt: Family = {
   rows: ['interrupt → hook denies', 'abort → reply', `abort → ${ASKERS} replies`],
   async measure(effort) {
     const folder = tempFolder();
-    const hive = await openHive({ store: storeIn(folder), env: {} });
+    const seated = trustSeat(folder);
+    const hive = await openHive({ store: storeIn(folder), env: seated });
+    hive.seats.useKey(SECRET);
     await introduce(hive);
     const denied = await measureHooks(hive, folder, effort === 'full' ? 60 : 12);
-    const boss = await connectHive(folder, { HIVE_AGENT: 'boss' }, ['--role', 'coordinator']);
+    const boss = await connectHive(folder, { HIVE_AGENT: 'boss', ...seated }, ['--role', 'coordinator']);
+    await letCoordinate(hive, boss);
     const replied = (askers: number) => (): Promise<number> => abort(hive, boss, askers);
     const rounds = effort === 'full' ? 60 : 6;
     const samples = await interleave(rounds, { one: replied(1), many: replied(ASKERS) });
@@ -52,6 +57,30 @@ export const interrupt: Family = {
     ];
   },
 };
+
+/** The key of this human's desk. */
+const SECRET = '5e'.repeat(32);
+
+/** The environment of a human who has registered that key. */
+function trustSeat(folder: string): Record<string, string> {
+  mkdirSync(join(folder, 'hive'), { mode: 0o700 });
+  const seats = [{ name: 'ada@bench', key: seatKeyFrom(SECRET).key }];
+  writeFileSync(join(folder, 'hive/trust.json'), JSON.stringify({ seats }), { mode: 0o600 });
+  return { XDG_CONFIG_HOME: folder };
+}
+
+/** The human lets an agent coordinate once it has asked for that. */
+async function letCoordinate(hive: OpenedHive, boss: Awaited<ReturnType<typeof connectHive>>): Promise<void> {
+  await boss.call('hivemind_await_ask', { timeout_ms: 0 }).catch(() => undefined);
+  const { items } = await hive.prompts.list({ status: 'pending', limit: 10 });
+  for (const prompt of items)
+    await hive.prompts.respond({
+      ask_id: prompt.ask_id,
+      decision: 'Allow',
+      actor: HUMAN,
+      displayed_digest: permissionDigest(prompt),
+    });
+}
 
 async function introduce(hive: OpenedHive): Promise<void> {
   await hive.sessions.introduce({

@@ -1,9 +1,11 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+import { userOfSeat } from '../domain/humans.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Seat, SeatKey } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type CallerService, createCallers } from './callers.ts';
+import { type CoordinatorService, createCoordinators } from './coordinators.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { type ClaimService, createClaims, createDesks, type DeskService } from './desks.ts';
 import { createDevices, type DeviceService } from './devices.ts';
@@ -72,6 +74,8 @@ export interface Hive {
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
   readonly callers: CallerService;
+  /** Agents that their human lets answer other agents. */
+  readonly coordinators: CoordinatorService;
   readonly turns: TurnService;
   readonly editors: EditorService;
   readonly editorSessions: EditorSessionService;
@@ -171,7 +175,14 @@ export interface HiveParts {
 export function createHive(parts: HiveParts): Hive {
   const { store, ids, processes, log, notifier, findProject: findPlace, seat, env } = parts;
   const feed = createFeed(store, log);
-  const sessions = createSessions(store, processes);
+  const standing = {
+    store,
+    processes,
+    pid: parts.pid,
+    seats: () => parts.trust().seats,
+    humans: [userOfSeat(seat), ...(env['HIVE_USER'] === undefined ? [] : [env['HIVE_USER']])],
+  };
+  const sessions = createSessions(store, processes, standing);
   const seats = createSeats({
     processes,
     store,
@@ -271,6 +282,7 @@ export function createHive(parts: HiveParts): Hive {
     delivery,
     sessions,
     callers: createCallers(store, processes, sessions),
+    coordinators: createCoordinators({ ...standing, prompts, actor: sessions.actor }),
     edits: createEdits({ store, files, machine }),
     outreach,
     settings,

@@ -546,7 +546,7 @@ function createAnswering(
           if (known.ask_id !== ask_id || known.outcome !== 'amendment') throw usedBefore(known);
           return prompt;
         }
-        refuse(refusalToAnswer(actor, prompt) ?? refusalToAmend(actor, prompt.late_response ?? prompt));
+        refuse(refusalToAnswer(actor, prompt) ?? refusalToAmend(actor));
         const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);

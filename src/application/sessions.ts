@@ -35,6 +35,7 @@ import {
   titleOf,
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
+import { type StandingParts, standingOf } from './coordinators.ts';
 import { refusalToSpeak, sessionsAmong, withParent } from './identity.ts';
 import { reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
@@ -101,7 +102,8 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
 /** A script that calls repeatedly need not write each time to count as alive. */
 const TOUCH_MS = 60 * 60 * 1000;
 
-export function createSessions(store: Store, processes: Processes): SessionService {
+/** `standing`: what shows whether a session is a coordinator; without it, none is. */
+export function createSessions(store: Store, processes: Processes, standing?: StandingParts): SessionService {
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
@@ -153,7 +155,9 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       store.read(async (tx) => {
         const chains = [...above];
         for (const one of [session_id, ...above]) chains.push(...(await ancestorsOf(tx, one)));
-        return { kind: 'agent', by: handle, via, session_id, ancestors: [...new Set(chains)] };
+        const ancestors = [...new Set(chains)];
+        const coordinates = standing === undefined ? undefined : await standingOf(tx, session_id, standing);
+        return { kind: 'agent', by: handle, via, session_id, ancestors, coordinates };
       }),
 
     async configure(handle_or_id, changes, actor) {

@@ -27,7 +27,6 @@ export function defineInterrupt(command: Command): void {
     .option('--timeout <duration>', 'how long to wait (default 10m); the interrupt stays in force')
     .option('--cancel', 'withdraw an interrupt that has not reached its turn yet')
     .option('--by <name>', BY)
-    .option('--as-agent', 'an agent interrupts another agent, which is recorded')
     .option('--json', 'print JSON')
     .action((agent: string | undefined, options: InterruptOptions) =>
       withHive(options, (hive) => interrupt(hive, agent, options)),

@@ -2,7 +2,6 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
-import type { Actor } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -42,7 +41,6 @@ function defineAnswer(command: Command): Command {
     .option('--select <label...>', 'the options chosen, by label')
     .option('--comment <text>', 'a comment on the decision')
     .option('--by <name>', BY)
-    .option('--as-agent', 'an agent answers in its own name, which is recorded')
     .option('--json', 'print JSON');
 }
 
@@ -91,7 +89,6 @@ interface Answering {
   prompt: Prompt;
   /** Null for a prompt that somebody has answered already, where nothing was asked at this terminal. */
   command: AnswerCommand | null;
-  actor: Actor;
 }
 
 async function answering(
@@ -111,8 +108,7 @@ async function answering(
   const { ask_id } = prompt;
   // An answer that was given on the command line is kept beside the one that stands.
   const wouldAsk = isMissing || prompt.kind === 'permission';
-  if (prompt.status === 'responded' && !isAmendment && wouldAsk)
-    return { prompt, command: null, actor: found };
+  if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
   const decision = isMissing ? readAnswer(prompt) : word;
   if (decision === '') throw invalidInput(RESPOND.noAnswer(ask_id));
   // Of a permission all is displayed, and a yes typed.
@@ -124,7 +120,7 @@ async function answering(
     const seat = await hive.seats.register({ pid: process.pid, via: 'cli' });
     if (seat.text !== null) remark(seat.text);
   }
-  return { prompt, command: { ask_id, decision, selected: select, comment, actor, displayed_digest }, actor };
+  return { prompt, command: { ask_id, decision, selected: select, comment, actor, displayed_digest } };
 }
 
 async function respond(
@@ -133,7 +129,7 @@ async function respond(
   decision: string | undefined,
   options: AnswerOptions,
 ): Promise<ExitCode> {
-  const { command, actor, prompt: before } = await answering(hive, { id, decision }, options, false);
+  const { command, prompt: before } = await answering(hive, { id, decision }, options, false);
   const { outcome, prompt } =
     command === null ? { outcome: 'lost' as const, prompt: before } : await hive.prompts.respond(command);
   const { ask_id } = prompt;
@@ -149,11 +145,9 @@ async function respond(
       by: answer?.by ?? null,
       via: answer?.via ?? null,
       attested: answer?.attested ?? null,
-      as: actor.kind,
     });
   } else if (accepted) {
-    const agent = actor.kind === 'agent' ? actor.by : null;
-    print(RESPOND.answered(ask_id, agent, mark(answer), answer?.decision));
+    print(RESPOND.answered(ask_id, mark(answer), answer?.decision));
   } else if (outcome === 'late') {
     remark(RESPOND.late(ask_id, prompt.status));
   } else {

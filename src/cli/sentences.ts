@@ -41,7 +41,9 @@ export const ACTOR = {
   onlyHuman: (action: Action, because: string): string =>
     `Only a human may ${action}. This process belongs to an agent (${because}).`,
   onlyHumanUnlessDeclared: (action: Action, because: string): string =>
-    `${ACTOR.onlyHuman(action, because)} To act in its own name, the agent adds --as-agent.${action === ACTION.answer ? ' Only a human, or a rule that a human wrote, decides a permission.' : ''}`,
+    action === ACTION.answer || action === ACTION.interrupt
+      ? `${ACTOR.onlyHuman(action, because)} An agent that its human lets be a coordinator does it with its tools of Hive.`
+      : `${ACTOR.onlyHuman(action, because)} To act in its own name, the agent adds --as-agent.`,
   startUnknown: (action: Action, why: StartUnknown, path: string): string =>
     `Only a human may ${action}. ${explainUnknownStart(why, path)}`,
   variable: (name: string): string => `${name} is set`,
@@ -85,8 +87,8 @@ export const RESPOND = {
   several: (prefix: string, ids: readonly string[]): string =>
     `Several questions begin with ${prefix}: ${ids.join(', ')}. Give one more letter.`,
   twoAnswers: 'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
-  answered: (ask_id: string, agent: string | null, mark: string, decision: string | undefined): string =>
-    `Answered ${ask_id}${agent === null ? '' : ` as the agent ${agent}`}${mark}: ${decision}`,
+  answered: (ask_id: string, mark: string, decision: string | undefined): string =>
+    `Answered ${ask_id}${mark}: ${decision}`,
   late: (ask_id: string, status: string): string =>
     `Kept as a late answer: ${ask_id} had already ${status === 'expired' ? 'expired' : 'been cancelled'}.`,
   notAccepted: (ask_id: string, by: string | undefined, mark: string, decision: string | undefined): string =>
@@ -280,6 +282,7 @@ export const MENTIONS = {
 export const SESSIONS = {
   columns: ['TITLE', 'HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'CLIENT', 'PROJECT', 'DOING'],
   nobody: 'No sessions are online.',
+  coordinator: (ask_id: string): string => `coordinator (${ask_id})`,
   waits: (since: string, question: string): string => `blocked for ${since}: ${question}`,
   runs: (tool: string, since: string): string => `runs ${tool}, ${since}`,
   works: (since: string): string => `works, ${since}`,

@@ -123,6 +123,11 @@ function blockedBy(prompt: Prompt | undefined): Partial<Prompt> | null {
   return { ask_id, question, blocked_since, terminal_since };
 }
 
+/** That a session is a coordinator, with the request that was granted: whoever corrects its answer takes the role back. */
+function coordinating(ask_id: string | undefined): string[] {
+  return ask_id === undefined ? [] : [SESSIONS.coordinator(ask_id)];
+}
+
 async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {
   // Where no desk is open, nothing else ends what is gone.
   await hive.sessions.sweep(hostname());
@@ -130,6 +135,7 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
   const waiting = await hive.mentions.unprocessedBySession();
   const session_ids = found.map(({ session_id }) => session_id);
   const blocking = await hive.prompts.blocking();
+  const coordinators = await hive.coordinators.list(found);
   const unprocessed = (session: Session): number => waiting.get(session.session_id) ?? 0;
   if (json === true) {
     const turns = await hive.turns.newestViews(session_ids);
@@ -137,6 +143,7 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
       ...session,
       unprocessed_mentions: unprocessed(session),
       turn: turns.get(session.session_id) ?? null,
+      coordinator: coordinators.get(session.session_id) ?? null,
       blocked_by: blockedBy(blocking.get(session.session_id)),
     }));
     printJson({ sessions: listed });
@@ -157,7 +164,7 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
       age(session.last_seen_at),
       session.source,
       session.shared ? String(unprocessed(session)) : 'off',
-      session.roles.join(', ') || '-',
+      [...session.roles, ...coordinating(coordinators.get(session.session_id))].join(', ') || '-',
       session.client,
       session.branch === null ? session.project : `${session.project} (${session.branch})`,
       doing(session),

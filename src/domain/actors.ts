@@ -20,6 +20,11 @@ export interface AgentActor {
   via: Via;
   session_id: string;
   ancestors: readonly string[];
+  /**
+   * Only of a coordinator, which its human lets answer other agents' questions and interrupt them (coordinators.ts): the sessions
+   * of its own process tree. It answers none of their questions.
+   */
+  coordinates?: readonly string[] | undefined;
   /** It declared that it acts on something of another session (`--as-agent`). */
   declared?: boolean;
 }
@@ -55,6 +60,10 @@ export function refuse(refusal: string | null): void {
   if (refusal !== null) throw new HiveError('not_allowed', refusal);
 }
 
+/** What an agent reads that answers or interrupts without the role. */
+export const NO_COORDINATOR: string =
+  "Only a coordinator answers other agents' questions and interrupts them, and this session's human has not let it be one.";
+
 /** Why this actor may not answer this prompt, as a sentence; null when it may. */
 export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string | null {
   if (actor.kind === 'agent') {
@@ -63,7 +72,10 @@ export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string 
       return 'A session cannot answer its own question. Its human will answer it.';
     if (actor.ancestors.includes(prompt.session_id))
       return 'A session cannot answer a question of a session it descends from.';
-    return null;
+    if (actor.coordinates === undefined) return NO_COORDINATOR;
+    return actor.coordinates.includes(prompt.session_id)
+      ? 'A coordinator cannot answer what its own processes ask. Their human will answer it.'
+      : null;
   }
   if (actor.kind === 'rule')
     return prompt.kind === 'permission' ? null : 'A rule may answer permissions, never questions.';
@@ -73,17 +85,9 @@ export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string 
   return null;
 }
 
-/**
- * Why this actor may not correct this answer; null when it may. An agent may have the name of its human, but what an agent
- * answers is never attested.
- */
-export function refusalToAmend(
-  actor: Actor,
-  answered: { by: string | null; attested: boolean },
-): string | null {
-  return actor.kind === 'agent' && answered.attested
-    ? `${answered.by} was seen to give this answer, so no agent corrects it.`
-    : null;
+/** Why this actor may not correct an answer; null when it may. */
+export function refusalToAmend(actor: Actor): string | null {
+  return actor.kind === 'human' ? null : 'Only a human corrects an answer.';
 }
 
 /**

@@ -4,7 +4,7 @@
  *
  *     pending ──▶ answered | withdrawn
  */
-import type { Actor, Via } from './actors.ts';
+import { type Actor, NO_COORDINATOR, type Via } from './actors.ts';
 import type { Session } from './sessions.ts';
 import { excerpt } from './text.ts';
 import { type AbortReason, type Turn, type TurnEnd, turnSentence, whom } from './turns.ts';
@@ -147,7 +147,7 @@ export function refusalToInterrupt(actor: Actor, session: Session): string | nul
     return 'A session cannot interrupt itself. To stop, end your turn.';
   if (actor.ancestors.includes(session.session_id))
     return 'A session cannot interrupt a session it descends from.';
-  return null;
+  return actor.coordinates === undefined ? NO_COORDINATOR : null;
 }
 
 /** After this, a batch that was running when the stop was printed counts as finished if it shows no sign of life. */

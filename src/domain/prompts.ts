@@ -356,8 +356,21 @@ export function isUncollected(prompt: Prompt): boolean {
   return prompt.status !== 'pending' && prompt.collected_at === null && concernsAgent(prompt);
 }
 
-/** A dialog that ended without an answer concerns only the client, and a late permission is of no use. */
-function concernsAgent({ dialog, status, kind, late_response }: Prompt): boolean {
+/** How the key of a request for the role of a coordinator begins (coordinators.ts). */
+export const ROLE_KEY = 'coordinator:';
+
+/** Whether a prompt asks for that role. Its answer counts for as long as it stands, so it can always be corrected. */
+export function asksForRole({ kind, idempotency_key }: Pick<Prompt, 'kind' | 'idempotency_key'>): boolean {
+  return kind === 'permission' && idempotency_key?.startsWith(ROLE_KEY) === true;
+}
+
+/**
+ * A dialog that ended without an answer concerns only the client, and a late permission is of no use. The answer to a request
+ * for the role of a coordinator is looked up at each use, so it is never handed over and can be corrected at any time.
+ */
+function concernsAgent(prompt: Prompt): boolean {
+  const { dialog, status, kind, late_response } = prompt;
+  if (asksForRole(prompt)) return false;
   return !dialog || status === 'responded' || (late_response !== null && kind === 'question');
 }
 

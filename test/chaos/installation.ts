@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
 import { type Client, openClient, type Start, type Started } from './client.ts';
 import { lost } from './failures.ts';
@@ -17,6 +18,8 @@ import type { Power } from './power.ts';
 import type { SabotageName } from './sabotage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+/** The key of every desk: only with it a desk lets an agent coordinate. */
+export const DESK_SECRET: string = '5e'.repeat(32);
 const CLOCK = join(import.meta.dirname, 'children/clock.mjs');
 const SABOTEUR = join(import.meta.dirname, 'children/sabotage.ts');
 /** Without capabilities the permissions of a file stop root too. */
@@ -94,7 +97,7 @@ export function openInstallation({ folder, store, sabotage, power = null }: Yard
   /** Nothing starts while the power is off. */
   let off: Promise<void> | null = null;
 
-  lettingScriptsAnswer(home);
+  lettingScriptsAnswer(home, { seats: [{ name: 'chaos', key: seatKeyFrom(DESK_SECRET).key }] });
   const environment: Environment = {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     HOME: home,

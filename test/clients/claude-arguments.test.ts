@@ -1,7 +1,6 @@
 /** What the real Claude Code lets through of a tool's arguments, and how long it lets a call of a coordinator wait. */
 import { describe, expect, test } from 'vitest';
-import { serverSetting } from '../../src/domain/installation.ts';
-import { HIVE } from '../support/children.ts';
+import { seated, whenGranted } from '../support/coordinators.ts';
 import { hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { askIdIn, openWorld } from './support/world.ts';
@@ -38,8 +37,7 @@ describe('the arguments that a model gives', () => {
 });
 
 describe('a coordinator waits for a question', () => {
-  const { args, ...server } = serverSetting('claude-code', [process.execPath, HIVE]);
-  const servers = { hive: { ...server, args: [...args, '--role', 'coordinator'] } };
+  const coordinator = { role: 'coordinator', rules: ['mcp__hive__hivemind_await_ask'] } as const;
 
   test.each<[string, number, Record<string, string>, RegExp]>([
     ['as long as it asked to, in one call', 30_000, {}, /"timed_out":true,"waited_ms":30000/],
@@ -54,7 +52,9 @@ describe('a coordinator waits for a question', () => {
     const model = await startModel((_request, step) =>
       step === 1 ? { calls: [call('hivemind_await_ask', { timeout_ms })] } : done,
     );
-    await runClaude({ ...world, model, servers, env }, 'go');
+    const ran = runClaude({ ...world, model, ...coordinator, env: { ...env, ...seated() } }, 'go');
+    await whenGranted(world.hive);
+    await ran;
     expect(lastResult(model.requests[1])).toMatch(result);
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { seated, whenGranted } from '../support/coordinators.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { ask } from '../support/hive.ts';
 import { tempFolder } from '../support/temp.ts';
@@ -47,7 +48,11 @@ describe('Claude Code', () => {
     const calls = [call('hivemind_await_ask', WAIT), ...reads];
     const model = await startModel((_request, step) => (step === 1 ? { calls } : { text: 'done' }));
     const rules = ['mcp__hive__hivemind_await_ask'];
-    const done = runClaude({ ...world, model, allowed: null, role: 'coordinator', rules }, 'go');
+    const done = runClaude(
+      { ...world, model, allowed: null, role: 'coordinator', rules, env: seated() },
+      'go',
+    );
+    await whenGranted(hive);
     const asked = await permissions(hive, 2);
     for (const file of files.toReversed()) {
       const { ask_id } = asked.find(({ question }) => question.includes(file)) as Prompt;
@@ -71,7 +76,8 @@ describe('Codex', () => {
     const calls = [wait, shell('echo worked-$((1+1))'), shell('echo worked-$((2+1))')];
     const model = await startResponses((_request, step) => (step === 1 ? { calls } : { text: 'done' }));
     const options = ['--role', 'coordinator', '--tool-timeout', '1h'];
-    const done = runCodex({ ...world, model, options }, 'go');
+    const done = runCodex({ ...world, model, options, env: seated() }, 'go');
+    await whenGranted(hive);
     await eventually(async () => (await openTools(hive)).includes('mcp__hive__hivemind_await_ask'));
     // The hooks before the three calls have been answered; they come in any order.
     await eventually(async () => (await hive.turns.running()).at(0)?.turn.steps === calls.length);

@@ -1,6 +1,7 @@
 /** Which of our tools the real clients send their model with each request, and how the model gets at the others. */
 import { describe, expect, test } from 'vitest';
 import { toolsFor } from '../../src/adapters/mcp/server.ts';
+import { seated, whenGranted } from '../support/coordinators.ts';
 import { ask } from '../support/hive.ts';
 import { tokensOf } from '../support/tokens.ts';
 import { hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
@@ -46,13 +47,15 @@ describe('the tool list of Claude Code', () => {
     const { ask_id } = await ask(world.hive, { question: 'Which port?' }, 'other-1');
     const model = await startModel((_request, step) => {
       if (step === 1) return { calls: [{ name: 'ToolSearch', input: { query: 'hivemind await respond' } }] };
-      if (step === 2) return { calls: [call('hivemind_await_ask', { timeout_ms: 0 })] };
+      if (step === 2) return { calls: [call('hivemind_await_ask', { timeout_ms: 30_000 })] };
       return step === 3
         ? { calls: [call('hivemind_respond', { ask_id, decision: '8080' })] }
         : { text: 'done' };
     });
     const rules = ['mcp__hive__hivemind_await_ask', 'mcp__hive__hivemind_respond'];
-    await runClaude({ ...world, model, role: 'coordinator', rules }, 'go');
+    const done = runClaude({ ...world, model, role: 'coordinator', rules, env: seated() }, 'go');
+    await whenGranted(world.hive);
+    await done;
     const [first, second, third] = model.requests;
     expect(ours(first).map(({ name }) => name)).not.toContain('mcp__hive__hivemind_respond');
     const found = ours(second).map(({ name }) => name);

@@ -225,14 +225,16 @@ describe('who may', () => {
   const agent = (session_id: string, ancestors: string[] = []) =>
     ({ kind: 'agent', by: 'Agent-x', via: 'mcp', session_id, ancestors }) as const;
 
-  test('a session cannot interrupt itself, nor one it descends from; it can interrupt another', async () => {
+  test('a session cannot interrupt itself, nor one it descends from; a coordinator can interrupt another', async () => {
     const hive = await openTestHive();
     await beginTurn(hive);
     await expect(interrupt(hive, { actor: agent(SESSION) })).rejects.toMatchObject({ code: 'not_allowed' });
     await expect(interrupt(hive, { actor: agent('child', [SESSION]) })).rejects.toMatchObject({
       code: 'not_allowed',
     });
-    expect(await interrupt(hive, { actor: agent('other'), timeout_ms: 0 })).toMatchObject({
+    await expect(interrupt(hive, { actor: agent('other') })).rejects.toMatchObject({ code: 'not_allowed' });
+    const coordinator = { ...agent('other'), coordinates: [] };
+    expect(await interrupt(hive, { actor: coordinator, timeout_ms: 0 })).toMatchObject({
       outcome: 'unconfirmed',
     });
   });

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type AskRequest, HiveError, openHive } from '../../src/index.ts';
 import { type Child, childEnvironment, outputOf, ROOT, spawnChild, spawnHive } from '../support/children.ts';
+import { answerRequests, seated } from '../support/coordinators.ts';
+import { ask as askOf, openTestHive } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -102,16 +104,20 @@ describe('what docs/library.md says of errors', () => {
 
   test('is what happens', async () => {
     const store = tempStore();
-    const hive = await openHive({ agent: 'deployer', store, env: {} });
-    const other = await openHive({ agent: 'reviewer', store, env: {} });
+    const env = seated();
+    const hive = await openHive({ agent: 'deployer', store, env });
+    const other = await openHive({ agent: 'reviewer', store, env });
+    // Its human lets it answer and interrupt.
+    await hive.prompts.respond('ask-none', { decision: 'yes' }).catch(() => undefined);
+    const desk = await openTestHive(store);
+    await answerRequests(desk);
     try {
       const { prompts, turns } = hive;
       const ask = async (more: Partial<AskRequest> = {}): Promise<string> =>
         (await prompts.ask({ question: 'Go on?', options: ['yes', 'no'], ...more })).prompt.ask_id;
       const own = await ask({ idempotency_key: 'once' });
       const permission = (await other.prompts.ask({ question: 'May I?', kind: 'permission' })).prompt.ask_id;
-      const theirs = (await other.prompts.ask({ question: 'Which?', options: ['a'], allow_free_text: false }))
-        .prompt;
+      const theirs = await askOf(desk, { question: 'Which?', options: ['a'], allow_free_text: false });
       const refusals: [call: string, code: string, work: () => unknown][] = [
         ['openHive', 'invalid_input', () => openHive({ agent: 'human', store, env: {} })],
         ['ask', 'invalid_input', () => ask({ timeout_ms: 999 })],

@@ -12,6 +12,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import fc from 'fast-check';
 import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import { ROOT } from '../support/children.ts';
+import { letCoordinate } from '../support/coordinators.ts';
 import type { RecordedLog } from '../support/hive.ts';
 import { agentConnection } from '../support/mcp-in-process.ts';
 import { fuzz } from './fuzz.ts';
@@ -90,8 +91,13 @@ function withClient(work: (client: Client, log: RecordedLog) => Promise<void>): 
     const stopping = new AbortController();
     const client = new Client({ name: 'fuzz', version: '1' });
     const [here, there] = InMemoryTransport.createLinkedPair();
-    await createMcpServer(hive, agentConnection(stopping.signal), 'coordinator').connect(there);
+    await createMcpServer(
+      hive,
+      { ...agentConnection(stopping.signal), parent_pid: process.pid },
+      'coordinator',
+    ).connect(there);
     await client.connect(here);
+    await letCoordinate(hive, client);
     try {
       await work(client, log);
     } finally {

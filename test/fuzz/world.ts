@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { type RecordedLog, recordingLog } from '../support/hive.ts';
+import { type RecordedLog, recordingLog, SEAT, SEAT_SECRET } from '../support/hive.ts';
+import { trustingIn } from '../support/human-file.ts';
 
 export interface World {
   hive: OpenedHive;
@@ -16,7 +17,9 @@ export async function inWorld(work: (world: World) => Promise<void>): Promise<vo
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-fuzz-`));
   const log = recordingLog();
   try {
-    const hive = await openHive({ store: join(folder, 'hive.db'), env: {}, log });
+    const env = trustingIn(join(folder, 'config'), { seats: [SEAT] });
+    const hive = await openHive({ store: join(folder, 'hive.db'), env, log });
+    hive.seats.useKey(SEAT_SECRET);
     try {
       await work({ hive, log, folder });
     } finally {

@@ -114,7 +114,7 @@ describe('the command line', () => {
     const help = await person.hive('--help');
     expect(help.code).toBe(0);
     expect(help.out).toContain('Ask the human');
-    expect((await person.hive('respond', '--help')).out).toContain('--as-agent');
+    expect((await person.hive('cancel', '--help')).out).toContain('--as-agent');
     // bin/hive starts the hook itself, and here it must not wait for an event.
     expect((await person.hive('hook', '--help')).out).toContain('--wake');
     const nonsense = await person.hive('nonsense');

@@ -54,7 +54,7 @@ describe('a shell', () => {
     expect(idle.stderr()).toContain('nothing to interrupt');
   });
 
-  test('an agent is refused unless it says that it is one', async () => {
+  test('an agent is refused', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
@@ -62,9 +62,6 @@ describe('a shell', () => {
     const refused = spawnHive(['interrupt', 'Agent-agent'], env);
     expect((await refused.exited).code).toBe(7);
     expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toBeNull();
-    const declared = spawnHive(['interrupt', 'Agent-agent', '--as-agent', '--timeout', '0ms'], env);
-    expect((await declared.exited).code).toBe(3);
-    expect(await hive.interrupts.stopRequestFor(turn.turn_id)).toMatchObject({ by: 'other' });
   });
 
   test('--all interrupts every running turn; --cancel withdraws it', async () => {
@@ -187,8 +184,7 @@ describe('an agent over MCP', () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const turn = await beginTurn(hive, AGENT, 'test');
-    const args = ['--role', 'coordinator'];
-    const boss = await connectMcp({ store, args, env: { HIVE_AGENT: 'boss' } });
+    const boss = await connectMcp({ store, coordinates: true, env: { HIVE_AGENT: 'boss' } });
     const call = boss.call('hivemind_interrupt', { session: 'agent-1', note: 'plan changed' });
     await requestStored(hive, turn);
     await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });

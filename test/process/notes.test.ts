@@ -27,7 +27,7 @@ test('a note reaches every desk, the poll of its asker, coordinators and shells'
   const store = tempStore();
   const [agent, coordinator, desk] = await Promise.all([
     connectMcp({ store }),
-    connectMcp({ store, args: ['--role', 'coordinator'], env: { HIVE_AGENT: 'agent-2' } }),
+    connectMcp({ store, coordinates: true, env: { HIVE_AGENT: 'agent-2' } }),
     startSidecar(store),
   ]);
   const ask_id = await asked(agent);

@@ -4,9 +4,10 @@ import { statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
+import { answerRequests, seated } from '../support/coordinators.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { freePort } from '../support/postgres.ts';
-import { connectHttp, INITIALIZE, rawRequest, type Served, serve } from '../support/serve.ts';
+import { connectHttp, INITIALIZE, rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -52,17 +53,28 @@ describe('a remote agent', () => {
   });
 
   test('coordinates with a token that says so, never its own prompts', async () => {
-    const served = await serve(tempStore());
+    const served = await serveWith(tempStore(), seated());
     const secret = (
       await shell(served.store).hive('token', 'make', 'boss', '--role', 'coordinator', '--json')
     ).json().secret;
     const asked = await (await connectHttp(served)).call('hivemind_ask_async', { question: 'Which?' });
     const boss = await connectHttp({ url: served.url, token: secret });
+    // Its human is asked, as for any coordinator.
+    await expect(
+      boss.call('hivemind_respond', { ask_id: asked['ask_id'], decision: 'this' }),
+    ).rejects.toThrow(/Your human was asked whether you may be one/);
+    expect(await answerRequests(await openTestHive(served.store))).toBe(1);
     expect(await boss.call('hivemind_respond', { ask_id: asked['ask_id'], decision: 'this' })).toMatchObject({
       accepted: true,
     });
     const own = await boss.call('hivemind_ask_async', { question: 'And mine?' });
     await expect(boss.call('hivemind_respond', { ask_id: own['ask_id'], decision: 'yes' })).rejects.toThrow(
+      'not_allowed',
+    );
+    // Nor what another session of its token asks.
+    const twin = await connectHttp({ url: served.url, token: secret });
+    const twins = await twin.call('hivemind_ask_async', { question: 'And its?' });
+    await expect(boss.call('hivemind_respond', { ask_id: twins['ask_id'], decision: 'yes' })).rejects.toThrow(
       'not_allowed',
     );
   });

@@ -40,7 +40,7 @@ beforeFile(async () => {
   desk = await startSidecar(store);
   [abc, coordinator] = await Promise.all([
     startAgent(store, 'abc12-session'),
-    startAgent(store, 'coord-session', { args: ['--role', 'coordinator'] }),
+    startAgent(store, 'coord-session', { coordinates: true }),
   ]);
 });
 

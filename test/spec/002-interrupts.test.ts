@@ -30,7 +30,7 @@ beforeFile(async () => {
   program = await openTestHive(store);
   [abc, coordinator, desk] = await Promise.all([
     startAgent(store, 'abc12-session'),
-    startAgent(store, 'coord-session', { args: ['--role', 'coordinator'] }),
+    startAgent(store, 'coord-session', { coordinates: true }),
     startSidecar(store),
   ]);
 });

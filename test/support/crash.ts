@@ -48,7 +48,7 @@ export async function crashRounds(rounds: number): Promise<void> {
 async function oneRound(store: string, round: number, random: Random, books: Books): Promise<void> {
   const [asker, coordinator, desk] = await Promise.all([
     connectMcp({ store, env: { HIVE_AGENT: 'asker' } }),
-    connectMcp({ store, args: ['--role', 'coordinator'], env: { HIVE_AGENT: 'coordinator' } }),
+    connectMcp({ store, coordinates: true, env: { HIVE_AGENT: 'coordinator' } }),
     startSidecar(store),
   ]);
   const before = { asked: books.asked.size, answered: books.answered.size };

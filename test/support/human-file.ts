@@ -6,8 +6,12 @@ import { tempFolder } from './temp.ts';
 
 /** An environment in which the human has written this into their file. */
 export function trusting(content: object | string, mode = 0o600): Environment {
-  const config = tempFolder();
-  mkdirSync(join(config, 'hive'), { mode: 0o700 });
+  return trustingIn(tempFolder(), content, mode);
+}
+
+/** The same in a folder of the test's own. */
+export function trustingIn(config: string, content: object | string, mode = 0o600): Environment {
+  mkdirSync(join(config, 'hive'), { recursive: true, mode: 0o700 });
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   writeFileSync(trustFileOf(config), text, { mode });
   return { XDG_CONFIG_HOME: config };

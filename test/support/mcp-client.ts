@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { CallToolResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
 import { childEnvironment, type Environment, HIVE } from './children.ts';
+import { letCoordinate, seated } from './coordinators.ts';
 import { whenFinished } from './lifetime.ts';
 
 export interface CallOptions {
@@ -30,6 +31,8 @@ export interface McpOptions {
   client?: string;
   /** A wrapper to start instead of a client process with `hive mcp` below it; it becomes that process. */
   wrap?: (program: string, args: readonly string[]) => { program: string; args: string[] };
+  /** It is a coordinator, and its human has granted that. */
+  coordinates?: boolean;
 }
 
 /** A client with its own session, by default `HIVE_AGENT=agent-1`. */
@@ -39,12 +42,17 @@ export async function connectMcp({
   env,
   client: name = 'test',
   wrap,
+  coordinates = false,
 }: McpOptions): Promise<McpCaller> {
-  const { program, args: words } = (wrap ?? asClient)(process.execPath, [HIVE, 'mcp', ...args]);
+  const role = coordinates ? ['--role', 'coordinator'] : [];
+  const { program, args: words } = (wrap ?? asClient)(process.execPath, [HIVE, 'mcp', ...role, ...args]);
   const transport = new StdioClientTransport({
     command: program,
     args: words,
-    env: childEnvironment(store, env ?? { HIVE_AGENT: 'agent-1' }),
+    env: childEnvironment(store, {
+      ...(env ?? { HIVE_AGENT: 'agent-1' }),
+      ...(coordinates ? seated() : {}),
+    }),
     cwd: childEnvironment(store)['HOME'] ?? '/',
     stderr: 'pipe',
   });
@@ -59,6 +67,7 @@ export async function connectMcp({
   await client.connect(transport).catch((error: unknown) => {
     throw new Error(`hive mcp did not start (${String(error)}): ${said}`);
   });
+  if (coordinates) await letCoordinate(store, client);
   const started = transport.pid ?? 0;
   const pid = wrap === undefined ? childOf(started) : started;
   const crash = async (): Promise<void> => {

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { type Connection, createMcpServer } from '../../src/adapters/mcp/server.ts';
 import type { Role } from '../../src/domain/tokens.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
+import { letCoordinate } from './coordinators.ts';
 import { caller, type McpCaller } from './mcp-client.ts';
 
 /** The connection of `agent-1`, until `stopping`. */
@@ -25,19 +26,24 @@ interface InProcess {
   /** The name that the client gives itself. */
   name?: string;
   connection?: Partial<Connection>;
+  /** False: its human has not let it coordinate, although its server has that role. */
+  granted?: boolean;
 }
 
 /** A client with its own session, `agent-1`. */
 export async function connectInProcess(
   hive: OpenedHive,
   role: Role = 'agent',
-  { name = 'test', connection = {} }: InProcess = {},
+  { name = 'test', connection = {}, granted = role === 'coordinator' }: InProcess = {},
 ): Promise<Client> {
   const client = new Client({ name, version: '1' });
   const [here, there] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(hive, { ...agentConnection(), ...connection }, role).connect(there);
+  // The role is given to a process, so that of a coordinator has to be known.
+  const parent_pid = role === 'coordinator' ? process.pid : null;
+  await createMcpServer(hive, { ...agentConnection(), parent_pid, ...connection }, role).connect(there);
   await client.connect(here);
   onTestFinished(() => client.close());
+  if (granted) await letCoordinate(hive, client);
   return client;
 }
 

@@ -30,7 +30,7 @@ export async function serveWith(store: string, env: Environment, ...args: string
   });
   await eventually(() => said.includes('\n'), 10_000, 'hive serve');
   const url = /https?:\S+/.exec(said)?.[0] ?? '';
-  const file = tokenFile(childEnvironment(store));
+  const file = tokenFile(childEnvironment(store, env));
   const token = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
   return { url, child, store, token };
 }

@@ -10,6 +10,10 @@ function agent(session_id: string, ...ancestors: string[]): Actor {
   return { kind: 'agent', by: 'Claude-x', via: 'mcp', session_id, ancestors };
 }
 
+function coordinator(session_id: string, ...tree: string[]): Actor {
+  return { ...agent(session_id), coordinates: tree } as Actor;
+}
+
 const actors: Record<string, Actor> = {
   'the human at a desk': { kind: 'human', by: 'ada', via: 'emacs', confirmed: true },
   'the human in an enabled popup': { kind: 'human', by: 'ada', via: 'notification', confirmed: true },
@@ -19,6 +23,8 @@ const actors: Record<string, Actor> = {
   'a grandchild of the asker': agent('session-9', 'session-8', 'session-1'),
   'a parent of the asker': agent('session-0'),
   'another agent': agent('session-2', 'session-0'),
+  'a coordinator': coordinator('session-2'),
+  'a coordinator in whose process tree it is': coordinator('session-2', 'session-1'),
   'a rule': { kind: 'rule', by: 'rule 1', via: 'rule' },
 };
 
@@ -31,8 +37,10 @@ describe('answering', () => {
     ['the asker itself', false, false],
     ['a child of the asker', false, false],
     ['a grandchild of the asker', false, false],
-    ['a parent of the asker', true, false],
-    ['another agent', true, false],
+    ['a parent of the asker', false, false],
+    ['another agent', false, false],
+    ['a coordinator', true, false],
+    ['a coordinator in whose process tree it is', false, false],
     ['a rule', false, true],
   ])('%s: a question %s, a permission %s', (who, mayQuestion, mayPermission) => {
     const actor = actors[who] as Actor;
@@ -43,6 +51,7 @@ describe('answering', () => {
   test('is refused with a sentence', () => {
     expect(refusalToAnswer(agent('session-1'), question)).toMatch(/cannot answer its own question/);
     expect(refusalToAnswer(agent('s', 'session-1'), question)).toMatch(/a session it descends from/);
+    expect(refusalToAnswer(agent('s'), question)).toMatch(/Only a coordinator/);
   });
 });
 

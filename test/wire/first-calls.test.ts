@@ -39,7 +39,7 @@ async function scene(): Promise<Scene> {
   // Settled, so that no wait lasts.
   const settled = await ask(hive, { question: 'Settled?', urgency: 'low' });
   await hive.prompts.respond({ ask_id: settled.ask_id, decision: 'yes', actor: HUMAN });
-  const agent = await connectMcp({ store, args: ['--role', 'coordinator', '--source', 'bg'] });
+  const agent = await connectMcp({ store, coordinates: true, args: ['--source', 'bg'] });
   const other = await connectMcp({ store, env: { HIVE_AGENT: 'agent-2' } });
   const own = await agent.call('hivemind_ask_async', { question: 'Mine?', urgency: 'low' });
   const theirs = await ask(hive, { question: 'Theirs?', urgency: 'low' });

@@ -118,7 +118,7 @@ test('a desk that has not sent initialized gets no notification, and its reply d
 test('hivemind_interrupt: a coordinator learns that the questions were cancelled before it learns that the turn is over', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const coordinator = await connectMcp({ store, args: ['--role', 'coordinator'] });
+  const coordinator = await connectMcp({ store, coordinates: true });
   const heard: string[] = [];
   coordinator.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
     heard.push(params.uri);
@@ -140,7 +140,7 @@ test('hivemind_interrupt: a coordinator learns that the questions were cancelled
 test('without a subscription hivemind_interrupt follows nothing', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const coordinator = await connectMcp({ store, args: ['--role', 'coordinator'] });
+  const coordinator = await connectMcp({ store, coordinates: true });
   const turn = await beginTurn(hive);
   const { reply } = await interruptStored(hive);
   const second = coordinator.call('hivemind_interrupt', { session: turn.session_id });

@@ -274,7 +274,8 @@ test.each<[string, McpOptions]>([
     client: 'claude-code',
     ...options,
     store: tempStore(),
-    args: ['--role', 'coordinator', ...args],
+    args,
+    coordinates: true,
   });
   const waited = await coordinator.call('hivemind_await_ask', {}, { onprogress: HEARS });
   expect(waited).toMatchObject({ prompts: [], timed_out: false, waited_ms: 200 });

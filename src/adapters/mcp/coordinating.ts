@@ -35,19 +35,19 @@ const awaitAsk = tool({
   // It changes nothing but who is given a question. A client runs a tool that writes by itself, and this one may wait for an hour.
   effect: 'none',
   async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id, leave = [] }, call) {
-    const actor = await call.hive.sessions.actor(call.session, 'mcp');
-    if (leave.length > 0) await call.hive.prompts.leave(leave, actor);
-    if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
+    const began = performance.now();
     const wait_ms = Math.min(timeout_ms, call.longest_wait_ms);
     const { signal } = call;
-    const began = performance.now();
+    const { actor, left_ms } = await admitted(call, wait_ms);
+    if (leave.length > 0) await call.hive.prompts.leave(leave, actor);
+    if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
     const found = await keepingAlive(call, 'No agent has asked anything yet.', () =>
       call.hive.feed.until(
         async () => {
           const prompts = await answerable(actor, call);
           return prompts.length > 0 ? prompts : undefined;
         },
-        { wait_ms, signal },
+        { wait_ms: left_ms, signal },
       ),
     );
     if (found !== undefined) return questions(found);
@@ -55,6 +55,18 @@ const awaitAsk = tool({
     return noQuestions(waited_ms, timeout_ms);
   },
 });
+
+/** The caller as a coordinator, and how much of its time is left. Its human may have to be asked first. */
+async function admitted(call: ToolCall, wait_ms: number): Promise<{ actor: AgentActor; left_ms: number }> {
+  const { hive, session, signal } = call;
+  const actor = await hive.sessions.actor(session, 'mcp');
+  if (actor.coordinates !== undefined) return { actor, left_ms: wait_ms };
+  const began = performance.now();
+  const now = await keepingAlive(call, 'Your human was asked whether you may be a coordinator.', () =>
+    hive.coordinators.admit(session, 'mcp', { wait_ms, signal }),
+  );
+  return { actor: now, left_ms: Math.max(0, wait_ms - Math.round(performance.now() - began)) };
+}
 
 /** `timed_out` only when the whole time has passed. */
 function noQuestions(waited_ms: number, timeout_ms: number): Record<string, unknown> {
@@ -141,7 +153,7 @@ const respond = tool({
   input: respondShape,
   effect: 'decides',
   async handle({ ask_id, ...answer }, call) {
-    const actor = await call.hive.sessions.actor(call.session, 'mcp');
+    const actor = await call.hive.coordinators.admit(call.session, 'mcp', { wait_ms: 0 });
     const { outcome, prompt } = await call.hive.prompts.respond({ ask_id, ...answer, actor });
     const next =
       outcome === 'accepted'

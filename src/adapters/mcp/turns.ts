@@ -19,7 +19,7 @@ const interrupt = tool({
         ...request,
         session,
         timeout_ms: wait_ms,
-        actor: await call.hive.sessions.actor(call.session, 'mcp'),
+        actor: await call.hive.coordinators.admit(call.session, 'mcp', { wait_ms: 0 }),
         signal: call.signal,
       })
       // A coordinator that has subscribed to a question is notified that it was cancelled before its interrupt returns.

@@ -9,8 +9,10 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
+import { permissionDigest } from '../../../src/domain/permissions.ts';
+import { asksForRole } from '../../../src/domain/prompts.ts';
 import { attempt, Failure, lost, sleep, within } from '../failures.ts';
-import type { Running } from '../installation.ts';
+import { DESK_SECRET, type Running } from '../installation.ts';
 import { deskOf, untilDone, untilSeen, type Worker, type World } from '../world.ts';
 
 /** Longer than a write waits for the store. */
@@ -38,6 +40,7 @@ export function desk(world: World, name: string): Worker {
   const { log, random, unique } = deskOf(world, name);
   const outbox = new Map<string, Sent>();
   const heard: string[] = [];
+  const requests: Loose[] = [];
   let wire: Wire | null = null;
   let opened_at = 0;
   let last_message = '';
@@ -57,7 +60,8 @@ export function desk(world: World, name: string): Worker {
     gone.catch(() => undefined);
     const opened = { connection, running, gone };
     try {
-      const params = { protocol_version: 1, client: { name: 'chaos', version: '1' }, human: name };
+      const client = { name: 'chaos', version: '1' };
+      const params = { protocol_version: 1, client, human: name, seat_key: DESK_SECRET };
       const { head_seq } = await request(opened, 'initialize', params);
       log.add({ did: 'opened', head_seq });
       opened_at = head_seq;
@@ -77,7 +81,9 @@ export function desk(world: World, name: string): Worker {
     }
     if (method !== 'hivemind-ask' && method !== 'prompt/changed') return;
     log.add({ did: 'heard', method, id: params.ask_id, status: params.status });
-    if (method === 'hivemind-ask') heard.push(params.ask_id);
+    if (method !== 'hivemind-ask') return;
+    if (asksForRole(params)) requests.push(params);
+    else heard.push(params.ask_id);
   }
 
   async function request(
@@ -142,6 +148,16 @@ export function desk(world: World, name: string): Worker {
     if (random.chance(0.3)) await amend(ask_id);
   }
 
+  /** Lets an agent coordinate; the other desk may be first. */
+  async function grant(): Promise<void> {
+    const prompt = requests.shift();
+    const { ask_id } = prompt;
+    const displayed_digest = permissionDigest(prompt);
+    const act = () => send('hivemind-response', { ask_id, decision: 'Allow', by: name, displayed_digest });
+    const result = await attempt(log, 'grant', act, { ask_id });
+    if (result instanceof Failure && result.isTransient) requests.push(prompt);
+  }
+
   async function amend(ask_id: string): Promise<void> {
     const decision = unique('amendment');
     log.add({ did: 'tried', what: 'amend', text: decision });
@@ -154,6 +170,7 @@ export function desk(world: World, name: string): Worker {
   }
 
   async function hearOne(): Promise<void> {
+    if (requests.length > 0) return grant();
     // Left for a while now and then, so that some expire first and the answer comes late.
     if (heard.length === 0 || (heard.length < 5 && random.chance(0.5))) return;
     const ask_id = heard.shift() ?? '';

@@ -34,12 +34,12 @@ export interface Attempt {
 export async function startAgent(
   store: string,
   session_id: string,
-  { env = {}, args = [] }: { env?: Environment; args?: readonly string[] } = {},
+  { env = {}, coordinates = false }: { env?: Environment; coordinates?: boolean } = {},
 ): Promise<Agent> {
   const own = { CLAUDE_CODE_SESSION_ID: session_id, ...env };
   const socket = clientSocket();
   const wrap = (program: string, words: readonly string[]) => asChild(program, words, socket);
-  const mcp = await connectMcp({ store, args, env: own, client: 'claude-code', wrap });
+  const mcp = await connectMcp({ store, coordinates, env: own, client: 'claude-code', wrap });
   const client = clientAt(store, socket, mcp.pid);
   const { you } = (await mcp.call('hivemind_has_unprocessed_mentions')) as { you: string };
   const hook: Agent['hook'] = async (name, fields = {}, more = {}) => {
