@@ -147,8 +147,9 @@ function diff(folder: string, lisp: string, rounds: number): Measurement[] {
   let context = '';
   for (let round = 0; round < rounds; round += 1) {
     const start = performance.now();
-    context =
-      editShown('Write', { file_path: file, content: `${content}\n` }, editToolsAt('/'), 56_000)?.shown ?? '';
+    const input = { file_path: file, content: `${content}\n` };
+    const call = { client: 'claude-code', version: '2.1.330', name: 'Write', input } as const;
+    context = editShown(call, editToolsAt('/'), 56_000)?.shown ?? '';
     made.push(performance.now() - start);
   }
   if (context.split('\n@@ ').length !== 101) throw new Error('The diff is not the one to be measured.');

@@ -76,7 +76,7 @@ export interface Asking {
  */
 export async function inWords(found: Dialog, event: HookEvent, { editTools }: HookSettings): Promise<Asking> {
   const isCompared = editTools !== undefined && editsFiles(found);
-  const dialog = isCompared ? comparedDialog(found, await editTools(event.cwd)) : found;
+  const dialog = isCompared ? comparedDialog(found, event, await editTools(event.cwd)) : found;
   return {
     dialog,
     requests: promptsOf(dialog, event).map(checkRequest),

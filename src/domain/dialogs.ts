@@ -60,10 +60,15 @@ export function editsFiles(dialog: Dialog): boolean {
 }
 
 /** The dialog with the edits of its tool compared with the files as they are now. */
-export function comparedDialog(dialog: Dialog, tools: EditTools): Dialog {
+export function comparedDialog(
+  dialog: Dialog,
+  { client, transcript_path }: Pick<HookEvent, 'client' | 'transcript_path'>,
+  tools: EditTools,
+): Dialog {
   if (dialog.kind !== 'permission') return dialog;
-  const { name, input } = dialog.tool;
-  const edit = editShown(name, objectIn(input) ?? {}, tools, DIFF_BYTES);
+  const version = transcript_path === null ? null : tools.versionIn(client, transcript_path);
+  const call = { client, version, name: dialog.tool.name, input: objectIn(dialog.tool.input) ?? {} };
+  const edit = editShown(call, tools, DIFF_BYTES);
   return edit === null ? dialog : { ...dialog, edit };
 }
 

@@ -1,11 +1,14 @@
 /**
- * Edits: what a tool is about to do to files, as unified diffs against the files as they are. A diff is made from the
- * exact input of the tool. Where the input does not fit the file, or the file cannot be read, both texts are shown in full
- * with the reason. Pure: `EditTools` read and compare.
+ * Edits: what a tool is about to do to files, as unified diffs against the files as they are. A diff claims what will be in
+ * the files, so it is shown only where the client's own program was compared with Hive's model of it (claude-edits.ts,
+ * codex-patches.ts). Elsewhere both texts are shown in full with the reason, and the client decides the effect. Pure:
+ * `EditTools` read and compare.
  */
 
+import { type Effect, editedByClaude, type Replacement, timesIn, writtenByClaude } from './claude-edits.ts';
+import { addedText, type FilePatch, filesOfPatch, updatedText } from './codex-patches.ts';
 import { revealedSource, shownWithin, spelledLine } from './display.ts';
-import type { Raw } from './hooks.ts';
+import type { HookClient, Raw } from './hooks.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
 export type FileState =
@@ -16,6 +19,8 @@ export type FileState =
 
 /** What makes a diff. */
 export interface EditTools {
+  /** The version of a client that writes this transcript; null if it does not say so. */
+  versionIn(client: HookClient, transcript_path: string): string | null;
   /** Reads a file; a relative path belongs to the directory in which the tool works. Never throws. */
   read(path: string): FileState;
   /** The real path of a file, the same for all names of it. */
@@ -30,69 +35,150 @@ export interface ShownEdit {
   shown: string;
   /** The arguments that are shown in full here. */
   named: readonly string[];
+  /** The files as the diffs claim them, before and after; none where no diff is claimed. */
+  claimed: readonly ClaimedFile[];
+}
+
+/** A file before and after a call; null where there is none. */
+export interface ClaimedFile {
+  path: string;
+  before: string | null;
+  after: string | null;
+}
+
+/** A call that edits files, and the version of the client that makes it; null if that is not known. */
+export interface EditCall {
+  client: HookClient;
+  version: string | null;
+  name: string;
+  input: Raw;
 }
 
 const CONTEXT = 3;
-/** Of a file after the change: nobody reads the diff of a larger one. */
-const MOST_CHARACTERS = 4 * 1024 * 1024;
 const NO_FILE = '/dev/null';
 
 const WORDS = {
   missing: 'There is no such file.',
-  empty: 'The text to replace is empty, but the file is not.',
-  absent: 'The text to replace does not occur in the file as it is now.',
-  several: (count: number, lines: string) =>
-    `The text to replace occurs ${count} times (lines ${lines}), and replace_all is not set.`,
   unread: (why: string) => `The file ${why}, so this is no diff of the file.`,
   long: 'The diff of the file is too long to be shown here.',
+  decides: 'The exact effect is decided by the client.',
   asTold: 'This is the change as the tool was given it:',
-  all: (count: number, of: string) => `All ${count} occurrences${of} are replaced.`,
+  all: (count: number) => `All ${count} occurrences are replaced.`,
   link: (real: string) => `The path contains a link. The file is ${real}`,
   returns: 'The lines of the file end with CR LF, which is not shown.',
   nothing: 'Nothing changes in this file.',
   replaced: 'The file exists. All of it is replaced.',
   moved: (to: string) => `The file ${to} exists. All of it is replaced.`,
+  own: 'Claude Code itself may change what is written into its own folder .claude.',
+  severalEdits: 'What several edits in one call do was not measured.',
   noCell: 'The notebook has no such cell as it is now.',
-  cell: (number: number, count: number, type: string) => `This is cell ${number} of ${count} (${type}).`,
-  newCell: (number: number) => `This is a new cell after cell ${number}.`,
-  patch: 'The patch cannot be placed exactly in the files as they are now. This is its text:',
+  cell: (number: number, count: number, type: string) =>
+    `This is cell ${number} of ${count} (${type}). The client writes the whole notebook again, without the results of this cell.`,
+  newCell: (number: number) =>
+    `This is a new cell after cell ${number}. The client writes the whole notebook again.`,
+  patch: 'The patch cannot be placed exactly in the files as they are now.',
+  patchText: 'This is its text:',
+  unmeasured: (client: string, version: string, first: string, last: string) =>
+    `What an edit does was measured with ${client} ${first} to ${last}, and this is ${version}.`,
+  unknown: (client: string) => `Hive does not know which version of ${client} this is.`,
 } as const;
+
+// ---- The versions whose edits were compared with the models ----
+
+interface Measured {
+  name: string;
+  first: string;
+  last: string;
+}
+
+const MEASURED: Readonly<Record<HookClient, Measured>> = {
+  'claude-code': { name: 'Claude Code', first: '2.1.330', last: '2.1.332' },
+  codex: { name: 'Codex', first: '0.169.0', last: '0.171.0' },
+};
+
+/** Why no diff is claimed of a call by this version, as a sentence; null for a version that was measured. */
+export function whyUnmeasured(client: HookClient, version: string | null): string | null {
+  const { name, first, last } = MEASURED[client];
+  if (version === null) return WORDS.unknown(name);
+  const isWithin = orderOf(first, version) <= 0 && orderOf(version, last) <= 0;
+  return isWithin ? null : WORDS.unmeasured(name, spelledLine(version), first, last);
+}
+
+/** Below 0 if the first version is the older one; a version that is not three numbers is newer than all. */
+function orderOf(a: string, b: string): number {
+  const [one, other] = [numbersOf(a), numbersOf(b)];
+  const n = one.findIndex((number, index) => number !== other[index]);
+  return n === -1 ? 0 : (one[n] ?? 0) - (other[n] ?? 0);
+}
+
+function numbersOf(version: string): number[] {
+  return /^\d{1,9}\.\d{1,9}\.\d{1,9}$/.test(version)
+    ? version.split('.').map(Number)
+    : [Number.POSITIVE_INFINITY, 0, 0];
+}
+
+/**
+ * The version of the client that wrote these lines of its transcript, newest last; null if none says so. Claude Code writes it
+ * into each line, Codex into the first one of a conversation.
+ */
+export function versionInTranscript(client: HookClient, lines: readonly string[]): string | null {
+  const key = client === 'codex' ? '"cli_version"' : '"version"';
+  for (const line of lines.toReversed()) {
+    if (!line.includes(key)) continue;
+    const version = versionInLine(client, line);
+    if (version !== null) return version;
+  }
+  return null;
+}
+
+/** Only the field of the line itself: what an agent writes is deeper. */
+function versionInLine(client: HookClient, line: string): string | null {
+  try {
+    const { version, type, payload } = JSON.parse(line) as Raw & { payload?: Raw };
+    const found = client !== 'codex' ? version : type === 'session_meta' ? payload?.['cli_version'] : null;
+    return typeof found === 'string' ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+// ---- The tools ----
 
 /**
  * What the call shows to the person who has to permit it; null for a tool that edits no file, and for input that has not
  * the expected form. A diff that needs more than `room` bytes is replaced by both texts of the change.
  */
-export function editShown(name: string, input: Raw, tools: EditTools, room: number): ShownEdit | null {
-  if (name === 'apply_patch') return patchShown(input, tools);
+export function editShown(call: EditCall, tools: EditTools, room: number): ShownEdit | null {
+  const { client, version, name, input } = call;
+  const unmeasured = whyUnmeasured(client, version);
+  if (name === 'apply_patch') return patchShown(input, unmeasured, tools, room);
   const path = input[name === 'NotebookEdit' ? 'notebook_path' : 'file_path'];
   if (typeof path !== 'string' || path === '') return null;
   const edit = editOf(name, input);
   if (edit === null) return null;
   const state = tools.read(path);
-  const change = edit.change(state);
-  const sections = 'problem' in change ? null : sectionOf({ ...change, path }, state, tools);
   const named = [...edit.named, ...(spelledLine(path) === path ? [edit.path] : [])];
-  if (sections !== null && sizeOf(sections) <= room) return { shown: sections, named };
+  const change =
+    unmeasured === null || state.kind === 'unread' ? changeOf(edit, path, state) : { problem: unmeasured };
+  const shown = 'problem' in change ? null : sectionOf({ ...change, path }, state, tools);
+  if (!('problem' in change) && shown !== null && sizeOf(shown) <= room)
+    return { shown, named, claimed: [{ path, before: change.before, after: change.after }] };
   const problem = 'problem' in change ? change.problem : WORDS.long;
-  return { shown: textsShown(path, problem, edit.texts, state, tools), named };
+  return { shown: textsShown(path, problem, edit, state, tools), named, claimed: [] };
 }
-
-// ---- The tools ----
 
 interface Edit {
   named: readonly string[];
   /** The argument that names the file. */
   path: string;
-  change(state: FileState): Change | Problem;
+  /** What the client makes of the text of the file; null where there is no file. */
+  effect(before: string | null): Effect;
   /** The texts of the call, for where the file itself is not compared. */
-  texts: readonly Replacement[];
-}
-
-/** One text in the place of another. */
-interface Replacement {
-  from: string;
-  to: string;
-  every: boolean;
+  texts(state: FileState): readonly Replacement[];
+  /** What is to be known beside a diff of the file. */
+  remarks(state: FileState): readonly string[];
+  /** What is to be known beside both texts. */
+  about(state: FileState): readonly string[];
 }
 
 /** A file before and after; null where there is none. */
@@ -100,12 +186,18 @@ interface Change {
   before: string | null;
   after: string | null;
   remarks: readonly string[];
-  /** What the line numbers belong to if it is not the whole file. */
-  part?: string;
 }
 
 interface Problem {
   problem: string;
+}
+
+function changeOf(edit: Edit, path: string, state: FileState): Change | Problem {
+  if (state.kind === 'unread') return { problem: WORDS.unread(state.why) };
+  if (`${path}/${state.link ?? ''}/`.includes('/.claude/')) return { problem: WORDS.own };
+  const before = state.kind === 'missing' ? null : state.text;
+  const effect = edit.effect(before);
+  return 'problem' in effect ? effect : { before, after: effect.after, remarks: edit.remarks(state) };
 }
 
 function editOf(name: string, input: Raw): Edit | null {
@@ -117,33 +209,43 @@ function editOf(name: string, input: Raw): Edit | null {
     case 'Write': {
       const content = text('content');
       if (content === null) return null;
-      const texts = [{ from: '', to: content, every: false }];
-      return { named: ['content'], path: 'file_path', texts, change: (state) => written(state, content) };
+      return {
+        named: ['content'],
+        path: 'file_path',
+        texts: () => [{ from: '', to: content, every: false }],
+        effect: (before) => writtenByClaude(before, content),
+        remarks: () => [],
+        about: () => [],
+      };
     }
     case 'Edit': {
       const replacement = replacementOf(input);
       if (replacement === null) return null;
-      const texts = [replacement];
-      const named = ['old_string', 'new_string'];
-      return { named, path: 'file_path', texts, change: (state) => replaced(state, texts) };
+      const { from, every } = replacement;
+      return {
+        named: ['old_string', 'new_string'],
+        path: 'file_path',
+        texts: () => [replacement],
+        effect: (before) => editedByClaude(before, replacement),
+        remarks(state) {
+          const count = state.kind === 'text' && every ? timesIn(state.text, from) : 0;
+          return count > 1 ? [WORDS.all(count)] : [];
+        },
+        about: () => [],
+      };
     }
     case 'MultiEdit': {
       const { edits } = input;
       if (!Array.isArray(edits) || edits.length === 0) return null;
       const texts = edits.map((edit: unknown) => (isPlainEdit(edit) ? replacementOf(edit) : null));
       if (!texts.every((one) => one !== null)) return null;
-      return { named: ['edits'], path: 'file_path', texts, change: (state) => replaced(state, texts) };
+      const effect = (): Problem => ({ problem: WORDS.severalEdits });
+      const none = (): readonly string[] => [];
+      return { named: ['edits'], path: 'file_path', texts: () => texts, effect, remarks: none, about: none };
     }
     case 'NotebookEdit': {
       const source = text('new_source');
-      if (source === null) return null;
-      const texts = [{ from: '', to: source, every: false }];
-      return {
-        named: ['new_source'],
-        path: 'notebook_path',
-        texts,
-        change: (state) => cellChanged(state, input, source),
-      };
+      return source === null ? null : notebookEdit(input, source);
     }
     default:
       return null;
@@ -164,59 +266,6 @@ function replacementOf({ old_string: from, new_string: to, replace_all = false }
   return { from, to, every: replace_all };
 }
 
-function written(state: FileState, content: string): Change | Problem {
-  if (state.kind === 'unread') return { problem: WORDS.unread(state.why) };
-  if (state.kind === 'missing') return { before: null, after: content, remarks: [] };
-  const { text, remarks } = withoutReturns(state.text, [content]);
-  return { before: text, after: content, remarks };
-}
-
-function replaced(state: FileState, replacements: readonly Replacement[]): Change | Problem {
-  if (state.kind === 'unread') return { problem: WORDS.unread(state.why) };
-  const given = replacements.flatMap(({ from, to }) => [from, to]);
-  const { text, remarks } = withoutReturns(state.kind === 'text' ? state.text : '', given);
-  let after = text;
-  for (const [n, { from, to, every }] of replacements.entries()) {
-    if (from === '') {
-      if (after !== '') return { problem: WORDS.empty };
-      after = to;
-      continue;
-    }
-    if (state.kind === 'missing' && n === 0) return { problem: WORDS.missing };
-    const parts = after.split(from);
-    const count = parts.length - 1;
-    if (count === 0) return { problem: WORDS.absent };
-    if (count > 1 && !every) return { problem: WORDS.several(count, linesOf(parts, from)) };
-    if (count > 1) remarks.push(WORDS.all(count, replacements.length > 1 ? ` of edit ${n + 1}` : ''));
-    // A few edits that double a text would fill the memory.
-    if (after.length + count * (to.length - from.length) > MOST_CHARACTERS) return { problem: WORDS.long };
-    after = parts.join(to);
-  }
-  return { before: state.kind === 'missing' ? null : text, after, remarks };
-}
-
-/** In which lines a text occurs: the first few, which say where to look. */
-function linesOf(parts: readonly string[], between: string): string {
-  let line = 1;
-  const lines = parts.slice(0, 10).map((part) => {
-    const at = line + newlinesIn(part);
-    line = at + newlinesIn(between);
-    return at;
-  });
-  const shown = lines.slice(0, Math.min(9, parts.length - 1)).join(', ');
-  return parts.length - 1 > 9 ? `${shown}, …` : shown;
-}
-
-function newlinesIn(text: string): number {
-  return text.split('\n').length - 1;
-}
-
-/** Clients give texts with LF for files with CR LF, and keep the ends of the lines when they write. */
-function withoutReturns(text: string, given: readonly string[]): { text: string; remarks: string[] } {
-  if (!text.includes('\r\n') || given.some((one) => one.includes('\r'))) return { text, remarks: [] };
-  return { text: text.replaceAll('\r\n', '\n'), remarks: [WORDS.returns] };
-}
-
 // ---- Notebooks ----
 
 interface Cell {
@@ -225,27 +274,36 @@ interface Cell {
   source?: unknown;
 }
 
-function cellChanged(state: FileState, input: Raw, source: string): Change | Problem {
-  if (state.kind === 'unread') return { problem: WORDS.unread(state.why) };
-  if (state.kind === 'missing') return { problem: WORDS.missing };
-  const cells = cellsIn(state.text);
+/** A cell is compared by itself, which is no diff of the file: the client writes all of the notebook in its own form. */
+function notebookEdit(input: Raw, source: string): Edit {
   const { cell_id, edit_mode: mode = 'replace' } = input;
-  const at = cells === null ? -1 : cellAt(cells, cell_id);
-  const cell = cells?.[at];
-  if (cells === null) return { problem: WORDS.noCell };
-  if (mode === 'insert') {
-    if (cell === undefined && cell_id !== undefined) return { problem: WORDS.noCell };
-    const remarks = [WORDS.newCell(at + 1)];
-    return { before: null, after: source, remarks, part: 'new cell' };
-  }
-  if (cell === undefined || (mode !== 'replace' && mode !== 'delete')) return { problem: WORDS.noCell };
-  const before = Array.isArray(cell.source) ? cell.source.join('') : String(cell.source ?? '');
-  return {
-    before,
-    after: mode === 'delete' ? null : source,
-    remarks: [WORDS.cell(at + 1, cells.length, String(cell.cell_type))],
-    part: `cell ${at + 1}`,
+  const cellOf = (state: FileState): { at: number; cell: Cell | undefined; count: number } => {
+    const cells = (state.kind === 'text' ? cellsIn(state.text) : null) ?? [];
+    const at = cellAt(cells, cell_id);
+    return { at, cell: cells[at], count: cells.length };
   };
+  return {
+    named: ['new_source'],
+    path: 'notebook_path',
+    effect: () => ({ problem: '' }),
+    texts(state) {
+      const { cell } = cellOf(state);
+      const from = mode === 'insert' || cell === undefined ? '' : sourceOf(cell);
+      return [{ from, to: mode === 'delete' ? '' : source, every: false }];
+    },
+    remarks: () => [],
+    about(state) {
+      const { at, cell, count } = cellOf(state);
+      if (mode === 'insert' && (cell !== undefined || cell_id === undefined)) return [WORDS.newCell(at + 1)];
+      return [
+        cell === undefined ? WORDS.noCell : WORDS.cell(at + 1, count, spelledLine(String(cell.cell_type))),
+      ];
+    },
+  };
+}
+
+function sourceOf({ source }: Cell): string {
+  return Array.isArray(source) ? source.join('') : String(source ?? '');
 }
 
 function cellsIn(text: string): Cell[] | null {
@@ -270,19 +328,34 @@ function cellAt(cells: readonly Cell[], id: unknown): number {
 function sectionOf(
   change: Change & { path: string; to?: string },
   state: FileState,
-  tools: EditTools,
+  { compare }: EditTools,
 ): string {
-  const { path, to = path, before, after, remarks, part } = change;
-  const of = part === undefined ? '' : `\t${part}`;
-  const hunks = tools.compare(before ?? '', after ?? '', CONTEXT);
+  const { path, to = path, remarks } = change;
+  const { before, after, returns } = withoutReturns(change);
+  const hunks = compare(before ?? '', after ?? '', CONTEXT);
   return [
     ...linked(state),
+    ...returns,
     ...remarks,
     ...(hunks === '' && before !== null && after !== null ? [WORDS.nothing] : []),
-    `--- ${before === null ? NO_FILE : spelledLine(path) + of}`,
-    `+++ ${after === null ? NO_FILE : spelledLine(to) + of}`,
+    `--- ${before === null ? NO_FILE : spelledLine(path)}`,
+    `+++ ${after === null ? NO_FILE : spelledLine(to)}`,
     ...(hunks === '' ? [] : [sourceShown(hunks)]),
   ].join('\n');
+}
+
+/** Where every line ends with CR LF, before and after, one remark says so; otherwise each CR is in the diff. */
+function withoutReturns({ before, after }: Pick<Change, 'before' | 'after'>): Pick<
+  Change,
+  'before' | 'after'
+> & {
+  returns: readonly string[];
+} {
+  const texts = [before, after].filter((text) => text !== null);
+  const isUniform = texts.every((text) => !/(?<!\r)\n|\r(?!\n)/.test(text));
+  if (!isUniform || !texts.some((text) => text.includes('\r'))) return { before, after, returns: [] };
+  const plain = (text: string | null): string | null => text?.replaceAll('\r\n', '\n') ?? null;
+  return { before: plain(before), after: plain(after), returns: [WORDS.returns] };
 }
 
 /** No desk shows more of a permission. */
@@ -300,10 +373,11 @@ function linked(state: FileState): string[] {
 function textsShown(
   path: string,
   problem: string,
-  texts: readonly Replacement[],
+  edit: Pick<Edit, 'texts' | 'about'>,
   state: FileState,
   { compare }: EditTools,
 ): string {
+  const texts = edit.texts(state);
   const sections = texts.map(({ from, to, every }, n) => {
     const number = texts.length > 1 ? `edit ${n + 1}: ` : '';
     const end = from === '' || from.endsWith('\n') || to.endsWith('\n') ? '' : '\n';
@@ -315,7 +389,9 @@ function textsShown(
       sourceShown(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
     ].join('\n');
   });
-  return [...linked(state), `${problem} ${WORDS.asTold}`, ...sections].join('\n');
+  const missing = state.kind === 'missing' && problem !== WORDS.missing ? [WORDS.missing] : [];
+  const why = [problem, WORDS.decides, WORDS.asTold].filter((sentence) => sentence !== '').join(' ');
+  return [...linked(state), ...missing, ...edit.about(state), why, ...sections].join('\n');
 }
 
 function sizeOf(text: string): number {
@@ -334,50 +410,58 @@ export function filesShown(context: string): { path: string; existed: boolean }[
 }
 
 // ---- Patches ----
-// The format of Codex. It looks for the lines of each chunk below the last one, and where they do not occur exactly it
-// tries less exact ways. Only what is found exactly is shown as a diff of the files; the person sees the patch otherwise.
+// Only a patch that Codex places exactly is shown as diffs of the files; of any other one the person sees the text.
 
-interface FilePatch {
-  kind: 'Add' | 'Delete' | 'Update';
-  path: string;
-  to: string;
-  added: string[];
-  chunks: Chunk[];
-}
-
-interface Chunk {
-  /** A line above the chunk, such as the head of a function; null without one. */
-  below: string | null;
-  from: string[];
-  to: string[];
-  at_end: boolean;
-}
-
-function patchShown({ command }: Raw, tools: EditTools): ShownEdit | null {
+function patchShown(
+  { command }: Raw,
+  unmeasured: string | null,
+  tools: EditTools,
+  room: number,
+): ShownEdit | null {
   if (typeof command !== 'string') return null;
-  const patches = patchesIn(command);
-  const sections = patches === null ? null : sectionsOf(patches, tools);
-  const shown = sections === null ? [WORDS.patch, sourceShown(command).replace(/^/gm, '    ')] : sections;
-  return { shown: shown.join('\n'), named: ['command'] };
+  const named = ['command'];
+  const patches = unmeasured === null ? filesOfPatch(command) : null;
+  const changes = patches === null ? null : changesOf(patches, tools);
+  const shown = changes?.map(({ section }) => section).join('\n') ?? null;
+  if (changes !== null && shown !== null && sizeOf(shown) <= room)
+    return { shown, named, claimed: changes.flatMap(({ files }) => files) };
+  const problem = unmeasured ?? (shown === null ? WORDS.patch : WORDS.long);
+  const why = `${problem} ${WORDS.decides} ${WORDS.patchText}`;
+  return { shown: [why, sourceShown(command).replace(/^/gm, '    ')].join('\n'), named, claimed: [] };
 }
 
-/** The diffs of all files; null if one of them cannot be made exactly. */
-function sectionsOf(patches: readonly FilePatch[], tools: EditTools): string[] | null {
-  const sections: string[] = [];
+interface PatchedFile {
+  section: string;
+  files: readonly ClaimedFile[];
+}
+
+/** What a patch does to all of its files; null if that is not certain of one of them. */
+function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile[] | null {
+  const changes: PatchedFile[] = [];
   const touched = new Set<string>();
   for (const patch of patches) {
+    const { path, to } = patch;
     // What one part of a patch leaves for the next one is not on the disk yet.
-    const names = [patch.path, patch.to].map((path) => tools.realPath(path));
-    if (names.some((name) => touched.has(name))) return null;
+    const names = new Set([path, to].map((name) => tools.realPath(name)));
+    if ([...names].some((name) => touched.has(name)) || (to !== path && names.size === 1)) return null;
     for (const name of names) touched.add(name);
-    const state = tools.read(patch.path);
-    const change = state.kind === 'unread' ? null : changeOf(patch, state);
-    const moved = patch.to === patch.path ? [] : movedTo(patch.to, tools.read(patch.to));
+    const state = tools.read(path);
+    const change = patchedFile(patch, state);
+    const moved = to === path ? [] : movedTo(to, tools.read(to));
     if (change === null || moved === null) return null;
-    const remarks = [...moved, ...change.remarks];
-    sections.push(sectionOf({ ...change, remarks, path: patch.path, to: patch.to }, state, tools));
+    const { before, after } = change;
+    changes.push({
+      section: sectionOf({ ...change, remarks: [...moved, ...change.remarks], path, to }, state, tools),
+      files:
+        to === path
+          ? [{ path, before, after }]
+          : [
+              { path, before, after: null },
+              { path: to, before, after },
+            ],
+    });
   }
-  return sections;
+  return changes;
 }
 
 /** What is to be known of the place to which a patch moves a file; null if it cannot be looked at. */
@@ -386,100 +470,14 @@ function movedTo(path: string, state: FileState): string[] | null {
   return [...linked(state), ...(state.kind === 'text' ? [WORDS.moved(spelledLine(path))] : [])];
 }
 
-function changeOf({ kind, added, chunks }: FilePatch, state: FileState): Change | null {
+function patchedFile(patch: FilePatch, state: FileState): Change | null {
+  if (state.kind === 'unread') return null;
   const before = state.kind === 'text' ? state.text : null;
-  if (kind === 'Add') {
-    const remarks = before === null ? [] : [WORDS.replaced];
-    return { before, after: added.map((line) => `${line}\n`).join(''), remarks };
-  }
-  if (before === null) return null;
-  if (kind === 'Delete') return { before, after: null, remarks: [] };
-  const after = patched(before, chunks);
-  return after === null ? null : { before, after, remarks: [] };
-}
-
-function patched(text: string, chunks: readonly Chunk[]): string | null {
-  const lines = text.split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  const made: string[] = [];
-  let next = 0;
-  for (const { below, from, to, at_end } of chunks) {
-    let start = next;
-    if (below !== null) {
-      const found = lines.indexOf(below, start);
-      if (found === -1) return null;
-      start = found + 1;
-    }
-    // Lines without any around them are added at the end, which must be after everything else here.
-    const place = from.length === 0 ? lines.length : placeOf(lines, from, start, at_end);
-    if (place === null) return null;
-    made.push(...lines.slice(next, place), ...to);
-    next = place + from.length;
-  }
-  made.push(...lines.slice(next));
-  if (made.at(-1) !== '') made.push('');
-  return made.join('\n');
-}
-
-function placeOf(
-  lines: readonly string[],
-  part: readonly string[],
-  start: number,
-  at_end: boolean,
-): number | null {
-  const last = lines.length - part.length;
-  const isAt = (place: number): boolean => part.every((line, n) => lines[place + n] === line);
-  if (at_end && last >= start && isAt(last)) return last;
-  for (let place = start; place <= last; place += 1) if (isAt(place)) return place;
-  return null;
-}
-
-const FILE_HEADER = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
-
-/** The files of a patch; null for whatever is not plainly of this format. */
-function patchesIn(text: string): FilePatch[] | null {
-  const lines = text.trim().split('\n');
-  if (lines[0] !== '*** Begin Patch' || lines.at(-1) !== '*** End Patch') return null;
-  const patches: FilePatch[] = [];
-  for (const line of lines.slice(1, -1)) {
-    const [, kind, path] = FILE_HEADER.exec(line) ?? [];
-    const patch = patches.at(-1);
-    if (kind !== undefined && path !== undefined) {
-      patches.push({ kind: kind as FilePatch['kind'], path, to: path, added: [], chunks: [] });
-    } else if (patch === undefined || !takeLine(patch, line)) return null;
-  }
-  const isWhole = ({ kind, chunks, added }: FilePatch): boolean =>
-    kind === 'Update'
-      ? chunks.length > 0 && chunks.every(({ from, to }) => from.length + to.length > 0)
-      : kind === 'Delete' || added.length > 0;
-  return patches.length > 0 && patches.every(isWhole) ? patches : null;
-}
-
-/** Adds a line to a patch; false if it does not belong there. */
-function takeLine(patch: FilePatch, line: string): boolean {
-  const { kind, added, chunks } = patch;
-  const mark = line.slice(0, 1);
-  const rest = line.slice(1);
-  if (kind === 'Add') return mark === '+' && added.push(rest) > 0;
-  if (kind === 'Delete') return false;
-  const move = /^\*\*\* Move to: (.+)$/.exec(line)?.[1];
-  if (move !== undefined) {
-    patch.to = move;
-    return chunks.length === 0;
-  }
-  if (line === '@@' || line.startsWith('@@ ')) {
-    const below = line === '@@' ? null : line.slice(3);
-    return chunks.push({ below, from: [], to: [], at_end: false }) > 0;
-  }
-  if (chunks.length === 0) chunks.push({ below: null, from: [], to: [], at_end: false });
-  const chunk = chunks.at(-1);
-  if (chunk === undefined || chunk.at_end) return false;
-  if (line === '*** End of File') chunk.at_end = true;
-  else if (mark === '' || mark === ' ') {
-    chunk.from.push(rest);
-    chunk.to.push(rest);
-  } else if (mark === '-') chunk.from.push(rest);
-  else if (mark === '+') chunk.to.push(rest);
-  else return false;
-  return true;
+  const { kind, path, to } = patch;
+  if (kind === 'Add')
+    return { before, after: addedText(patch), remarks: before === null ? [] : [WORDS.replaced] };
+  // A file that goes away behind a link may be the link or what it leads to.
+  if (before === null || (state.link !== null && (kind === 'Delete' || to !== path))) return null;
+  const after = kind === 'Delete' ? null : updatedText(before, patch);
+  return after === null && kind === 'Update' ? null : { before, after, remarks: [] };
 }

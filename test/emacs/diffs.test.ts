@@ -10,9 +10,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
-import { answerDialog, type FiredDialog, fireDialog } from '../support/dialogs.ts';
+import { answerDialog, type FiredDialog, fireDialog, measuredEditTools } from '../support/dialogs.ts';
 import { command, type EmptyHome, openEmptyHome } from '../support/emacs.ts';
 import { recordedEvent } from '../support/hooks.ts';
 import type { Terminal } from '../support/tmux.ts';
@@ -32,19 +31,18 @@ beforeAll(async () => {
   mkdirSync(join(home.folder, 'src'));
   file = join(home.folder, 'src', 'values.ts');
   writeFileSync(file, `${LINES.join('\n')}\n`);
-  const edits = [
-    { old_string: 'value5 = 5', new_string: 'value5 = five' },
-    { old_string: 'value40 = 40;\n', new_string: 'value40 = 40;\nexport const forty = value40;\n' },
-  ];
+  const content = `${LINES.join('\n')}\n`
+    .replace('value5 = 5;', 'value5 = five;')
+    .replace('value40 = 40;\n', 'value40 = 40;\nexport const forty = value40;\n');
   const { permission_suggestions: _, ...raw } = recordedEvent(
     'claude-code/PermissionRequest-Bash-addRules.json',
   );
   asked = await fireDialog(
     hive,
-    { ...raw, tool_name: 'MultiEdit', tool_input: { file_path: file, edits } },
+    { ...raw, tool_name: 'Write', tool_input: { file_path: file, content } },
     {
       env: { CLAUDE_PID: String(process.pid) },
-      settings: { machine: hostname(), editTools: async (cwd) => editToolsAt(cwd) },
+      settings: { machine: hostname(), editTools: async (cwd) => measuredEditTools(cwd) },
     },
   );
   await emacs.until(/hive 1\b/);

@@ -28,6 +28,7 @@ import {
   answerDialog,
   type FiredDialog,
   fireDialog,
+  measuredEditTools,
   openDesk,
   permissionDecision,
 } from '../support/dialogs.ts';
@@ -223,14 +224,19 @@ describe('the hook that prints allow', () => {
 });
 
 describe('an edit', () => {
-  const editing = { machine: hostname(), editTools: async (cwd: string) => editToolsAt(cwd) };
+  const editing = { machine: hostname(), editTools: async (cwd: string) => measuredEditTools(cwd) };
 
-  async function asked(text: string): Promise<FiredDialog & { file: string }> {
+  async function asked(
+    text: string,
+    change = { old_string: 'b\n', new_string: 'B\n' },
+    more: object = {},
+    settings = editing,
+  ): Promise<FiredDialog & { file: string }> {
     const file = join(tempFolder(), 'a.txt');
     writeFileSync(file, text);
     const { permission_suggestions: _, ...raw } = BASH;
-    const tool_input = { file_path: file, old_string: 'b\n', new_string: 'B\n' };
-    const fired = await fireDialog(hive, { ...raw, tool_name: 'Edit', tool_input }, { settings: editing });
+    const tool_input = { file_path: file, ...change };
+    const fired = await fireDialog(hive, { ...raw, tool_name: 'Edit', tool_input, ...more }, { settings });
     return { ...fired, file };
   }
 
@@ -244,6 +250,34 @@ describe('an edit', () => {
     );
     await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
     expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+  });
+
+  test('that takes the next line break is shown so: a check becomes a part of the comment above it', async () => {
+    const change = { old_string: ' TODO: reword', new_string: '' };
+    const { prompts } = await asked('# may they? TODO: reword\ncheck(user)\n', change);
+    expect(prompts[0]?.context).toContain(
+      '\n-# may they? TODO: reword\n-check(user)\n+# may they?check(user)\n',
+    );
+  });
+
+  test.each([
+    ['of an unknown version', {}, 'Hive does not know which version of Claude Code this is.'],
+    ['of a version that was not measured', { version: '2.1.999' }, 'and this is 2.1.999.'],
+  ])('by a client %s is both texts, and claims no diff of the file', async (_, line, why) => {
+    const transcript_path = join(tempFolder(), 'transcript.jsonl');
+    writeFileSync(transcript_path, `${JSON.stringify({ type: 'user', ...line })}\n`);
+    const own = { ...editing, editTools: async (cwd: string) => editToolsAt(cwd) };
+    const { prompts } = await asked('a\nb\n', undefined, { transcript_path }, own);
+    expect(prompts[0]?.context).toContain(`${why} The exact effect is decided by the client.`);
+    expect(prompts[0]?.context).toContain('\tthis text\n');
+  });
+
+  test('by a client whose transcript names a version that was measured is a diff', async () => {
+    const transcript_path = join(tempFolder(), 'transcript.jsonl');
+    writeFileSync(transcript_path, `${JSON.stringify({ type: 'user', version: '2.1.330' })}\n`);
+    const own = { ...editing, editTools: async (cwd: string) => editToolsAt(cwd) };
+    const { prompts, file } = await asked('a\nb\n', undefined, { transcript_path }, own);
+    expect(prompts[0]?.context).toMatch(`--- ${file}\n+++ ${file}\n@@ `);
   });
 
   test('is denied when the file has changed since, and the human is told', async () => {
@@ -278,8 +312,45 @@ describe('an edit', () => {
     });
 
     function shownOf(folder: string, ...lines: string[]): string | undefined {
-      return editShown('apply_patch', patchOf(...lines), editToolsAt(folder), 10_000)?.shown;
+      const call = {
+        client: 'codex',
+        version: '0.169.0',
+        name: 'apply_patch',
+        input: patchOf(...lines),
+      } as const;
+      return editShown(call, measuredEditTools(folder), 10_000)?.shown;
     }
+
+    test.each<[string, string, string[], RegExp]>([
+      [
+        'at the end of the file, where a line with a blank is',
+        'deny all\nx\ndeny all \n',
+        ['*** Update File: a.txt', '@@', '-deny all', '+allow all', '*** End of File'],
+        /^The patch cannot be placed exactly/,
+      ],
+      [
+        'over a file that its header names with a blank behind',
+        'secret\n',
+        ['*** Add File: a.txt ', '+mine'],
+        /^The patch cannot be placed exactly/,
+      ],
+      [
+        'in a line with another end',
+        'a\n-\r\nb\r\n',
+        ['*** Update File: a.txt', '@@', '-b', '+c'],
+        /^-b\^M\n\+c$/m,
+      ],
+      [
+        'with an empty line at its end',
+        'a\n',
+        ['*** Update File: a.txt', '@@', ' a', '+b', '+'],
+        /\n a\n\+b\n\+$/,
+      ],
+    ])('lands %s as it is shown, or is shown as its text', (_, text, lines, shownText) => {
+      const folder = tempFolder();
+      writeFileSync(join(folder, 'a.txt'), text);
+      expect(shownOf(folder, ...lines)).toMatch(shownText);
+    });
 
     test('says what it replaces where it moves a file, and where a link leads', () => {
       const folder = tempFolder();

@@ -1,11 +1,21 @@
 /** Recorded dialogs of clients, replayed through the hook: the question at the desk, and the output in the end. */
 import { onTestFinished } from 'vitest';
+import type { EditTools } from '../../src/domain/edits.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
 import { eventually } from './wait.ts';
+
+/** What reads and compares the files of a tool, for clients whose edits were measured. */
+export function measuredEditTools(cwd: string): EditTools {
+  return {
+    ...editToolsAt(cwd),
+    versionIn: (client) => (client === 'codex' ? '0.169.0' : '2.1.330'),
+  };
+}
 
 export interface FiredDialog {
   /** The prompts that a desk shows, in order. */

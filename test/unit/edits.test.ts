@@ -5,7 +5,7 @@
  * @module-tag untrusted
  */
 import { expect, test } from 'vitest';
-import { editShown, type FileState } from '../../src/domain/edits.ts';
+import { editShown, type FileState, versionInTranscript, whyUnmeasured } from '../../src/domain/edits.ts';
 import { unifiedDiff } from '../../src/infrastructure/platform/edits.ts';
 
 const TEXT = Array.from({ length: 12 }, (_, n) => `line ${n + 1}\n`).join('');
@@ -20,8 +20,15 @@ function shownIn(
     typeof state === 'string'
       ? { kind: 'text', text: state, link: null }
       : (state ?? { kind: 'missing', link: null });
-  const tools = { read, realPath: (path: string): string => path, compare: unifiedDiff };
-  return editShown(name, input, tools, room)?.shown.split('\n') ?? [];
+  const tools = {
+    read,
+    versionIn: (): null => null,
+    realPath: (path: string): string => path,
+    compare: unifiedDiff,
+  };
+  const client = name === 'apply_patch' ? 'codex' : 'claude-code';
+  const version = client === 'codex' ? '0.169.0' : '2.1.330';
+  return editShown({ client, version, name, input }, tools, room)?.shown.split('\n') ?? [];
 }
 
 const edit = (old_string: string, new_string: string, more: object = {}): Record<string, unknown> => ({
@@ -81,7 +88,7 @@ test.each<[string, FileState | string | null, object, string]>([
   ],
 ])('if the text %s, both texts are shown, with the reason', (_, state, more, why) => {
   expect(shownIn(state, 'Edit', edit('a', 'b', more))).toEqual([
-    `${why} This is the change as the tool was given it:`,
+    `${why} The exact effect is decided by the client. This is the change as the tool was given it:`,
     ...BECOMES_B,
   ]);
 });
@@ -95,31 +102,27 @@ test('both texts are shown in full: nothing between two changes is left out', ()
 test('a diff that is too long is replaced by both texts', () => {
   const shown = shownIn('a\n'.repeat(500), 'Edit', edit('a', 'b', { replace_all: true }), 1_000);
   expect(shown[0]).toBe(
-    'The diff of the file is too long to be shown here. This is the change as the tool was given it:',
+    'The diff of the file is too long to be shown here. The exact effect is decided by the client. This is the change as the tool was given it:',
   );
   expect(shown.slice(1)).toEqual(BECOMES_B.with(0, '--- /src/a.ts\tevery occurrence of this text'));
 });
 
-test('several edits are one diff, each made in the result of the one before', () => {
+test('several edits in one call, which no measured client makes, are shown one by one', () => {
   const edits = [
     { old_string: 'line 2', new_string: 'second' },
-    { old_string: 'second', new_string: 'SECOND' },
     { old_string: 'line 11', new_string: 'eleventh', replace_all: true },
   ];
   const shown = shownIn(TEXT, 'MultiEdit', { file_path: '/src/a.ts', edits });
-  expect(shown.filter((line) => /^[-+]\w/.test(line))).toEqual([
-    '-line 2',
-    '+SECOND',
-    '-line 11',
-    '+eleventh',
+  expect(shown[0]).toContain('The exact effect is decided by the client.');
+  expect(shown.filter((line) => line.startsWith('---'))).toEqual([
+    '--- /src/a.ts\tedit 1: this text',
+    '--- /src/a.ts\tedit 2: every occurrence of this text',
   ]);
-  expect(shown.filter((line) => line.startsWith('@@'))).toHaveLength(2);
 });
 
-test('edits that would make a file of a billion characters are not made', () => {
-  const grow = { old_string: 'a', new_string: 'a'.repeat(1_000), replace_all: true };
-  const edits = [grow, grow, grow];
-  const shown = shownIn('a\n', 'MultiEdit', { file_path: '/src/a.ts', edits });
+test('an edit that would make a file of a billion characters is not made', () => {
+  const grow = edit('a', 'a'.repeat(1_000_000), { replace_all: true });
+  const shown = shownIn('a'.repeat(1_000), 'Edit', grow);
   expect(shown[0]).toContain('The diff of the file is too long to be shown here.');
 });
 
@@ -146,11 +149,18 @@ test('a file behind a link is named', () => {
   );
 });
 
-test('line ends are compared only if the call has them', () => {
+test('line ends are not shown where all lines have CR LF before and after, and are in the diff otherwise', () => {
   const shown = shownIn('a\r\nb\r\n', 'Edit', edit('a\nb', 'a\nc'));
   expect(shown).toEqual(expect.arrayContaining([' a', '-b', '+c']));
   expect(shown[0]).toContain('CR LF');
-  expect(shownIn('a\r\nb\r\n', 'Edit', edit('a\r\n', 'a\n'))).toEqual(expect.arrayContaining(['-a^M', '+a']));
+  // Claude Code gives every line the end that most have.
+  expect(shownIn('a\r\nb\nc\n', 'Edit', edit('b', 'd'))).toEqual(
+    expect.arrayContaining(['-a^M', '-b', '+a', '+d', ' c']),
+  );
+  // Its Write takes the text as it is.
+  expect(shownIn('a\r\n', 'Write', { file_path: '/src/a.ts', content: 'a\n' })).toEqual(
+    expect.arrayContaining(['-a^M', '+a']),
+  );
 });
 
 test('what is invisible or looks like something else is spelled out, in the text and in the path', () => {
@@ -162,7 +172,7 @@ test('what is invisible or looks like something else is spelled out, in the text
   expect(shown[0]).toBe('--- "/src/<U+202E>\\nx"');
 });
 
-test('a cell of a notebook is compared by itself', () => {
+test('a cell of a notebook is compared by itself, and no diff of the file is claimed', () => {
   const text = JSON.stringify({
     cells: [
       { id: 'x', cell_type: 'markdown', source: 'text' },
@@ -170,20 +180,46 @@ test('a cell of a notebook is compared by itself', () => {
     ],
   });
   const input = { notebook_path: '/a.ipynb', new_source: 'import os\nprint(2)' };
-  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'y' }).slice(0, 3)).toEqual([
-    'This is cell 2 of 2 (code).',
-    '--- /a.ipynb\tcell 2',
-    '+++ /a.ipynb\tcell 2',
+  const shown = shownIn(text, 'NotebookEdit', { ...input, cell_id: 'y' });
+  expect(shown.slice(0, 4)).toEqual([
+    'This is cell 2 of 2 (code). The client writes the whole notebook again, without the results of this cell.',
+    'The exact effect is decided by the client. This is the change as the tool was given it:',
+    '--- /a.ipynb\tthis text',
+    '+++ /a.ipynb\tbecomes this',
   ]);
   expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'cell-1' })).toContain('-print(1)');
-  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'y', edit_mode: 'delete' })).toContain(
-    '+++ /dev/null',
+  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'y', edit_mode: 'delete' })).toEqual(
+    expect.arrayContaining(['-import os', '-print(1)']),
   );
-  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'x', edit_mode: 'insert' }).slice(0, 2)).toEqual([
+  expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'x', edit_mode: 'insert' })[0]).toContain(
     'This is a new cell after cell 1.',
-    '--- /dev/null',
-  ]);
+  );
   expect(shownIn(text, 'NotebookEdit', { ...input, cell_id: 'gone' })[0]).toContain('has no such cell');
+});
+
+test.each([
+  [null, 'Hive does not know which version of Claude Code this is.'],
+  ['2.1.329', 'was measured with Claude Code 2.1.330 to 2.1.332, and this is 2.1.329.'],
+  ['2.2.0', 'and this is 2.2.0.'],
+  ['2.1.331-beta', 'and this is 2.1.331-beta.'],
+  ['2.1.331', null],
+])('of an edit by version %s a diff is claimed only if it was measured', (version, why) => {
+  const found = whyUnmeasured('claude-code', version);
+  if (why === null) expect(found).toBeNull();
+  else expect(found).toContain(why);
+});
+
+test('the version is what the client itself wrote into its transcript', () => {
+  const lines = [
+    '{"type":"user","version":"2.1.330"}',
+    '{"type":"assistant","message":{"content":[{"input":{"version":"9.9.9"}}]}}',
+    '{"type":"assis',
+  ];
+  expect(versionInTranscript('claude-code', lines)).toBe('2.1.330');
+  const meta = { type: 'session_meta', payload: { cli_version: '0.171.0' } };
+  const said = { type: 'response_item', payload: { cli_version: '9.9.9' } };
+  expect(versionInTranscript('codex', [JSON.stringify(meta), JSON.stringify(said)])).toBe('0.171.0');
+  expect(versionInTranscript('codex', [])).toBeNull();
 });
 
 const patch = (...lines: string[]): Record<string, unknown> => ({

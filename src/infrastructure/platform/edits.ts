@@ -1,8 +1,9 @@
 /** Files that a tool is about to edit: reading them as they are now, and comparing two texts. */
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createPatch, OMIT_HEADERS } from 'diff';
-import type { EditTools, FileState } from '../../domain/edits.ts';
+import { type EditTools, type FileState, versionInTranscript } from '../../domain/edits.ts';
+import { READ_ONLY } from './files.ts';
 
 /** A file of 5,000 lines has a tenth of this. */
 const MOST_BYTES = 2 * 1024 * 1024;
@@ -13,6 +14,7 @@ const MOST_EDITS = 500;
 /** For a tool that works in `cwd` on this machine. */
 export function editToolsAt(cwd: string): EditTools {
   return {
+    versionIn: (client, path) => versionInTranscript(client, endsOf(path).join('\n').split('\n')),
     read: (path) =>
       // Behind a link, some clients go up from the link and others from where it leads.
       path.split('/').includes('..')
@@ -25,16 +27,39 @@ export function editToolsAt(cwd: string): EditTools {
 
 /** For a tool of another machine, whose files this one does not have. */
 export const EDIT_TOOLS_ELSEWHERE: EditTools = {
+  versionIn: () => null,
   read: () => ({ kind: 'unread', why: 'is on another machine' }),
   realPath: (path) => path,
   compare: unifiedDiff,
 };
 
+/** At each end of a transcript: more than a line that names the version has. */
+const END_BYTES = 256 * 1024;
+
+/** The beginning and the end of a file; nothing of one that cannot be read. */
+function endsOf(path: string): string[] {
+  try {
+    const file = openSync(path, READ_ONLY);
+    try {
+      const about = fstatSync(file);
+      if (!about.isFile()) return [];
+      const places = about.size <= END_BYTES ? [0] : [0, about.size - END_BYTES];
+      return places.map((place) => {
+        const part = Buffer.alloc(Math.min(END_BYTES, about.size));
+        return part.toString('utf8', 0, readSync(file, part, 0, part.length, place));
+      });
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return [];
+  }
+}
+
 function readText(path: string): FileState {
   let file: number;
   try {
-    // A named pipe must not block the agent until somebody writes to it.
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    file = openSync(path, READ_ONLY);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { kind: 'missing', link: linkOf(path) };

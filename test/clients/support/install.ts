@@ -3,7 +3,16 @@
  * never a dependency. Where they cannot be installed, the suite fails and says why: nothing would have been tested.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -50,6 +59,8 @@ const TOOLS: Packages = {
 export interface Clients {
   claude: string;
   codex: string;
+  /** The program that `codex` starts. */
+  codexProgram: string;
   /** Where the packages lie, for the Agent SDK. */
   modules: string;
 }
@@ -87,8 +98,10 @@ export function installClients(): Clients {
     'claude',
   );
   const codex = join(modules, '.bin/codex');
+  const vendor = join(modules, `@openai/codex-${process.platform}-${process.arch}`, 'vendor');
   provide(place, agents, [claude, codex], 'The real agents');
-  return { claude, codex, modules };
+  const [target = ''] = readdirSync(vendor);
+  return { claude, codex, codexProgram: join(vendor, target, 'bin/codex'), modules };
 }
 
 export function installEditorAgents(): EditorAgents {

@@ -1,0 +1,195 @@
+/**
+ * What Codex' apply_patch makes of files. Codex looks for the lines of a chunk in several ways, each less exact than the one
+ * before, and reads a patch generously. Here is only what it does with a plain patch whose lines all occur exactly; for
+ * everything else there is no result, because Codex decides it. `test/clients/edits.test.ts` compares this with the real
+ * program. Pure.
+ */
+
+/** What a patch does to one file. */
+export interface FilePatch {
+  kind: 'Add' | 'Delete' | 'Update';
+  path: string;
+  /** Where it moves the file; the same path if it does not. */
+  to: string;
+  /** The lines of a new file. */
+  added: string[];
+  chunks: Chunk[];
+}
+
+interface Chunk {
+  /** A line above the chunk, such as the head of a function; null without one. */
+  below: string | null;
+  lines: { mark: ' ' | '-' | '+'; text: string }[];
+  at_end: boolean;
+}
+
+// ---- Reading a patch ----
+
+const BEGIN = '*** Begin Patch';
+const END = '*** End Patch';
+const END_OF_FILE = '*** End of File';
+const FILE_HEADER = /^\*\*\* (Add|Delete|Update) File: (.+)$/;
+const MOVE = /^\*\*\* Move to: (.+)$/;
+
+/** The files of a patch, in their order; null where Codex may read it in another way. */
+export function filesOfPatch(text: string): FilePatch[] | null {
+  if (!isPlain(text)) return null;
+  const lines = text.trim().split('\n');
+  if (lines[0] !== BEGIN || lines.at(-1) !== END) return null;
+  const patches: FilePatch[] = [];
+  for (const line of lines.slice(1, -1)) {
+    if (isDisguised(line)) return null;
+    const [, kind, path] = FILE_HEADER.exec(line) ?? [];
+    const patch = patches.at(-1);
+    if (kind !== undefined && path !== undefined) {
+      if (hasOuterBlanks(path)) return null;
+      patches.push({ kind: kind as FilePatch['kind'], path, to: path, added: [], chunks: [] });
+    } else if (patch === undefined || !takeLine(patch, line)) return null;
+  }
+  return patches.length > 0 && patches.every(isWhole) ? patches : null;
+}
+
+/** Without characters at which programs end lines in different ways, or that cannot be in a file. */
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !/[\0\r]/.test(text);
+}
+
+/** Whether Codex might read a line of text as a mark, because it is one without the blanks around it. */
+function isDisguised(line: string): boolean {
+  const bare = line.trim();
+  return line !== bare && (bare.startsWith('*** ') || bare === '@@' || bare.startsWith('@@ '));
+}
+
+/** Codex strips what Unicode calls white space, which is not quite what JavaScript does. */
+function hasOuterBlanks(text: string): boolean {
+  return /^[\s\u0085]|[\s\u0085]$/.test(text);
+}
+
+function isWhole({ kind, chunks, added }: FilePatch): boolean {
+  if (kind === 'Update') return chunks.length > 0 && chunks.every(({ lines }) => lines.length > 0);
+  return kind === 'Delete' || added.length > 0;
+}
+
+/** Adds a line to a patch; false if it does not belong there. */
+function takeLine(patch: FilePatch, line: string): boolean {
+  const { kind, added, chunks } = patch;
+  const mark = line.slice(0, 1);
+  const rest = line.slice(1);
+  if (kind === 'Add') return mark === '+' && added.push(rest) > 0;
+  if (kind === 'Delete') return false;
+  const move = MOVE.exec(line)?.[1];
+  if (move !== undefined) {
+    const isFirst = chunks.length === 0 && patch.to === patch.path;
+    patch.to = move;
+    return isFirst && !hasOuterBlanks(move);
+  }
+  if (line === '@@' || line.startsWith('@@ ')) {
+    const below = line === '@@' ? null : line.slice(3);
+    return (
+      (below === null || !/[\s\u0085]$/.test(below)) && chunks.push({ below, lines: [], at_end: false }) > 0
+    );
+  }
+  // An empty line that begins the first chunk is skipped by some versions.
+  if (chunks.length === 0 && line === '') return false;
+  if (chunks.length === 0) chunks.push({ below: null, lines: [], at_end: false });
+  const chunk = chunks.at(-1);
+  if (chunk === undefined || chunk.at_end) return false;
+  if (line === END_OF_FILE) chunk.at_end = true;
+  else if (mark === '') chunk.lines.push({ mark: ' ', text: '' });
+  else if (mark === ' ' || mark === '-' || mark === '+') chunk.lines.push({ mark, text: rest });
+  else return false;
+  return true;
+}
+
+// ---- Applying it ----
+
+/** The text of a file that a patch adds. */
+export function addedText({ added }: Pick<FilePatch, 'added'>): string {
+  return added.map((line) => `${line}\n`).join('');
+}
+
+interface Replaced {
+  start: number;
+  count: number;
+  by: readonly string[];
+}
+
+/** The file after an update; null where Codex has to look for a line less exactly, or the chunks do not follow each other. */
+export function updatedText(text: string, { chunks }: Pick<FilePatch, 'chunks'>): string | null {
+  const { lines, ends } = linesWithEnds(text);
+  const replaced: Replaced[] = [];
+  let next = 0;
+  for (const chunk of chunks) {
+    if (chunk.below !== null) {
+      const found = placeOf(lines, [chunk.below], next);
+      if (found === null) return null;
+      next = found + 1;
+    }
+    const old = chunk.lines.filter(({ mark }) => mark !== '+').map(({ text: line }) => line);
+    // With no line to replace, the new ones are added at the end of the file.
+    const start =
+      old.length === 0 ? lines.length : placeOf(lines, old, chunk.at_end ? lines.length - old.length : next);
+    if (start === null || start < next) return null;
+    replaced.push(...changesIn(chunk, start));
+    if (old.length > 0) next = start + old.length;
+  }
+  return withReplaced(lines, ends, replaced);
+}
+
+/** The lines of a text, and how each ends; the last one may have no end. */
+function linesWithEnds(text: string): { lines: string[]; ends: string[] } {
+  const parts = text.split('\n');
+  const last = parts.pop() ?? '';
+  const ends = parts.map((line) => (line.endsWith('\r') ? '\r\n' : '\n'));
+  const lines = parts.map((line, n) => (ends[n] === '\n' ? line : line.slice(0, -1)));
+  return last === '' ? { lines, ends } : { lines: [...lines, last], ends };
+}
+
+/** The changes between the lines of a chunk that stay. */
+function changesIn({ lines }: Chunk, start: number): Replaced[] {
+  const changes: Replaced[] = [];
+  let at = start;
+  let change: { start: number; count: number; by: string[] } | null = null;
+  for (const { mark, text } of lines) {
+    if (mark === ' ') {
+      change = null;
+    } else {
+      if (change === null) {
+        change = { start: at, count: 0, by: [] };
+        changes.push(change);
+      }
+      if (mark === '+') change.by.push(text);
+      else change.count += 1;
+    }
+    if (mark !== '+') at += 1;
+  }
+  return changes;
+}
+
+function placeOf(lines: readonly string[], part: readonly string[], start: number): number | null {
+  for (let place = Math.max(start, 0); place <= lines.length - part.length; place += 1)
+    if (part.every((line, n) => lines[place + n] === line)) return place;
+  return null;
+}
+
+/** New lines end as the first line of the file does, and so does a last one without an end. */
+function withReplaced(
+  lines: readonly string[],
+  ends: readonly string[],
+  replaced: readonly Replaced[],
+): string | null {
+  const [end = '\n'] = ends;
+  const made: string[] = [];
+  let next = 0;
+  const keepUntil = (to: number): void => {
+    for (; next < to; next += 1) made.push(lines[next] + (ends[next] ?? end));
+  };
+  for (const { start, count, by } of [...replaced].sort((a, b) => a.start - b.start)) {
+    if (start < next) return null;
+    keepUntil(start);
+    for (const line of by) made.push(line + end);
+    next = start + count;
+  }
+  keepUntil(lines.length);
+  return made.join('');
+}
