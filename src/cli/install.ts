@@ -28,6 +28,7 @@ import {
   type InstallStep,
   installedProgram,
   installVersion,
+  keepOthersOut,
   type Place,
   removeInstallation,
   usualPlace,
@@ -75,6 +76,7 @@ function placeOf({ to, bin }: PlaceOptions): Place {
 // ---- Installing ----
 
 async function install({ emacs, agents, ...options }: InstallOptions): Promise<void> {
+  keepOthersOut();
   const place = placeOf(options);
   const source = dirname(dirname(realpathSync(process.argv[1] ?? '')));
   const { version } = manifest;

@@ -161,6 +161,8 @@ function isOlder(version: string, minimum: string): boolean {
 export async function installVersion(wanted: Wanted, env: Environment): Promise<Installed> {
   const { folder, bin, source, node } = wanted;
   refuseForeignLink(folder, bin);
+  for (const one of bin === null ? [folder] : [folder, bin]) refuseOpenFolders(one);
+  for (const name of ['bin', 'versions']) refuseOpenFolders(join(folder, name));
   const made = [makeFolder(folder), makeFolder(join(folder, 'bin')), bin === null ? null : makeFolder(bin)];
   const release = lock(folder);
   try {
@@ -304,6 +306,58 @@ function writeLauncher(folder: string): void {
 }
 
 const MARK = 'Written by "hive install"';
+
+/** Nobody else may write what runs from an installation, whatever the umask was. Programs that are started get this one, too. */
+export function keepOthersOut(): void {
+  process.umask(process.umask() | 0o022);
+}
+
+const STICKY = 0o1000;
+
+/**
+ * Whoever can write a folder can replace what is in it, and so can whoever can write one above it.
+ * @throws HiveError `invalid_input` that names the folder, and what to do.
+ */
+function refuseOpenFolders(path: string): void {
+  const me = process.getuid?.();
+  if (me === undefined) return;
+  for (let folder = path; ; folder = dirname(folder)) {
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (found !== undefined) {
+      const { mode, uid, gid } = found;
+      if (uid !== me && uid !== 0)
+        throw new HiveError(
+          'invalid_input',
+          `${folder} belongs to another user (uid ${uid}), who could replace what is installed. Name another folder with --to.`,
+        );
+      const byGroup = (mode & 0o020) !== 0 && !isOwnGroup(gid, me);
+      const isOpen = ((mode & 0o002) !== 0 || byGroup) && (mode & STICKY) === 0;
+      if (isOpen)
+        throw new HiveError(
+          'invalid_input',
+          `Other users can write ${folder}, and could replace what is installed. Run: chmod go-w '${folder}'`,
+        );
+    }
+    if (folder === dirname(folder)) return;
+  }
+}
+
+/** Whether a group has no other member: many systems give each user such a group, and a umask that lets it write. */
+function isOwnGroup(gid: number, me: number): boolean {
+  const rows = (file: string): string[][] =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'));
+  try {
+    const users = rows('/etc/passwd');
+    const [own = ''] = users.find(([, , uid]) => Number(uid) === me) ?? [];
+    const hasOthers = users.some(([, , uid, group]) => Number(group) === gid && Number(uid) !== me);
+    const [, , , members = ''] = rows('/etc/group').find(([, , id]) => Number(id) === gid) ?? [];
+    return own !== '' && !hasOthers && members.split(',').every((name) => name === '' || name === own);
+  } catch {
+    return false;
+  }
+}
 
 function refuseForeignLink(folder: string, bin: string | null): void {
   const link = bin === null ? null : join(bin, 'hive');
