@@ -14,11 +14,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { PushTarget } from '../../src/domain/devices.ts';
 import { vapidKeys } from '../../src/infrastructure/push/vapid.ts';
 import { createWebPush, isPublicAddress } from '../../src/infrastructure/push/web-push.ts';
+import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { ask, eventsOf, openTestHive } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox } from '../support/inbox.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { startPushService } from '../support/push-service.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 const keys = () => vapidKeys(join(tempFolder(), 'push-key'));
@@ -111,6 +112,36 @@ describe('an endpoint inside the network of the server', () => {
       status: 307,
     });
     expect(came).toBe(0);
+  });
+
+  test('is refused and not connected to in a network of an interface of this machine, public as it may look', async () => {
+    const script = join(tempFolder(), 'own.ts');
+    const from = (path: string): string => JSON.stringify(join(ROOT, path));
+    writeFileSync(
+      script,
+      `import { createECDH, randomBytes } from 'node:crypto';
+import { vapidKeys } from ${from('src/infrastructure/push/vapid.ts')};
+import { createWebPush } from ${from('src/infrastructure/push/web-push.ts')};
+const p256dh = createECDH('prime256v1').generateKeys('base64url');
+const keys = { p256dh, auth: randomBytes(16).toString('base64url') };
+const sender = createWebPush({ keys: vapidKeys(process.argv[2]), names: () => '2a01:4f8:1:2::5' });
+const refusal = (host) => sender.refusal({ endpoint: 'https://' + host + '/x', keys });
+const signal = new AbortController().signal;
+const { text } = await sender.send({ endpoint: 'https://push.example.org/x', keys }, { show: null, close: ['a'] }, signal);
+const hosts = ['[2a01:4f8:1:2::5]', '[2a01:4f8:1:2:7::9]', '5.9.1.1', '5.9.1.200', '[2a01:4f8:1:3::5]', '5.9.2.1'];
+console.log(JSON.stringify({ refused: hosts.filter((host) => refusal(host) !== null), text }));
+`,
+    );
+    const addresses = ['2a01:4f8:1:2::5/64', '5.9.1.1/24'].map((one) => `ip addr add ${one} dev lo`);
+    const loader = join(ROOT, 'test/support/sql-loader.mjs');
+    const words = [process.execPath, '--import', loader, script, join(tempFolder(), 'push-key')];
+    const line = `${['ip link set lo up', ...addresses].join(' && ')} && exec "$@"`;
+    const env = { ...childEnvironment(tempStore()), PATH: '/usr/sbin:/sbin:/usr/bin:/bin' };
+    const child = spawnChild('unshare', ['-rn', 'sh', '-c', line, 'sh', ...words], env);
+    expect(JSON.parse(await outputOf(child))).toEqual({
+      refused: ['[2a01:4f8:1:2::5]', '[2a01:4f8:1:2:7::9]', '5.9.1.1', '5.9.1.200'],
+      text: expect.stringContaining('EPRIVATE'),
+    });
   });
 
   test.each([

@@ -8,7 +8,7 @@ import { lookup } from 'node:dns';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { hostname } from 'node:os';
+import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import webPush from 'web-push';
 import type { PushSender } from '../../application/world.ts';
 import type { PushTarget } from '../../domain/devices.ts';
@@ -72,13 +72,33 @@ for (const [net, bits] of [
 ] as const)
   INTERNAL.addSubnet(net, bits, 'ipv6');
 
-/** Whether an address is on the public internet. */
-export function isPublicAddress(address: string): boolean {
+/**
+ * Whether an address is on the public internet, and in no network of this machine: with IPv6, what is behind a firewall has a
+ * public address.
+ */
+export function isPublicAddress(
+  address: string,
+  own: readonly Subnet[] = Object.values(networkInterfaces()).flatMap((each) => each ?? []),
+): boolean {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return isPublicAddress(mapped);
+  if (mapped !== undefined) return isPublicAddress(mapped, own);
   const family = isIP(address);
+  if (family === 0 || isWithin(address, own)) return false;
   if (family === 4) return !INTERNAL.check(address, 'ipv4');
   return family === 6 && GLOBAL.check(address, 'ipv6') && !INTERNAL.check(address, 'ipv6');
+}
+
+/** The address of an interface with its network, as the system names them: `2001:db8::5/64`. */
+type Subnet = Pick<NetworkInterfaceInfo, 'cidr' | 'family'>;
+
+function isWithin(address: string, own: readonly Subnet[]): boolean {
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
+  const networks = new BlockList();
+  for (const { cidr, family: of } of own) {
+    const [net, bits] = cidr?.split('/') ?? [];
+    if (net !== undefined && of.toLowerCase() === family) networks.addSubnet(net, Number(bits), family);
+  }
+  return networks.check(address, family);
 }
 
 export function createWebPush({
