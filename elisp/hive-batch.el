@@ -327,6 +327,7 @@ A decision that may grant a permission is confirmed first."
 \\<hive-batch-mode-map>\\[hive-batch-answer-shown] answers all of them with one decision.
 \\{hive-batch-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (hive-wrap-words)
   (setq bidi-paragraph-direction 'left-to-right))
 

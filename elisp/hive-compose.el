@@ -118,6 +118,7 @@ If the human quits, what they typed becomes the draft."
 question above; \\[hive-compose-insert-template] inserts a template; \\[hive-compose-choose] chooses an option, to
 which your text is then a comment."
   :interactive nil
+  (hive-text-guard-files)
   (add-hook 'after-change-functions #'hive-compose--changed nil t)
   (add-hook 'kill-buffer-hook #'hive-compose--killed nil t)
   (add-hook 'hive-changed-hook #'hive-compose--refresh)

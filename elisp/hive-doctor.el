@@ -306,6 +306,7 @@ The STATE is `ok', `not-set-up' or `broken'."
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
   "Major mode of the buffer that shows the checks."
   :interactive nil
+  (hive-text-guard-files)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-doctor))))
 
 ;;;; Command

@@ -164,6 +164,7 @@ agent, a project or a time, \\[hive-history-by-nothing] widens it again.  \\[hiv
 was found into a file, as Org or Markdown.
 \\{hive-history-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (setq tabulated-list-format (vector (list (hive-words 'column-when) 16 t)
                                       (list (hive-words 'column-agent) 18 t)
                                       (list (hive-words 'column-project) 16 t)
@@ -320,6 +321,7 @@ Nothing is fetched yet: that is what reverting the buffer does."
     (with-current-buffer buffer
       (let ((inhibit-read-only t))
         (special-mode)
+        (hive-text-guard-files)
         (visual-line-mode)
         (setq bidi-paragraph-direction 'left-to-right)
         (erase-buffer)

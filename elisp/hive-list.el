@@ -211,6 +211,7 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
 \\[hive-list-menu] is a menu of these keys.  The list updates itself.
 \\{hive-list-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (setq hive-list--marks (make-hash-table :test #'equal)
         tabulated-list-padding 1
         tabulated-list-sort-key nil

@@ -253,6 +253,7 @@ If an answer from this Emacs was rejected, its outbox has reported it."
   (with-current-buffer (get-buffer-create hive-notify--name)
     (unless (derived-mode-p 'special-mode)
       (special-mode)
+      (hive-text-guard-files)
       (visual-line-mode)
       (setq bidi-paragraph-direction 'left-to-right)
       (setq-local revert-buffer-function (lambda (&rest _) (hive-notify--show))))

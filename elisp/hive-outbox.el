@@ -640,6 +640,7 @@ What is not stored then is sent by the next Emacs."
   (with-current-buffer (get-buffer-create "*hive outbox*")
     (let ((inhibit-read-only t))
       (special-mode)
+      (hive-text-guard-files)
       (visual-line-mode)
       (erase-buffer)
       (insert (hive-words 'outbox-about (hive-text-line (hive-outbox-entry-file entry))) "\n\n"

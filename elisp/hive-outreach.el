@@ -227,6 +227,7 @@
 older ones, \\[revert-buffer] fetches them again.
 \\{hive-outreach-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (visual-line-mode)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-outreach--fetch nil)))

@@ -60,6 +60,7 @@ A camera reads it only if its blocks are lighter than the rest."
 Emacs.
 \\{hive-phone-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (hive-wrap-words)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-phone--look))))
@@ -223,6 +224,7 @@ serve it, too: that sets `hive-serve' and `hive-serve-inbox'."
 \\<hive-phone-list-mode-map>\\[hive-phone-revoke] revokes a phone, \\[hive-phone-allow] lets one allow permissions, \\[hive-phone] pairs another one.
 \\{hive-phone-list-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (setq tabulated-list-format
         (vector (list (hive-words 'column-phone) 24 t)
                 (list (hive-words 'column-phone-of) 10 t)

@@ -341,6 +341,7 @@ a diff, and after the last one to the next question; \\[hive-prompt-previous] go
 in its file, and \\[hive-diff-ediff] compares the file in Ediff.\\<hive-prompt-mode-map>
 \\{hive-prompt-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (hive-wrap-words)
   (hive-fold-prepare)
   (setq-local revert-buffer-function #'hive-prompt--revert

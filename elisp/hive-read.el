@@ -155,6 +155,7 @@ The buffer follows what the agent adds while the human types."
   (with-current-buffer buffer
     (unless (derived-mode-p 'special-mode)
       (special-mode)
+      (hive-text-guard-files)
       (visual-line-mode))
     (let ((notes hive-read--notes-shown))
       (hive-text-reprint

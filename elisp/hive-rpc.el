@@ -41,6 +41,7 @@
     (let ((inhibit-read-only t) (inhibit-modification-hooks t))
       (unless (derived-mode-p 'special-mode)
         (special-mode)
+        (hive-text-guard-files)
         (buffer-disable-undo))
       (save-excursion
         (goto-char (point-max))

@@ -87,6 +87,7 @@
 \\[hive-rule-write] writes it.
 \\{hive-rule-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (hive-wrap-words)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-rule--try))))
@@ -316,6 +317,7 @@ written before you say so."
 rule would have answered; \\[hive-rules-revoke] revokes it; \\[hive-rules-dismiss] dismisses a proposal.
 \\{hive-rules-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-rules-refresh))))
 

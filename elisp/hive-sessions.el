@@ -199,6 +199,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
 \\[hive-sessions-toggle-ended] also shows the sessions that have ended.
 \\{hive-sessions-mode-map}"
   :interactive nil
+  (hive-text-guard-files)
   (setq tabulated-list-format (vector (list (hive-words 'column-title) 24 t)
                                       (list (hive-words 'column-handle) 14 t)
                                       (list (hive-words 'column-client) 12 t)

@@ -389,6 +389,33 @@ A name that `hive-messages' has no words for stays as it is."
   "What is less important."
   :group 'hive)
 
+;;;; Writing a buffer to a file
+
+;; What agents write must do nothing when a file with it is opened: no mode, no
+;; local variables, no links that run something.  This holds for every way in
+;; which Emacs writes a buffer of ours (`write-file', `save-buffer',
+;; `append-to-file', `write-region'), and for what `write-file' itself reads in
+;; the buffer.
+
+(defconst hive-text--file-start "Saved from Hive, with text of agents.  -*- mode: text -*-\n"
+  "The first line of such a file.
+Emacs takes a mode from nowhere else then: not from its text, and not
+from its name.")
+
+(defun hive-text--annotate (start end)
+  "Return what makes the text from START to END inert in a file.
+This is for `write-region-annotate-functions'."
+  (unless (stringp start)
+    (list (cons (or start (point-min)) hive-text--file-start)
+          (cons (if start end (point-max)) hive-text-file-end))))
+
+(defun hive-text-guard-files ()
+  "Make every file that the text of this buffer is written to inert."
+  (add-hook 'write-region-annotate-functions #'hive-text--annotate nil t)
+  (setq-local change-major-mode-with-file-name nil
+              enable-local-variables nil
+              local-enable-local-variables nil))
+
 ;;;; Sending text
 
 (defun hive-text-sendable (text)

@@ -98,5 +98,73 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
       (hive-files-test-file ".md" text
         (should-not hive-files-test-ran)))))
 
+;;;; Written from our buffers by the commands of Emacs
+
+(defconst hive-files-test-modes
+  '(hive-batch-mode hive-check-mentions-mode hive-compose-mode hive-doctor-mode
+    hive-history-mode hive-list-mode hive-outreach-mode hive-phone-list-mode hive-phone-mode
+    hive-prompt-mode hive-rule-mode hive-rules-mode hive-sessions-mode hive-shared-mode
+    hive-stats-mode)
+  "Every mode of a buffer of ours.")
+
+(defun hive-files-test-write (mode file how)
+  "Write a buffer in MODE with hostile text to FILE, as HOW says."
+  (with-temp-buffer
+    (funcall mode)
+    (let ((inhibit-read-only t) (inhibit-modification-hooks t) (before major-mode))
+      (erase-buffer)
+      (insert (hive-files-test-hostile))
+      (cl-letf (((symbol-function 'hack-local-variables-confirm) (lambda (&rest _) t)))
+        (pcase how
+          ('write-file (write-file file))
+          ('save-buffer (write-file file)
+                        (insert " ")
+                        (save-buffer))
+          ('append-to-file (append-to-file (point-min) (point-max) file))
+          ('region (write-region (point-min) (point-max) file nil 'quiet))
+          ('all (write-region nil nil file nil 'quiet))))
+      (should (eq before major-mode))
+      (should-not (equal 3 (buffer-local-value 'fill-column (current-buffer))))
+      (set-buffer-modified-p nil))))
+
+(defun hive-files-test-every-mode ()
+  "Return the modes of this package, as its files define them."
+  (let (modes)
+    (dolist (file (directory-files (file-name-directory (locate-library "hive-shared")) t
+                                   "\\`hive-.*\\.el\\'"))
+      (with-temp-buffer
+        (insert-file-contents file)
+        (while (re-search-forward "^(define-derived-mode \\(hive-[a-z-]+\\) " nil t)
+          (push (intern (match-string 1)) modes))))
+    (sort modes #'string<)))
+
+(ert-deftest hive-files-every-mode-is-tested ()
+  (should (equal hive-files-test-modes (hive-files-test-every-mode))))
+
+(ert-deftest hive-files-what-emacs-writes-of-a-buffer-of-ours-does-nothing-when-it-is-opened ()
+  (require 'hive-mode)
+  (dolist (feature '(hive-batch hive-mentions hive-compose hive-doctor hive-list hive-outreach
+                     hive-phone hive-prompt hive-rules hive-sessions hive-stats))
+    (require feature))
+  (dolist (mode hive-files-test-modes)
+    (dolist (how (if (eq mode 'hive-shared-mode)
+                     '(write-file save-buffer append-to-file region all)
+                   '(write-file)))
+      (dolist (extension (if (eq mode 'hive-shared-mode) '("" ".md" ".org" ".el" ".html") '(".md")))
+        (let ((file (make-temp-name (expand-file-name "hive-files" temporary-file-directory)))
+              (hive-files-test-ran nil) (make-backup-files nil))
+          (setq file (concat file extension))
+          (unwind-protect
+              (progn
+                (hive-files-test-write mode file how)
+                (should-not hive-files-test-ran)
+                (hive-files-test-open file)
+                (should-not (and hive-files-test-ran (list mode how extension hive-files-test-ran)))
+                ;; It can be read all the same.
+                (with-temp-buffer
+                  (insert-file-contents file)
+                  (should (search-forward "fill-column: 3" nil t))))
+            (ignore-errors (delete-file file))))))))
+
 (provide 'hive-files-test)
 ;;; hive-files-test.el ends here
