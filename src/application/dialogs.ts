@@ -15,6 +15,7 @@ import {
   mayEndDialogs,
   promptsOf,
 } from '../domain/dialogs.ts';
+import { type ExpectedFile, expectedFiles } from '../domain/edits.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
@@ -33,6 +34,7 @@ import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
 import { askIdsOfRun, type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
+import { rememberAllowedEdit } from './edits.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
@@ -68,6 +70,8 @@ export interface Asking {
   dialog: Dialog;
   requests: readonly CheckedRequest[];
   fingerprint: string;
+  /** What its diffs claim of the files. */
+  expected: readonly ExpectedFile[];
 }
 
 /**
@@ -75,10 +79,12 @@ export interface Asking {
  * that a yes to one diff is none to another (invariant 13). @throws HiveError `invalid_input` for what no prompt may be.
  */
 export async function inWords(found: Dialog, event: HookEvent, { editTools }: HookSettings): Promise<Asking> {
-  const isCompared = editTools !== undefined && editsFiles(found);
-  const dialog = isCompared ? comparedDialog(found, event, await editTools(event.cwd)) : found;
+  const tools = editTools !== undefined && editsFiles(found) ? await editTools(event.cwd) : null;
+  const dialog = tools === null ? found : comparedDialog(found, event, tools);
+  const claimed = dialog.kind === 'permission' ? (dialog.edit?.claimed ?? []) : [];
   return {
     dialog,
+    expected: tools === null ? [] : expectedFiles(claimed, tools),
     requests: promptsOf(dialog, event).map(checkRequest),
     fingerprint: dialogFingerprint(dialog),
   };
@@ -260,6 +266,8 @@ async function concludeAll(
       await handPrompt(tx, prompt, hookCarrier(session.session_id));
   }
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
+  if (decision.kind === 'allow' && asking.expected.length > 0 && prompts[0] !== undefined)
+    await rememberAllowedEdit(hook, prompts[0], asking.expected);
   return { decision, carries: true };
 }
 

@@ -1,9 +1,15 @@
 /**
- * Edits at the desk: whether the files that a permission shows as diffs have changed since. The diffs themselves are made
- * where the tool runs (dialogs.ts), when it asks and again when it gets its answer.
+ * Edits: whether the files that a permission shows as diffs have changed since, and whether an allowed edit did what was shown.
+ * The diffs themselves are made where the tool runs (dialogs.ts), when it asks and again when it gets its answer.
  */
-import { filesShown } from '../domain/edits.ts';
+
+import { editKey } from '../domain/dialogs.ts';
+import { type ExpectedFile, filesShown, unexpectedEffect, unexpectedSentence } from '../domain/edits.ts';
+import type { HookEvent } from '../domain/hooks.ts';
 import type { Prompt } from '../domain/prompts.ts';
+import { labelled } from '../domain/sources.ts';
+import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
 import type { Store } from './ports.ts';
 import type { Files } from './world.ts';
 
@@ -37,5 +43,49 @@ export function createEdits({
         })
         .map(({ path }) => path);
     },
+  };
+}
+
+// ---- What an allowed edit has done ----
+
+/** The log keeps what the human was shown, for when the tool has run. */
+export async function rememberAllowedEdit(
+  { tx, event, session }: HookContext,
+  { ask_id }: Pick<Prompt, 'ask_id'>,
+  files: readonly ExpectedFile[],
+): Promise<void> {
+  const { session_id } = session;
+  await tx.events.append({
+    type: 'edit/allowed',
+    session_id,
+    subject: editKey(event),
+    data: { ask_id, files },
+  });
+}
+
+/** The same call may be allowed again and again. */
+const MOST_EVENTS = 1_000;
+
+/** Compares the files of an allowed edit with what was shown, at once: its agent may edit them again. */
+export async function editHandler(
+  event: HookEvent,
+  { editTools }: HookSettings,
+  store: Pick<Store, 'read'>,
+): Promise<HookHandler> {
+  const subject = editKey(event);
+  const allowed = await store.read(async (tx) => (await tx.events.of(subject, MOST_EVENTS)).at(-1));
+  if (allowed?.type !== 'edit/allowed' || editTools === undefined) return async () => null;
+  const { ask_id, files } = allowed.data as { ask_id: string; files: ExpectedFile[] };
+  const failed = event.name !== 'PostToolUse';
+  const made = failed ? null : unexpectedEffect(files, await editTools(event.cwd));
+  const shown = made === null ? undefined : await store.read((tx) => tx.prompts.get(ask_id));
+  return async ({ tx, session }) => {
+    const { session_id } = session;
+    const data = { ask_id, failed, as_shown: made === null };
+    await tx.events.append({ type: 'edit/compared', session_id, subject, data });
+    if (made === null) return null;
+    const text = unexpectedSentence(labelled(session), shown?.context ?? '', made);
+    await giveNotice(tx, { severity: 'warning', session_id, text, data: { ask_id } });
+    return null;
   };
 }

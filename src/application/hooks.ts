@@ -2,7 +2,7 @@
  * What happens when an agent's hook fires: one transaction that passes the event through every handler, in a fixed order.
  * A handler sees what the earlier ones returned, writes its changes and returns its verdict.
  */
-import { dialogOf } from '../domain/dialogs.ts';
+import { dialogOf, endsEdit } from '../domain/dialogs.ts';
 import {
   acceptsContext,
   type HookEvent,
@@ -120,7 +120,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     speaker: Speaker,
     waited: Waited | null,
   ): Promise<Handled> {
-    const handlers = await handlersFor(reported, settings);
+    const handlers = await handlersFor(reported, settings, store);
     const began = performance.now();
     const key = silences.keyOf(reported, settings);
     let head: number | null = null;
@@ -225,7 +225,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 interface LazyHookHandler {
   concerns(event: HookEvent, settings: HookSettings): boolean;
   /** Called before the transaction, so that slow work blocks nobody. */
-  load(event: HookEvent, settings: HookSettings): Promise<HookHandler>;
+  load(event: HookEvent, settings: HookSettings, store: Pick<Store, 'read'>): Promise<HookHandler>;
 }
 
 /** Only lazy handlers may wait for the human (`HookParts.waiting`). */
@@ -248,6 +248,10 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
     concerns: (event, settings) => dialogOf(event) !== null && ownRun(settings) === null,
     load: async (event, settings) => (await import('./dialogs.ts')).dialogHandler(event, settings),
   },
+  {
+    concerns: (event, { editTools }) => editTools !== undefined && endsEdit(event),
+    load: async (event, settings, store) => (await import('./edits.ts')).editHandler(event, settings, store),
+  },
   remindOfReports,
   {
     concerns: ({ name }) => name === 'Stop' || name === 'SubagentStop',
@@ -267,11 +271,15 @@ const RECORDERS: readonly HookHandler[] = [beginTurns, cancelEndedDialogs, endTu
 const ownRun = ({ env }: HookSettings): RunStart | null => readStart(env[RUN_VARIABLE]);
 
 /** The handlers of an event, in order. */
-async function handlersFor(event: HookEvent, settings: HookSettings): Promise<HookHandler[]> {
+async function handlersFor(
+  event: HookEvent,
+  settings: HookSettings,
+  store: Pick<Store, 'read'>,
+): Promise<HookHandler[]> {
   const handlers: HookHandler[] = [];
   for (const handler of HOOK_HANDLERS) {
     if (typeof handler === 'function') handlers.push(handler);
-    else if (handler.concerns(event, settings)) handlers.push(await handler.load(event, settings));
+    else if (handler.concerns(event, settings)) handlers.push(await handler.load(event, settings, store));
   }
   return handlers;
 }
@@ -321,13 +329,13 @@ function createSilences(store: Store): Silences {
   };
 }
 
-/** A tool that is neither ours nor a dialog, and starts no agent in the background. */
+/** A tool that is neither ours nor a dialog, starts no agent in the background, and has edited no file. */
 function isPlain(event: HookEvent): boolean {
   const { name, tool, background_agents } = event;
   if (name !== 'PreToolUse' && name !== 'PostToolUse' && name !== 'PostToolUseFailure') return false;
   // The call itself follows at once, and is identified by what its hook has recorded.
   if (tool === null || tool.own !== null) return false;
-  return background_agents.length === 0 && dialogOf(event) === null;
+  return background_agents.length === 0 && dialogOf(event) === null && !endsEdit(event);
 }
 
 /** Whether the session has no mention, and nothing on its way to it that was not proved read: those also depend on time and processes. */

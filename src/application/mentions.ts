@@ -310,7 +310,11 @@ export async function moveMentions(
 /** What people call the author of a mention: an agent by its title. Agents read its handle, which they can mention. */
 export async function titledAuthor(
   tx: ReadTx,
-  { from_session_id, from_handle, as_handle }: Pick<MentionInFull, 'from_session_id' | 'from_handle' | 'as_handle'>,
+  {
+    from_session_id,
+    from_handle,
+    as_handle,
+  }: Pick<MentionInFull, 'from_session_id' | 'from_handle' | 'as_handle'>,
 ): Promise<string> {
   const session = from_session_id === null ? undefined : await tx.sessions.get(from_session_id);
   return authorName({ from_handle: session?.title ?? from_handle, as_handle });

@@ -59,6 +59,21 @@ export function editsFiles(dialog: Dialog): boolean {
   return dialog.kind === 'permission' && EDIT_TOOLS.has(dialog.tool.name);
 }
 
+/** Whether an event says that a tool that edits files has ended. */
+export function endsEdit({ name, tool }: Pick<HookEvent, 'name' | 'tool'>): boolean {
+  const hasEnded = name === 'PostToolUse' || name === 'PostToolUseFailure';
+  return hasEnded && tool !== null && EDIT_TOOLS.has(tool.name);
+}
+
+/** The name under which an allowed edit is remembered until its tool has run: no client gives its question an id. */
+export function editKey({
+  session_id,
+  agent_id,
+  tool,
+}: Pick<HookEvent, 'session_id' | 'agent_id' | 'tool'>): string {
+  return `edit-${digestOf([session_id, agent_id, tool?.name ?? null, tool?.input ?? null])}`;
+}
+
 /** The dialog with the edits of its tool compared with the files as they are now. */
 export function comparedDialog(
   dialog: Dialog,

@@ -9,6 +9,7 @@ import { type Effect, editedByClaude, type Replacement, timesIn, writtenByClaude
 import { addedText, type FilePatch, filesOfPatch, updatedText } from './codex-patches.ts';
 import { revealedSource, shownWithin, spelledLine } from './display.ts';
 import type { HookClient, Raw } from './hooks.ts';
+import { digestOf } from './permissions.ts';
 
 /** A file as it is now. `link` is its real path where its path contains a link. */
 export type FileState =
@@ -25,6 +26,9 @@ export interface EditTools {
   read(path: string): FileState;
   /** The real path of a file, the same for all names of it. */
   realPath(path: string): string;
+  /** A text in few characters, for the store; null for one that is too large to be kept. */
+  packed(text: string): string | null;
+  unpacked(packed: string): string;
   /** The hunks of a unified diff with this many unchanged lines around each change; empty if nothing changes. */
   compare(before: string, after: string, context: number): string;
 }
@@ -407,6 +411,57 @@ export function filesShown(context: string): { path: string; existed: boolean }[
     const path = existed ? before : after;
     return { path: path.startsWith('/') ? path : `${directory}/${path}`, existed };
   });
+}
+
+// ---- What an allowed edit has done ----
+
+/** What a file should be once a call has run, and what it was before. */
+export interface ExpectedFile {
+  /** Its real path. */
+  path: string;
+  existed: boolean;
+  /** The packed text of before; null if there was no file, or one too large to be kept. */
+  before: string | null;
+  /** The digest of the text; null for no file. */
+  after: string | null;
+}
+
+/** The files as the diffs of a call claim them. */
+export function expectedFiles(claimed: readonly ClaimedFile[], tools: EditTools): ExpectedFile[] {
+  return claimed.map(({ path, before, after }) => ({
+    path: tools.realPath(path),
+    existed: before !== null,
+    before: before === null ? null : tools.packed(before),
+    after: after === null ? null : digestOf(after),
+  }));
+}
+
+/** What really happened to the files that are not as expected, as diffs; null where all are. */
+export function unexpectedEffect(expected: readonly ExpectedFile[], tools: EditTools): string | null {
+  const sections = expected.flatMap(({ path, existed, before, after }) => {
+    const state = tools.read(path);
+    const found = state.kind === 'text' ? state.text : null;
+    if (state.kind !== 'unread' && (found === null ? null : digestOf(found)) === after) return [];
+    if (state.kind === 'unread') return [`${spelledLine(path)}: ${WORDS.unread(state.why)}`];
+    if (existed && before === null) return [`${spelledLine(path)}: ${WORDS.long}`];
+    const old = before === null ? null : tools.unpacked(before);
+    return [sectionOf({ path, before: old, after: found, remarks: [] }, state, tools)];
+  });
+  return sections.length === 0 ? null : sections.join('\n');
+}
+
+/** In a notice, of each of its two diffs. */
+const NOTICED = 8_000;
+
+/** The sentence about an allowed edit that did something else, with what was shown and what happened. */
+export function unexpectedSentence(agent: string, shown: string, made: string): string {
+  const cut = (text: string): string =>
+    text.length <= NOTICED ? text : `${text.slice(0, NOTICED)}\n(The rest is left out here.)`;
+  return [
+    `${agent} did not make the change that you allowed: a file is not what the diff showed. The client did something else, or another program, such as a formatter, wrote the file at once.`,
+    `You were shown:\n${cut(shown)}`,
+    `What happened:\n${cut(made)}`,
+  ].join('\n\n');
 }
 
 // ---- Patches ----

@@ -62,6 +62,8 @@ export const EVENT_TYPES = [
   'desk/opened',
   'desk/closed',
   'desk/notice',
+  'edit/allowed',
+  'edit/compared',
   'desk/preferences_changed',
   'token/changed',
   'trust/changed',

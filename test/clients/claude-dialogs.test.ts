@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { eventsOf, noticesOf } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import type { ToolUse } from './support/anthropic.ts';
 import { answer, asked, COLORS, PROCEED, run, WRITES } from './support/claude-dialogs.ts';
@@ -41,6 +42,21 @@ describe('a permission that Claude Code asks for', () => {
     expect(readFileSync(join(folder, 'made.txt'), 'utf8')).toBe('one\n');
     await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).collected_at !== null);
     expect(model.everything()).not.toContain('Answer to ask-');
+  });
+
+  test('to edit a file is a diff, and once the tool has run the file is compared with it', async () => {
+    const content = 'one\n';
+    const { hive, claude, folder } = await run({ name: 'Write', input: { file_path: 'made.txt', content } });
+    const [prompt] = await asked(hive);
+    const file = join(folder, 'made.txt');
+    // Only because its transcript names a version whose edits were measured.
+    expect(prompt?.context).toMatch(`--- /dev/null\n+++ ${file}\n@@ -0,0 +1,1 @@\n+one\n`);
+    await answer(hive, prompt, { decision: 'Allow' });
+    await claude.until(/all done/);
+    expect(readFileSync(file, 'utf8')).toBe(content);
+    await eventually(async () => (await eventsOf(hive, 'edit/compared')).length > 0);
+    expect((await eventsOf(hive, 'edit/compared')).map(({ data }) => data['as_shown'])).toEqual([true]);
+    expect(await noticesOf(hive)).toEqual([]);
   });
 
   test('is denied with a note, which the model reads', async () => {

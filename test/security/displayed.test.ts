@@ -32,8 +32,8 @@ import {
   openDesk,
   permissionDecision,
 } from '../support/dialogs.ts';
-import { ask, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
-import { recordedEvent, said } from '../support/hooks.ts';
+import { ask, eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
+import { fire, recordedEvent, said } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
@@ -303,6 +303,50 @@ describe('an edit', () => {
     await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
     expect(said(await printed)?.hookSpecificOutput).toMatchObject({
       decision: { behavior: 'deny', message: expect.stringContaining('the file has changed') },
+    });
+  });
+
+  describe('that was allowed', () => {
+    /** Allows an edit of b, lets its tool write this, and returns what the human is told when it has run. */
+    async function allowed(made: string | null, name = 'PostToolUse'): Promise<string[]> {
+      const fired = await asked('a\nb\nc\n');
+      await answerDialog(hive, fired.prompts[0]?.ask_id ?? '', 'Allow');
+      await fired.printed;
+      if (made === null) rmSync(fired.file);
+      else writeFileSync(fired.file, made);
+      const { permission_suggestions: _, ...raw } = BASH;
+      const tool_input = { file_path: fired.file, old_string: 'b\n', new_string: 'B\n' };
+      const after = { ...raw, hook_event_name: name, tool_name: 'Edit', tool_input, tool_use_id: 'toolu_1' };
+      await fire(hive, after, { settings: editing });
+      // Once it is compared, the same call is another one.
+      await fire(hive, after, { settings: editing });
+      return noticesOf(hive);
+    }
+
+    const compared = async (): Promise<unknown[]> =>
+      (await eventsOf(hive, 'edit/compared')).map(({ data }) => data['as_shown']);
+
+    test('and did what was shown is in the log, and nobody is told', async () => {
+      expect(await allowed('a\nB\nc\n')).toEqual([]);
+      expect(await compared()).toEqual([true]);
+    });
+
+    test('and did something else is told to the human at once, with both diffs, and is in the log', async () => {
+      const [notice = '', ...more] = await allowed('a\nb\nC\n');
+      expect(more).toEqual([]);
+      expect(notice).toContain('did not make the change that you allowed');
+      expect(notice).toMatch(/You were shown:\n--- .*\n\+\+\+ .*\n@@ -1,3 \+1,3 @@\n a\n-b\n\+B\n c\n/);
+      expect(notice).toMatch(/What happened:\n--- .*\n\+\+\+ .*\n@@ -1,3 \+1,3 @@\n a\n b\n-c\n\+C$/);
+      expect(await compared()).toEqual([false]);
+    });
+
+    test('and removed the file is told, too', async () => {
+      expect((await allowed(null)).join('\n')).toMatch(/What happened:\n--- .*\n\+\+\+ \/dev\/null\n/);
+    });
+
+    test('and failed is not compared', async () => {
+      expect(await allowed('a\nb\nc\n', 'PostToolUseFailure')).toEqual([]);
+      expect((await eventsOf(hive, 'edit/compared')).map(({ data }) => data['failed'])).toEqual([true]);
     });
   });
 

@@ -24,6 +24,8 @@ function shownIn(
     read,
     versionIn: (): null => null,
     realPath: (path: string): string => path,
+    packed: () => null,
+    unpacked: (text: string): string => text,
     compare: unifiedDiff,
   };
   const client = name === 'apply_patch' ? 'codex' : 'claude-code';

@@ -1,6 +1,7 @@
 /** Files that a tool is about to edit: reading them as they are now, and comparing two texts. */
 import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { deflateSync, inflateSync } from 'node:zlib';
 import { createPatch, OMIT_HEADERS } from 'diff';
 import { type EditTools, type FileState, versionInTranscript } from '../../domain/edits.ts';
 import { READ_ONLY } from './files.ts';
@@ -21,6 +22,8 @@ export function editToolsAt(cwd: string): EditTools {
         ? { kind: 'unread', why: 'has .. in its path' }
         : readText(resolve(cwd, path)),
     realPath: (path) => realPath(resolve(cwd, path)),
+    packed,
+    unpacked,
     compare: unifiedDiff,
   };
 }
@@ -30,8 +33,22 @@ export const EDIT_TOOLS_ELSEWHERE: EditTools = {
   versionIn: () => null,
   read: () => ({ kind: 'unread', why: 'is on another machine' }),
   realPath: (path) => path,
+  packed,
+  unpacked,
   compare: unifiedDiff,
 };
+
+/** Of a packed text: the store keeps it as long as it keeps the question. */
+const MOST_PACKED = 64 * 1024;
+
+function packed(text: string): string | null {
+  const short = deflateSync(text).toString('base64');
+  return short.length <= MOST_PACKED ? short : null;
+}
+
+function unpacked(short: string): string {
+  return inflateSync(Buffer.from(short, 'base64')).toString('utf8');
+}
 
 /** At each end of a transcript: more than a line that names the version has. */
 const END_BYTES = 256 * 1024;

@@ -38,6 +38,8 @@ export function claimOf(
           ? { kind: 'text', text: before, link: null }
           : { kind: 'missing', link: null },
       realPath: (one) => one,
+      packed: () => null,
+      unpacked: (text: string): string => text,
       compare: unifiedDiff,
     },
     100_000,
