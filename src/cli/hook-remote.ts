@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
+import { parseJson } from '../domain/json-numbers.ts';
 import { isReadableByOthers } from '../domain/tokens.ts';
 import { readFileOnly } from '../infrastructure/platform/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
@@ -51,7 +52,7 @@ export async function sendHook(
   const variables = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const body = { event: JSON.parse(text), client, env: variables, project: findProject(cwd) };
+  const body = { event: parseJson(text), client, env: variables, project: findProject(cwd) };
   const { stdout, output_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
   return {
     stdout: typeof stdout === 'string' ? stdout : '',

@@ -1,9 +1,11 @@
 /** Looking into JSON that a client or a file gave, of which nothing is known. Pure. */
 import type { Raw } from './hooks.ts';
+import { isSource } from './json-numbers.ts';
 
 /** The value as an object; null for anything else. */
 export function objectIn(value: unknown): Raw | null {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : null;
+  const isObject = value !== null && typeof value === 'object' && !Array.isArray(value);
+  return isObject && !isSource(value) ? (value as Raw) : null;
 }
 
 /** The objects in a list; empty for anything that is not a list. */

@@ -3,6 +3,7 @@
  * of all of its text and returns it with an answer that may allow something; the hook that prints the answer compares
  * the digest with what is about to run. Pure.
  */
+import { objectIn } from './json.ts';
 import { isPlainRefusal, type Prompt, type PromptAnswer } from './prompts.ts';
 
 /** Whether an answer may allow something. In a dialog, free text only denies. */
@@ -82,8 +83,8 @@ export function digestOf(value: unknown): string {
 
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
-    item !== null && typeof item === 'object' && !Array.isArray(item)
-      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+    objectIn(item) !== null
+      ? Object.fromEntries(Object.entries(item as object).sort(([a], [b]) => (a < b ? -1 : 1)))
       : item,
   );
 }

@@ -4,6 +4,7 @@
  */
 
 import { HiveError } from './errors.ts';
+import { isSource } from './json-numbers.ts';
 
 const NUL = /\u0000/g;
 
@@ -47,7 +48,7 @@ export function isTooDeep(value: unknown, left = DEEPEST): boolean {
 /** Cleans every string inside a JSON-like value, keys included. @throws HiveError `invalid_input` for one that is too deep. */
 export function cleanDeep<T>(value: T, left = DEEPEST): T {
   if (typeof value === 'string') return cleanText(value) as T;
-  if (value === null || typeof value !== 'object') return value;
+  if (value === null || typeof value !== 'object' || isSource(value)) return value;
   if (left === 0) throw new HiveError('invalid_input', TOO_DEEP);
   if (Array.isArray(value)) return value.map((item) => cleanDeep(item, left - 1)) as T;
   return Object.fromEntries(

@@ -13,7 +13,12 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { permissionOf, ToolCalls } from '../../src/adapters/acp/dialogs.ts';
+import { eventIn } from '../../src/adapters/hooks/connection-hook.ts';
+import { readEvent, readHook } from '../../src/adapters/hooks/hook.ts';
 import { screensOf } from '../../src/cli/output.ts';
+import { dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
+import { editorPrompts, isWhollyInput } from '../../src/domain/editors.ts';
 import { editShown } from '../../src/domain/edits.ts';
 import { likenessOf } from '../../src/domain/likeness.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
@@ -221,6 +226,65 @@ describe('the hook that prints allow', () => {
       });
     },
   );
+});
+
+describe('the arguments of a call', () => {
+  /** What a desk shows of a call, and the mark of the call, as its client wrote both. */
+  function ofText(amount: string, by: 'process' | 'connection'): { context: string; fingerprint: string } {
+    const tool_input = `{"account": ${amount}, "list": [${amount}]}`;
+    const fields = { ...BASH, tool_name: 'mcp__bank__pay' };
+    const text = JSON.stringify({ ...fields, tool_input: 0 }).replace(
+      '"tool_input":0',
+      `"tool_input":${tool_input}`,
+    );
+    const event =
+      by === 'process'
+        ? readHook(text, {}, null)
+        : readEvent(eventIn({ args: { ...fields, tool_input }, thread_id: null }), {}, null);
+    const dialog = dialogOf(event);
+    if (dialog === null) throw new Error('Nothing was asked.');
+    return { context: promptsOf(dialog, event)[0]?.context ?? '', fingerprint: dialogFingerprint(dialog) };
+  }
+
+  test.each(['9007199254740993', '1e400', '-0', '1.0', '1E2', '0.1', '12'])(
+    'show the number %s as it was written, however its hook came',
+    (amount) => {
+      for (const by of ['process', 'connection'] as const)
+        expect(ofText(amount, by).context).toContain(`account: ${amount}\nlist: [\n      ${amount}\n    ]`);
+    },
+  );
+
+  test.each([
+    ['9007199254740993', '9007199254740992'],
+    ['1e400', '2e400'],
+    ['-0', '0'],
+  ])('are another call with %s than with %s', (one, other) => {
+    expect(ofText(one, 'process').fingerprint).not.toBe(ofText(other, 'process').fingerprint);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['a text', 'rm -rf ~', 'rawInput: "rm -rf ~"'],
+    ['a list', ['rm', '-rf', '~'], 'rawInput: ["rm","-rf","~"]'],
+    ['a number', 7, 'rawInput: 7'],
+    ['false', false, 'rawInput: false'],
+  ])('are shown whole where an agent over ACP gives %s, and no rule allows them', (_, rawInput, line) => {
+    const options = [{ optionId: 'a', name: 'Allow', kind: 'allow_once' }];
+    const toolCall = { toolCallId: '1', title: 'Work', kind: 'execute', rawInput };
+    const dialog = permissionOf({ options, toolCall }, new ToolCalls(), '/src');
+    if (dialog?.kind !== 'permission') throw new Error('Nothing was asked.');
+    expect(editorPrompts(dialog)[0]?.context?.split('\n')).toContain(line);
+    expect(isWhollyInput(dialog)).toBe(false);
+  });
+
+  test('that an agent over ACP gives as a long text cannot be allowed at the desk', () => {
+    const options = [
+      { optionId: 'a', name: 'Allow', kind: 'allow_once' },
+      { optionId: 'n', name: 'No', kind: 'reject_once' },
+    ];
+    const toolCall = { toolCallId: '1', title: 'Work', rawInput: 'x'.repeat(100_000) };
+    const dialog = permissionOf({ options, toolCall }, new ToolCalls(), '/src');
+    expect(dialog === null ? [] : editorPrompts(dialog)[0]?.options).toMatchObject([{ label: 'No' }]);
+  });
 });
 
 describe('an edit', () => {

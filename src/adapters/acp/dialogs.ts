@@ -78,7 +78,8 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   const given = objectIn(params['toolCall']) ?? objectIn(subject['toolCall']) ?? subject;
   if (options.length !== objectsIn(params['options']).length) return null;
   const call = calls.describe(given);
-  const rawInput = objectIn(call['rawInput']);
+  const given_input = call['rawInput'] ?? null;
+  const rawInput = objectIn(given_input);
   const input = rawInput === null ? commandOf(call) : withoutOwnDirectory(rawInput, cwd);
   const content = objectsIn(call['content']);
   const said = [
@@ -91,7 +92,7 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   const rest = Object.entries(call).filter(
     ([name, value]) =>
       !DISPLAYED_FIELDS.has(name) &&
-      !(call['rawInput'] === undefined && Object.hasOwn(input, name)) &&
+      !(rawInput === null && Object.hasOwn(input, name)) &&
       !(Array.isArray(value) && value.length === 0),
   );
   return {
@@ -99,7 +100,12 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
     tool: { name: textIn(call, 'name') ?? textIn(call, 'kind') ?? 'other', input },
     said: [...new Set(said)],
     changes: content.flatMap((part) => changeOf(part) ?? []),
-    rest: Object.fromEntries([...rest, ...(others.length === 0 ? [] : [['content', others] as const])]),
+    rest: Object.fromEntries([
+      ...rest,
+      // The protocol allows any JSON.
+      ...(rawInput !== null || given_input === null ? [] : [['rawInput', given_input] as const]),
+      ...(others.length === 0 ? [] : [['content', others] as const]),
+    ]),
     options,
     cwd,
     // The protocol has no room for words.

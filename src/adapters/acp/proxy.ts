@@ -11,6 +11,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { EditorAnswer, EditorDialog } from '../../domain/editors.ts';
 import type { Raw } from '../../domain/hooks.ts';
 import { objectIn, textIn } from '../../domain/json.ts';
+import { parseJson } from '../../domain/json-numbers.ts';
 import {
   ELICITATION,
   elicitationOf,
@@ -468,7 +469,7 @@ function idOf(value: unknown): Id | null {
 /** A message; null for a line that is none, or one of a batch: it is passed on as it is. */
 function parse(bytes: Buffer): Raw | null {
   try {
-    return objectIn(JSON.parse(bytes.toString('utf8')));
+    return objectIn(parseJson(bytes.toString('utf8')));
   } catch {
     return null;
   }

@@ -6,6 +6,7 @@
 import type { Hive } from '../../application/hive.ts';
 import type { ConnectionHook, HookCall, HookSettings } from '../../application/hook-context.ts';
 import type { HookClient, HookEvent } from '../../domain/hooks.ts';
+import { parseJson } from '../../domain/json-numbers.ts';
 import { subagentId } from '../../domain/sessions.ts';
 import { labelled } from '../../domain/sources.ts';
 import { type Raw, readEvent, sayVerdict } from './hook.ts';
@@ -108,7 +109,7 @@ export function eventIn({ args, thread_id }: HookCall): Raw {
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return value;
   }

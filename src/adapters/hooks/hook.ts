@@ -4,6 +4,7 @@
  */
 import { invalidInput } from '../../domain/errors.ts';
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Verdict } from '../../domain/hooks.ts';
+import { parseJson } from '../../domain/json-numbers.ts';
 import { attendedIn, decideSource, sourceEvidence } from '../../domain/sources.ts';
 import { cleanText, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 
@@ -32,7 +33,7 @@ export function sayVerdict(event: HookEvent, verdict: Verdict): string {
 function parse(stdin: string): Raw {
   let value: unknown;
   try {
-    value = JSON.parse(stdin);
+    value = parseJson(stdin);
   } catch {
     throw invalidInput('The hook event on stdin is not JSON.');
   }

@@ -11,6 +11,7 @@ import {
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
 import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
+import { parseJson } from '../../domain/json-numbers.ts';
 import { isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 import { machineOf, type Token } from '../../domain/tokens.ts';
 import { notJson, type Refusal as RefusedMessage, readEnvelopes } from './envelope.ts';
@@ -94,7 +95,10 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const admission = await guard.admit(request);
     if ('refusal' in admission) return say(response, admission.refusal);
     options.onAdmitted?.(request.socket);
-    const body = request.method === 'POST' ? await readBody(request, options.most_bytes) : undefined;
+    const body =
+      request.method === 'POST'
+        ? await readBody(request, options.most_bytes, route === undefined ? JSON.parse : parseJson)
+        : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
     if (route !== undefined) {
       const ending = admit(admission.token);
@@ -279,6 +283,7 @@ function refusedMessage(answer: RefusedMessage): Refusal {
 async function readBody(
   request: IncomingMessage,
   most: number,
+  parse: (text: string) => unknown,
 ): Promise<{ json: unknown } | { refusal: Refusal }> {
   const tooLarge = { refusal: { status: 413, message: `The request is too large: at most ${most} bytes.` } };
   if (Number(request.headers['content-length'] ?? 0) > most) return tooLarge;
@@ -292,7 +297,7 @@ async function readBody(
   let json: unknown;
   try {
     // Some clients begin what they send with a byte order mark.
-    json = JSON.parse(
+    json = parse(
       Buffer.concat(chunks)
         .toString('utf8')
         .replace(/^\uFEFF/, ''),

@@ -5,6 +5,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { Raw } from '../../domain/hooks.ts';
 import { objectIn, textIn } from '../../domain/json.ts';
+import { parseJson } from '../../domain/json-numbers.ts';
 import { cleanDeep } from '../../domain/text.ts';
 
 /** One event of a server. */
@@ -105,7 +106,7 @@ export function opencodeServer({ url: given, login }: ServerAddress): OpencodeSe
         await response.body?.cancel();
         throw refused(response);
       }
-      return cleanDeep(JSON.parse(await textOf(response)));
+      return cleanDeep(parseJson(await textOf(response)));
     },
 
     async post(path, directory, body) {
@@ -124,7 +125,7 @@ const HEARTBEAT = 'server.heartbeat';
 function eventFrom(data: string): ServerEvent | null {
   let parsed: unknown;
   try {
-    parsed = cleanDeep(JSON.parse(data));
+    parsed = cleanDeep(parseJson(data));
   } catch {
     return null;
   }
