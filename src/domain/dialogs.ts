@@ -4,7 +4,7 @@
  * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 
-import { revealedSource, shownWithin, skeletonOf, spelledLine, spelledOut } from './display.ts';
+import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
 import { type EditTools, editShown, type ShownEdit } from './edits.ts';
 import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from './hooks.ts';
 import { AGENT_TOOLS } from './installation.ts';
 import { objectIn, objectsIn, textIn } from './json.ts';
-import { digestOf } from './permissions.ts';
+import { digestOfCall } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 import { cleanText, excerpt } from './text.ts';
 
@@ -121,9 +121,9 @@ export interface ToolSummary {
   question: string;
   /**
    * Everything that a yes permits: the command or diff first, then each argument by name. What Hive writes is at the
-   * beginning of a line; what the agent wrote is indented, marked as a diff, or quoted as JSON.
+   * beginning of a line; what the agent wrote is indented, marked as a diff, or quoted as JSON. Null where no desk could show it.
    */
-  details: string;
+  details: string | null;
   /** The agent's own description; the last thing a person reads, and labelled as the agent's words. */
   said: string | null;
 }
@@ -134,9 +134,29 @@ const DETAILS_BYTES = 56_000;
 const DIFF_BYTES = 48_000;
 const LINE = 600;
 
-/** What is too long stays as it is, and does not `fit`. */
-const withinRoom = (text: string, show: (text: string) => string): string =>
-  shownWithin(DETAILS_BYTES, text, show);
+/**
+ * Whether the texts in a value are longer than a desk can show. Such texts are not put into words: that takes a time for each
+ * character, and an agent may send a megabyte.
+ */
+export function isTooLong(value: unknown): boolean {
+  return roomAfter(value, DETAILS_BYTES) < 0;
+}
+
+/** How many bytes are left of the room; less than none once it is used up. */
+function roomAfter(value: unknown, room: number): number {
+  if (room < 0) return room;
+  if (typeof value === 'string')
+    return value.length > room ? -1 : room - new TextEncoder().encode(value).length;
+  // As JSON, every other value takes a character, and one between it and the next.
+  let left = room - 2;
+  if (Array.isArray(value)) for (const item of value) left = left < 0 ? left : roomAfter(item, left);
+  else if (value !== null && typeof value === 'object')
+    for (const key of Object.keys(value)) {
+      if (left < 0) break;
+      left = roomAfter((value as Raw)[key], roomAfter(key, left));
+    }
+  return left;
+}
 
 /** The first line of a permission; only its beginning is put into words. */
 function firstLine(text: string): string {
@@ -154,10 +174,18 @@ export function summarizeTool(
 ): ToolSummary {
   const given = objectIn(input) ?? {};
   const { show, ...described } = describe(name, given, cwd);
-  const { verb, what, shown, named, said } = { ...described, shown: show(), ...edit };
-  const rest = argumentLines(given, [...named, ...(said === null ? [] : ['description'])]);
-  const details = [shown, rest.join('\n')].filter((part) => part !== '').join('\n\n');
+  const { verb, what, named, said } = { ...described, ...edit };
+  const rest = without(given, [...named, ...(said === null ? [] : ['description'])]);
+  // What the edit shows is bounded by itself.
+  const own = edit === undefined ? named.map((field) => given[field]) : [];
+  const details = isTooLong([own, rest])
+    ? null
+    : [edit?.shown ?? show(), argumentLines(rest)].filter((part) => part !== '').join('\n\n');
   return { question: questionOf({ verb, what }), details, said };
+}
+
+function without(input: Raw, fields: readonly string[]): Raw {
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !fields.includes(name)));
 }
 
 function questionOf({ verb, what }: Pick<Described, 'verb' | 'what'>): string {
@@ -186,8 +214,9 @@ function describe(name: string, input: Raw, cwd: string | undefined): Described 
     const patch = name === 'apply_patch';
     return {
       verb: patch ? 'Apply a patch' : 'Run',
-      what: patch ? patchedFiles(command) : command,
-      show: () => withinRoom(command, (text) => indented(patch ? revealedSource(text) : spelledOut(text))),
+      // Only its beginning is shown there.
+      what: patch ? patchedFiles(command) : command.slice(0, 2 * LINE + 1),
+      show: () => indented(patch ? revealedSource(command) : spelledOut(command)),
       named: ['command'],
       said: textIn(input, 'description'),
     };
@@ -209,8 +238,13 @@ function relativeTo(folder: string, path: string): string {
 }
 
 function patchedFiles(patch: string): string | null {
-  const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map((match) => match[1]);
-  return files.length === 0 ? null : `to ${files.join(', ')}`;
+  let files = '';
+  for (const [, file] of patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)) {
+    files += files === '' ? `to ${file}` : `, ${file}`;
+    // Only the beginning is shown.
+    if (files.length > 2 * LINE) break;
+  }
+  return files === '' ? null : files;
 }
 
 /** Old lines as `-`, new lines as `+`. Edits of a list are left to the arguments, which show all of their fields. */
@@ -218,9 +252,7 @@ function diff(input: Raw): Pick<Described, 'show' | 'named'> {
   const added = ['new_string', 'content', 'new_source'].find((field) => textIn(input, field) !== null);
   const named = [textIn(input, 'old_string') === null ? [] : 'old_string', added ?? []].flat();
   const part = (field: string): string =>
-    withinRoom(String(input[field]), (text) =>
-      marked(field === 'old_string' ? '- ' : '+ ', revealedSource(text)),
-    );
+    marked(field === 'old_string' ? '- ' : '+ ', revealedSource(String(input[field])));
   return { show: () => named.map(part).join('\n'), named };
 }
 
@@ -241,16 +273,13 @@ export function indented(text: string): string {
 
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 
-/** Each argument by its name, whether Hive knows it or not; `shown` are in the text already. */
-function argumentLines(input: Raw, shown: readonly string[]): string[] {
-  const given = Object.entries(input)
-    .filter(([name]) => !shown.includes(name))
-    .map(([name, value]): [string, string] => [name, JSON.stringify(value, null, 2) ?? 'null']);
-  return withinRoom(given.flat().join('\n'), () => given.map(argumentLine).join('\n')).split('\n');
+/** Each argument by its name, whether Hive knows it or not. */
+function argumentLines(input: Raw): string {
+  return Object.entries(input).map(argumentLine).join('\n');
 }
 
-function argumentLine([name, value]: [string, string]): string {
-  const [first, ...more] = spelledOut(value).split('\n');
+function argumentLine([name, value]: [string, unknown]): string {
+  const [first, ...more] = spelledOut(JSON.stringify(value, null, 2) ?? 'null').split('\n');
   const called = PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
   return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
 }
@@ -320,9 +349,8 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
   if (dialog.kind === 'plan') {
     const input = objectIn(dialog.tool.input) ?? {};
     const plan = textIn(input, 'plan');
-    const rest = argumentLines(input, plan === null ? [] : ['plan']);
-    const context = [plan ?? '', rest.join('\n')].filter((part) => part !== '').join('\n\n');
-    const shown = plan !== null && fits(context);
+    const context = isTooLong(input) ? null : planText(input, plan);
+    const shown = plan !== null && context !== null && fits(context);
     return {
       ...shared,
       header: PLAN_HEADER,
@@ -337,9 +365,13 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
   }
   const { question, details, said } = summarizeTool(dialog.tool, { edit: dialog.edit, cwd });
   const facts = factsOf(dialog.tool.name, cwd);
-  const words = said === null ? '' : `${DESCRIPTION}\n${indented(said)}`;
-  const context = [details, facts, words].filter((part) => part !== '').join('\n\n');
-  const shown = fits(context);
+  const context =
+    details === null || isTooLong(said)
+      ? null
+      : [details, facts, said === null ? '' : `${DESCRIPTION}\n${indented(said)}`]
+          .filter((part) => part !== '')
+          .join('\n\n');
+  const shown = context !== null && fits(context);
   const always = shown ? describeSuggestions(dialog.suggestions) : null;
   return {
     ...shared,
@@ -356,11 +388,16 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
   };
 }
 
+function planText(input: Raw, plan: string | null): string {
+  const rest = argumentLines(without(input, plan === null ? [] : ['plan']));
+  return [plan ?? '', rest].filter((part) => part !== '').join('\n\n');
+}
+
 /** What a permission dialog is about, with everything that came with it; a digest of what it shows covers this, too. */
 export function dialogFingerprint(dialog: Dialog): string {
   if (dialog.kind !== 'permission' && dialog.kind !== 'plan') return '';
   const { name, input } = dialog.tool;
-  return `${name} ${digestOf([name, input, dialog.kind === 'permission' ? dialog.suggestions : []])}`;
+  return `${name} ${digestOfCall([name, input, dialog.kind === 'permission' ? dialog.suggestions : []])}`;
 }
 
 /** What the client itself offers to allow from now on, in words; null when it offers nothing. */
@@ -477,13 +514,13 @@ function readQuestions(tool: Pick<HookTool, 'input'>): Question[] {
 }
 
 function isUsable({ text, options }: Question): boolean {
-  // The prompt of options that look alike would be refused: the client's own dialog stays.
-  const labels = new Set(options.map(({ label }) => skeletonOf(label)));
   return (
     text !== '' &&
     text.length <= PROMPT_LIMITS.question &&
     options.length <= PROMPT_LIMITS.options &&
-    labels.size === options.length
+    options.every(({ label }) => label.length <= PROMPT_LIMITS.optionLabel) &&
+    // The prompt of options that look alike would be refused: the client's own dialog stays.
+    new Set(options.map(({ label }) => skeletonOf(label))).size === options.length
   );
 }
 

@@ -3,12 +3,13 @@
  * answers become what the agent gets. Unlike the dialogs of a client with hooks (dialogs.ts), the options are the agent's
  * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
  */
-import { DESCRIPTION, factsOf, fits, indented, marked, summarizeTool } from './dialogs.ts';
+import { DESCRIPTION, factsOf, fits,
+  isTooLong, indented, marked, summarizeTool } from './dialogs.ts';
 import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
 import { decideForm, type FormDialog, formPrompts } from './forms.ts';
 import type { HookTool, Raw } from './hooks.ts';
 import { objectIn, textIn } from './json.ts';
-import { digestOf } from './permissions.ts';
+import { digestOfCall } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt } from './prompts.ts';
 import { cleanDeep, excerpt } from './text.ts';
 
@@ -80,13 +81,13 @@ export function editorPrompts(dialog: EditorDialog): AskRequest[] {
 /** What a permission is about, with everything that came with it; a digest of what it shows covers this, too. */
 export function editorFingerprint(dialog: EditorDialog): string {
   if (dialog.kind === 'form') return '';
-  return `${dialog.tool.name} ${digestOf(dialog)}`;
+  return `${dialog.tool.name} ${digestOfCall(dialog)}`;
 }
 
 function permissionPrompts(dialog: EditorPermission): AskRequest[] {
   if (!areUsable(dialog.options)) return [];
   const { question, context } = textOf(dialog);
-  const isShown = fits(context);
+  const isShown = context !== null && fits(context);
   return [
     {
       kind: 'permission',
@@ -104,12 +105,11 @@ function permissionPrompts(dialog: EditorPermission): AskRequest[] {
 
 /** Two options that look alike would be refused; without any there is nothing to choose. */
 function areUsable(options: readonly EditorOption[]): boolean {
-  const looks = new Set(options.map(({ label }) => skeletonOf(label.trim())));
   return (
     options.length > 0 &&
     options.length <= PROMPT_LIMITS.options &&
-    looks.size === options.length &&
-    options.every(({ label }) => label.trim() !== '' && label.length <= PROMPT_LIMITS.optionLabel)
+    options.every(({ label }) => label.trim() !== '' && label.length <= PROMPT_LIMITS.optionLabel) &&
+    new Set(options.map(({ label }) => skeletonOf(label.trim()))).size === options.length
   );
 }
 
@@ -117,8 +117,14 @@ const TITLE = 'the agent calls it';
 const TITLE_LENGTH = 100;
 
 /** Everything that a yes permits: the call first, then what it would change, and the agent's own words last. */
-function textOf({ tool, said, changes, rest, cwd }: EditorPermission): { question: string; context: string } {
+function textOf({ tool, said, changes, rest, cwd }: EditorPermission): {
+  question: string;
+  /** Null where no desk could show it. */
+  context: string | null;
+} {
   const summary = summarizeTool(tool);
+  if (summary.details === null || isTooLong([changes, rest, said, summary.said]))
+    return { question: questionOf(), context: null };
   const shown = changes.map(
     ({ path, before, after }) =>
       `The agent shows this change of ${spelledLine(path)}${before === null ? ' (a new file)' : ''}:\n${[

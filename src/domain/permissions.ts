@@ -76,15 +76,30 @@ export function refusalOfUnseen(
 
 /** SHA-256 over the value as JSON, its keys in order, so that equal values have equal digests. */
 export function digestOf(value: unknown): string {
-  // Few hooks meet a permission, and loading node:crypto takes a fifth of a bare start.
-  const { createHash } = process.getBuiltinModule('node:crypto');
-  return createHash('sha256').update(canonical(value)).digest('hex');
+  return sha256(canonical(value));
 }
 
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, item: unknown) =>
-    objectIn(item) !== null
+function sha256(text: string): string {
+  // Few hooks meet a permission, and loading node:crypto takes a fifth of a bare start.
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/**
+ * A digest of what a call is given. A long text counts by a digest of its own: JSON escapes it character by character, and an agent
+ * may send a megabyte.
+ */
+export function digestOfCall(value: unknown): string {
+  return sha256(canonical(value, (text) => (text.length <= LONG_TEXT ? `=${text}` : `#${sha256(text)}`)));
+}
+
+const LONG_TEXT = 1_000;
+
+function canonical(value: unknown, textOf = (text: string): string => text): string {
+  return JSON.stringify(value, (_key, item: unknown) => {
+    if (typeof item === 'string') return textOf(item);
+    return objectIn(item) !== null
       ? Object.fromEntries(Object.entries(item as object).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : item,
-  );
+      : item;
+  });
 }

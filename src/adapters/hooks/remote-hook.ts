@@ -10,7 +10,7 @@ import { HiveError } from '../../domain/errors.ts';
 import { remoteId } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
 import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
-import { type Raw, readHook, sayVerdict } from './hook.ts';
+import { type Raw, readEvent, sayVerdict } from './hook.ts';
 
 /** The paths that are served: one event each, and the wait for what wakes an idle session. */
 export const HOOK_PATH = '/hook';
@@ -79,7 +79,7 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
     const breath = setInterval(() => response.write(' '), BREATH_MS);
     try {
       const machine = machineOf(token);
-      const { session_id } = readHook(JSON.stringify(record(json)['event']), {}, 'claude-code');
+      const { session_id } = readEvent(record(record(json)['event']), {}, 'claude-code');
       // The head tells the other side that it is expected to wait.
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.flushHeaders();
@@ -141,7 +141,7 @@ async function handle(
   );
   const client = body['client'] === 'codex' || body['client'] === 'claude-code' ? body['client'] : null;
   const machine = machineOf(token);
-  const read = readHook(JSON.stringify(body['event']), env, client);
+  const read = readEvent(record(body['event']), env, client);
   const event = { ...read, session_id: remoteId(machine, read.session_id), transcript_path: null };
   const verdict = await hive.hooks.handle(event, {
     ...rules,
