@@ -4,8 +4,11 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readHook } from '../../src/adapters/hooks/hook.ts';
+import { dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
+import { checkRequest } from '../../src/domain/prompts.ts';
 import { seatKeyFrom } from '../../src/domain/seats.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
@@ -21,10 +24,13 @@ const permission = (command: string): string =>
   JSON.stringify({ ...event, hook_event_name: 'PermissionRequest', tool_input: { command } });
 const SEAT_SECRET = '5e'.repeat(32);
 
+const PROMPT_ROW = 'prompt of a call with 1 MB of any text';
+
 export const hook: Family = {
   name: 'hook',
   rows: [
     'hook call at the server',
+    PROMPT_ROW,
     'hive hook, nothing to say',
     `hive hook, ${MENTIONS} mentions`,
     'hive hook, a permission that a rule allows',
@@ -49,6 +55,7 @@ export const hook: Family = {
     await desk.close();
     return [
       ...(await callsAtServer(effort === 'full' ? 1_000 : 200)),
+      promptOfMegabyte(effort === 'full' ? 20 : 4),
       {
         name: 'hive hook, nothing to say',
         unit: 'ms',
@@ -169,4 +176,53 @@ async function mention(folder: string): Promise<void> {
     });
   }
   await hive.close();
+}
+
+/** Letters of other scripts, hidden characters, marks, blanks, quotes, lines: each fills a megabyte. */
+const UNITS = [
+  'npm test; ',
+  '\u0430',
+  '\u0430a',
+  '\u1161',
+  '\u6f22',
+  'a\u0301',
+  '\u200b',
+  '\u00a0',
+  '"',
+  '\n',
+  '\uff41',
+];
+
+/** Reads a permission of each kind of tool whose text is a megabyte, and makes its prompt: in processor time, the slowest text counts. */
+function promptOfMegabyte(rounds: number): Measurement {
+  const calls = UNITS.flatMap((unit) => {
+    const text = unit.repeat(Math.floor(1e6 / Buffer.byteLength(JSON.stringify(unit).slice(1, -1))));
+    return [
+      { tool_name: 'Bash', tool_input: { command: text } },
+      { tool_name: 'apply_patch', tool_input: { command: text } },
+      { tool_name: 'Write', tool_input: { file_path: 'a.ts', content: text } },
+      { tool_name: 'mcp__shop__buy', tool_input: { item: text } },
+    ].map((call) => JSON.stringify({ ...event, hook_event_name: 'PermissionRequest', ...call }));
+  });
+  const make = (given: string): number => {
+    const before = process.cpuUsage();
+    const read = readHook(given, {}, 'claude-code');
+    const dialog = dialogOf(read);
+    if (dialog === null) throw new Error('This is no permission.');
+    promptsOf(dialog, read).map(checkRequest);
+    dialogFingerprint(dialog);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  for (const call of calls) make(call);
+  const medianOf = (times: number[]): number =>
+    times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+  const samples = calls.map((call) => medianOf(Array.from({ length: rounds }, () => make(call))));
+  return {
+    name: PROMPT_ROW,
+    unit: 'ms of processor time',
+    samples,
+    floor: null,
+    target: { of: 'p99', at_most: 20 },
+  };
 }

@@ -19,9 +19,11 @@ const WAIT_MS = 25_000;
 const ASLEEP_MS = 60;
 const MIB = 'MiB';
 
+const BESIDE = 'hive serve, a call beside others of 1 MB';
+
 export const serve: Family = {
   name: 'serve',
-  rows: ['hive serve, wake of 1 in 500 polls', 'hive serve, memory a session'],
+  rows: ['hive serve, wake of 1 in 500 polls', 'hive serve, memory a session', BESIDE],
   async measure(effort) {
     const sessions = effort === 'full' ? 500 : 100;
     const folder = tempFolder();
@@ -47,7 +49,15 @@ export const serve: Family = {
       for (let round = 0; round < rounds; round += 1)
         waits.push(await wake(hive, agents[(round * 7) % sessions]));
       await Promise.all(agents.map((agent) => agent.close()));
+      const beside = await callsBeside(hive, url, effort === 'full' ? 60 : 10);
       return [
+        {
+          name: BESIDE,
+          unit: 'ms',
+          samples: beside.crowded,
+          floor: beside.alone,
+          target: { of: 'p50', at_most: 60 },
+        },
         {
           name: 'hive serve, wake of 1 in 500 polls',
           unit: 'ms',
@@ -79,6 +89,8 @@ interface Agent {
   answered(): Promise<void>;
   /** Asks another question and waits for its answer. */
   askAnew(): Promise<void>;
+  /** Asks for the state of its question, without waiting. */
+  look(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -131,6 +143,9 @@ async function connect(url: URL, token: string): Promise<Agent> {
       const { ask_id } = await call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
       agent.ask_id = String(ask_id);
     },
+    async look() {
+      await call('hivemind_poll', { ask_id: agent.ask_id });
+    },
     async close() {
       closed = true;
       await client.close();
@@ -151,6 +166,48 @@ async function wake(hive: OpenedHive, agent: Agent | undefined): Promise<number>
   agent.poll();
   await pause(ASLEEP_MS);
   return elapsed;
+}
+
+/** Calls of an agent, alone and while another token has the server busy. */
+async function callsBeside(
+  hive: OpenedHive,
+  url: URL,
+  rounds: number,
+): Promise<Record<'alone' | 'crowded', number[]>> {
+  const [own, other] = [await hive.tokens.make({ name: 'own' }), await hive.tokens.make({ name: 'other' })];
+  const agent = await connect(url, own.secret);
+  const body = JSON.stringify({
+    client: 'claude-code',
+    event: {
+      session_id: 'other',
+      cwd: '/shop',
+      hook_event_name: 'PermissionRequest',
+      tool_name: 'Bash',
+      tool_input: { command: '\u0430'.repeat(480_000) },
+    },
+  });
+  const headers = { Authorization: `Bearer ${other.secret}`, 'Content-Type': 'application/json' };
+  const send = async (): Promise<void> => {
+    const reply = await fetch(new URL('/hook', url), { method: 'POST', headers, body });
+    await reply.arrayBuffer();
+    // Beyond its rate it is refused, and tries again.
+    if (!reply.ok) await pause(20);
+  };
+  const timed = async (): Promise<number> => {
+    const started = performance.now();
+    await agent.look();
+    await pause(0);
+    return performance.now() - started;
+  };
+  const samples = { alone: [] as number[], crowded: [] as number[] };
+  for (let round = 0; round < rounds; round += 1) {
+    samples.alone.push(await timed());
+    const sent = send();
+    samples.crowded.push(await timed());
+    await sent;
+  }
+  await agent.close();
+  return samples;
 }
 
 function pause(ms: number): Promise<void> {

@@ -5,7 +5,7 @@
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
-import { countThatFits } from '../domain/limits.ts';
+import { boundedBytes, countThatFits } from '../domain/limits.ts';
 import { foldHandle, parseMentions } from '../domain/mention-parser.ts';
 import { type Mention, type Unresolved, unresolvedText } from '../domain/mentions.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type BlockOrigin,
   createMessage,
   isBlockOf,
+  MESSAGE_LIMITS,
   type Message,
   messageNotFound,
   normalizeBody,
@@ -76,10 +77,13 @@ export function createMessages(store: Store, settings: MentionSettings): Message
   return {
     find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
 
-    async post(command) {
+    async post(given) {
       // Outside the transaction, so that no writer waits for the parser.
+      const { bodyBytes } = MESSAGE_LIMITS;
+      const body = boundedBytes('body', normalizeBody(given.body), bodyBytes, 'message');
+      const command = { ...given, body };
       const missed = new Set<string>();
-      const names = parseMentions(normalizeBody(command.body), missed);
+      const names = parseMentions(body, missed);
       const posted = await store.write(async (tx) => {
         const before = await alreadyPosted(tx, command);
         if (before !== undefined) return before;

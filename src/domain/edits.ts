@@ -382,17 +382,21 @@ function textsShown(
   { compare }: EditTools,
 ): string {
   const texts = edit.texts(state);
-  const sections = texts.map(({ from, to, every }, n) => {
-    const number = texts.length > 1 ? `edit ${n + 1}: ` : '';
-    const end = from === '' || from.endsWith('\n') || to.endsWith('\n') ? '' : '\n';
-    const old = from === '' ? 'all of it' : every ? 'every occurrence of this text' : 'this text';
-    return [
-      `--- ${spelledLine(path)}\t${number}${old}`,
-      `+++ ${spelledLine(path)}\t${number}becomes this`,
-      // Where neither text ends its last line, that is no difference.
-      sourceShown(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
-    ].join('\n');
-  });
+  const all = texts.flatMap(({ from, to }) => [from, to]).join('\n');
+  const compared = (): string[] =>
+    texts.map(({ from, to, every }, n) => {
+      const number = texts.length > 1 ? `edit ${n + 1}: ` : '';
+      const end = from === '' || from.endsWith('\n') || to.endsWith('\n') ? '' : '\n';
+      const old = from === '' ? 'all of it' : every ? 'every occurrence of this text' : 'this text';
+      return [
+        `--- ${spelledLine(path)}\t${number}${old}`,
+        `+++ ${spelledLine(path)}\t${number}becomes this`,
+        // Where neither text ends its last line, that is no difference.
+        sourceShown(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
+      ].join('\n');
+    });
+  // Nobody can be shown more, so it is not compared either.
+  const sections = all.length > LONGEST_SOURCE ? [all] : compared();
   const missing = state.kind === 'missing' && problem !== WORDS.missing ? [WORDS.missing] : [];
   const why = [problem, WORDS.decides, WORDS.asTold].filter((sentence) => sentence !== '').join(' ');
   return [...linked(state), ...missing, ...edit.about(state), why, ...sections].join('\n');
@@ -482,7 +486,8 @@ function patchShown(
     return { shown, named, claimed: changes.flatMap(({ files }) => files) };
   const problem = unmeasured ?? (shown === null ? WORDS.patch : WORDS.long);
   const why = `${problem} ${WORDS.decides} ${WORDS.patchText}`;
-  return { shown: [why, sourceShown(command).replace(/^/gm, '    ')].join('\n'), named, claimed: [] };
+  const text = command.length > LONGEST_SOURCE ? command : revealedSource(command).replace(/^/gm, '    ');
+  return { shown: [why, text].join('\n'), named, claimed: [] };
 }
 
 interface PatchedFile {

@@ -72,10 +72,20 @@ export function searchText(...parts: (string | null | undefined)[]): string {
 
 /** The first `length` characters on one line, with an ellipsis where text was left out. */
 export function excerpt(text: string, length: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+  const whole = text.trim();
+  // White space may fold, so more is looked at than is kept, but never a megabyte.
+  const beginning = whole.slice(0, LOOKED_AT * length);
+  const line = beginning.replace(/\s+/g, ' ').trim();
   const characters = Array.from(line);
-  return characters.length <= length ? line : `${characters.slice(0, length - 1).join('')}…`;
+  if (characters.length <= length && beginning.length === whole.length) return line;
+  return `${characters
+    .slice(0, length - 1)
+    .join('')
+    .toWellFormed()}…`;
 }
+
+/** Of a text that is cut: for each character that is kept. */
+const LOOKED_AT = 10;
 
 /** Length in Unicode code points, which is what the limits on questions and answers count. */
 export function characterCount(text: string): number {

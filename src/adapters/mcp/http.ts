@@ -100,6 +100,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         ? await readBody(request, options.most_bytes, route === undefined ? JSON.parse : parseJson)
         : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
+    guard.charge(admission.token, body?.bytes ?? 0);
     if (route !== undefined) {
       const ending = admit(admission.token);
       const { token } = admission;
@@ -284,7 +285,7 @@ async function readBody(
   request: IncomingMessage,
   most: number,
   parse: (text: string) => unknown,
-): Promise<{ json: unknown } | { refusal: Refusal }> {
+): Promise<{ json: unknown; bytes: number } | { refusal: Refusal }> {
   const tooLarge = { refusal: { status: 413, message: `The request is too large: at most ${most} bytes.` } };
   if (Number(request.headers['content-length'] ?? 0) > most) return tooLarge;
   const chunks: Buffer[] = [];
@@ -305,7 +306,7 @@ async function readBody(
   } catch {
     return { refusal: refusedMessage(notJson()) };
   }
-  return isTooDeep(json) ? { refusal: { status: 400, message: TOO_DEEP } } : { json };
+  return isTooDeep(json) ? { refusal: { status: 400, message: TOO_DEEP } } : { json, bytes: size };
 }
 
 // ---- The guard ----
@@ -332,7 +333,12 @@ interface GuardOptions {
 
 interface HttpGuard {
   admit(request: IncomingMessage): Promise<Admission>;
+  /** Counts a long request as several: it takes the server a time for each of its bytes. */
+  charge(token: Token, bytes: number): void;
 }
+
+/** So many bytes count as one request. */
+const BYTES_A_REQUEST = 128 * 1024;
 
 function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): HttpGuard {
   const buckets = new Map<string, { left: number; at: number }>();
@@ -342,7 +348,8 @@ function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): Http
     const now = performance.now();
     const bucket = buckets.get(name) ?? { left: burst, at: now };
     const left = Math.min(burst, bucket.left + ((now - bucket.at) / 1000) * rate);
-    buckets.set(name, { left: Math.max(0, left - 1), at: now });
+    // Long requests may have left less than nothing.
+    buckets.set(name, { left: left < 1 ? Math.min(0, left) : left - 1, at: now });
     return left < 1;
   }
 
@@ -368,12 +375,17 @@ function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): Http
         return {
           refusal: {
             status: 429,
-            message: `More than ${rate} requests a second with one token: slow down.`,
+            message: `More than ${rate} requests a second with one token (a long one counts as several): slow down.`,
             headers: { 'Retry-After': '1' },
           },
         };
       }
       return { token };
+    },
+
+    charge({ name }, bytes) {
+      const bucket = buckets.get(name);
+      if (bucket !== undefined) bucket.left -= Math.floor(bytes / BYTES_A_REQUEST);
     },
   };
 }
