@@ -71,7 +71,7 @@ export function editKey({
   agent_id,
   tool,
 }: Pick<HookEvent, 'session_id' | 'agent_id' | 'tool'>): string {
-  return `edit-${digestOf([session_id, agent_id, tool?.name ?? null, tool?.input ?? null])}`;
+  return `edit-${digestOfCall([session_id, agent_id, tool?.name ?? null, tool?.input ?? null])}`;
 }
 
 /** The dialog with the edits of its tool compared with the files as they are now. */
@@ -150,11 +150,13 @@ function roomAfter(value: unknown, room: number): number {
   // As JSON, every other value takes a character, and one between it and the next.
   let left = room - 2;
   if (Array.isArray(value)) for (const item of value) left = left < 0 ? left : roomAfter(item, left);
-  else if (value !== null && typeof value === 'object')
-    for (const key of Object.keys(value)) {
+  else {
+    const object = objectIn(value) ?? {};
+    for (const key of Object.keys(object)) {
       if (left < 0) break;
-      left = roomAfter((value as Raw)[key], roomAfter(key, left));
+      left = roomAfter(object[key], roomAfter(key, left));
     }
+  }
   return left;
 }
 
