@@ -94,10 +94,6 @@ const shorter = {
   'ci:web': { HIVE_TEST_LOOKS: '2', HIVE_TEST_ANSWERS: '60', HIVE_TEST_TEXTS: '60' },
 };
 
-// A script whose own parent is gone may have started this. What bench and chaos do as a human still counts as a person's:
-// they have this Emacs (test/support/run.ts says so for vitest).
-process.title = 'emacs (tests)';
-
 const [name, ...args] = process.argv.slice(2);
 const steps = tasks[name];
 if (steps === undefined) {

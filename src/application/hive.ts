@@ -195,7 +195,7 @@ export function createHive(parts: HiveParts): Hive {
     remove: parts.removeSeat,
     agentKey: parts.agentKey,
   });
-  const prompts = createPrompts(store, feed, ids, seats.key);
+  const prompts = createPrompts(store, feed, ids, () => (seats.isRegistered() ? seats.key() : null));
   const claims = createClaims(store);
   const mentions = createMentions(store);
   const waits = createWaits(store, ids);

@@ -7,7 +7,7 @@
 import {
   type Actor,
   type AgentActor,
-  isAttested,
+  isPersonal,
   refusalToAmend,
   refusalToAnswer,
   refusalToCancel,
@@ -407,10 +407,10 @@ export function wrongStore(given: string, own: string, what: 'answer' | 'message
 // ---- Answering and correcting ----
 // One transaction each, which also records the answer under its id.
 
-/** A signature, and the time that it is for. */
+/** That an answer was signed: with the signature and the time that it is for, where both are kept. */
 interface Signed {
-  signature: string;
-  responded_at: string;
+  signature: string | null;
+  responded_at: string | null;
 }
 
 function createAnswering(
@@ -436,25 +436,27 @@ function createAnswering(
     prompt: Prompt,
     command: AnswerCommand,
     response_id: string,
-    responded_at: string,
+    signed: Signed | null,
+    now: string,
   ): PromptAnswer {
-    const { by, via } = command.actor;
-    const stamp = { by, via, attested: isAttested(command.actor), response_id, responded_at };
+    const { by, via, kind } = command.actor;
+    // What is not signed is not attested, whoever gives it.
+    const attested = kind === 'rule' || signed !== null;
+    const stamp = { by, via, attested, response_id, responded_at: signed?.responded_at ?? now };
     const answer = resolveAnswer(prompt, command, stamp);
     refuseUnseen(prompt, answer, command);
     return answer;
   }
 
   /**
-   * Signs what a person has seen and may allow something; nothing else needs a signature, or gets one. An SSH agent may ask
-   * the person, so this is done before the transaction, and the time that is signed is that of the answer.
+   * Signs what a person answers here, if this process has a registered key. An SSH agent may ask the person, so this is done
+   * before the transaction, and the time that is signed is that of the answer.
    */
   async function sign(command: AnswerCommand, response_id: string): Promise<Signed | null> {
-    const { ask_id, actor, displayed_digest, signed: ofDevice } = command;
+    const { ask_id, actor, displayed_digest = null, signed: ofDevice } = command;
     if (ofDevice !== undefined) return signedByDevice(command, ofDevice, response_id);
     // The key of this process stands for who sits here, and not for whoever holds a device.
-    if (actor.via === 'inbox') return null;
-    if (actor.kind !== 'human' || !isAttested(actor) || displayed_digest == null) return null;
+    if (actor.via === 'inbox' || !isPersonal(actor)) return null;
     const seat = seatKey();
     if (seat === null) return null;
     const { prompt, known, now } = await store.read(async (tx) => ({
@@ -462,13 +464,19 @@ function createAnswering(
       known: await tx.prompts.response(response_id),
       now: tx.now,
     }));
-    if (prompt === undefined || known !== undefined || displayed_digest !== permissionDigest(prompt))
-      return null;
+    if (prompt === undefined || known !== undefined) return null;
     const stamp = { by: actor.by, via: actor.via, attested: true, response_id, responded_at: now };
     const answer = resolveAnswer(prompt, command, stamp);
-    if (!mayAllow(prompt, answer)) return null;
-    const signed = { store_id: store.store_id, ask_id, displayed_digest, answer };
-    return { signature: await signAnswer(seat, signed), responded_at: now };
+    const isAllowing = mayAllow(prompt, answer);
+    if (isAllowing && displayed_digest !== permissionDigest(prompt)) return null;
+    const signed = { store_id: store.store_id, ask_id, displayed_digest: displayed_digest ?? '', answer };
+    try {
+      return { signature: await signAnswer(seat, signed), responded_at: now };
+    } catch (error) {
+      if (isAllowing) throw error;
+      // Without the person's SSH agent a question can still be answered, unattested.
+      return null;
+    }
   }
 
   /**
@@ -487,7 +495,7 @@ function createAnswering(
       now: tx.now,
     }));
     if (prompt === undefined) throw notFound(ask_id);
-    const stamp = { by: actor.by, via: actor.via, attested: isAttested(actor), response_id, responded_at };
+    const stamp = { by: actor.by, via: actor.via, attested: true, response_id, responded_at };
     const answer = resolveAnswer(prompt, command, stamp);
     const signed = { store_id: store.store_id, ask_id, displayed_digest: displayed_digest ?? '', answer };
     if (seatThatSigned([{ name: actor.by, key }], signed, signature) === null)
@@ -496,7 +504,7 @@ function createAnswering(
         `The answer to ${ask_id} was not accepted: its signature is not that of this device.`,
       );
     // The same answer again: what became of it is returned, however late.
-    if (known !== undefined || !mayAllow(prompt, answer)) return null;
+    if (known !== undefined || !mayAllow(prompt, answer)) return { signature: null, responded_at: null };
     // What it signed would allow nothing, and the permission would be over.
     if (!may_allow)
       throw new HiveError(
@@ -528,7 +536,7 @@ function createAnswering(
         }
         const prompt = await findCurrent(tx, ask_id);
         refuse(refusalToAnswer(actor, prompt) ?? refusalOfTerminal(prompt));
-        const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
+        const answer = answerOf(prompt, command, response_id, signed, tx.now);
         const displayed_digest = command.displayed_digest ?? null;
         return recordAnswer(tx, prompt, answer, { displayed_digest, signature: signed?.signature ?? null });
       });
@@ -547,7 +555,7 @@ function createAnswering(
           return prompt;
         }
         refuse(refusalToAnswer(actor, prompt) ?? refusalToAmend(actor));
-        const answer = answerOf(prompt, command, response_id, signed?.responded_at ?? tx.now);
+        const answer = answerOf(prompt, command, response_id, signed, tx.now);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);
         const signature = signed?.signature ?? null;

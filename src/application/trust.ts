@@ -112,9 +112,6 @@ export function examineTrust(trust: Trust): Check[] {
     ...(trust.notify_command === null ? [] : ['a command for notifications']),
     ...(trust.allow_scripts_to_answer ? ['scripts may answer'] : []),
     ...(trust.terminal_may_allow ? ['permissions may be allowed at a terminal'] : []),
-    ...(trust.container_id_map === null
-      ? []
-      : [`whoever works in a container with the ID map ${trust.container_id_map} may be you`]),
   ].join(', ');
   const seats = trust.seats.map(
     ({ name, key, stores }): Check => ({

@@ -14,13 +14,12 @@ import { type AnswerRequest, type Prompt, refusalOfTerminal, resolveAnswer } fro
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
-import { shellOfTerminal, startUnknown, terminalProgram } from '../infrastructure/platform/person.ts';
-import { processes } from '../infrastructure/platform/processes.ts';
+import { processes, shellOfTerminal } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { confirmAnswer, type Format, remark } from './output.ts';
 import { withHive } from './program.ts';
-import { ACTION, ACTOR, type Action, CONFIRM } from './sentences.ts';
+import { ACTOR, type Action, CONFIRM } from './sentences.ts';
 
 /** The help of `--by`. */
 export const BY = 'the name recorded for you; default: HIVE_USER, else your login name';
@@ -51,7 +50,6 @@ export async function findActor(
   const declared = options.asAgent === true;
   if (caller.agent_because === null) {
     if (declared) throw invalidInput(ACTOR.noAgent);
-    refuseUnknown(hive, action);
     return humanActor(options);
   }
   if (!declared && isOwn?.(caller) !== true)
@@ -84,9 +82,9 @@ export function confirmActor(
   return actor;
 }
 
-/** Whether a person is seen to type here. */
+/** Whether a person can type here. */
 export function isAtTerminal(): boolean {
-  return process.stdin.isTTY && terminalProgram(process.pid) !== null;
+  return process.stdin.isTTY;
 }
 
 /** Whether an answer may allow something. @throws HiveError `invalid_answer` if the prompt cannot be answered like this. */
@@ -101,37 +99,15 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
   if (asAgent === true) throw invalidInput(ACTOR.noAgent);
-  refuseUnknown(hive, ACTION.post);
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
-interface Refusal {
-  /** Whether it is refused where nothing shows that a person started it, as with services; or allowed if cron did. */
-  unknown?: 'refused' | 'scheduled' | 'allowed';
-  /** What the person should do. */
-  advice?: string;
-}
-
-/** Refuses what no agent may do at all. @throws HiveError `not_allowed`. */
-export async function refuseAgents(
-  hive: Hive,
-  action: Action,
-  { unknown = 'refused', advice }: Refusal = {},
-): Promise<void> {
+/** Refuses what no agent may do at all; `advice` says what the person should do. @throws HiveError `not_allowed`. */
+export async function refuseAgents(hive: Hive, action: Action, advice?: string): Promise<void> {
   const { agent_because } = await findCaller(hive);
-  if (agent_because !== null) {
-    const refusal = ACTOR.onlyHuman(action, agent_because);
-    throw new HiveError('not_allowed', advice === undefined ? refusal : `${refusal} ${advice}`);
-  }
-  if (unknown !== 'allowed') refuseUnknown(hive, action, unknown === 'scheduled');
-}
-
-/** A process that shows nobody who started it may be an agent's that hides that. */
-function refuseUnknown(hive: Hive, action: Action, allowsScheduled = false): void {
-  const { container_id_map, path } = hive.trust.file();
-  const why = startUnknown(process.pid, container_id_map);
-  if (why === null || (why === 'scheduled' && allowsScheduled)) return;
-  throw new HiveError('not_allowed', ACTOR.startUnknown(action, why, path));
+  if (agent_because === null) return;
+  const refusal = ACTOR.onlyHuman(action, agent_because);
+  throw new HiveError('not_allowed', advice === undefined ? refusal : `${refusal} ${advice}`);
 }
 
 /** The person at this terminal; call `refuseAgents` first. */

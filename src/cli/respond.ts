@@ -114,9 +114,10 @@ async function answering(
   // Of a permission all is displayed, and a yes typed.
   const actor = confirmActor(hive, found, prompt, { decision, selected: select }, isMissing);
   const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
-  // What is typed here may allow something, so it is signed as in Emacs.
-  if (prompt.kind === 'permission' && actor.kind === 'human') {
-    if (hive.trust.file().ssh_agent_key === null) hive.seats.useKey(seatSecret(process.env));
+  // Where the person's file lets terminals allow, what they type here is signed as in Emacs.
+  const { terminal_may_allow, ssh_agent_key } = hive.trust.file();
+  if (terminal_may_allow && actor.kind === 'human' && actor.confirmed) {
+    if (ssh_agent_key === null) hive.seats.useKey(seatSecret(process.env));
     const seat = await hive.seats.register({ pid: process.pid, via: 'cli' });
     if (seat.text !== null) remark(seat.text);
   }

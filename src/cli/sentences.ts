@@ -6,7 +6,6 @@
  * A sentence ends with a period, except behind a command, an option or a value that a person may copy.
  */
 import type { Check, CheckState } from '../application/world.ts';
-import { explainUnknownStart, type StartUnknown } from '../domain/actors.ts';
 
 // ---- Who may act ----
 
@@ -44,8 +43,6 @@ export const ACTOR = {
     action === ACTION.answer || action === ACTION.interrupt
       ? `${ACTOR.onlyHuman(action, because)} An agent that its human lets be a coordinator does it with its tools of Hive.`
       : `${ACTOR.onlyHuman(action, because)} To act in its own name, the agent adds --as-agent.`,
-  startUnknown: (action: Action, why: StartUnknown, path: string): string =>
-    `Only a human may ${action}. ${explainUnknownStart(why, path)}`,
   variable: (name: string): string => `${name} is set`,
   hidden: (name: string): string => `${name} is set in a process that started this one`,
   above: (handle: string): string => `it runs under ${handle}`,

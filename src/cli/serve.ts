@@ -58,8 +58,7 @@ async function serve({ port, allowHost = [], insecure = false, ...options }: Ser
     throw invalidInput(SERVE.plainHttp(options.host));
   const hive = await openHive();
   try {
-    // A service manager may start it for the human.
-    await refuseAgents(hive, ACTION.serve, { unknown: 'allowed' });
+    await refuseAgents(hive, ACTION.serve);
     hive.startExpiry();
     hive.startRuns({ jobs: JOBS });
     const serving = await startServing(hive, { ...options, allowHost, port: number });

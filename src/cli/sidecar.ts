@@ -31,13 +31,10 @@ export function defineSidecar(command: Command): void {
 async function runSidecar({ serve, opencode = [], ...inbox }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
-  const refuse = (unknown: 'refused' | 'allowed'): Promise<void> =>
-    refuseAgents(hive, ACTION.desk, { unknown, advice: SIDECAR.startYourself });
-  // Again at each act: an agent may have registered its session only after it had started this. By then Emacs may have
-  // died, and what it had sent before that counts.
-  const check = (): Promise<void> => refuse('allowed');
+  // Again at each act: an agent may have registered its session only after it had started this.
+  const check = (): Promise<void> => refuseAgents(hive, ACTION.desk, SIDECAR.startYourself);
   try {
-    await refuse('refused');
+    await check();
   } catch (error) {
     await hive.close();
     throw error;

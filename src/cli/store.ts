@@ -87,7 +87,7 @@ function definePrune(command: Command): void {
 async function prune(hive: Hive, options: PruneOptions): Promise<ExitCode> {
   const { dryRun = false, days: given, mentions = false, yes = false } = options;
   if (yes && !mentions) throw invalidInput(PRUNE.yesNeedsMentions);
-  if (!dryRun) await refuseAgents(hive, ACTION.prune, { unknown: 'scheduled' });
+  if (!dryRun) await refuseAgents(hive, ACTION.prune);
   if (mentions) return pruneMentions(hive, options);
   const days = given === undefined ? await hive.retention.days() : parseRetentionDays('--days', given);
   const counts = dryRun ? await hive.retention.preview(days) : await hive.retention.sweep(days);

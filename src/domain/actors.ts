@@ -46,12 +46,11 @@ interface AnswerablePrompt {
 export type Actor = HumanActor | AgentActor | RuleActor;
 
 /**
- * Whether somebody was seen to give this answer: a person at a desk, on the button of a popup or typing at a terminal, or
- * the rule that a person wrote. A script, a library and an agent answer unattested: that is shown, and permits nothing.
+ * Whether a person gives this answer themselves: at a desk, on the button of a popup, or by typing at a terminal. Such an
+ * answer is signed where a registered key is; one without a signature is unattested: that is shown, and permits nothing.
  */
-export function isAttested(actor: Actor): boolean {
-  if (actor.kind === 'rule') return true;
-  if (actor.kind === 'agent') return false;
+export function isPersonal(actor: Actor): boolean {
+  if (actor.kind !== 'human') return false;
   return actor.confirmed || actor.via === 'emacs' || actor.via === 'notification' || actor.via === 'inbox';
 }
 
@@ -126,31 +125,3 @@ export type Via =
 
 /** The addressee of mentions of @Human, in place of a session id. */
 export const HUMAN_ADDRESSEE = 'human';
-
-// ---- Who started a process ----
-
-/**
- * Why nothing shows that a person started a process:
- *
- * - `itself`: its own parent is gone; `above`: that holds for a shell, an interpreter or a tmux without a person above it;
- * - `scheduled`: cron or at runs it;
- * - `proc`: /proc does not show this process, so its ancestors cannot be found;
- * - `id_map`: it runs in namespaces of its own, which hide its ancestors. The text identifies them.
- */
-export type StartUnknown = 'itself' | 'above' | 'scheduled' | 'proc' | { id_map: string };
-
-/** The same as a sentence, with what to do. `path` is the human's file. */
-export function explainUnknownStart(why: StartUnknown, path: string): string {
-  if (typeof why === 'object')
-    return `This process runs in a container or sandbox that anybody can make, and that hides who started it. If you work in one, add "container_id_map": "${why.id_map}" to ${path}; else run the command outside.`;
-  switch (why) {
-    case 'itself':
-      return 'The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.';
-    case 'above':
-      return 'The parent of a shell or script above this process is gone, so nothing shows that you started it. Run the command in a terminal, and if that is in tmux, while you are attached to it.';
-    case 'scheduled':
-      return 'cron or at has started it, so nothing shows that you did. Run the command in a terminal.';
-    case 'proc':
-      return 'The /proc here does not show this process, so nothing shows who started it. Mount the proc file system of this namespace on /proc.';
-  }
-}

@@ -453,9 +453,7 @@ function whatItAllows(suggestion: Raw): string | null {
 
 /** What the client receives for an answer. Whatever is not plainly a yes is a no. */
 function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer | null {
-  const { decision, selected, comment, by, attested } = prompt;
-  // An unattested answer allows nothing; the client asks its person itself.
-  if (!attested) return null;
+  const { decision, selected, comment, by } = prompt;
   const [chosen] = selected;
   const input = objectIn(dialog.tool.input);
   switch (chosen) {

@@ -66,7 +66,7 @@ export interface PromptAnswer {
   by: string;
   /** The channel it came through. */
   via: Via;
-  /** Hive saw a person give it (in Emacs, on a popup's button, or by typing at a terminal), or a person's rule gave it. */
+  /** A registered key of the person signed it when it was given (that of a seat or of a phone), or a person's rule gave it. */
   attested: boolean;
   /** An answer that is sent twice under this id counts once. */
   response_id: string;
@@ -136,7 +136,7 @@ export interface Prompt {
   /** A comment on the decision. */ comment: string | null;
   /** Who settled it. */ by: string | null;
   /** The channel that settled it. */ via: Via | null;
-  /** Whether Hive saw a person give the answer (PromptAnswer); false while there is none. */ attested: boolean;
+  /** Whether a key of the person signed the answer (PromptAnswer); false while there is none. */ attested: boolean;
   /** Id of the current answer. */ response_id: string | null;
   /** Why it was cancelled; null if it was not. */ cancel_reason: CancelReason | null;
   /** An answer that came after the prompt had expired or was cancelled. */ late_response: PromptAnswer | null;
@@ -538,11 +538,11 @@ function describeDecision({
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${unattestedText(kind)}`}`;
 }
 
-/** What an agent reads with an answer that Hive did not see a person give. */
+/** What an agent reads with an answer that no key of a person signed. */
 export function unattestedText(kind: Prompt['kind']): string {
   return kind === 'permission'
     ? 'No seat that the human has registered signed this answer, so it allows nothing. Take it as a no, and tell your human.'
-    : 'Unattested: Hive did not see a person give this answer.';
+    : 'Unattested: no registered key of the human signed this answer.';
 }
 
 // ---- Creating a prompt ----

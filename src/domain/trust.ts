@@ -19,13 +19,8 @@ export interface Authority {
 export interface Trust extends Authority {
   /** Whether a program may answer for the human when no person is typing (`hive respond` in a script). */
   allow_scripts_to_answer: boolean;
-  /** Whether a person may allow permissions at a terminal, and not in Emacs alone. */
+  /** Whether what a person types at a terminal is signed: then they may allow permissions there, and not in Emacs alone. */
   terminal_may_allow: boolean;
-  /**
-   * The container in which the person works, by the map of its user ids (`0 1000 1, 1 100000 65536`). Without it nobody in a
-   * container of their own making counts as the person; null if they work in none.
-   */
-  container_id_map: string | null;
   /** Rules that answer permissions in the human's place. */
   permission_rules: readonly PermissionRule[];
   /** The seats whose answers may allow something. */
@@ -67,7 +62,6 @@ export function readTrust({ path, text, problems: found, digest }: TrustFile): T
     ...NO_AUTHORITY,
     allow_scripts_to_answer: false,
     terminal_may_allow: false,
-    container_id_map: null,
     seats: [],
     ssh_agent_key: null,
     takes_first_seat: text === null,
@@ -98,10 +92,6 @@ function understand(
   const command = content['notify_command'] ?? null;
   const isCommand = typeof command === 'string' && command !== '' && command.length <= LONGEST_COMMAND;
   if (command !== null && !isCommand) problems.push(`notify_command in ${path} is not a command line.`);
-  const id_map = content['container_id_map'] ?? null;
-  const isIdMap = typeof id_map === 'string' && /^\d+ \d+ \d+(?:, \d+ \d+ \d+)*$/.test(id_map);
-  if (id_map !== null && !isIdMap)
-    problems.push(`container_id_map in ${path} is not like "0 1000 1, 1 100000 65536".`);
   const { rules, problems: ofRules } = readRules(content['permission_rules'] ?? [], FILE);
   const { seats, problems: ofSeats } = readSeats(content['seats'] ?? [], path);
   const line = content['ssh_agent_key'] ?? null;
@@ -114,7 +104,6 @@ function understand(
     'popup_permissions',
     'allow_scripts_to_answer',
     'terminal_may_allow',
-    'container_id_map',
     'notify_command',
     'permission_rules',
     'seats',
@@ -126,7 +115,6 @@ function understand(
     allow_scripts_to_answer: flag('allow_scripts_to_answer'),
     terminal_may_allow: flag('terminal_may_allow'),
     notify_command: isCommand ? command : null,
-    container_id_map: isIdMap ? id_map : null,
     permission_rules: rules,
     // Whoever names the key means that it counts.
     seats: ssh_agent_key === null ? seats : [...seats, { name: SSH_AGENT, key: ssh_agent_key }],

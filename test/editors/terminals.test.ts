@@ -91,7 +91,8 @@ test('an agent is started in each terminal', async () => {
 
 test('the sessions of all of them are active', async () => {
   await command('hive-sessions');
-  for (const { name } of KINDS) await emacs.until(new RegExp(`^ ${name} +${name} +terminal +main +active `, 'm'));
+  for (const { name } of KINDS)
+    await emacs.until(new RegExp(`^ ${name} +${name} +terminal +main +active `, 'm'));
   await emacs.keys('q');
 });
 

@@ -11,6 +11,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { permissionDigest } from '../../src/domain/permissions.ts';
 import {
   childEnvironment,
   type Environment,
@@ -20,9 +21,10 @@ import {
   spawnHive,
 } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { ask, eventsOf, introduction, openTestHive } from '../support/hive.ts';
+import { seated } from '../support/coordinators.ts';
+import { ask, eventsOf, introduction, openTestHive, SEAT_SECRET } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
-import { type RpcError, startSidecar } from '../support/sidecar.ts';
+import { clientOf, INITIALIZE, type RpcError, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -39,27 +41,13 @@ async function becomeAgent(store: string): Promise<void> {
   await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.pid }));
 }
 
-/** Runs a command whose parent ends at once; returns what it said. */
-async function asOrphan(store: string, ...args: string[]): Promise<string> {
-  return detached(store, 'exec', [HIVE, ...args]);
-}
-
-/** Runs a program below a shell whose parent ends at once; returns what it said. */
-async function belowOrphan(store: string, ...args: string[]): Promise<string> {
-  return detached(store, 'below', args);
-}
-
-async function detached(store: string, how: 'exec' | 'below', args: string[]): Promise<string> {
+/** Runs a program that is detached from everything above it; returns what it said. */
+async function detached(store: string, env: Environment, words: string[]): Promise<string> {
   const said = join(tempFolder(), 'said');
-  const command = [process.execPath, ...args].map((word) => `'${word}'`).join(' ');
-  const run = `${command} </dev/null >'${said}' 2>&1`;
-  // The parent of the shell, setsid, is gone before the program starts.
-  const parent = '"$(ps -o ppid= -p $$ | tr -d " ")"';
-  const orphaned = `while [ "$(ps -o comm= -p ${parent})" = setsid ]; do :; done`;
-  const orphan = how === 'exec' ? `exec ${run}` : `${orphaned}; ${run}; exit 0`;
-  const env = childEnvironment(store);
-  await spawnChild('setsid', ['--fork', 'sh', '-c', orphan], env).exited;
-  await eventually(() => read(said) !== '', 10_000, 'what the orphan says');
+  const command = words.map((word) => `'${word}'`).join(' ');
+  const line = `exec ${command} </dev/null >'${said}' 2>&1`;
+  await spawnChild('setsid', ['--fork', 'sh', '-c', line], childEnvironment(store, env)).exited;
+  await eventually(() => read(said) !== '', 10_000, 'what it says');
   return read(said);
 }
 
@@ -106,33 +94,37 @@ describe('an agent cannot open a desk', () => {
     expect(sidecar.stderr()).toContain('it runs under Claude-sessi');
   });
 
-  test('the sidecar refuses a caller that hides its ancestors', async () => {
-    expect(await asOrphan(tempStore(), 'sidecar')).toContain('The parent of this process is gone');
-  });
-
-  test('a shell whose parent is gone does not hide an agent either', async () => {
+  test('admitted: one that leaves its process tree without its variables opens a desk, which has no key: its answers are unattested, and allow nothing', async () => {
     const store = tempStore();
-    const { ask_id } = await ask(await openTestHive(store));
-    for (const args of [
-      ['sidecar'],
-      ['token', 'make', 'evil'],
-      ['config', 'quota_pending', '9'],
-      ['post', 'I am the human.'],
-      ['respond', ask_id, 'yes'],
-    ])
-      expect(await belowOrphan(store, HIVE, ...args)).toContain(
-        'The parent of a shell or script above this process is gone',
-      );
-    const script = join(tempFolder(), 'below.mjs');
-    writeFileSync(
-      script,
-      "import { spawnSync } from 'node:child_process';\nspawnSync(process.execPath, process.argv.slice(2), { stdio: 'inherit' });\n",
-    );
-    expect(await belowOrphan(store, script, HIVE, 'post', 'Me, too.')).toContain('is gone, so nothing shows');
-    expect(await eventsOf(await openTestHive(store), 'desk/opened', 'token/changed')).toEqual([]);
+    const hive = await openTestHive(store);
+    await becomeAgent(store);
+    const question = await ask(hive, {}, 'asker');
+    const permission = await ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] }, 'asker');
+    // Its parent is gone, so that nothing shows this test, which is the agent.
+    const line = 'setsid --fork "$@"; exec sleep 60';
+    const words = ['-c', line, 'sh', process.execPath, HIVE, 'sidecar'];
+    const child = spawnChild('sh', words, childEnvironment(store, seated()));
+    const { stdin, stdout } = child.process;
+    const desk = clientOf(stdin, stdout);
+    await desk.request('initialize', { ...INITIALIZE, seat_key: '77'.repeat(32) });
+    desk.notify('initialized', {});
+    await desk.request('hivemind-response', { ask_id: question.ask_id, decision: 'yes', by: 'Ada' });
+    const displayed_digest = permissionDigest(permission);
+    await desk.request('hivemind-response', {
+      ask_id: permission.ask_id,
+      decision: 'Allow',
+      by: 'Ada',
+      displayed_digest,
+    });
+    stdin.end();
+    expect(await hive.prompts.get(question.ask_id)).toMatchObject({ decision: 'yes', attested: false });
+    expect(await hive.prompts.get(permission.ask_id)).toMatchObject({ decision: 'Allow', attested: false });
+    const stored = await hive.prompts.get(permission.ask_id);
+    const response = await hive.store.read((tx) => tx.prompts.response(stored.response_id ?? ''));
+    expect(response?.signature ?? null).toBeNull();
   });
 
-  test('a program below such a shell, or with variables that it does not pass on, starts no headless run', async () => {
+  test('a program with variables that it does not pass on starts no headless run', async () => {
     const store = tempStore();
     const script = join(tempFolder(), 'headless.ts');
     const source = JSON.stringify(join(ROOT, 'src/adapters/agent-sdk/index.ts'));
@@ -146,7 +138,6 @@ await hive.close();
 `,
     );
     const args = ['--import', join(ROOT, 'test/support/sql-loader.mjs'), script];
-    expect(await belowOrphan(store, ...args)).toContain('is gone, so nothing shows that you started it');
     const agent = spawnChild(process.execPath, args, childEnvironment(store, { CLAUDECODE: '1' }));
     let said = '';
     agent.process.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -211,13 +202,15 @@ describe('an answer from a shell is typed by a person', () => {
   const question = async (store: string, request: object = {}): Promise<string> =>
     (await ask(await openTestHive(store), request)).ask_id;
 
-  test('`env -i setsid hive respond` answers nothing, even where scripts may answer', async () => {
+  test('`env -i setsid hive respond` answers nothing, unless scripts may answer, and then unattested', async () => {
     const store = tempStore();
     const ask_id = await question(store);
-    expect(await asOrphan(store, 'respond', ask_id, 'yes')).toContain('The parent of this process is gone');
-    expect(await asOrphan(store, 'cancel', ask_id)).toContain('The parent of this process is gone');
-    expect(await asOrphan(store, 'post', 'I am the human.')).toContain('The parent of this process is gone');
+    const respond = [process.execPath, HIVE, 'respond', ask_id, 'yes'];
+    expect(await detached(store, { HOME: tempFolder() }, respond)).toContain(
+      'must be confirmed at a terminal',
+    );
     expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
+    expect(await detached(store, {}, respond)).toContain(`Answered ${ask_id} (unattested): yes`);
   });
 
   test('without a terminal and without the permission of the human an answer is refused', async () => {
@@ -245,37 +238,31 @@ describe('an answer from a shell is typed by a person', () => {
   });
 
   /** Runs a command at a terminal that `script` has opened, and types yes there until it ends; returns what it said. */
-  async function atFakedTerminal(env: Environment, how: 'alone' | 'below a shell', ...args: string[]) {
+  async function atFakedTerminal(env: Environment, ...args: string[]): Promise<string> {
     const said = join(tempFolder(), 'said');
     const command = [process.execPath, HIVE, ...args].map((word) => `'${word}'`).join(' ');
+    const script = `exec script -qec "${command}; echo over" '${said}' >/dev/null 2>&1`;
     const feed = 'while echo yes; do sleep 0.05; done';
-    const script = `script -qec "${command}; echo over" '${said}' >/dev/null 2>&1`;
-    const line = how === 'alone' ? `exec ${script}` : `${script}; exit $?`;
-    const detached = `${feed} | setsid --fork sh -c ${JSON.stringify(line).replaceAll('$', '\\$')}`;
+    const detached = `${feed} | setsid --fork sh -c ${JSON.stringify(script).replaceAll('$', '\\$')}`;
     const child = spawnChild('sh', ['-c', detached], { ...env, TERM: 'dumb' });
     await eventually(() => /over\r?\n/.test(read(said)), 20_000, 'the end of the command');
     await child.kill('SIGKILL');
     return read(said);
   }
 
-  test.each(['alone', 'below a shell'] as const)(
-    "a terminal that a detached `script` opens, %s, is not a person's terminal",
-    async (how) => {
-      const store = tempStore();
-      const ask_id = await question(store);
-      const env = childEnvironment(store, { HOME: tempFolder() });
-      expect(await atFakedTerminal(env, how, 'respond', ask_id, 'yes')).toContain(
-        'nothing shows that you started it',
-      );
-      const may = childEnvironment(store, trusting({ terminal_may_allow: true }));
-      const permission = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
-      expect(await atFakedTerminal(may, how, 'respond', permission, 'Allow')).toContain(
-        'nothing shows that you started it',
-      );
-      const poll = async (id: string) => (await shell(store).hive('poll', id)).code;
-      expect([await poll(ask_id), await poll(permission)]).toEqual([3, 3]);
-    },
-  );
+  test('admitted: an agent types in a terminal that a detached `script` opens: unattested, and it allows nothing', async () => {
+    const store = tempStore();
+    const ask_id = await question(store);
+    const env = childEnvironment(store, { HOME: tempFolder() });
+    expect(await atFakedTerminal(env, 'respond', ask_id, 'yes')).toContain('(unattested): yes');
+    const permission = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
+    expect(await atFakedTerminal(env, 'respond', permission, 'Allow')).toContain(
+      'You can grant a permission only in Emacs',
+    );
+    const poll = async (id: string) => (await shell(store).hive('poll', id, '--json')).json();
+    expect(await poll(ask_id)).toMatchObject({ decision: 'yes', attested: false });
+    expect(await poll(permission)).toMatchObject({ status: 'pending' });
+  });
 
   test('a permission is allowed in Emacs only, unless the human lets their terminal allow it; it can be denied', async () => {
     const store = tempStore();
@@ -333,7 +320,7 @@ describe('an answer from a shell is typed by a person', () => {
   test('an answer that a script corrects is no longer attested', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const desk = await startSidecar(store);
+    const desk = await startSidecar(store, { env: seated(), seat_key: SEAT_SECRET });
     const { ask_id } = await ask(hive);
     await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada' });
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'no', attested: true });
@@ -342,7 +329,7 @@ describe('an answer from a shell is typed by a person', () => {
     expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', attested: false });
   });
 
-  test('a yes typed at the terminal attests an answer, and anything else gives none', async () => {
+  test('a yes typed at the terminal gives an answer, which is attested where the file lets terminals sign; anything else gives none', async () => {
     const store = tempStore();
     const ask_id = await question(store, { question: 'Deploy?', options: ['now', 'later'] });
     const person = shell(store, { HOME: tempFolder() });
@@ -355,7 +342,11 @@ describe('an answer from a shell is typed by a person', () => {
     expect(typed.out).toContain('Options: now | later');
     expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({
       decision: 'now',
-      attested: true,
+      attested: false,
     });
+    const again = await question(store, { question: 'Deploy?', options: ['now', 'later'] });
+    const signing = shell(store, trusting({ terminal_may_allow: true }));
+    expect(await signing.terminal(['respond', again, 'now'], 'Type yes', 'yes')).toMatchObject({ code: 0 });
+    expect((await signing.hive('poll', again, '--json')).json()).toMatchObject({ attested: true });
   });
 });

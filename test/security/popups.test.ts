@@ -12,7 +12,8 @@ import { expect, test } from 'vitest';
 import { HUNG_DESK_MS } from '../../src/application/popups.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment } from '../support/children.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { seated } from '../support/coordinators.ts';
+import { ask, openTestHive, SEAT_SECRET } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -55,7 +56,7 @@ test("a popup of an agent's process has no buttons: a notify-send of the agent's
 test("the same program at a desk is the human's own: its button is the answer", async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  await startSidecar(store, { env: pressesAll(store) });
+  await startSidecar(store, { env: { ...pressesAll(store), ...seated() }, seat_key: SEAT_SECRET });
   const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
   const [answered] = await hive.prompts.wait([ask_id], { wait_ms: 10_000 });
   expect(answered).toMatchObject({ decision: 'yes', via: 'notification', attested: true });

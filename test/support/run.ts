@@ -31,9 +31,6 @@ const ENOUGH_BYTES = 2 * 1024 ** 3;
 
 /** Vitest calls this for itself and for each of its projects: the first begins the run, and the same one ends it. */
 export async function setup(): Promise<() => Promise<void>> {
-  // A script whose own parent is gone may have started the suite. What the tests start then still counts as a person's: they
-  // have this Emacs. scripts/run.mjs does the same for the other suites.
-  process.title = 'emacs (tests)';
   if (process.env[RUN_VARIABLE] !== undefined) return async () => {};
   await begin();
   return end;

@@ -61,12 +61,19 @@ export async function startSidecar(
     env = {},
     handshake = true,
     args = [],
-  }: { env?: Environment; handshake?: boolean; args?: readonly string[] } = {},
+    seat_key = null,
+  }: {
+    env?: Environment;
+    handshake?: boolean;
+    args?: readonly string[];
+    /** The key of its desk; without one, what is answered there is unattested. */
+    seat_key?: string | null;
+  } = {},
 ): Promise<Sidecar> {
   const child = spawnHive(['sidecar', ...args], childEnvironment(store, env));
   const { stdin, stdout } = child.process;
   const client = createClient(stdin, stdout, () => child.stderr());
-  if (handshake) await shakeHands(client);
+  if (handshake) await shakeHands(client, seat_key);
   return Object.assign(client, {
     child,
     end() {
@@ -91,9 +98,14 @@ export async function serveInProcess(hive: OpenedHive): Promise<RpcClient> {
   return client;
 }
 
-async function shakeHands(client: RpcClient): Promise<void> {
-  client.hello = await client.request('initialize', INITIALIZE);
+async function shakeHands(client: RpcClient, seat_key: string | null = null): Promise<void> {
+  client.hello = await client.request('initialize', { ...INITIALIZE, seat_key });
   client.notify('initialized', {});
+}
+
+/** A client at the streams of a sidecar that the test started in its own way. */
+export function clientOf(input: Writable, output: Readable): RpcClient {
+  return createClient(input, output, () => 'see its stderr');
 }
 
 function createClient(input: Writable, output: Readable, said: () => string): RpcClient {

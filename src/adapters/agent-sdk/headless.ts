@@ -6,11 +6,9 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { agentVariable, agentVariableAbove } from '../../application/identity.ts';
-import { explainUnknownStart } from '../../domain/actors.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { hookTable, SERVER_NAME, toolRules } from '../../domain/installation.ts';
 import { askingOptions, PATIENCE_MS, type Run, readCommand } from '../../domain/runs.ts';
-import { startUnknown } from '../../infrastructure/platform/person.ts';
 import { processes } from '../../infrastructure/platform/processes.ts';
 import { environmentToKeep } from '../../infrastructure/platform/runs.ts';
 import { type AgentHive, hiveServer, program } from './agent-hive.ts';
@@ -134,15 +132,7 @@ async function refuseAgents(
   const [above] = await hive.sessions.above({ machine: hostname(), pid });
   // What the agent is to get says less about this program than its own environment does.
   const variable = agentVariable(env) ?? agentVariable(process.env) ?? agentVariableAbove(processes, pid);
-  if (above === undefined && variable === null) {
-    const { container_id_map, path } = hive.trust.file();
-    const why = startUnknown(pid, container_id_map);
-    if (why === null) return;
-    throw new HiveError(
-      'not_allowed',
-      `Only a human starts headless runs. ${explainUnknownStart(why, path)}`,
-    );
-  }
+  if (above === undefined && variable === null) return;
   const because = above === undefined ? `${variable} is set` : `it runs below ${above.handle}`;
   throw new HiveError(
     'not_allowed',

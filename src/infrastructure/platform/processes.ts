@@ -4,20 +4,38 @@ import type { Processes } from '../../application/world.ts';
 import { platform, statFields } from './platform.ts';
 
 /** A longer chain of ancestors is an error. */
-export const MAX_GENERATIONS = 64;
+const MAX_GENERATIONS = 64;
 
 /** The process that started another one, or has adopted it; null for process 1, and where that cannot be known. */
-export function parentOf(pid: number): number | null {
+function parentOf(pid: number): number | null {
   return platform.parentOf(pid);
 }
 
 /** The fields of proc(5) that follow the command; null for a process that is gone, and where there is no /proc. */
-export function statOf(pid: number): string[] | null {
+function statOf(pid: number): string[] | null {
   try {
     return statFields(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
     return null;
   }
+}
+
+/** Fields of `statOf`. */
+const SESSION = 3;
+const TERMINAL = 4;
+
+/**
+ * The shell of the terminal in which a process runs, or in which one above it does; null where none has a terminal, and where
+ * that cannot be known. Agents run their commands in shells without a terminal, which end at once.
+ */
+export function shellOfTerminal(pid: number): number | null {
+  for (const one of [pid, ...processes.ancestors(pid)]) {
+    const found = statOf(one);
+    if (found === null || Number(found[TERMINAL]) === 0) continue;
+    const leader = Number(found[SESSION]);
+    return leader > 1 ? leader : null;
+  }
+  return null;
 }
 
 /** The terminal on stdin (`/dev/pts/3`); null where there is none, or its name cannot be found out. */
