@@ -50,7 +50,7 @@ describe('an answer to Codex', () => {
     expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 
-  test('arrives although the MCP child was killed in between', async () => {
+  test('waits for the next message when the MCP child was killed in between, and the human is told so', async () => {
     const world = await openWorld();
     const { hive } = world;
     const model = await startResponses(async ({ input }, step) => {
@@ -62,12 +62,16 @@ describe('an answer to Codex', () => {
       return { calls: [shell('echo worked on')] };
     });
     const { thread_id } = await runCodex({ ...world, model }, 'go');
-    expect(model.everything()).toMatch(/Answer to ask-.*blue/);
+    // Each Stop named the call that fetches it, which nobody could make.
+    expect(model.everything()).toContain('An answer is waiting: call hivemind_poll');
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(prompt).toMatchObject({ session_id: thread_id, decision: 'blue' });
-    expect(prompt?.collected_at).toEqual(expect.any(String));
+    expect(prompt).toMatchObject({ session_id: thread_id, decision: 'blue', collected_at: null });
+    const notices = await hive.notices.list(10);
+    expect(notices.map(({ data }) => data['text']).join('\n')).toMatch(
+      /stopped without fetching what became of ask-\w+ although it was held 3 times\. It comes with its next message/,
+    );
     // Its human is told once that hooks may not have run.
-    const lost = (await hive.notices.list(10)).filter(({ data }) => data['notice'] === 'server_lost');
+    const lost = notices.filter(({ data }) => data['notice'] === 'server_lost');
     expect(lost).toMatchObject([{ session_id: prompt?.session_id }]);
   });
 });

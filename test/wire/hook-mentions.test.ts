@@ -186,7 +186,7 @@ describe('with HIVE_GATE_PROMPT=block', () => {
     for (let n = 0; n < 9; n += 1) refused.push((await send(hive, `try ${n}`)).refused);
     expect(refused).toEqual([true, true, true, true, true, false, false, false, false]);
     expect(await noticesOf(hive)).toEqual([
-      expect.stringMatching(/reach demo again, although 1 mention.* first from Claude-def34/),
+      expect.stringMatching(/reach demo again, although 1 mention.* first from demo 2/),
     ]);
     expect((await send(hive, 'once more')).context).toContain('hello');
     // Progress restarts the count.
