@@ -344,7 +344,7 @@ had another name, that comes behind it."
 
 (defun hive-text-by (answer width)
   "Return who gave ANSWER, a plist with :by, at most WIDTH columns wide.
-An answer that Hive did not see a person give is marked."
+An answer that no key of a person signed is marked."
   (let ((by (hive-text-line (or (plist-get answer :by) "") width)))
     (if (eq (plist-get answer :attested) :json-false) (hive-words 'by-unattested by) by)))
 

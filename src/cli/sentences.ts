@@ -98,9 +98,9 @@ export const CONFIRM = {
   onlyEmacsAllows: (path: string): string =>
     `You can grant a permission only in Emacs; here you can only deny it. To grant permissions at a terminal too, set "terminal_may_allow": true in ${path}.`,
   permissionNeedsTerminal:
-    'A permission must be confirmed at a terminal, and Hive cannot tell that a person is typing here. Run the command in a terminal, or answer in Emacs.',
+    'A permission must be confirmed at a terminal, and there is none here. Run the command in a terminal, or answer in Emacs.',
   needsTerminal: (path: string): string =>
-    `An answer must be confirmed at a terminal, and Hive cannot tell that a person is typing here. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
+    `An answer must be confirmed at a terminal, and there is none here. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
   asks: (kind: string, agent: string, project: string): string =>
     `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
   options: (labels: string): string => `Options: ${labels}`,
@@ -117,7 +117,7 @@ export const CANCEL = {
   notPending: (ask_id: string, state: string): string => `Nothing to cancel: ${ask_id} is ${state}.`,
 } as const;
 
-/** Behind an answer that Hive did not see a person give: a script's, an agent's, a library's. */
+/** Behind an answer that no key of a person signed: a script's, an agent's, a library's, one that was typed at a terminal. */
 export const UNATTESTED = ' (unattested)';
 
 /** The state of a prompt, as it follows "ask-… is". */
@@ -496,7 +496,7 @@ export const TOKEN = {
 
 export const PHONE = {
   needsTerminal:
-    'Pairing a phone must be confirmed at a terminal, and Hive cannot tell that a person is typing here. Run the command in a terminal, or use M-x hive-phone in Emacs.',
+    'Pairing a phone must be confirmed at a terminal, and there is none here. Run the command in a terminal, or use M-x hive-phone in Emacs.',
   scan: (address: string, code: string): string =>
     `Open this with the phone's camera, or type the address there:\n  ${address}\nThe code is ${code}; it can be used once, within 10 minutes. Waiting for the phone…`,
   nobodyCame: 'No phone has used the code, which no longer counts. Try again with: hive phone add',

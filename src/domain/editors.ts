@@ -3,8 +3,7 @@
  * answers become what the agent gets. Unlike the dialogs of a client with hooks (dialogs.ts), the options are the agent's
  * own, and each says itself whether it refuses. Pure: no clock, no ids, no I/O.
  */
-import { DESCRIPTION, factsOf, fits,
-  isTooLong, indented, marked, summarizeTool } from './dialogs.ts';
+import { DESCRIPTION, factsOf, fits, indented, isTooLong, marked, summarizeTool } from './dialogs.ts';
 import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
 import { decideForm, type FormDialog, formPrompts } from './forms.ts';
 import type { HookTool, Raw } from './hooks.ts';
@@ -161,7 +160,7 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
   const [prompt] = prompts;
   if (prompt === undefined) return null;
   const chosen = dialog.options.find(({ label }) => label.trim() === prompt.selected[0]);
-  // An answer that nobody was seen to give allows nothing.
+  // An unattested answer allows nothing.
   const said = chosen === undefined ? (prompt.comment ?? prompt.decision) : prompt.comment;
   const note = dialog.takes_notes ? said : null;
   if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog, note);

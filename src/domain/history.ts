@@ -21,7 +21,7 @@ export interface HistoryEntry {
   decision: string | null;
   /** Who answered; of a message, the human who posted it. */
   by: string | null;
-  /** Whether Hive saw a person give the answer; false for a message. */
+  /** Whether a key of the person signed the answer; false for a message. */
   attested: boolean;
 }
 

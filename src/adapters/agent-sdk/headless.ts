@@ -65,7 +65,7 @@ const PATIENCE_DEFAULT_MS = 60_000;
  * Starts Claude Code headless and resolves when it has ended, or sleeps until its human answers. A sidecar, `hive serve`,
  * `hive run --watch` or `untilEnded` resumes a sleeping run. Hive's hooks and tools are passed along, and the settings of
  * the user and the project are not read, so nothing needs to be installed.
- * @throws HiveError `invalid_input`; `not_allowed` in a process that an agent started, or of which nothing shows who did.
+ * @throws HiveError `invalid_input`; `not_allowed` in a process that an agent started.
  */
 export async function runHeadless(hive: AgentHive, request: HeadlessRequest): Promise<HeadlessRun> {
   const { prompt, cwd = '.', env = process.env, keepEnv = [], patience_ms = PATIENCE_DEFAULT_MS } = request;

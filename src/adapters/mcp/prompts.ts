@@ -49,7 +49,7 @@ const VISIBILITY: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer
   selected: [(prompt) => responded(prompt) && !saidByDecision(prompt), never],
   comment: [responded, never],
   amended: [({ amended }) => amended, never],
-  // An answer that Hive saw a person give needs no remark.
+  // A signed answer needs no remark.
   attested: [(prompt) => responded(prompt) && !prompt.attested, never],
   expires_at: [pending, never],
   // Both are for people: who can still answer it where, and when they are reminded.
