@@ -35,7 +35,7 @@ const SEED = Number(process.env['HIVE_TEST_FUZZ_SEED'] ?? (isLong ? Date.now() &
 /** In one step of the scripted model, or in one patch. */
 const BATCH = 50;
 /** In one conversation: the client sends all of it with each step. */
-const BATCHES = 20;
+const BATCHES = 8;
 const LONG_MS = 3 * 60 * 60 * 1000;
 
 const folderOf = (n: number): string => `case-${n}`;
