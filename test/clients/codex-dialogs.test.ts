@@ -1,5 +1,5 @@
 /** Client suite 5 for Codex: a permission in its terminal, which it hides while a hook waits. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
@@ -15,8 +15,17 @@ interface Run extends World {
   made: string;
 }
 
-/** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox. */
-async function run(env: Record<string, string>): Promise<Run> {
+const PATCH = [
+  "apply_patch <<'EOF'",
+  '*** Begin Patch',
+  '*** Add File: made.txt',
+  '+one',
+  '*** End Patch',
+  'EOF',
+];
+
+/** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox, or to patch a file outside of it. */
+async function run(env: Record<string, string>, cmd?: string): Promise<Run> {
   const world = await openWorld();
   await openDesk(world.hive);
   const { hive: _, ...rest } = world;
@@ -27,7 +36,9 @@ async function run(env: Record<string, string>): Promise<Run> {
     justification: 'to see',
   };
   const model = await startResponses((_request, step) =>
-    step === 1 ? { calls: [{ name: 'exec_command', arguments: escalated }] } : { text: 'all done' },
+    step === 1
+      ? { calls: [{ name: 'exec_command', arguments: cmd === undefined ? escalated : { cmd } }] }
+      : { text: 'all done' },
   );
   const set = { ...rest, model, env };
   configureCodex(set);
@@ -75,5 +86,17 @@ describe('a permission that Codex asks for', () => {
       expect(existsSync(made)).toBe(true);
       expect((await hive.prompts.get(ask_id)).status).toBe(seconds === '20' ? 'responded' : 'expired');
     }
+  });
+
+  test('to patch a file is a diff, and the file is what it shows', async () => {
+    const { hive, codex, made } = await run({ HIVE_PERMISSIONS: '20' }, PATCH.join('\n'));
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    await eventually(async () => (await pending()) !== undefined, 20_000);
+    const prompt = await pending();
+    // Only because its transcript names a version whose patches were measured.
+    expect(prompt?.context).toMatch('--- /dev/null\n+++ made.txt\n@@ -0,0 +1,1 @@\n+one\n');
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    await codex.until(/all done/, 20_000);
+    expect(readFileSync(made, 'utf8')).toBe('one\n');
   });
 });
