@@ -403,7 +403,7 @@ Emacs takes a mode from nowhere else then: not from its text, and not
 from its name.")
 
 (defun hive-text--annotate (start end)
-  "Return what makes the text from START to END inert in a file.
+  "Return the annotations of the text from START to END in a file.
 This is for `write-region-annotate-functions'."
   (unless (stringp start)
     (list (cons (or start (point-min)) hive-text--file-start)
