@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
+import { asksForRole } from '../../src/domain/prompts.ts';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
@@ -40,6 +41,11 @@ test('the Inspector lists and calls every tool', async () => {
     return structuredContent ?? {};
   };
 
+  const refused = async (name: string, input: Record<string, unknown>): Promise<void> => {
+    await expect(call(name, input)).rejects.toThrow(/isError:true/);
+    uncalled.delete(name);
+  };
+
   const { ask_id } = await call('hivemind_ask_async', { question: 'Red or blue?' });
   await hive.prompts.respond({ ask_id: String(ask_id), decision: 'blue', actor: HUMAN });
   expect(await call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'blue' });
@@ -66,13 +72,15 @@ test('the Inspector lists and calls every tool', async () => {
 
   await claude(hive).prompt('p1');
   const asked = await ask(hive, { question: 'May I?' });
-  expect(await call('hivemind_await_ask', { timeout_ms: 0 })).toMatchObject({
-    prompts: [{ ask_id: asked.ask_id }],
-  });
-  await call('hivemind_respond', { ask_id: asked.ask_id, decision: 'yes' });
-  expect((await hive.prompts.get(asked.ask_id)).decision).toBe('yes');
-  expect(await call('hivemind_interrupt', { session: SESSION, wait_ms: 0 })).toMatchObject({
-    outcome: 'unconfirmed',
-  });
+  // Each call is another process, so none of them has the role that the human grants to one.
+  const coordinating: [string, Record<string, unknown>][] = [
+    ['hivemind_await_ask', { timeout_ms: 0 }],
+    ['hivemind_respond', { ask_id: asked.ask_id, decision: 'yes' }],
+    ['hivemind_interrupt', { session: SESSION, wait_ms: 0 }],
+  ];
+  for (const [name, input] of coordinating) await refused(name, input);
+  expect((await hive.prompts.get(asked.ask_id)).status).toBe('pending');
+  const { items } = await hive.prompts.list({ limit: 100 });
+  expect(items.filter(asksForRole)).toHaveLength(coordinating.length);
   expect([...uncalled], 'tools that were not called').toEqual([]);
 });

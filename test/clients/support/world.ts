@@ -7,6 +7,7 @@ import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
 import { openDesk } from '../../support/dialogs.ts';
 import { eventsOf, introduce, SEAT, SEAT_SECRET } from '../../support/hive.ts';
+import { trusting } from '../../support/human-file.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
 
@@ -21,7 +22,7 @@ export interface World {
 
 /** A new world, or one around a store that exists. */
 export async function openWorld(store: string = tempStore()): Promise<World> {
-  const hive = await openHive({ store, env: {} });
+  const hive = await openHive({ store, env: trusting({ seats: [SEAT] }) });
   onTestFinished(() => hive.close());
   hive.seats.useKey(SEAT_SECRET);
   // The clients know their project by its real path.
