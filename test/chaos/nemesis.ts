@@ -152,6 +152,11 @@ function spoilBell(bell: string, way: number): void {
     put('another');
   } else {
     gone();
-    mkdirSync(bell);
+    try {
+      mkdirSync(bell);
+    } catch (error) {
+      // A process of the run has made it anew in between: then it is as it should be.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
   }
 }
