@@ -146,19 +146,14 @@ describe('the library', () => {
     expect((await program.prompts.get(prompt.ask_id)).collected_at).toEqual(expect.any(String));
   });
 
-  it('answers as an agent: neither its own questions nor permissions', async () => {
+  it('answers nothing as an agent that its human has not let coordinate: the human is asked for that first', async () => {
     const store = tempStore();
     const [asker, other] = [await library(store, 'asker'), await library(store, 'other')];
     const { prompt } = await asker.prompts.ask({ question: 'Go?' });
-    const { prompt: permission } = await asker.prompts.ask({ question: 'May I?', kind: 'permission' });
-    await expect(asker.prompts.respond(prompt.ask_id, { decision: 'yes' })).rejects.toThrow(
-      'its own question',
-    );
-    await expect(other.prompts.respond(permission.ask_id, { decision: 'yes' })).rejects.toThrow(
-      'by the human',
-    );
-    const { outcome } = await other.prompts.respond(prompt.ask_id, { decision: 'yes' });
-    expect(outcome).toBe('accepted');
+    const refusal = /^Only a coordinator does this\. Your human was asked whether you may be one/;
+    for (const agent of [asker, other])
+      await expect(agent.prompts.respond(prompt.ask_id, { decision: 'yes' })).rejects.toThrow(refusal);
+    expect((await asker.prompts.get(prompt.ask_id)).status).toBe('pending');
   });
 
   it('is the session of the agent that it runs under, unless it has a name of its own', async () => {
