@@ -106,8 +106,8 @@ async function answering(
   const found = await findActor(hive, { action: ACTION.answer }, options);
   const prompt = id === undefined ? await mostUrgent(hive) : await promptNamed(hive, id, isAmendment);
   const { ask_id } = prompt;
-  // An answer that was given on the command line is kept beside the one that stands.
-  const wouldAsk = isMissing || prompt.kind === 'permission';
+  // A script's answer is kept beside the one that stands; a person at a terminal would be asked for a yes first.
+  const wouldAsk = isMissing || isAtTerminal() || prompt.kind === 'permission';
   if (prompt.status === 'responded' && !isAmendment && wouldAsk) return { prompt, command: null };
   const decision = isMissing ? readAnswer(prompt) : word;
   if (decision === '') throw invalidInput(RESPOND.noAnswer(ask_id));

@@ -71,7 +71,7 @@ describe('answering', () => {
     expect(answered.out).toMatch(/Now\?[\s\S]*Answer "go"\?[\s\S]*Answered/);
     expect((await person.hive('poll', urgent, '--json')).json()).toMatchObject({ decision: 'go' });
     const asked = await person.terminal(['respond'], 'Your answer:', 'no');
-    expect(asked.out).toMatch(/Later\?[\s\S]*Answered \S+: no/);
+    expect(asked.out).toMatch(/Later\?[\s\S]*Answered \S+ \(unattested\): no/);
   });
 
   it('refuses before it asks for a yes', async () => {
