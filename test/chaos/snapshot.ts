@@ -1,6 +1,7 @@
 /** Reads the store past the program that wrote it: plain rows, by the engine's own client. */
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
+import { ROLE_KEY } from '../../src/domain/prompts.ts';
 import type { Snapshot, StoredRow } from './facts.ts';
 import type { LastOfAll } from './world.ts';
 
@@ -81,14 +82,21 @@ async function readAll(query: (sql: string) => Promise<StoredRow[]>): Promise<Ma
 
 function tables(rows: ReadonlyMap<Table, StoredRow[]>): Omit<Snapshot, 'integrity'> {
   const of = (table: Table): StoredRow[] => rows.get(table) ?? [];
+  // The program asks by itself whether an agent may coordinate; nobody's log has these.
+  const roles = new Set(of('prompts').filter(isForRole).map((row) => row['ask_id']));
+  const withoutRoles = (table: Table): StoredRow[] => of(table).filter((row) => !roles.has(row['ask_id']));
   return {
-    prompts: of('prompts'),
-    responses: of('responses'),
+    prompts: withoutRoles('prompts'),
+    responses: withoutRoles('responses'),
     events: of('events'),
     messages: of('messages'),
     mentions: of('mentions'),
     turns: of('turns'),
   };
+}
+
+function isForRole({ idempotency_key: key }: StoredRow): boolean {
+  return typeof key === 'string' && key.startsWith(ROLE_KEY);
 }
 
 /** JSON is parsed, and 64-bit integers, which PostgreSQL's client gives as text, become numbers. */

@@ -152,7 +152,8 @@ export function desk(world: World, name: string): Worker {
   async function grant(): Promise<void> {
     const prompt = requests.shift();
     const { ask_id } = prompt;
-    const displayed_digest = permissionDigest(prompt);
+    // On the wire the fingerprint is called digest.
+    const displayed_digest = permissionDigest({ ...prompt, fingerprint: prompt.digest });
     const act = () => send('hivemind-response', { ask_id, decision: 'Allow', by: name, displayed_digest });
     const result = await attempt(log, 'grant', act, { ask_id });
     if (result instanceof Failure && result.isTransient) requests.push(prompt);
