@@ -9,7 +9,6 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import { permissionDigest } from '../../../src/domain/permissions.ts';
 import { asksForRole } from '../../../src/domain/prompts.ts';
 import { attempt, Failure, lost, sleep, within } from '../failures.ts';
 import { DESK_SECRET, type Running } from '../installation.ts';
@@ -151,9 +150,7 @@ export function desk(world: World, name: string): Worker {
   /** Lets an agent coordinate; the other desk may be first. */
   async function grant(): Promise<void> {
     const prompt = requests.shift();
-    const { ask_id } = prompt;
-    // On the wire the fingerprint is called digest.
-    const displayed_digest = permissionDigest({ ...prompt, fingerprint: prompt.digest });
+    const { ask_id, digest: displayed_digest } = prompt;
     const act = () => send('hivemind-response', { ask_id, decision: 'Allow', by: name, displayed_digest });
     const result = await attempt(log, 'grant', act, { ask_id });
     if (result instanceof Failure && result.isTransient) requests.push(prompt);
