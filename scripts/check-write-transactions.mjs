@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseSync } from '@swc/core';
 
-/** What goes through a text, character by character: these functions of a file, or all of them. */
+/** The functions that go through a text, character by character: some of a file, or all of it. */
 const TEXT_WORK = new Map([
   // `isBlank` stops at the first character that is visible, `isHidden` looks at one.
   [
@@ -68,7 +68,7 @@ function wayToText(one) {
   // A circle leads nowhere new.
   known.set(one, null);
   let shortest = null;
-  // What is made inside of a function, and is not given to a transaction of its own, runs where that does.
+  // A function made inside of another runs where that one does, unless it is given to a transaction of its own.
   for (const found of [...one.closures, ...Array.from(one.names, (name) => resolve(one, name))]) {
     const way = found === null || found === one ? null : wayToText(found);
     if (way !== null && (shortest === null || way.length < shortest.length)) shortest = way;

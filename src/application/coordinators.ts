@@ -11,7 +11,7 @@ import type { PromptService } from './prompts.ts';
 import { seatThatAnswered } from './signatures.ts';
 import type { Processes } from './world.ts';
 
-/** What shows whether a session may coordinate. */
+/** The facts that decide whether a session may coordinate. */
 export interface StandingParts {
   store: Pick<Store, 'store_id' | 'name'>;
   processes: Processes;
@@ -63,7 +63,7 @@ async function hostSession(tx: ReadTx, session_id: string): Promise<Session | un
   return host === session_id ? session : tx.sessions.get(host);
 }
 
-/** What a grant to this session would be bound to; a sentence where it can have none. */
+/** The process or token that a grant to this session would be bound to; a sentence where it can have none. */
 async function holderOf(
   tx: ReadTx,
   session: Session,

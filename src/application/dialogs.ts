@@ -70,7 +70,7 @@ export interface Asking {
   dialog: Dialog;
   requests: readonly CheckedRequest[];
   fingerprint: string;
-  /** What its diffs claim of the files. */
+  /** The files as its diffs claim them. */
   expected: readonly ExpectedFile[];
 }
 

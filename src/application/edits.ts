@@ -2,7 +2,6 @@
  * Edits: whether the files that a permission shows as diffs have changed since, and whether an allowed edit did what was shown.
  * The diffs themselves are made where the tool runs (dialogs.ts), when it asks and again when it gets its answer.
  */
-
 import { editKey } from '../domain/dialogs.ts';
 import { type ExpectedFile, filesShown, unexpectedEffect, unexpectedSentence } from '../domain/edits.ts';
 import type { HookEvent } from '../domain/hooks.ts';

@@ -307,7 +307,7 @@ export async function moveMentions(
   }
 }
 
-/** What people call the author of a mention: an agent by its title. Agents read its handle, which they can mention. */
+/** The name of a mention's author for people: of an agent its title. Agents read its handle, which they can mention. */
 export async function titledAuthor(
   tx: ReadTx,
   {

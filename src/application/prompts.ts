@@ -440,7 +440,7 @@ function createAnswering(
     now: string,
   ): PromptAnswer {
     const { by, via, kind } = command.actor;
-    // What is not signed is not attested, whoever gives it.
+    // An answer that is not signed is not attested, even if a person gives it.
     const attested = kind === 'rule' || signed !== null;
     const stamp = { by, via, attested, response_id, responded_at: signed?.responded_at ?? now };
     const answer = resolveAnswer(prompt, command, stamp);

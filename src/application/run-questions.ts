@@ -32,7 +32,7 @@ export function modeOf({ raw }: HookEvent): Pick<RunCall, 'mode'> {
   return typeof mode === 'string' ? { mode } : {};
 }
 
-/** What a call asks the human: a dialog of the client's, or the request of a blocking ask, with how long that may wait. */
+/** The question that a call puts to the human: a dialog of the client's, or a blocking ask, with how long that may wait. */
 export type RunQuestion = { asking: Asking } | { request: CheckedRequest; wait_ms: number };
 
 /** The question of an event of the main agent; null where it asks none. */

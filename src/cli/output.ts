@@ -189,7 +189,7 @@ export function currentAnswer(
   return prompt.late_response;
 }
 
-/** What follows an answer that no key of a person signed. */
+/** The words beside an answer that no key of a person signed. */
 export function mark(answer: Pick<PromptAnswer, 'attested'> | null): string {
   return answer === null || answer.attested ? '' : UNATTESTED;
 }

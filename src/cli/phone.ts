@@ -90,7 +90,7 @@ function onBlack(blocks: string): string {
     .join('\n');
 }
 
-/** What lets somebody in is typed by a person. @throws HiveError `not_allowed` without a terminal. */
+/** A command that lets somebody in is typed by a person. @throws HiveError `not_allowed` without a terminal. */
 function requireTerminal(): void {
   if (!process.stdin.isTTY) throw new HiveError('not_allowed', PHONE.needsTerminal);
 }

@@ -59,7 +59,7 @@ export function refuse(refusal: string | null): void {
   if (refusal !== null) throw new HiveError('not_allowed', refusal);
 }
 
-/** What an agent reads that answers or interrupts without the role. */
+/** The refusal for an agent that answers or interrupts without the role. */
 export const NO_COORDINATOR: string =
   "Only a coordinator answers other agents' questions and interrupts them, and this session's human has not let it be one.";
 

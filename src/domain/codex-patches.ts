@@ -5,11 +5,11 @@
  * program. Pure.
  */
 
-/** What a patch does to one file. */
+/** The part of a patch that concerns one file. */
 export interface FilePatch {
   kind: 'Add' | 'Delete' | 'Update';
   path: string;
-  /** Where it moves the file; the same path if it does not. */
+  /** The path to which it moves the file; the same path if it does not. */
   to: string;
   /** The lines of a new file. */
   added: string[];

@@ -5,7 +5,7 @@
  */
 import { type AskRequest, type Prompt, ROLE_KEY } from './prompts.ts';
 
-/** What a grant is bound to. */
+/** The client process, or the token, that a grant is bound to. */
 export type Holder =
   /** The client of a session on this machine: its process, and when that began. */
   | { machine: string; pid: number; started: string }

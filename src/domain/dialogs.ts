@@ -178,7 +178,7 @@ export function summarizeTool(
   const { show, ...described } = describe(name, given, cwd);
   const { verb, what, named, said } = { ...described, ...edit };
   const rest = without(given, [...named, ...(said === null ? [] : ['description'])]);
-  // What the edit shows is bounded by itself.
+  // The text of an edit has bounds of its own.
   const own = edit === undefined ? named.map((field) => given[field]) : [];
   const details = isTooLong([own, rest])
     ? null

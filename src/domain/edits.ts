@@ -175,13 +175,13 @@ interface Edit {
   named: readonly string[];
   /** The argument that names the file. */
   path: string;
-  /** What the client makes of the text of the file; null where there is no file. */
+  /** The text that the client makes of the file; null where there is no file. */
   effect(before: string | null): Effect;
   /** The texts of the call, for where the file itself is not compared. */
   texts(state: FileState): readonly Replacement[];
-  /** What is to be known beside a diff of the file. */
+  /** A remark beside a diff of the file. */
   remarks(state: FileState): readonly string[];
-  /** What is to be known beside both texts. */
+  /** A remark beside both texts. */
   about(state: FileState): readonly string[];
 }
 
@@ -348,7 +348,7 @@ function sectionOf(
   ].join('\n');
 }
 
-/** Where every line ends with CR LF, before and after, one remark says so; otherwise each CR is in the diff. */
+/** If every line ends with CR LF, before and after, one remark says so; otherwise each CR is in the diff. */
 function withoutReturns({ before, after }: Pick<Change, 'before' | 'after'>): Pick<
   Change,
   'before' | 'after'
@@ -391,7 +391,7 @@ function textsShown(
       return [
         `--- ${spelledLine(path)}\t${number}${old}`,
         `+++ ${spelledLine(path)}\t${number}becomes this`,
-        // Where neither text ends its last line, that is no difference.
+        // If neither text ends its last line, that is no difference.
         sourceShown(compare(from + end, to + end, Number.POSITIVE_INFINITY)),
       ].join('\n');
     });
@@ -419,7 +419,7 @@ export function filesShown(context: string): { path: string; existed: boolean }[
 
 // ---- What an allowed edit has done ----
 
-/** What a file should be once a call has run, and what it was before. */
+/** A file as it should be once a call has run, and as it was before. */
 export interface ExpectedFile {
   /** Its real path. */
   path: string;
@@ -440,7 +440,7 @@ export function expectedFiles(claimed: readonly ClaimedFile[], tools: EditTools)
   }));
 }
 
-/** What really happened to the files that are not as expected, as diffs; null where all are. */
+/** The diffs of the files that are not as expected after the call; null if all are. */
 export function unexpectedEffect(expected: readonly ExpectedFile[], tools: EditTools): string | null {
   const sections = expected.flatMap(({ path, existed, before, after }) => {
     const state = tools.read(path);
@@ -495,7 +495,7 @@ interface PatchedFile {
   files: readonly ClaimedFile[];
 }
 
-/** What a patch does to all of its files; null if that is not certain of one of them. */
+/** All files of a patch as it leaves them; null if that is not certain of one of them. */
 function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile[] | null {
   const changes: PatchedFile[] = [];
   const touched = new Set<string>();

@@ -1,6 +1,6 @@
 /** Numbers in JSON as they were written, because JavaScript would change some of them. Pure. */
 
-/** What the types of this version of JavaScript do not have yet. */
+/** Two functions that the compiler's types do not have yet. */
 const json = JSON as typeof JSON & {
   rawJSON(source: string): object;
   /** Older browsers have none, nor any such number. */

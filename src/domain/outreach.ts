@@ -178,11 +178,11 @@ export function createPing(request: PingRequest, sender: Sender, own: Own, now: 
   return { ...make('ping', sender, own, now), message, critical: request.critical ?? false };
 }
 
-/** What a card shows. */
+/** The contents of a card. */
 export type CardContent = Pick<Outreach, 'title' | 'description' | 'color' | 'fields' | 'actions'>;
 
 /**
- * What a card shows, checked. Its labels must differ, because a label is the answer to the card's prompt.
+ * The contents of a card, checked. Its labels must differ, because a label is the answer to the card's prompt.
  * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
  */
 export function cardContent(request: CardRequest): CardContent {

@@ -538,7 +538,7 @@ function describeDecision({
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${unattestedText(kind)}`}`;
 }
 
-/** What an agent reads with an answer that no key of a person signed. */
+/** The words for an agent beside an answer that no key of a person signed. */
 export function unattestedText(kind: Prompt['kind']): string {
   return kind === 'permission'
     ? 'No seat that the human has registered signed this answer, so it allows nothing. Take it as a no, and tell your human.'

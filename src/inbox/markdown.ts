@@ -243,11 +243,11 @@ interface Delimiter {
   delimiter: string;
   opens: boolean;
   closes: boolean;
-  /** Where the piece is that closes it, or that it closes. */
+  /** The index of the piece that closes it, or that it closes. */
   pair: number | null;
 }
 
-/** What is looked at more closely. The rest is text. */
+/** The places at which markup, an address or a new line may begin. The rest is text. */
 const SPECIAL = /[`\\*_~\n]|https?:\/\//g;
 
 function inlineOf(text: string, budget: Budget): Inline[] {
@@ -319,7 +319,7 @@ function endOfRun(text: string, index: number): number {
   return end;
 }
 
-/** Where each run of backticks has the next one of its length. */
+/** For each run of backticks the index of the next one of its length. */
 function closingTicks(text: string): Map<number, number> {
   const closing = new Map<number, number>();
   const next = new Map<number, number>();

@@ -56,7 +56,7 @@ function layOne(home: string, { before }: EditCase, n: number): void {
   if (before !== null) writeFileSync(join(folder, FILE), before);
 }
 
-/** What has been compared. */
+/** How many cases were compared, and those in which the file is not as claimed. */
 interface Comparison {
   compared: number;
   wrong: string[];

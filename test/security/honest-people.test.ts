@@ -27,7 +27,7 @@ async function run(env: Environment, ...words: string[]): Promise<{ code: number
   return { code, err: child.stderr() };
 }
 
-/** What a person does: it posts as the human, and changes a setting and a token. */
+/** Acts of a person: it posts as the human, and changes a setting and a token. */
 const ACTS = [
   ['post', 'It is me.'],
   ['config', 'sound', 'no'],

@@ -27,7 +27,7 @@ async function install(home: string): Promise<Ran> {
   return { code, err: child.stderr() };
 }
 
-/** What others could write below a folder. */
+/** The paths below a folder that others could write. */
 function open(folder: string): string[] {
   const found = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
   return [folder, ...found].filter((path) => {

@@ -9,7 +9,7 @@ import { HUMAN } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
 import { eventually } from './wait.ts';
 
-/** What reads and compares the files of a tool, for clients whose edits were measured. */
+/** Reads and compares the files of a tool, for clients whose edits were measured. */
 export function measuredEditTools(cwd: string): EditTools {
   return {
     ...editToolsAt(cwd),

@@ -102,7 +102,7 @@ export function hostileText(most_bytes: number): fc.Arbitrary<string> {
     .filter((text) => Buffer.byteLength(text) <= most_bytes);
 }
 
-/** What of a text a person sees: without blanks, and with each character that is spelled out as itself. */
+/** A text as a person sees it: without blanks, and with each character that is spelled out as itself. */
 export function seen(text: string): string {
   return text
     .replace(/<U\+([0-9A-F]{4,6})>/g, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))

@@ -1,5 +1,5 @@
 /**
- * Whatever agents write, every visible character of it is on the page, and every other question can be answered.
+ * Every visible character that agents write is on the page, and every other question can be answered.
  * `HIVE_TEST_TEXTS` says how many texts of a fuzzer, `HIVE_TEST_SEED` which.
  * @module-tag untrusted
  */

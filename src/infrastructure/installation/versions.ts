@@ -315,7 +315,7 @@ export function keepOthersOut(): void {
 const STICKY = 0o1000;
 
 /**
- * Whoever can write a folder can replace what is in it, and so can whoever can write one above it.
+ * A user who can write a folder can replace what is in it, and so can one who can write a folder above it.
  * @throws HiveError `invalid_input` that names the folder, and what to do.
  */
 function refuseOpenFolders(path: string): void {

@@ -15,7 +15,7 @@ export interface EditCase {
   input: Record<string, unknown>;
 }
 
-/** What Hive shows of a call, and claims of the file. */
+/** The text that Hive shows of a call, and its claim about the file. */
 export interface Claim {
   before: string | null;
   shown: string;
@@ -24,7 +24,7 @@ export interface Claim {
   after: string | null;
 }
 
-/** What Hive claims of a call; null where it claims no diff. `path` is how the input names the file. */
+/** The claim of Hive about a call; null where it claims no diff. `path` is how the input names the file. */
 export function claimOf(
   { before, name, input }: EditCase,
   { client, version, path = FILE }: Pick<EditCall, 'client' | 'version'> & { path?: string },
@@ -109,7 +109,7 @@ const claudeCase: fc.Arbitrary<EditCase> = fc
     if (write === 0) return { before, name: 'Write', input: { content: to } };
     const text = before?.replaceAll('\r\n', '\n') ?? '';
     const start = text.length === 0 ? 0 : place % text.length;
-    // What is no whole character cannot be sent by a model.
+    // A model cannot send half a character.
     const old = spelled(text.slice(start, start + 1 + length).toWellFormed());
     const input = { old_string: absent === 0 ? '' : old, new_string: to };
     return { before, name: 'Edit', input: every ? { ...input, replace_all: true } : input };

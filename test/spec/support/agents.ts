@@ -11,7 +11,7 @@ export type Loose = any;
 export interface Agent extends McpCaller {
   readonly session_id: string;
   readonly handle: string;
-  /** What people see it by. */
+  /** The title under which people see it. */
   title(): Promise<string>;
   /** A tool, with its structured result. */
   use(name: string, args?: Record<string, unknown>): Promise<Loose>;
