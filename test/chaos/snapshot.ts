@@ -83,7 +83,11 @@ async function readAll(query: (sql: string) => Promise<StoredRow[]>): Promise<Ma
 function tables(rows: ReadonlyMap<Table, StoredRow[]>): Omit<Snapshot, 'integrity'> {
   const of = (table: Table): StoredRow[] => rows.get(table) ?? [];
   // The program asks by itself whether an agent may coordinate; nobody's log has these.
-  const roles = new Set(of('prompts').filter(isForRole).map((row) => row['ask_id']));
+  const roles = new Set(
+    of('prompts')
+      .filter(isForRole)
+      .map((row) => row['ask_id']),
+  );
   const withoutRoles = (table: Table): StoredRow[] => of(table).filter((row) => !roles.has(row['ask_id']));
   return {
     prompts: withoutRoles('prompts'),
