@@ -57,7 +57,8 @@ test.each(NAMES)('in a folder called %s', async (name) => {
   const commands = Object.values(settings.hooks)
     .flatMap((groups) => groups.flatMap(({ hooks }) => hooks))
     .flatMap(({ command }) => command ?? []);
-  const command = commands.find((each) => / hook$/.test(each)) ?? '';
+  const command = commands.find((each) => / hook --client /.test(each)) ?? '';
+  expect(command).not.toBe('');
   const hook = spawnChild('sh', ['-c', command], { ...env, CLAUDE_CODE_ENTRYPOINT: 'cli' });
   hook.process.stdin.end(
     JSON.stringify({
@@ -68,6 +69,8 @@ test.each(NAMES)('in a folder called %s', async (name) => {
     }),
   );
   await outputOf(hook);
+  const { sessions } = JSON.parse(await run(place, 'sessions', '--json')) as { sessions: object[] };
+  expect(sessions).toMatchObject([{ session_id: 's-1', project_dir: place.project }]);
 
   // The client starts a server without a shell.
   const { mcpServers } = readJson(readFileSync(join(home, '.claude.json'), 'utf8')) as {
