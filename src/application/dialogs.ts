@@ -15,7 +15,7 @@ import {
   mayEndDialogs,
   promptsOf,
 } from '../domain/dialogs.ts';
-import { type ExpectedFile, expectedFiles } from '../domain/edits.ts';
+import { type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
@@ -80,7 +80,7 @@ export interface Asking {
  */
 export async function inWords(found: Dialog, event: HookEvent, { editTools }: HookSettings): Promise<Asking> {
   const tools = editTools !== undefined && editsFiles(found) ? await editTools(event.cwd) : null;
-  const dialog = tools === null ? found : comparedDialog(found, event, tools);
+  const dialog = tools === null ? found : await compared(found, event, tools);
   const claimed = dialog.kind === 'permission' ? (dialog.edit?.claimed ?? []) : [];
   return {
     dialog,
@@ -88,6 +88,15 @@ export async function inWords(found: Dialog, event: HookEvent, { editTools }: Ho
     requests: promptsOf(dialog, event).map(checkRequest),
     fingerprint: dialogFingerprint(dialog),
   };
+}
+
+async function compared(
+  found: Dialog,
+  { client, transcript_path }: HookEvent,
+  tools: EditTools,
+): Promise<Dialog> {
+  const version = transcript_path === null ? null : await tools.versionIn(client, transcript_path);
+  return comparedDialog(found, { client, version }, tools);
 }
 
 async function open(

@@ -5,7 +5,7 @@
  */
 
 import { revealedSource, skeletonOf, spelledLine, spelledOut } from './display.ts';
-import { type EditTools, editShown, type ShownEdit } from './edits.ts';
+import { type EditCall, type EditTools, editShown, type ShownEdit } from './edits.ts';
 import { decideForm, type FormDialog, formHeader, formPrompts, mcpForm } from './forms.ts';
 import {
   type DialogAnswer,
@@ -77,11 +77,10 @@ export function editKey({
 /** The dialog with the edits of its tool compared with the files as they are now. */
 export function comparedDialog(
   dialog: Dialog,
-  { client, transcript_path }: Pick<HookEvent, 'client' | 'transcript_path'>,
+  { client, version }: Pick<EditCall, 'client' | 'version'>,
   tools: EditTools,
 ): Dialog {
   if (dialog.kind !== 'permission') return dialog;
-  const version = transcript_path === null ? null : tools.versionIn(client, transcript_path);
   const call = { client, version, name: dialog.tool.name, input: objectIn(dialog.tool.input) ?? {} };
   const edit = editShown(call, tools, DIFF_BYTES);
   return edit === null ? dialog : { ...dialog, edit };

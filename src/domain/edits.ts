@@ -20,8 +20,8 @@ export type FileState =
 
 /** What makes a diff. */
 export interface EditTools {
-  /** The version of a client that writes this transcript; null if it does not say so. */
-  versionIn(client: HookClient, transcript_path: string): string | null;
+  /** The version of a client that writes this transcript; null if it does not say so, after a short wait for it. */
+  versionIn(client: HookClient, transcript_path: string): Promise<string | null>;
   /** Reads a file; a relative path belongs to the directory in which the tool works. Never throws. */
   read(path: string): FileState;
   /** The real path of a file, the same for all names of it. */

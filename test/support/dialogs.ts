@@ -13,7 +13,7 @@ import { eventually } from './wait.ts';
 export function measuredEditTools(cwd: string): EditTools {
   return {
     ...editToolsAt(cwd),
-    versionIn: (client) => (client === 'codex' ? '0.169.0' : '2.1.330'),
+    versionIn: async (client) => (client === 'codex' ? '0.169.0' : '2.1.330'),
   };
 }
 
@@ -44,6 +44,8 @@ export async function fireDialog(
 ): Promise<FiredDialog> {
   const before = (await pending(hive)).map(({ ask_id }) => ask_id);
   const printed = fire(hive, raw, client);
+  // A test may end while its hook still waits; the store is then closed below it.
+  printed.catch(() => undefined);
   let prompts: Prompt[] = [];
   await eventually(async () => {
     prompts = (await pending(hive)).filter(({ ask_id }) => !before.includes(ask_id));

@@ -4,9 +4,12 @@
  * @module-tag as-displayed
  * @module-tag untrusted
  */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { editShown, type FileState, versionInTranscript, whyUnmeasured } from '../../src/domain/edits.ts';
-import { unifiedDiff } from '../../src/infrastructure/platform/edits.ts';
+import { editToolsAt, unifiedDiff } from '../../src/infrastructure/platform/edits.ts';
+import { tempFolder } from '../support/temp.ts';
 
 const TEXT = Array.from({ length: 12 }, (_, n) => `line ${n + 1}\n`).join('');
 
@@ -22,7 +25,7 @@ function shownIn(
       : (state ?? { kind: 'missing', link: null });
   const tools = {
     read,
-    versionIn: (): null => null,
+    versionIn: async (): Promise<null> => null,
     realPath: (path: string): string => path,
     packed: () => null,
     unpacked: (text: string): string => text,
@@ -222,6 +225,14 @@ test('the version is what the client itself wrote into its transcript', () => {
   const said = { type: 'response_item', payload: { cli_version: '9.9.9' } };
   expect(versionInTranscript('codex', [JSON.stringify(meta), JSON.stringify(said)])).toBe('0.171.0');
   expect(versionInTranscript('codex', [])).toBeNull();
+});
+
+test('a transcript that the client has not written yet is waited for', async () => {
+  const path = join(tempFolder(), 'late.jsonl');
+  const found = editToolsAt('/').versionIn('claude-code', path);
+  await new Promise(setImmediate);
+  writeFileSync(path, '{"type":"user","version":"2.1.330"}\n');
+  expect(await found).toBe('2.1.330');
 });
 
 const patch = (...lines: string[]): Record<string, unknown> => ({

@@ -1,9 +1,11 @@
 /** Files that a tool is about to edit: reading them as they are now, and comparing two texts. */
 import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, readSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { createPatch, OMIT_HEADERS } from 'diff';
 import { type EditTools, type FileState, versionInTranscript } from '../../domain/edits.ts';
+import type { HookClient } from '../../domain/hooks.ts';
 import { READ_ONLY } from './files.ts';
 
 /** A file of 5,000 lines has a tenth of this. */
@@ -15,7 +17,7 @@ const MOST_EDITS = 500;
 /** For a tool that works in `cwd` on this machine. */
 export function editToolsAt(cwd: string): EditTools {
   return {
-    versionIn: (client, path) => versionInTranscript(client, endsOf(path).join('\n').split('\n')),
+    versionIn,
     read: (path) =>
       // Behind a link, some clients go up from the link and others from where it leads.
       path.split('/').includes('..')
@@ -30,7 +32,7 @@ export function editToolsAt(cwd: string): EditTools {
 
 /** For a tool of another machine, whose files this one does not have. */
 export const EDIT_TOOLS_ELSEWHERE: EditTools = {
-  versionIn: () => null,
+  versionIn: async () => null,
   read: () => ({ kind: 'unread', why: 'is on another machine' }),
   realPath: (path) => path,
   packed,
@@ -48,6 +50,19 @@ function packed(text: string): string | null {
 
 function unpacked(short: string): string {
   return inflateSync(Buffer.from(short, 'base64')).toString('utf8');
+}
+
+/** A client on a busy machine writes its transcript after it has asked. Shorter than the time of a hook. */
+const TRANSCRIPT_LAG_MS = 1_200;
+const TRANSCRIPT_RETRY_MS = 50;
+
+async function versionIn(client: HookClient, path: string): Promise<string | null> {
+  const began = performance.now();
+  for (;;) {
+    const version = versionInTranscript(client, endsOf(path).join('\n').split('\n'));
+    if (version !== null || performance.now() - began >= TRANSCRIPT_LAG_MS) return version;
+    await sleep(TRANSCRIPT_RETRY_MS);
+  }
 }
 
 /** At each end of a transcript: more than a line that names the version has. */

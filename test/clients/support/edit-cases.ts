@@ -32,7 +32,7 @@ export function claimOf(
   const shown = editShown(
     { client, version, name, input },
     {
-      versionIn: () => version,
+      versionIn: async () => version,
       read: (one) =>
         one === path && before !== null
           ? { kind: 'text', text: before, link: null }

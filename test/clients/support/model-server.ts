@@ -34,6 +34,7 @@ export interface ModelServer<Request> {
   told(): string;
   /** Everything in its last request, as text. */
   everything(): string;
+  /** @throws what the script threw first. */
   close(): void;
 }
 
@@ -43,6 +44,8 @@ export async function serveModel<Request, Reply>(
   script: (request: Request, step: number) => Reply | Promise<Reply>,
 ): Promise<ModelServer<Request>> {
   const requests: Request[] = [];
+  let newest: { conversation: string; reply: Promise<Reply> } | null = null;
+  let failure: Error | null = null;
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
@@ -58,14 +61,26 @@ export async function serveModel<Request, Reply>(
       return;
     }
     const parsed = JSON.parse(body) as Request;
-    const isStep = api.isStep(parsed);
-    if (isStep) requests.push(parsed);
+    const reply = api.isStep(parsed) ? await replyTo(parsed) : api.aside;
     const step = requests.length;
-    const reply = isStep ? await script(parsed, step) : api.aside;
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of api.stream(reply, step))
       response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     response.end();
+  }
+
+  /** A client that lost a reply sends its request again: that is the same step. */
+  function replyTo(request: Request): Promise<Reply> {
+    const conversation = JSON.stringify(api.conversation(request));
+    if (newest?.conversation !== conversation) {
+      const step = requests.push(request);
+      const reply = (async () => script(request, step))();
+      reply.catch((error: unknown) => {
+        failure ??= error as Error;
+      });
+      newest = { conversation, reply };
+    }
+    return newest.reply;
   }
 
   const last = (): readonly unknown[] => {
@@ -80,6 +95,7 @@ export async function serveModel<Request, Reply>(
     close() {
       server.closeAllConnections();
       server.close();
+      if (failure !== null) throw failure;
     },
   };
 }
