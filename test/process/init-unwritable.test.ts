@@ -1,6 +1,6 @@
 /**
  * Configuration that another program manages, or that cannot be written for another reason: `hive init` and `hive uninit` write all
- * of it or nothing, and one sentence says what to add or remove by hand.
+ * of it or nothing, and one sentence says what to add or remove by hand. `hive install` likewise writes nothing.
  */
 import {
   existsSync,
@@ -142,4 +142,50 @@ test('a disk with room for the first file only', { tags: ['root', 'mounts'] }, a
   expect(out).toMatch(/\.claude\n\.claude\.json\nfull\n/);
   // Nothing is in the folder: its name ends the list.
   expect(out).toMatch(/\/\.claude:\n$/);
+});
+
+describe('hive install writes nothing and names what is in its way', () => {
+  const REFUSED =
+    /^hive: \/.* cannot be written \((not a directory|read-only file system)\)\. Nothing was installed; name another folder with --to or --bin\.\n$/;
+
+  test.each(['.local/share', '.local/share/hive', '.local/share/hive/versions', '.local/bin'])(
+    'where %s is a file',
+    async (name) => {
+      const HOME = tempHome();
+      mkdirSync(dirname(join(HOME, name)), { recursive: true });
+      writeFileSync(join(HOME, name), 'mine');
+      const before = readdirSync(HOME, { recursive: true });
+      const ran = await shell(join(HOME, 'hive.db'), { HOME }).hive('install', '--yes');
+      expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(REFUSED) });
+      expect(ran.err).toContain(`${join(HOME, name)} cannot`);
+      expect(readdirSync(HOME, { recursive: true })).toEqual(before);
+    },
+  );
+
+  test('on a read-only file system', { tags: ['root', 'mounts'] }, async () => {
+    const HOME = tempHome();
+    mkdirSync(join(HOME, '.local/share'));
+    const before = readdirSync(HOME, { recursive: true });
+    const script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"';
+    const command = [
+      'sh',
+      '-c',
+      script,
+      join(HOME, '.local/share'),
+      process.execPath,
+      HIVE,
+      'install',
+      '--yes',
+    ];
+    const child = spawnChild(
+      'unshare',
+      ['-m', ...command],
+      childEnvironment(join(HOME, 'hive.db'), { HOME }),
+    );
+    child.process.stdout.resume();
+    child.process.stdin.end();
+    expect((await child.exited).code).toBe(1);
+    expect(child.stderr()).toMatch(REFUSED);
+    expect(readdirSync(HOME, { recursive: true })).toEqual(before);
+  });
 });

@@ -37,7 +37,7 @@ export function readText(path: string): string | null {
 }
 
 /** A sentence for an error of the file system, which names the file and the file to which it is a link. */
-function refusal(path: string, error: unknown, verb: 'read' | 'written'): unknown {
+export function refusal(path: string, error: unknown, verb: 'read' | 'written'): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
   const why = /^E[A-Z]+: (.*?), /.exec(error.message)?.[1] ?? error.message;
   return new HiveError(

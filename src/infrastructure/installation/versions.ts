@@ -16,6 +16,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -31,6 +32,7 @@ import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { withoutProject } from '../platform/project-path.ts';
+import { refusal } from './files.ts';
 import type { Environment } from './parts.ts';
 
 const PACKAGE = join('node_modules', 'hive-sidecar');
@@ -155,14 +157,16 @@ function isOlder(version: string, minimum: string): boolean {
 
 /**
  * Installs a version and puts it in use.
- * @throws HiveError `invalid_input` when another installation runs, when npm fails, when the new version does not start, or
- * when somebody else's `hive` is in `bin`. Then what was in use before still is.
+ * @throws HiveError `invalid_input` when a folder cannot be written, when another installation runs, when npm fails, when the new
+ * version does not start, or when somebody else's `hive` is in `bin`. Then what was in use before still is.
  */
 export async function installVersion(wanted: Wanted, env: Environment): Promise<Installed> {
   const { folder, bin, source, node } = wanted;
   refuseForeignLink(folder, bin);
-  for (const one of bin === null ? [folder] : [folder, bin]) refuseOpenFolders(one);
-  for (const name of ['bin', 'versions']) refuseOpenFolders(join(folder, name));
+  for (const one of [folder, join(folder, 'bin'), join(folder, 'versions'), ...(bin === null ? [] : [bin])]) {
+    refuseOpenFolders(one);
+    refuseUnwritable(one);
+  }
   const made = [makeFolder(folder), makeFolder(join(folder, 'bin')), bin === null ? null : makeFolder(bin)];
   const release = lock(folder);
   try {
@@ -322,9 +326,8 @@ function refuseOpenFolders(path: string): void {
   const me = process.getuid?.();
   if (me === undefined) return;
   for (let folder = path; ; folder = dirname(folder)) {
-    const found = statSync(folder, { throwIfNoEntry: false });
-    if (found !== undefined) {
-      const { mode, uid, gid } = found;
+    if (existsSync(folder)) {
+      const { mode, uid, gid } = statSync(folder);
       if (uid !== me && uid !== 0)
         throw new HiveError(
           'invalid_input',
@@ -339,6 +342,24 @@ function refuseOpenFolders(path: string): void {
         );
     }
     if (folder === dirname(folder)) return;
+  }
+}
+
+/**
+ * Makes a folder and removes it again: a read-only file system and a file in the place of a folder show nowhere else.
+ * @throws HiveError `invalid_input` that names what is there, and what to do.
+ */
+function refuseUnwritable(path: string): void {
+  let there = path;
+  while (!existsSync(there) && linkOf(there) === null) there = dirname(there);
+  try {
+    rmdirSync(mkdtempSync(join(there, '.hive-')));
+  } catch (error) {
+    const { message } = refusal(there, error, 'written') as Error;
+    throw new HiveError(
+      'invalid_input',
+      `${message} Nothing was installed; name another folder with --to or --bin.`,
+    );
   }
 }
 
