@@ -1,4 +1,4 @@
-/** Client suite 6: steering, Esc, /clear and --resume with a question open: who it is, which turn, where the answer goes. */
+/** Client suite 6: steering, Esc, /clear, /compact and --resume with a question open: who it is, which turn, where the answer goes. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -128,6 +128,27 @@ describe('the interactive Claude Code', () => {
       continues: before?.session_id,
       state: expect.not.stringMatching('ended'),
     });
+  });
+
+  test('/compact with a question open: the answer reaches the session that goes on', async () => {
+    const run = await open((_request, step) => (step === 1 ? ask : { text: `reply ${step}` }));
+    const { hive, claude, model } = run;
+    await claude.say('first words');
+    await claude.until(/reply 2/);
+    const [before] = (await hive.prompts.list({ limit: 10 })).items;
+    await claude.say('/compact');
+    await claude.until(/Compacted/, 60_000);
+    expect(await hive.prompts.get(before?.ask_id ?? '')).toMatchObject({
+      status: 'pending',
+      orphaned: false,
+    });
+    await hive.prompts.respond({ ask_id: before?.ask_id ?? '', decision: 'blue', actor: HUMAN });
+    await claude.say('second words');
+    // The summary was a step, or several.
+    await claude.until(/second words[\s\S]*reply \d/);
+    expect(model.everything().match(/Answer to ask-.*?blue/g)).toHaveLength(1);
+    await eventually(async () => (await hive.prompts.get(before?.ask_id ?? '')).collected_at !== null);
+    expect(await hive.sessions.list({ state: 'alive' })).toHaveLength(1);
   });
 });
 
