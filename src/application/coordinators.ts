@@ -1,4 +1,4 @@
-/** Coordinators (domain/coordinators.ts): whether a session is one now, what is its own process tree, and asking the human. */
+/** Coordinators (domain/coordinators.ts): whether a session is one now, whom it may answer, and asking the human. */
 import { type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { coordinatorRequest, grants, type Holder, isRequest } from '../domain/coordinators.ts';
 import { HiveError } from '../domain/errors.ts';
@@ -23,14 +23,14 @@ export interface StandingParts {
   humans: readonly string[];
 }
 
-/** More sessions than these, from the newest on, are not compared. */
+/** More sessions than these, from the newest on, are not compared: nobody coordinates the others. */
 const MOST_SESSIONS = 1_000;
 /** The names of more humans than these are not compared. */
 const MOST_HUMANS = 200;
 /** A request that ended without an answer is repeated at most this often. */
 const MOST_ATTEMPTS = 50;
 
-/** The sessions that a coordinator may never answer; undefined if the human does not let this session coordinate now. */
+/** The sessions whose questions a session may answer; undefined if the human does not let it coordinate now. */
 export async function standingOf(
   tx: ReadTx,
   session_id: string,
@@ -40,7 +40,7 @@ export async function standingOf(
   if (session === undefined) return undefined;
   const holder = await holderOf(tx, session, parts);
   if (typeof holder === 'string' || (await grantTo(tx, session, holder, parts)) === null) return undefined;
-  return treeOf(tx, session, parts.processes);
+  return othersThan(tx, session, parts.processes);
 }
 
 /** The request of this session that its human has granted; null if there is none. */
@@ -106,13 +106,13 @@ async function latestRequest(
 }
 
 /**
- * The sessions of one process tree: those of the same client, of the processes above and below it, and those that descend from
- * it as far as the store knows. Of a remote agent, all of its token.
+ * The sessions that are known not to be of this process tree: not of the same client, of the processes above and below it, and
+ * not descending from it as far as the store knows. Of a remote agent, those that are not of its token. A session that has ended
+ * still has its questions.
  */
-async function treeOf(tx: ReadTx, session: Session, processes: Processes): Promise<string[]> {
+async function othersThan(tx: ReadTx, session: Session, processes: Processes): Promise<string[]> {
   const { machine, pid } = session;
   const all = await tx.sessions.list({ limit: MOST_SESSIONS });
-  if (isRemote(machine)) return all.flatMap((one) => (one.machine === machine ? [one.session_id] : []));
   const parents = new Map(all.map((one) => [one.session_id, one.parent_session_id]));
   const descends = (id: string): boolean => {
     let at: string | null | undefined = id;
@@ -123,11 +123,13 @@ async function treeOf(tx: ReadTx, session: Session, processes: Processes): Promi
     return false;
   };
   const above = pid === null ? [] : [pid, ...processes.ancestors(pid)];
-  const isNear = (one: Session): boolean => {
-    if (one.pid === null || one.state === 'ended' || pid === null) return false;
-    return above.includes(one.pid) || processes.ancestors(one.pid).includes(pid);
-  };
-  return all.flatMap((one) => (descends(one.session_id) || isNear(one) ? [one.session_id] : []));
+  const isNear = (one: Session): boolean =>
+    one.pid !== null &&
+    pid !== null &&
+    (above.includes(one.pid) || processes.ancestors(one.pid).includes(pid));
+  const isOwn = (one: Session): boolean =>
+    isRemote(machine) ? one.machine === machine : descends(one.session_id) || isNear(one);
+  return all.filter((one) => !isOwn(one)).map(({ session_id }) => session_id);
 }
 
 export interface CoordinatorService {

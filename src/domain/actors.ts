@@ -22,7 +22,7 @@ export interface AgentActor {
   ancestors: readonly string[];
   /**
    * Only of a coordinator, which its human lets answer other agents' questions and interrupt them (coordinators.ts): the sessions
-   * of its own process tree. It answers none of their questions.
+   * whose questions it may answer. Those of its own process tree are not among them.
    */
   coordinates?: readonly string[] | undefined;
   /** It declared that it acts on something of another session (`--as-agent`). */
@@ -73,8 +73,8 @@ export function refusalToAnswer(actor: Actor, prompt: AnswerablePrompt): string 
       return 'A session cannot answer a question of a session it descends from.';
     if (actor.coordinates === undefined) return NO_COORDINATOR;
     return actor.coordinates.includes(prompt.session_id)
-      ? 'A coordinator cannot answer what its own processes ask. Their human will answer it.'
-      : null;
+      ? null
+      : 'A coordinator cannot answer what its own processes ask, or a session of long ago. The human will answer it.';
   }
   if (actor.kind === 'rule')
     return prompt.kind === 'permission' ? null : 'A rule may answer permissions, never questions.';

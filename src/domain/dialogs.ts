@@ -138,22 +138,32 @@ const LINE = 600;
  * character, and an agent may send a megabyte.
  */
 export function isTooLong(value: unknown): boolean {
-  return roomAfter(value, DETAILS_BYTES) < 0;
+  return roomAfter(value, DETAILS_BYTES, 0) < 0;
 }
 
+/** The same for arguments, whose lists and objects are shown line by line: what is deep in them is indented as deep. */
+function areTooLong(args: readonly unknown[]): boolean {
+  return roomAfter(args, DETAILS_BYTES, JSON_INDENT) < 0;
+}
+
+const JSON_INDENT = 2;
+
 /** How many bytes are left of the room; less than none once it is used up. */
-function roomAfter(value: unknown, room: number): number {
+function roomAfter(value: unknown, room: number, step: number, depth = 0): number {
   if (room < 0) return room;
   if (typeof value === 'string')
     return value.length > room ? -1 : room - new TextEncoder().encode(value).length;
   // As JSON, every other value takes a character, and one between it and the next.
   let left = room - 2;
-  if (Array.isArray(value)) for (const item of value) left = left < 0 ? left : roomAfter(item, left);
+  // The outermost list is the caller's, and what is in it begins a line.
+  const indent = step * Math.max(0, depth - 1);
+  if (Array.isArray(value))
+    for (const item of value) left = left < 0 ? left : roomAfter(item, left - indent, step, depth + 1);
   else {
     const object = objectIn(value) ?? {};
     for (const key of Object.keys(object)) {
       if (left < 0) break;
-      left = roomAfter(object[key], roomAfter(key, left));
+      left = roomAfter(object[key], roomAfter(key, left - indent, step), step, depth + 1);
     }
   }
   return left;
@@ -173,13 +183,14 @@ export function summarizeTool(
   { name, input }: Pick<HookTool, 'name' | 'input'>,
   { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string } = {},
 ): ToolSummary {
-  const given = objectIn(input) ?? {};
+  // A tool may be called with any JSON.
+  const given = objectIn(input) ?? (input === null || input === undefined ? {} : { input });
   const { show, ...described } = describe(name, given, cwd);
   const { verb, what, named, said } = { ...described, ...edit };
   const rest = without(given, [...named, ...(said === null ? [] : ['description'])]);
   // The text of an edit has bounds of its own.
   const own = edit === undefined ? named.map((field) => given[field]) : [];
-  const details = isTooLong([own, rest])
+  const details = areTooLong([own, rest])
     ? null
     : [edit?.shown ?? show(), argumentLines(rest)].filter((part) => part !== '').join('\n\n');
   return { question: questionOf({ verb, what }), details, said };
@@ -280,7 +291,7 @@ function argumentLines(input: Raw): string {
 }
 
 function argumentLine([name, value]: [string, unknown]): string {
-  const [first, ...more] = spelledOut(JSON.stringify(value, null, 2) ?? 'null').split('\n');
+  const [first, ...more] = spelledOut(JSON.stringify(value, null, JSON_INDENT) ?? 'null').split('\n');
   const called = PLAIN_NAME.test(name) ? name : spelledOut(JSON.stringify(name));
   return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
 }
@@ -350,7 +361,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
   if (dialog.kind === 'plan') {
     const input = objectIn(dialog.tool.input) ?? {};
     const plan = textIn(input, 'plan');
-    const context = isTooLong(input) ? null : planText(input, plan);
+    const context = areTooLong([input]) ? null : planText(input, plan);
     const shown = plan !== null && context !== null && fits(context);
     return {
       ...shared,

@@ -147,11 +147,11 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
 
 /** What the prompts of such a form would be refused for: then only the client shows it. */
 function isUsable({ question, options }: { question: string; options: readonly PromptOption[] }): boolean {
-  const looks = new Set(options.map(({ label }) => skeletonOf(label)));
   return (
     question.length <= PROMPT_LIMITS.question &&
     options.length <= PROMPT_LIMITS.options &&
-    looks.size === options.length
+    options.every(({ label }) => label.length <= PROMPT_LIMITS.optionLabel) &&
+    new Set(options.map(({ label }) => skeletonOf(label))).size === options.length
   );
 }
 

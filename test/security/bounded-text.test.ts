@@ -10,7 +10,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
-import { type Dialog, promptsOf } from '../../src/domain/dialogs.ts';
+import { type Dialog, promptsOf, summarizeTool } from '../../src/domain/dialogs.ts';
 import { rawRequest, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
@@ -48,6 +48,32 @@ describe('a call of a megabyte', () => {
     expect(asked?.question.length).toBeLessThan(1_000);
     expect(asked?.context?.length).toBeLessThan(50_000);
   });
+});
+
+/** Lists in each other, the innermost with so many items. */
+function nested(levels: number, items: number, item: unknown): unknown {
+  let value: unknown = Array.from({ length: items }, () => item);
+  for (let n = 1; n < levels; n += 1) value = [value];
+  return value;
+}
+
+test('what a few kilobytes make long by their indentation is not written out', () => {
+  let written = 0;
+  const counted = { toJSON: () => (written += 1) };
+  const input = { counted, deep: nested(190, 13_000, 1) };
+  expect(summarizeTool({ name: 'mcp__shop__buy', input }).details).toBeNull();
+  expect(written).toBe(0);
+});
+
+test('what fits with its indentation is shown', () => {
+  for (const [levels, items] of [
+    [1, 6_000],
+    [10, 1_900],
+    [100, 150],
+  ] as const) {
+    const { details } = summarizeTool({ name: 'mcp__shop__buy', input: { list: nested(levels, items, 1) } });
+    expect(details?.length, `${levels} levels`).toBeGreaterThan(45_000);
+  }
 });
 
 test('hive serve refuses JSON that nests too deep with 400, and goes on', async () => {

@@ -11,6 +11,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { asksForRole, type Prompt } from '../../src/domain/prompts.ts';
+import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, HIVE, spawnChild } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
@@ -208,6 +209,45 @@ test('a coordinator does not answer what its own process tree asks, above it or 
   expect(await answers(client, ask_id)).toBe('accepted');
 });
 
+test('what a session of its own processes asked stays unanswered when that session has ended', async () => {
+  const hive = await openTestHive();
+  const client = await connectInProcess(hive, 'coordinator');
+  for (const pid of [process.pid, process.ppid]) {
+    const session_id = `of ${pid}`;
+    const session = await hive.sessions.introduce(introduction({ session_id, machine: 'test', pid }), null);
+    const { prompt } = await hive.prompts.ask({ question: 'May I?' }, session);
+    await hive.sessions.end(session_id);
+    expect(await answers(client, prompt.ask_id)).toContain('not_allowed');
+  }
+});
+
+test('… also when a thousand sessions have come since', async () => {
+  const hive = await openTestHive();
+  const client = await connectInProcess(hive, 'coordinator');
+  const own = introduction({ session_id: 'own', machine: 'test', pid: process.pid });
+  const { prompt } = await hive.prompts.ask({ question: 'May I?' }, await hive.sessions.introduce(own, null));
+  const session = (await hive.sessions.find('own')) as Session;
+  const last_seen_at = new Date(Date.parse(session.last_seen_at) + 1_000).toISOString();
+  await hive.store.write(async (tx) => {
+    for (let n = 0; n < 1_000; n += 1) {
+      const names = { session_id: `crowd-${n}`, handle: `Crowd-${n}` };
+      await tx.sessions.upsert({ ...session, ...names, pid: null, last_seen_at });
+    }
+  });
+  expect(await answers(client, prompt.ask_id)).toContain('not_allowed');
+});
+
+test('one that waits is given the question of a session that begins later, and none of its own processes', async () => {
+  const hive = await openTestHive();
+  const client = await connectInProcess(hive, 'coordinator');
+  const waits = client.callTool({ name: 'hivemind_await_ask', arguments: { timeout_ms: 20_000 } });
+  const own = introduction({ session_id: 'own', machine: 'test', pid: process.pid });
+  await hive.prompts.ask({ question: 'Mine?' }, await hive.sessions.introduce(own, null));
+  const { ask_id } = await ask(hive, {}, 'other');
+  const { structuredContent } = await waits;
+  expect((structuredContent as { prompts: Prompt[] }).prompts.map((one) => one.ask_id)).toEqual([ask_id]);
+});
+
 test('through the library, too, an agent answers and interrupts nobody before its human lets it, and corrects nothing', async () => {
   const hive = await openTestHive();
   const { ask_id } = await ask(hive, {}, 'other');
@@ -218,7 +258,7 @@ test('through the library, too, an agent answers and interrupts nobody before it
   );
   await expect(hive.interrupts.interrupt({ session: 'other', actor })).rejects.toThrow(/Only a coordinator/);
   await hive.prompts.respond({ ask_id, decision: 'no', actor: HUMAN });
-  const coordinator = { ...actor, by: HUMAN.by, coordinates: [] };
+  const coordinator = { ...actor, by: HUMAN.by, coordinates: ['other'] };
   await expect(hive.prompts.amend({ ask_id, decision: 'yes', actor: coordinator })).rejects.toThrow(
     /Only a human corrects/,
   );

@@ -276,6 +276,20 @@ describe('the arguments of a call', () => {
     expect(isWhollyInput(dialog)).toBe(false);
   });
 
+  test.each<[string, unknown, string]>([
+    ['a text', 'rm -rf ~', 'input: "rm -rf ~"'],
+    ['a list', ['rm'], 'input: [\n      "rm"\n    ]'],
+    ['a number', 7, 'input: 7'],
+    ['false', false, 'input: false'],
+  ])('are shown whole where a hook gives %s, whatever the tool', (_, tool_input, shown) => {
+    for (const tool_name of ['Bash', 'Edit', 'Write', 'apply_patch', 'mcp__bank__pay']) {
+      const event = readEvent({ ...BASH, tool_name, tool_input }, {}, null);
+      const dialog = dialogOf(event);
+      if (dialog === null) throw new Error('Nothing was asked.');
+      expect(promptsOf(dialog, event)[0]?.context).toContain(`${shown}\n\nTool: ${tool_name}`);
+    }
+  });
+
   test('that an agent over ACP gives as a long text cannot be allowed at the desk', () => {
     const options = [
       { optionId: 'a', name: 'Allow', kind: 'allow_once' },

@@ -10,8 +10,8 @@ function agent(session_id: string, ...ancestors: string[]): Actor {
   return { kind: 'agent', by: 'Claude-x', via: 'mcp', session_id, ancestors };
 }
 
-function coordinator(session_id: string, ...tree: string[]): Actor {
-  return { ...agent(session_id), coordinates: tree } as Actor;
+function coordinator(session_id: string, ...others: string[]): Actor {
+  return { ...agent(session_id), coordinates: others } as Actor;
 }
 
 const actors: Record<string, Actor> = {
@@ -23,8 +23,8 @@ const actors: Record<string, Actor> = {
   'a grandchild of the asker': agent('session-9', 'session-8', 'session-1'),
   'a parent of the asker': agent('session-0'),
   'another agent': agent('session-2', 'session-0'),
-  'a coordinator': coordinator('session-2'),
-  'a coordinator in whose process tree it is': coordinator('session-2', 'session-1'),
+  'a coordinator': coordinator('session-2', 'session-1'),
+  'a coordinator that does not know it as another': coordinator('session-2', 'session-3'),
   'a rule': { kind: 'rule', by: 'rule 1', via: 'rule' },
 };
 
@@ -40,7 +40,7 @@ describe('answering', () => {
     ['a parent of the asker', false, false],
     ['another agent', false, false],
     ['a coordinator', true, false],
-    ['a coordinator in whose process tree it is', false, false],
+    ['a coordinator that does not know it as another', false, false],
     ['a rule', false, true],
   ])('%s: a question %s, a permission %s', (who, mayQuestion, mayPermission) => {
     const actor = actors[who] as Actor;

@@ -149,6 +149,7 @@ test('a form that a desk cannot show is not asked there', () => {
   const many = Array.from({ length: 25 }, (_, n) => `value ${n}`);
   expect(formPrompts(form({ a: { type: 'string', enum: many } }))).toEqual([]);
   expect(formPrompts(form({ a: { type: 'string', enum: ['Allow', 'Аllow'] } }))).toEqual([]);
+  expect(formPrompts(form({ a: { type: 'string', enum: ['a', 'b'.repeat(501)] } }))).toEqual([]);
 });
 
 test('a page to open has no fields: the human says whether they agree', () => {

@@ -41,10 +41,11 @@ const awaitAsk = tool({
     const { actor, left_ms } = await admitted(call, wait_ms);
     if (leave.length > 0) await call.hive.prompts.leave(leave, actor);
     if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
+    const caller: Answerer = { actor, met: new Set() };
     const found = await keepingAlive(call, 'No agent has asked anything yet.', () =>
       call.hive.feed.until(
         async () => {
-          const prompts = await answerable(actor, call);
+          const prompts = await answerable(caller, call);
           return prompts.length > 0 ? prompts : undefined;
         },
         { wait_ms: left_ms, signal },
@@ -78,15 +79,27 @@ function noQuestions(waited_ms: number, timeout_ms: number): Record<string, unkn
   return { prompts: [], timed_out: left_ms === 0, waited_ms, next };
 }
 
+/** The caller, who waits for a long time; whom it may answer is found out again once another session asks. */
+interface Answerer {
+  actor: AgentActor;
+  /** The sessions that have asked so far. */
+  met: Set<string>;
+}
+
 /**
- * The first pending prompts that this actor may answer (invariant 9) and has not left to the human, most urgent first. Others do
+ * The first pending prompts that the caller may answer (invariant 9) and has not left to the human, most urgent first. Others do
  * not count towards the limit.
  */
-async function answerable(actor: AgentActor, { hive }: ToolCall): Promise<Prompt[]> {
+async function answerable(caller: Answerer, { hive, session }: ToolCall): Promise<Prompt[]> {
   const found: Prompt[] = [];
   let cursor: string | null = null;
   do {
     const page = await hive.prompts.list({ status: 'waiting', limit: PAGE, cursor });
+    const others = page.items.map(({ session_id }) => session_id).filter((id) => !caller.met.has(id));
+    if (others.some((id) => caller.actor.coordinates?.includes(id) !== true))
+      caller.actor = await hive.sessions.actor(session, 'mcp');
+    for (const id of others) caller.met.add(id);
+    const { actor } = caller;
     found.push(
       ...page.items.filter(
         (prompt) => refusalToAnswer(actor, prompt) === null && !prompt.left_by.includes(actor.session_id),
