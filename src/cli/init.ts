@@ -552,15 +552,6 @@ export async function ask(question: string): Promise<string> {
   }
 }
 
-/** `hive emacs-path`, an old spelling of `hive init emacs --print`: only the folder. */
-export function defineEmacsPath(command: Command): void {
-  command.option('--json', 'print JSON').action(({ json }: Format) => {
-    const path = join(packageFolder(), 'elisp');
-    if (json === true) printJson({ path });
-    else print(path);
-  });
-}
-
 /** A folder or an event may have any name: a line break in it must not look like a further line of ours. */
 function onOneLine(text: string): string {
   return /[\u0000-\u001f\u007f-\u009f]/.test(text) ? JSON.stringify(text) : text;

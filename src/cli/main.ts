@@ -132,13 +132,6 @@ const FIRST_WEEK: ReadonlySet<string> = new Set([
   'config',
 ]);
 
-/** Earlier spellings of commands that are now part of another. They still work, and no help shows them. */
-const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => Promise<Define>]>> = {
-  wait: ['poll --wait', async () => (await import('./poll.ts')).defineWait],
-  amend: ['respond --amend', async () => (await import('./respond.ts')).defineAmend],
-  'emacs-path': ['init emacs --print', async () => (await import('./init.ts')).defineEmacsPath],
-};
-
 /**
  * The command line, with the options of the command that is called; `help` has those of all. Its own help shows the commands of
  * the first week, or with `isAll` every one.
@@ -164,10 +157,6 @@ export async function commandLine(called: string, isAll: boolean): Promise<Comma
     }
   }
   program.commandsGroup('Help:').helpCommand('help [command]', 'Show the help of a command');
-  for (const [name, [now, load]] of Object.entries(OLD_SPELLINGS)) {
-    const command = program.command(name, { hidden: true }).description(`The old spelling of hive ${now}`);
-    if (name === called) await (await load())(command);
-  }
   return program;
 }
 

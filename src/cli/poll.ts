@@ -105,16 +105,6 @@ interface WaitOptions extends Format {
   timeout?: string;
 }
 
-/** `hive wait`, the old spelling. */
-export function defineWait(command: Command): void {
-  command
-    .argument('[ids...]', 'the questions; default: all open ones of yours')
-    .option('--all', 'wait until all of them are settled, not only one')
-    .option('--timeout <duration>', 'how long to wait; the questions stay open')
-    .option('--json', 'print JSON')
-    .action((ids: string[], options: WaitOptions) => withHive(options, (hive) => wait(hive, ids, options)));
-}
-
 async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<ExitCode> {
   const limit_ms = options.timeout === undefined ? null : parseDuration(options.timeout);
   const caller = await findCaller(hive);

@@ -15,33 +15,21 @@ import { ACTION, RESPOND } from './sentences.ts';
 interface AnswerOptions extends Format, ActorOptions {
   select?: string[];
   comment?: string;
+  amend?: boolean;
 }
 
 export function defineRespond(command: Command): void {
-  defineAnswer(command)
-    .option('--amend', 'correct your answer, until the agent has it')
-    .action(
-      (id: string | undefined, decision: string | undefined, options: AnswerOptions & { amend?: boolean }) =>
-        withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
-    );
-}
-
-/** `hive amend`, the old spelling of `respond --amend`. */
-export function defineAmend(command: Command): void {
-  defineAnswer(command).action(
-    (id: string | undefined, decision: string | undefined, options: AnswerOptions) =>
-      withHive(options, (hive) => amend(hive, id, decision, options)),
-  );
-}
-
-function defineAnswer(command: Command): Command {
-  return command
+  command
     .argument('[id]', 'the ask_id of the question, or how it begins; without one, the most urgent question')
     .argument('[decision]', 'the label of an option, or free text; without one, you are asked for it')
     .option('--select <label...>', 'the options chosen, by label')
     .option('--comment <text>', 'a comment on the decision')
     .option('--by <name>', BY)
-    .option('--json', 'print JSON');
+    .option('--json', 'print JSON')
+    .option('--amend', 'correct your answer, until the agent has it')
+    .action((id: string | undefined, decision: string | undefined, options: AnswerOptions) =>
+      withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
+    );
 }
 
 // ---- Which question ----

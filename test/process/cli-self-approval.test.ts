@@ -24,7 +24,7 @@ describe('no self-approval (invariant 9)', () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     const agent = person.as(env);
-    for (const command of [['respond'], ['respond', '--amend'], ['amend']])
+    for (const command of [['respond'], ['respond', '--amend']])
       expect(await agent.hive(...command, ask_id, 'yes')).toMatchObject({ code: 7, out: '' });
     expect((await agent.hive('cancel', ask_id, '--json')).json().error.code).toBe('not_allowed');
     expect((await person.hive('poll', ask_id)).code).toBe(3);

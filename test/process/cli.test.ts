@@ -146,20 +146,3 @@ describe('the command line', () => {
     }
   });
 });
-
-describe('old spellings', () => {
-  it('are not in the help', async () => {
-    const { out } = await shell(tempStore()).hive('--help', '--all');
-    expect(out).toMatch(/^ {2}poll /m);
-    expect(out).not.toMatch(/^ {2}(?:wait|amend|emacs-path) /m);
-  });
-
-  it('still work', async () => {
-    const person = shell(tempStore());
-    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
-    expect((await person.hive('wait', ask_id, '--timeout', '1ms')).code).toBe(3);
-    await person.hive('respond', ask_id, 'go');
-    expect((await person.hive('amend', ask_id, 'stop')).out).toBe(`Corrected ${ask_id} (unattested): stop\n`);
-    expect((await person.hive('wait', ask_id, '--all', '--json')).json().decision).toBe('stop');
-  });
-});

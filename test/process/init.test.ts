@@ -522,7 +522,5 @@ describe('hive init emacs --print', () => {
     expect(parts).toHaveLength(1);
     expect(printed.out).toBe(`# ${parts[0].path}\n${parts[0].fragment}\n\n`);
     expect(filesIn(folder)).toEqual({});
-    // The old spelling.
-    expect((await person.hive('emacs-path')).out).toBe(`${elisp}\n`);
   });
 });

@@ -136,11 +136,6 @@ const ATTACKS: readonly (readonly [what: string, spoil: (file: string) => void, 
     (file) => writeFileSync(file, JSON.stringify(CONTENT, null, 1).replace('},', '}')),
     /is not valid JSON/,
   ],
-  [
-    'stands beside rules of an older Hive',
-    (file) => writeFileSync(join(dirname(file), 'permission-rules.json'), '[]'),
-    /is no longer read: move its rules/,
-  ],
 ];
 
 describe('nothing in a file allows anything, and what denies still denies, when it', () => {

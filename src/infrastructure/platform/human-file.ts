@@ -2,8 +2,8 @@
  * The one file that says what the human lets happen without being asked (domain/trust.ts). It has to be as safe as a
  * private key: the human owns it, and nobody else can read, write or replace it.
  */
-import { closeSync, existsSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { readTrust, type Trust } from '../../domain/trust.ts';
 import { READ_ONLY } from './files.ts';
 import { trustFile } from './paths.ts';
@@ -12,15 +12,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A person does not write a file larger than this. */
 const MOST_BYTES = 256 * 1024;
-/** The file that contained the rules in earlier versions. */
-const OLD_NAME = 'permission-rules.json';
 
 /** The current content of the human's file. It is read each time, so that a change takes effect at once. */
 export function humanTrust(env: Environment): Trust {
   const path = trustFile(env);
   const { text, problems } = readPrivately(path);
-  const old = join(dirname(path), OLD_NAME);
-  if (existsSync(old)) problems.push(`${old} is no longer read: move its rules to ${path} and delete it.`);
   const isThere = text !== null || problems.length > 0;
   return readTrust({ path, text, problems, digest: isThere ? digestOf(text ?? '', problems) : null });
 }
