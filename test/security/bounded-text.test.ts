@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
 import { type Dialog, promptsOf, summarizeTool } from '../../src/domain/dialogs.ts';
+import { openTestHive } from '../support/hive.ts';
 import { rawRequest, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
@@ -74,6 +75,19 @@ test('what fits with its indentation is shown', () => {
     const { details } = summarizeTool({ name: 'mcp__shop__buy', input: { list: nested(levels, items, 1) } });
     expect(details?.length, `${levels} levels`).toBeGreaterThan(45_000);
   }
+});
+
+test('a search for a longer text than a search may have is refused, and the store is not called damaged', async () => {
+  const hive = await openTestHive();
+  // Each of these characters is searched as eighteen.
+  const query = '\ufdfa'.repeat(2_000);
+  for (const search of [
+    hive.history.search({ query, limit: 1 }),
+    hive.messages.read({ query, limit: 1 }),
+    hive.prompts.list({ query, limit: 1 }),
+  ])
+    await expect(search).rejects.toThrow('The text to search for is too long: at most 1,000 characters.');
+  expect((await hive.history.search({ query: query.slice(0, 1_000), limit: 1 })).items).toEqual([]);
 });
 
 test('hive serve refuses JSON that nests too deep with 400, and goes on', async () => {

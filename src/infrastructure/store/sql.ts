@@ -229,8 +229,16 @@ export function decodeCursor(cursor: string | null | undefined, length: number):
   });
 }
 
-/** A LIKE pattern (ESCAPE '\') that finds the words of a query in `search_text`. */
+/** SQLite refuses a pattern of 50,000 bytes, and a character may be searched as eighteen. */
+const LONGEST_QUERY = 1_000;
+
+/**
+ * A LIKE pattern (ESCAPE '\') that finds the words of a query in `search_text`. @throws HiveError `invalid_input` for one that is
+ * too long.
+ */
 export function likePattern(query: string): string {
+  if (query.length > LONGEST_QUERY)
+    throw invalidInput('The text to search for is too long: at most 1,000 characters.', { field: 'query' });
   return `%${escapeLike(searchText(query))}%`;
 }
 
