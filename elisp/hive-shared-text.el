@@ -424,9 +424,12 @@ beside it does not inherit that."
 (defun hive-shared--marks (message)
   "Return the properties of MESSAGE to note, as short strings."
   (let ((as (plist-get message :as_handle))
+        (title (plist-get message :agent_title))
         (thread (plist-get message :thread)))
     (delq nil
-          (list (when (plist-get message :by) (hive-text-line (plist-get message :by) 40))
+          (list (when (and title (not (equal title (plist-get message :from_handle))))
+                  (hive-text-line title 40))
+                (when (plist-get message :by) (hive-text-line (plist-get message :by) 40))
                 (when (and as (not (equal as (plist-get message :from_handle))))
                   (hive-words 'mark-as (hive-text-line as 40)))
                 (when (equal "urgent" (plist-get message :priority)) (hive-words 'mark-urgent))

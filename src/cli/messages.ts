@@ -69,8 +69,9 @@ async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode>
 }
 
 function show(message: Message): void {
-  const { message_id, at, from_handle, by, as_handle, priority, thread } = message;
+  const { message_id, at, from_handle, agent_title, by, as_handle, priority, thread } = message;
   const marks = [
+    agent_title === from_handle ? null : agent_title,
     by,
     as_handle === null ? null : MESSAGES.as(as_handle),
     priority === 'urgent' ? MESSAGES.urgent : null,

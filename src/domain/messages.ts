@@ -32,7 +32,8 @@ export function authorOfBlock(
 }
 
 function unverified({ project, project_dir, via }: Author): Author {
-  return { kind: 'unverified', session_id: null, handle: UNVERIFIED_HANDLE, project, project_dir, via };
+  const nobody = { session_id: null, handle: UNVERIFIED_HANDLE, title: null };
+  return { kind: 'unverified', ...nobody, project, project_dir, via };
 }
 
 /** An author's name as everybody reads it: `Claude-abc12`, or `unverified (as Claude-abc12)`. */
@@ -62,6 +63,8 @@ export interface Message {
   /** The author's session; null for the human and for an unverified author. */
   session_id: string | null;
   from_handle: string;
+  /** What people see its author's session by now; null where it has none. */
+  agent_title: string | null;
   /** Only `human` counts as a human, whatever a heading in a buffer claims. */
   author: AuthorKind;
   /** The name of the human who posted it; null for an agent's. */
@@ -99,6 +102,8 @@ export interface Author {
   kind: AuthorKind;
   session_id: string | null;
   handle: string;
+  /** What people see its session by; null where it has none. */
+  title: string | null;
   project: string | null;
   project_dir: string | null;
   via: Via;
@@ -110,6 +115,7 @@ export function humanAuthor(via: Via, project: { project: string; project_dir: s
     kind: 'human',
     session_id: null,
     handle: HUMAN_HANDLE,
+    title: null,
     project: project?.project ?? null,
     project_dir: project?.project_dir ?? null,
     via,
@@ -117,8 +123,8 @@ export function humanAuthor(via: Via, project: { project: string; project_dir: s
 }
 
 /** An agent as an author. */
-export function agentAuthor({ session_id, handle, project, project_dir }: Session, via: Via): Author {
-  return { kind: 'agent', session_id, handle, project, project_dir, via };
+export function agentAuthor({ session_id, handle, title, project, project_dir }: Session, via: Via): Author {
+  return { kind: 'agent', session_id, handle, title, project, project_dir, via };
 }
 
 /**
@@ -183,6 +189,7 @@ export function createMessage(request: PostRequest, author: Author, stamp: Messa
     at: stamp.now,
     session_id: author.session_id,
     from_handle: author.handle,
+    agent_title: author.title,
     author: author.kind,
     by: author.kind === 'human' ? stamp.by : null,
     as_handle: under?.handle ?? null,

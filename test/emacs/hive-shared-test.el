@@ -11,6 +11,14 @@
 
 ;;;; Showing
 
+(ert-deftest hive-shared/a-heading-says-what-people-call-its-author ()
+  (hive-shared-test-with
+    (hive-shared-test-post "The login is done." :priority "urgent")
+    (hive-shared-test-open)
+    (should (equal (delq nil (mapcar (lambda (overlay) (overlay-get overlay 'after-string))
+                                     (overlays-in (point-min) (point-max))))
+                   '("  (demo, urgent)")))))
+
 (ert-deftest hive-shared/shows-what-was-posted-in-the-seeds-format ()
   (hive-shared-test-with
     (let ((message (hive-shared-test-post "@Claude-def34 The login is done.")))

@@ -109,7 +109,7 @@ describe('writing', () => {
   test('a message is typed, its handle completed, and posted', async () => {
     await says('the first');
     await command('hive-shared-current');
-    await emacs.until(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12$/m);
+    await emacs.until(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12 {2}\(demo\)$/m);
     await emacs.until(/^the first$/m);
     await emacs.type('100% done; look @claude-d');
     await emacs.keys('Tab');

@@ -1,6 +1,6 @@
 /** A recorded session that the mention gate may hold, its events, and others who mention it. */
 
-import type { Author } from '../../src/domain/messages.ts';
+import { type Author, agentAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ENDED } from './ended-process.ts';
 import { introduce, openTestHive } from './hive.ts';
@@ -21,8 +21,7 @@ export const gatedBash = (command = 'ls', more = {}): Record<string, unknown> =>
   gatedEvent('PreToolUse', { tool_name: 'Bash', tool_input: { command }, tool_use_id: 'toolu_1', ...more });
 
 export async function otherAgent(hive: OpenedHive, session_id = 'def34-other'): Promise<Author> {
-  const { handle, project, project_dir } = await introduce(hive, session_id);
-  return { kind: 'agent', session_id, handle, project, project_dir, via: 'mcp' };
+  return agentAuthor(await introduce(hive, session_id), 'mcp');
 }
 
 /** A hive, on its own store unless one is given, with a recorded session that has a live connection. */

@@ -18,6 +18,7 @@ const message = createMessage(
     kind: 'agent',
     session_id: 'session-1',
     handle: 'Claude-abc12',
+    title: 'demo',
     project: 'demo',
     project_dir: '/demo/.git',
     via: 'mcp',

@@ -15,6 +15,7 @@ const AGENT: Author = {
   kind: 'agent',
   session_id: 'session-1',
   handle: 'Claude-abc12',
+  title: 'demo',
   project: 'demo',
   project_dir: '/demo/.git',
   via: 'mcp',

@@ -233,6 +233,7 @@ test('two agents collaborate: the reply processes the mention it answers, and me
     kind: 'agent',
     session_id: GATED_SESSION,
     handle,
+    title: 'demo',
     project: 'demo',
     project_dir: '/demo/.git',
     via: 'mcp',

@@ -54,6 +54,7 @@ describe('Emacs', () => {
         at: expect.stringMatching(/Z$/),
         session_id: null,
         from_handle: 'Human',
+        agent_title: null,
         author: 'human',
         by: 'ada',
         as_handle: null,
@@ -96,7 +97,8 @@ describe('Emacs', () => {
   test('is told of what agents post, and of each change of a mention', async () => {
     const { desk, hive, ada, bob } = await world();
     const { mentions } = await post(hive, ada, '@Claude-def34');
-    await desk.seen(isTold('message/posted', (message) => message.from_handle === 'Claude-abc12'));
+    const byAda = isTold('message/posted', (message) => message.from_handle === 'Claude-abc12');
+    expect((await desk.seen(byAda)).params).toMatchObject({ agent_title: ada.title });
     await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
     await desk.seen(isTold('mention/changed', (mention) => mention.delivered_at !== null));
     const ids = mentions.map((mention) => mention.mention_id);

@@ -18,6 +18,8 @@ import {
   type SqlValue,
   statement,
   table,
+  titleIn,
+  titleOfSession,
 } from './sql.ts';
 
 const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value`);
@@ -129,7 +131,7 @@ function searchable({ body, from_handle, as_handle, thread, project }: Message):
 // ---- A message as a row ----
 // Its columns and its checksum. No message is ever changed.
 
-const messages = table<Message>('messages', {
+const messages = table<Omit<Message, 'agent_title'>>('messages', {
   message_id: 'plain',
   seq: 'plain',
   at: 'plain',
@@ -174,7 +176,11 @@ export function checksumOfMessage(row: Row): number {
 export function readMessage(row: Row): Message {
   const values = COVERED_OF_MESSAGE.map((column) => row[column] ?? null);
   verifyChecksum(row['checksum'], values, `the message ${row['message_id']}`);
-  return messages.decode(row);
+  return decode(row);
+}
+
+function decode(row: Row): Message {
+  return { ...messages.decode(row), agent_title: titleIn(row) };
 }
 
 const isIntactMessage = (row: Row): boolean =>
@@ -190,7 +196,7 @@ function readIntact(rows: readonly Row[]): Message[] {
 
 /** As `readMessage`, with a sentence in the place of a damaged body: whoever is mentioned in it must be able to go on. */
 export function readMentioned(row: Row): Message {
-  return isIntactMessage(row) ? readMessage(row) : { ...messages.decode(row), body: DAMAGED_BODY };
+  return isIntactMessage(row) ? readMessage(row) : { ...decode(row), body: DAMAGED_BODY };
 }
 const DAMAGED_BODY =
   'This message is damaged in the store and cannot be shown. Process the mention, and tell the human; hive doctor names it.';
@@ -209,5 +215,5 @@ export async function renewMessageChecksums(sql: Sql): Promise<void> {
 /** What `readMessage` needs. */
 export const MESSAGE_COLUMNS: readonly string[] = [...messages.columns, 'body_digest', 'checksum'];
 /** The same, for a SELECT. */
-const LIST: string = `${messages.list}, body_digest, checksum`;
+const LIST: string = `${messages.list}, body_digest, checksum, ${titleOfSession('messages')}`;
 const EVERY = statement(`SELECT ${LIST} FROM messages`);
