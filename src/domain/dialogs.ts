@@ -183,8 +183,8 @@ export function summarizeTool(
   { name, input }: Pick<HookTool, 'name' | 'input'>,
   { edit, cwd }: { edit?: ShownEdit | undefined; cwd?: string } = {},
 ): ToolSummary {
-  // A tool may be called with any JSON.
-  const given = objectIn(input) ?? (input === null || input === undefined ? {} : { input });
+  // A tool may be called with any JSON, and a client may not say with what.
+  const given = objectIn(input) ?? { input };
   const { show, ...described } = describe(name, given, cwd);
   const { verb, what, named, said } = { ...described, ...edit };
   const rest = without(given, [...named, ...(said === null ? [] : ['description'])]);

@@ -281,6 +281,7 @@ describe('the arguments of a call', () => {
     ['a list', ['rm'], 'input: [\n      "rm"\n    ]'],
     ['a number', 7, 'input: 7'],
     ['false', false, 'input: false'],
+    ['nothing', undefined, 'input: null'],
   ])('are shown whole where a hook gives %s, whatever the tool', (_, tool_input, shown) => {
     for (const tool_name of ['Bash', 'Edit', 'Write', 'apply_patch', 'mcp__bank__pay']) {
       const event = readEvent({ ...BASH, tool_name, tool_input }, {}, null);
@@ -288,6 +289,23 @@ describe('the arguments of a call', () => {
       if (dialog === null) throw new Error('Nothing was asked.');
       expect(promptsOf(dialog, event)[0]?.context).toContain(`${shown}\n\nTool: ${tool_name}`);
     }
+  });
+
+  test.each([
+    { content: 'a secret' },
+    { content: ['a secret'] },
+    { content: [{ type: 'content', content: { type: 'text', text: ['a secret'] } }] },
+    { content: [{ type: 'diff', path: 'a', newText: 'x', oldText: ['a secret'] }] },
+    { content: [{ type: 'diff', path: 'a', newText: 'x', oldText: 'y', and: 'a secret' }] },
+    { content: { type: 'diff', path: 'a', newText: 'a secret' } },
+    { title: ['a secret'] },
+    { kind: { is: 'a secret' } },
+    { name: ['a secret'] },
+  ])('leave out nothing that an agent over ACP says in an unusual form: %j', (said) => {
+    const options = [{ optionId: 'a', name: 'Allow', kind: 'allow_once' }];
+    const toolCall = { toolCallId: '1', title: 'Work', rawInput: { command: 'make' }, ...said };
+    const dialog = permissionOf({ options, toolCall }, new ToolCalls(), '/src');
+    expect(dialog === null ? '' : editorPrompts(dialog)[0]?.context).toContain('a secret');
   });
 
   test('that an agent over ACP gives as a long text cannot be allowed at the desk', () => {

@@ -52,19 +52,20 @@ const OPTION_KINDS: ReadonlyMap<unknown, Pick<EditorOption, 'description' | 'ref
 ]);
 const UNKNOWN_KIND = { description: 'The agent does not say what this means', refuses: false, once: false };
 
-/** Fields of a call that are shown as such, or that say nothing about what it does. */
-const DISPLAYED_FIELDS: ReadonlySet<string> = new Set([
+/** Fields of a call that are shown in a place of their own, whatever they are. */
+const PLACED_FIELDS: ReadonlySet<string> = new Set([
   '_meta',
   'content',
-  'kind',
-  'name',
   'rawInput',
   'sessionUpdate',
-  'status',
-  'title',
   'toolCallId',
-  'type',
 ]);
+/** Texts that are shown as such, or that say nothing about what the call does. */
+const DISPLAYED_TEXTS: ReadonlySet<string> = new Set(['kind', 'name', 'status', 'title', 'type']);
+
+function isDisplayed(name: string, value: unknown): boolean {
+  return PLACED_FIELDS.has(name) || (DISPLAYED_TEXTS.has(name) && typeof value === 'string');
+}
 
 /** The dialog of `session/request_permission`; null when its request has no such form. */
 export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): EditorDialog | null {
@@ -81,17 +82,18 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   const given_input = call['rawInput'] ?? null;
   const rawInput = objectIn(given_input);
   const input = rawInput === null ? commandOf(call) : withoutOwnDirectory(rawInput, cwd);
-  const content = objectsIn(call['content']);
+  const parts: readonly unknown[] = [call['content'] ?? []].flat();
+  const content = objectsIn(parts);
   const said = [
     textIn(params, 'title'),
     textIn(params, 'description'),
     textIn(call, 'title'),
     ...content.map((part) => textIn(objectIn(part['content']) ?? {}, 'text')),
   ].filter((text) => text !== null);
-  const others = content.filter((part) => !isChange(part) && !isText(part) && part['type'] !== 'terminal');
+  const others = parts.filter((part) => !isShownAsSuch(objectIn(part) ?? {}));
   const rest = Object.entries(call).filter(
     ([name, value]) =>
-      !DISPLAYED_FIELDS.has(name) &&
+      !isDisplayed(name, value) &&
       !(rawInput === null && Object.hasOwn(input, name)) &&
       !(Array.isArray(value) && value.length === 0),
   );
@@ -128,20 +130,24 @@ function withoutOwnDirectory(input: Raw, cwd: string): Raw {
   return others;
 }
 
-function isText(part: Raw): boolean {
-  return part['type'] === 'content' && objectIn(part['content'])?.['type'] === 'text';
-}
-
-function isChange(part: Raw): boolean {
+/** Whether a part of the content is shown as text or as a change, or says only where the output appears. */
+function isShownAsSuch(part: Raw): boolean {
+  const { type } = part;
+  if (type === 'terminal') return true;
+  const inner = objectIn(part['content']);
+  if (type === 'content' && inner?.['type'] === 'text') return typeof inner['text'] === 'string';
   return changeOf(part) !== null;
 }
 
+const FIELDS_OF_CHANGE: ReadonlySet<string> = new Set(['_meta', 'newText', 'oldText', 'path', 'type']);
+
+/** A change of a file; null for a part that says more than that, or something else. */
 function changeOf(part: Raw): ShownChange | null {
   const path = textIn(part, 'path');
-  const after = part['newText'];
+  const { newText: after, oldText: before = null } = part;
   if (part['type'] !== 'diff' || path === null || typeof after !== 'string') return null;
-  const before = part['oldText'];
-  return { path, before: typeof before === 'string' ? before : null, after };
+  if (before !== null && typeof before !== 'string') return null;
+  return Object.keys(part).every((name) => FIELDS_OF_CHANGE.has(name)) ? { path, before, after } : null;
 }
 
 /** The dialog of `elicitation/create`; null where nothing can be shown of it. */
