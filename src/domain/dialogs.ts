@@ -440,25 +440,34 @@ function describeSuggestion(suggestion: Raw): string | null {
   return where === undefined ? what : `${what}, ${where}`;
 }
 
-function whatItAllows(suggestion: Raw): string | null {
-  switch (suggestion['type']) {
+/** Null for what refuses, and for what cannot be put into words in full. */
+function whatItAllows({ type, behavior, rules, directories, mode }: Raw): string | null {
+  switch (type) {
     case 'addRules':
-    case 'replaceRules': {
+    case 'replaceRules':
       // "Allow always" must not send a rule that denies or asks.
-      if (suggestion['behavior'] !== 'allow') return null;
-      const rules = objectsIn(suggestion['rules']).map((rule) => {
-        const content = textIn(rule, 'ruleContent');
-        return `${String(rule['toolName'])}${content === null ? '' : `(${content})`}`;
-      });
-      return rules.length === 0 ? null : rules.join(', ');
+      return behavior === 'allow' ? listed(rules, ruleInWords) : null;
+    case 'addDirectories': {
+      const all = listed(directories, (one) => (typeof one === 'string' && one !== '' ? one : null));
+      return all === null ? null : `everything in ${all}`;
     }
-    case 'addDirectories':
-      return `everything in ${[suggestion['directories']].flat().join(', ')}`;
     case 'setMode':
-      return MODES.get(suggestion['mode']) ?? `mode ${String(suggestion['mode'])}`;
+      return typeof mode === 'string' ? (MODES.get(mode) ?? `mode ${mode}`) : null;
     default:
       return null;
   }
+}
+
+function listed(items: unknown, inWords: (item: unknown) => string | null): string | null {
+  const texts = Array.isArray(items) ? items.map(inWords) : [];
+  return texts.length === 0 || texts.includes(null) ? null : texts.join(', ');
+}
+
+function ruleInWords(rule: unknown): string | null {
+  const { toolName, ruleContent = null } = objectIn(rule) ?? {};
+  if (typeof toolName !== 'string' || toolName === '') return null;
+  if (ruleContent === null) return toolName;
+  return typeof ruleContent === 'string' ? `${toolName}(${ruleContent})` : null;
 }
 
 /** What the client receives for an answer. Whatever is not plainly a yes is a no. */

@@ -156,6 +156,21 @@ describe('a permission shows everything that it permits', () => {
   });
 });
 
+test.each([
+  { type: 'addRules', behavior: 'allow', rules: [{ toolName: 'Bash' }, 'Edit'] },
+  { type: 'addRules', behavior: 'allow', rules: [{ toolName: 'Bash', ruleContent: ['rm *'] }] },
+  { type: 'addRules', behavior: 'allow', rules: [{ ruleContent: 'rm *' }] },
+  { type: 'addDirectories', directories: [{ path: '/' }] },
+  { type: 'addDirectories' },
+  { type: 'setMode', mode: { is: 'bypassPermissions' } },
+  { type: 'setMode' },
+])('a scope of "always" that cannot be put into words in full is not offered: %j', (suggestion) => {
+  const event = readEvent({ ...BASH, permission_suggestions: [suggestion] }, {}, null);
+  const dialog = dialogOf(event);
+  const [asked] = dialog === null ? [] : promptsOf(dialog, event);
+  expect(asked?.options).toMatchObject([{ label: 'Allow' }, { label: 'Deny' }, { label: 'Abort' }]);
+});
+
 describe('an answer that allows says what was displayed', () => {
   test.each(['emacs', 'cli', 'notification'] as const)('through %s', async (via) => {
     const { prompts, printed } = await fireDialog(hive, BASH);
