@@ -1,5 +1,7 @@
 /** Input about the agents of other packages in this Emacs: their sessions, turns and dialogs. */
 import { z } from 'zod';
+import type { Raw } from '../domain/hooks.ts';
+import { objectIn } from '../domain/json.ts';
 import { PROMPT_LIMITS } from '../domain/prompts.ts';
 import { EDITOR_SESSION } from '../domain/sessions.ts';
 import { characters } from './characters.ts';
@@ -8,6 +10,10 @@ const limits = PROMPT_LIMITS;
 const key = characters(100).min(1);
 const session_id = z.string().regex(EDITOR_SESSION);
 const text = characters(65_536);
+/** An object as it was sent: `z.record` leaves out a field with the name `__proto__`, and nobody would be shown it. */
+const anyObject = z
+  .custom<Raw>((value) => objectIn(value) !== null, 'Invalid input: expected an object')
+  .meta({ type: 'object', additionalProperties: {} });
 
 /** `session/introduce`: an agent that Emacs shows. Emacs makes the id; sent again, it says what has changed. */
 export const introduceParams = z.object({
@@ -56,17 +62,17 @@ export const openParams = z.object({
   kind: characters(limits.key)
     .nullish()
     .describe('The kind of the call, such as `execute`: rules see it where there is no name.'),
-  input: z.record(z.string(), z.unknown()).nullish(),
+  input: anyObject.nullish(),
   header: text.nullish().describe("The agent's title of the call. No rule matches it."),
   context: text.nullish().describe("The agent's further words about it."),
   changes: z.array(change).max(100).nullish(),
-  rest: z.record(z.string(), z.unknown()).nullish().describe('Whatever else came with the call.'),
+  rest: anyObject.nullish().describe('Whatever else came with the call.'),
   options: z.array(option).max(limits.options).nullish(),
   takes_notes: z.boolean().nullish().describe('Words with the answer reach the agent.'),
   form: z
     .object({
       message: text,
-      schema: z.record(z.string(), z.unknown()).nullish(),
+      schema: anyObject.nullish(),
       url: characters(4_096).nullish(),
     })
     .nullish(),

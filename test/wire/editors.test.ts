@@ -69,6 +69,12 @@ async function pending(): Promise<string[]> {
 }
 
 describe('a permission', () => {
+  test('shows every field, whatever its name', async () => {
+    const odd = JSON.parse('{"__proto__": "a secret", "constructor": "another"}') as object;
+    const { context } = await opened('k', { input: odd, rest: odd });
+    expect(context).toContain('__proto__: "a secret"\nconstructor: "another"\n\n__proto__: "a secret"\n');
+  });
+
   test('is shown with the call, the change, the options in the order of the agent, and its words last', async () => {
     const changes = [{ path: '/demo/a.txt', before: 'one', after: 'two' }];
     const prompt = await opened('k', { changes, rest: { locations: ['/demo/b'] } });
