@@ -79,6 +79,14 @@ describe('hive install from the release file', () => {
     const load = 'for (const name of ["pg", "node-notifier"]) require(name);';
     await run(node, ['-e', load], { env, cwd: join(packages, 'hive-sidecar') });
 
+    // What Emacs loads is compiled.
+    const folder = join(packages, 'hive-sidecar/elisp');
+    const files = readdirSync(folder);
+    const sources = files.filter((name) => name.endsWith('.el'));
+    expect(files).toEqual(expect.arrayContaining(sources.map((name) => `${name}c`)));
+    const find = ['-Q', '--batch', '-L', folder, '--eval', '(princ (locate-library "hive-mode"))'];
+    expect((await run('emacs', find, { env, cwd: home })).stdout).toBe(join(folder, 'hive-mode.elc'));
+
     const shell = async (line: string): Promise<string> =>
       (await run('/bin/sh', ['-c', line], { env, cwd: home })).stdout.trim();
     const id = await shell('HIVE_AGENT=script hive ask "Go on?" --option yes --option no');
