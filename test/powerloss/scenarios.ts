@@ -1,7 +1,6 @@
 /** What is recorded, and where a cut is looked at. Each does something else to the disk. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { recordedEvents } from '../chaos/workers/claude.ts';
 import { type Call, callsIn } from './disk.ts';
@@ -207,31 +206,6 @@ function prune(): Scenario {
   };
 }
 
-const migrate: Scenario = {
-  name: 'migrate',
-  weight: 2,
-  async before(world) {
-    mkdirSync(dirname(world.store), { recursive: true, mode: 0o700 });
-    const database = new DatabaseSync(world.store);
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA application_id = 0x48495645');
-    database.exec(readFileSync(join(ROOT, 'test/contract/fixtures/schema-17.sql'), 'utf8'));
-    for (const { ask_id, question } of database.prepare('SELECT ask_id, question FROM prompts').all() as {
-      ask_id: string;
-      question: string;
-    }[])
-      world.tell({ did: 'asked', ask_id, question });
-    for (const { decision } of database.prepare('SELECT decision FROM prompts').all())
-      if (decision !== null) world.tell({ did: 'tried', text: String(decision) });
-    database.close();
-  },
-  async act(world) {
-    await world.hive(['list']);
-    const out = await world.hive(['ask', 'After the update?', '--json']);
-    const { ask_id } = JSON.parse(out) as { ask_id: string };
-    world.tell({ did: 'asked', ask_id, question: 'After the update?' }, ask_id);
-  },
-};
-
 const copy: Scenario = {
   name: 'copy',
   weight: 2,
@@ -367,7 +341,6 @@ export const SCENARIOS: readonly Scenario[] = [
   checkpoint,
   prune(),
   copy,
-  migrate,
   create,
   outbox,
   hooks,

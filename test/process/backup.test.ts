@@ -1,7 +1,6 @@
 /** `hive store backup` and `hive store restore`: a store comes back whole, whatever lies where it was. */
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { shell } from '../support/cli.ts';
@@ -122,22 +121,6 @@ describe('restoring', () => {
     });
     expect((await shell(store).hive('store', 'restore', store)).code).toBe(0);
     expect(await listed(store)).toEqual(['Kept?']);
-  });
-
-  test('brings a backup of an older Hive up to date', async () => {
-    const backup = tempStore();
-    await (await openTestHive(backup)).close();
-    const older = new DatabaseSync(backup);
-    older.exec(
-      ['title', 'name', 'client_title', 'first_words']
-        .map((column) => `ALTER TABLE sessions DROP COLUMN ${column};`)
-        .concat("DELETE FROM migrations; INSERT INTO migrations VALUES (33, 'older', '')")
-        .join(' '),
-    );
-    older.close();
-    const store = tempStore();
-    expect(await shell(store).hive('store', 'restore', backup)).toMatchObject({ code: 0 });
-    expect(await listed(store)).toEqual([]);
   });
 
   test('is refused while the store is open, and names the process', async () => {

@@ -11,23 +11,6 @@ import humans from '../../../sql/humans.sql';
 import interrupts from '../../../sql/interrupts.sql';
 import mentions from '../../../sql/mentions.sql';
 import messages from '../../../sql/messages.sql';
-import checksums from '../../../sql/migrations/18_checksums.sql';
-import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
-import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
-import notes from '../../../sql/migrations/21_notes.sql';
-import plainNames from '../../../sql/migrations/22_plain_names.sql';
-import tokenProjects from '../../../sql/migrations/23_token_projects.sql';
-import attested from '../../../sql/migrations/24_attested.sql';
-import runsTable from '../../../sql/migrations/25_runs.sql';
-import signatures from '../../../sql/migrations/26_signatures.sql';
-import runMarks from '../../../sql/migrations/27_run_marks.sql';
-import waitsTable from '../../../sql/migrations/28_waits.sql';
-import terminal from '../../../sql/migrations/29_terminal.sql';
-import left from '../../../sql/migrations/30_left.sql';
-import people from '../../../sql/migrations/31_people.sql';
-import devicesTable from '../../../sql/migrations/32_devices.sql';
-import deviceSeats from '../../../sql/migrations/33_device_seats.sql';
-import titles from '../../../sql/migrations/34_titles.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -40,7 +23,7 @@ import turns from '../../../sql/turns.sql';
 import waits from '../../../sql/waits.sql';
 import { renewMessageChecksums } from './messages.ts';
 import { renewPromptChecksums } from './prompts.ts';
-import { MIGRATION_NAMES, OLDEST_SCHEMA, SCHEMA_VERSION } from './schema.ts';
+import { OLDEST_SCHEMA, SCHEMA_VERSION } from './schema.ts';
 import { type Sql, statement } from './sql.ts';
 
 /** Every table of a new store. */
@@ -65,26 +48,15 @@ export const SCHEMA: readonly string[] = [
   waits,
 ];
 
-/** The text of each migration; the compiler requires one for each name. */
-const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
-  checksums,
-  deliveries: deliveryReceipts,
-  popup_subjects: popupSubjects,
-  notes,
-  plain_names: plainNames,
-  token_projects: tokenProjects,
-  attested,
-  runs: runsTable,
-  signatures,
-  run_marks: runMarks,
-  waits: waitsTable,
-  terminal,
-  left,
-  people,
-  devices: devicesTable,
-  device_seats: deviceSeats,
-  titles,
-};
+/** A change of the schema: its file in sql/migrations/ is `N_name.sql`, where N is the schema that it leads to. */
+export interface Migration {
+  name: string;
+  /** The text of the file, imported like those above. */
+  text: string;
+}
+
+/** The changes since the oldest schema, in order. None has been needed yet. */
+export const MIGRATIONS: readonly Migration[] = [];
 
 const CREATE_LEDGER = statement(
   'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)',
@@ -93,7 +65,11 @@ const LAST_APPLIED = statement('SELECT MAX(number) AS number FROM migrations');
 const RECORD = statement('INSERT INTO migrations (number, name, applied_at) VALUES ($1, $2, $3)');
 
 /** Creates the tables of a store or updates them, inside a write transaction of the caller. */
-export async function migrate(sql: Sql, now: string): Promise<void> {
+export async function migrate(
+  sql: Sql,
+  now: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
   await sql.run(CREATE_LEDGER, []);
   const [applied] = await sql.all(LAST_APPLIED, []);
   const version = Number(applied?.['number'] ?? 0);
@@ -102,12 +78,11 @@ export async function migrate(sql: Sql, now: string): Promise<void> {
     await sql.run(RECORD, [SCHEMA_VERSION, 'schema', now]);
     return;
   }
-  if (version >= SCHEMA_VERSION) return;
-  for (const [index, name] of MIGRATION_NAMES.entries()) {
-    const number = OLDEST_SCHEMA + index + 1;
-    if (number <= version) continue;
-    await runFile(sql, MIGRATIONS[name]);
-    await sql.run(RECORD, [number, name, now]);
+  const lacking = migrations.slice(version - OLDEST_SCHEMA);
+  if (lacking.length === 0) return;
+  for (const [index, { name, text }] of lacking.entries()) {
+    await runFile(sql, text);
+    await sql.run(RECORD, [version + index + 1, name, now]);
   }
   // A checksum covers nearly all columns, so it is wrong once a column was added, removed or changed.
   await renewPromptChecksums(sql);

@@ -1,2 +1,0 @@
--- Coordinators that leave a question to the human.
-ALTER TABLE prompts ADD COLUMN left_by TEXT NOT NULL DEFAULT '[]';
