@@ -85,6 +85,7 @@ test('a search for a longer text than a search may have is refused, and the stor
     hive.history.search({ query, limit: 1 }),
     hive.messages.read({ query, limit: 1 }),
     hive.prompts.list({ query, limit: 1 }),
+    hive.prompts.list({ to: '%'.repeat(25_000), limit: 1 }),
   ])
     await expect(search).rejects.toThrow('The text to search for is too long: at most 1,000 characters.');
   expect((await hive.history.search({ query: query.slice(0, 1_000), limit: 1 })).items).toEqual([]);

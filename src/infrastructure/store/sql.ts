@@ -229,22 +229,28 @@ export function decodeCursor(cursor: string | null | undefined, length: number):
   });
 }
 
-/** SQLite refuses a pattern of 50,000 bytes, and a character may be searched as eighteen. */
+/** SQLite refuses a pattern of more than 50,000 bytes, and a character may be searched as eighteen. */
 const LONGEST_QUERY = 1_000;
+const LONGEST_PATTERN_BYTES = 49_000;
 
 /**
  * A LIKE pattern (ESCAPE '\') that finds the words of a query in `search_text`. @throws HiveError `invalid_input` for one that is
  * too long.
  */
 export function likePattern(query: string): string {
-  if (query.length > LONGEST_QUERY)
-    throw invalidInput('The text to search for is too long: at most 1,000 characters.', { field: 'query' });
+  if (query.length > LONGEST_QUERY) throw tooLong();
   return `%${escapeLike(searchText(query))}%`;
 }
 
-/** A LIKE pattern (ESCAPE '\') that matches exactly this text. */
+/** A LIKE pattern (ESCAPE '\') that matches exactly this text. @throws HiveError `invalid_input` for one that is too long. */
 export function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
+  const pattern = text.replace(/[\\%_]/g, '\\$&');
+  if (Buffer.byteLength(pattern) > LONGEST_PATTERN_BYTES) throw tooLong();
+  return pattern;
+}
+
+function tooLong(): HiveError {
+  return invalidInput('The text to search for is too long: at most 1,000 characters.', { field: 'query' });
 }
 
 // ---- One piece of work at a time ----
