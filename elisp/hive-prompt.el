@@ -558,6 +558,9 @@ It is written only when you say so."
     (hive-respond-claim hive-prompt--prompt)
     (hive-respond-send hive-prompt--prompt answer)))
 
+(defvar hive-prompt--clicked nil
+  "The id of the question that the next frame of this daemon shows.")
+
 (cl-defmethod hive-rpc-handle ((_method (eql 'desk/open_prompt)) params)
   "Show the question in PARAMS, whose popup the human clicked."
   (let ((prompt (hive-model-prompt (plist-get params :ask_id))))
@@ -567,9 +570,6 @@ It is written only when you say so."
           (display-buffer (hive-prompt-buffer prompt))
         (setq hive-prompt--clicked (plist-get prompt :ask_id))
         (add-hook 'server-after-make-frame-hook #'hive-prompt--show-clicked)))))
-
-(defvar hive-prompt--clicked nil
-  "The id of the question that the next frame of this daemon shows.")
 
 (defun hive-prompt--frame-p ()
   "Return non-nil unless this is a daemon without a frame that anybody sees."

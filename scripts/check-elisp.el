@@ -19,6 +19,28 @@
   ;; The tools that find something are muted for their own chatter.
   (let ((inhibit-message nil)) (apply #'message format args)))
 
+;; The files of the package have loaded each other, and the compiler does not
+;; complain about a variable that has a value.
+(defmacro check-elisp-as-if-new (file &rest body)
+  "Run BODY as if FILE was not loaded yet: its variables have no values."
+  (declare (indent 1))
+  `(let ((values (mapcar (lambda (variable) (cons variable (symbol-value variable)))
+                         (seq-filter #'boundp (check-elisp-variables ,file)))))
+     (unwind-protect
+         (progn
+           (dolist (each values) (makunbound (car each)))
+           ,@body)
+       (dolist (each values) (set (car each) (cdr each))))))
+
+(defun check-elisp-variables (file)
+  "Return the variables that FILE defines, as symbols."
+  (with-temp-buffer
+    (insert-file-contents file)
+    (let ((variables nil))
+      (while (re-search-forward "^(def\\(?:const\\|custom\\|var\\) \\([a-z0-9-]+\\)\\_>[ \n]+[^) \n]" nil t)
+        (push (intern (match-string 1)) variables))
+      variables)))
+
 (defun check-elisp-compile (file)
   "Byte-compile FILE; a warning fails."
   (let ((byte-compile-log-warning-function
@@ -28,7 +50,7 @@
              (check-elisp-fail "%s:%s: %s" (file-name-nondirectory file)
                                (if here (line-number-at-pos position t) "?") text))))
         (inhibit-message t))
-    (byte-compile-file file)))
+    (check-elisp-as-if-new file (byte-compile-file file))))
 
 (defun check-elisp-compile-native (file)
   "Compile FILE to native code; a warning fails."
