@@ -39,10 +39,6 @@ the newest version in the registry."
   :type '(choice (const :tag "What exists" nil) file directory string)
   :group 'hive)
 
-(defvar hive-doctor--directory
-  (file-name-directory (or load-file-name buffer-file-name default-directory))
-  "The directory of this library.")
-
 (defun hive-doctor--release-file ()
   "Return the newest release file beside this library, or nil."
   (let ((version (lambda (file)
@@ -51,14 +47,14 @@ the newest version in the registry."
     (car (sort (mapcan (lambda (directory)
                          (file-expand-wildcards
                           (expand-file-name "hive-sidecar-[0-9]*.tgz"
-                                            (expand-file-name directory hive-doctor--directory))))
+                                            (expand-file-name directory hive-program-directory))))
                        (list "." ".." "../release"))
                (lambda (one other)
                  (version< (funcall version other) (funcall version one)))))))
 
 (defun hive-doctor--install-origin ()
   "Return the source of `hive-install-sidecar' if it is given none."
-  (let ((above (expand-file-name ".." hive-doctor--directory)))
+  (let ((above (expand-file-name ".." hive-program-directory)))
     (cond (hive-install-package)
           ((hive-doctor--release-file))
           ((and (file-exists-p (expand-file-name "package.json" above))

@@ -87,7 +87,6 @@ In a small frame it is half of that frame.")
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")
 (declare-function hive-interrupt "hive-interrupt")
-(defvar hive-mode)
 
 ;; They have a background of their own, as that of the mode line may be any.
 
@@ -195,7 +194,7 @@ sidecar."
 
 (defun hive-mode-line-update ()
   "Update the mode line."
-  (let ((text (and hive-mode (hive-mode-line--text))))
+  (let ((text (and (bound-and-true-p hive-mode) (hive-mode-line--text))))
     (unless (equal-including-properties text hive-mode-line-text)
       (setq hive-mode-line-text text)
       (force-mode-line-update t))))

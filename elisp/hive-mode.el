@@ -69,22 +69,18 @@
 ;; The npm package and Emacs packages contain the manual, beside these files.
 ;; In a clone, `npm run build' makes it.
 
-(defconst hive-mode--directory
-  (file-name-directory (or load-file-name buffer-file-name default-directory))
-  "The directory of the manual.")
-
 ;; So that the menu of C-h i lists it.
-(add-to-list 'Info-additional-directory-list hive-mode--directory)
+(add-to-list 'Info-additional-directory-list hive-program-directory)
 
 ;;;###autoload
 (defun hive-manual ()
   "Read the manual of Hive in Info."
   (interactive)
-  (if (file-exists-p (expand-file-name "hive.info" hive-mode--directory))
-      (info (format "(%s)" (expand-file-name "hive.info" hive-mode--directory)))
+  (if (file-exists-p (expand-file-name "hive.info" hive-program-directory))
+      (info (format "(%s)" (expand-file-name "hive.info" hive-program-directory)))
     (hive-fail 'manual-missing
                (abbreviate-file-name (file-name-directory
-                                      (directory-file-name hive-mode--directory))))))
+                                      (directory-file-name hive-program-directory))))))
 
 ;;;; The menu
 
@@ -170,6 +166,13 @@ them.  Whatever arrives, your keys, point and windows stay yours."
   :global t
   :group 'hive
   (if hive-mode (hive-mode--enable) (hive-mode--disable)))
+
+(defun hive-mode-unload-function ()
+  "Turn Hive off, which `unload-feature' does not do by itself."
+  (hive-mode -1)
+  (setq Info-additional-directory-list
+        (delete hive-program-directory Info-additional-directory-list))
+  nil)
 
 (provide 'hive-mode)
 ;;; hive-mode.el ends here

@@ -173,11 +173,20 @@ What `hive install' has installed starts with a shell script."
                                   (file-name-directory (file-truename program)))))
     (if (file-exists-p script) script program)))
 
+;; Package managers make a folder in which each file is a link, and compile the
+;; files there, so the source leads to the package, and not the compiled file.
+;; It is computed again when an updated package is loaded.
+(defconst hive-program-directory
+  (let* ((file (or load-file-name buffer-file-name))
+         (source (and file (concat (file-name-sans-extension file) ".el"))))
+    (file-name-directory
+     (file-truename (cond ((not file) default-directory)
+                          ((file-exists-p source) source)
+                          (t file)))))
+  "The directory of this library in its package, behind all links.")
+
 ;; An Emacs that the desktop starts often lacks the PATH of the shell.
-(defvar hive-rpc--beside
-  (expand-file-name "../bin/hive"
-                    (file-name-directory (or load-file-name buffer-file-name
-                                             default-directory)))
+(defconst hive-rpc--beside (expand-file-name "../bin/hive" hive-program-directory)
   "The program `hive' of the package that contains this library.")
 
 (defun hive-rpc--hive ()

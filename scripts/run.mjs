@@ -68,7 +68,11 @@ const tasks = {
     `${vitest} run --project web screens race agents-text hostile-texts pure`,
   ],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
-  'ci:package': [everything, `${vitest} run --project package`],
+  'ci:package': [
+    everything,
+    'scripts/setup.mjs --only-system=use-package',
+    `${vitest} run --project package`,
+  ],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
   chaos: [everything, compiler, 'test/chaos/main.ts'],
   'ci:chaos': [everything, compiler, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],

@@ -29,8 +29,8 @@ const needs = {
 };
 
 // The browser of `npm run test:web`, the compiler of the recorder (test/powerloss), and Emacs packages that only
-// `npm run ci:editors` needs: they are installed when they are named.
-const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key', 'vterm'];
+// `npm run ci:editors` or `npm run ci:package` need: they are installed when they are named.
+const emacsPackages = ['evil', 'vertico', 'embark', 'marginalia', 'which-key', 'vterm', 'use-package'];
 const usual = Object.keys(needs);
 needs.chromium = { package: 'chromium' };
 needs.gcc = { package: 'gcc' };

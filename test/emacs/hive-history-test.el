@@ -144,14 +144,14 @@
 
 (ert-deftest hive-install-takes-a-release-file-then-a-clone-then-the-registry ()
   (hive-test-with-desk nil
-    (let* ((hive-doctor--directory (expand-file-name "clone/elisp/" hive-test-temp))
+    (let* ((hive-program-directory (expand-file-name "clone/elisp/" hive-test-temp))
            (clone (expand-file-name "clone" hive-test-temp))
            (make (lambda (name)
                    (let ((file (expand-file-name name clone)))
                      (make-directory (file-name-directory file) t)
                      (write-region "" nil file)
                      file))))
-      (make-directory hive-doctor--directory t)
+      (make-directory hive-program-directory t)
       (should (equal "hive-sidecar@latest" (hive-doctor--install-origin)))
       (mapc make '("package.json" "bin/hive"))
       (should (equal clone (hive-doctor--install-origin)))
