@@ -10,6 +10,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseJson } from '../../src/domain/json-numbers.ts';
 import { ENDED } from '../support/ended-process.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
@@ -155,5 +156,18 @@ describe('the permission rules of the serving machine', () => {
     expect((await hive.prompts.list({ status: 'responded', limit: 9 })).items).toMatchObject([
       { by: 'builds', via: 'rule' },
     ]);
+  });
+
+  test('store what was allowed as it was written, numbers too', async () => {
+    const store = tempStore();
+    const permission_rules = [{ decision: 'allow', tool: 'mcp__bank__pay', machine: 'token:default' }];
+    const served = await serveWith(store, trusting({ permission_rules }));
+    const file = tokenFileOf(served);
+    await runRemoteHook(served, FAR_START, file);
+    const tool_input = { amount: parseJson('9007199254740993') };
+    await runRemoteHook(served, { ...asks, tool_name: 'mcp__bank__pay', tool_input }, file);
+    const hive = await openTestHive(store);
+    const [prompt] = (await hive.prompts.list({ status: 'responded', limit: 9 })).items;
+    expect(prompt?.context).toContain('amount: 9007199254740993');
   });
 });

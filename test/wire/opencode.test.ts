@@ -9,6 +9,7 @@
  * @module-tag acp
  */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { parseJson } from '../../src/domain/json-numbers.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { answerDialog } from '../support/dialogs.ts';
@@ -172,6 +173,14 @@ describe('a permission', () => {
     expect(prompt?.context).toContain('make<U+FFFD> <U+FFFD>');
     await answer(prompt, 'Reject');
     expect(await replyTo('per_\uFFFD')).toEqual({ reply: 'reject' });
+  });
+
+  test('shows a number as the server wrote it', async () => {
+    await attach(hive, server.url);
+    const amount = parseJson('9007199254740993');
+    server.askPermission('per_1', { amount }, { permission: 'pay' }, 'pay');
+    const [prompt] = await atTheDesk();
+    expect(prompt?.context).toContain('amount: 9007199254740993');
   });
 
   test('without its call it is shown as opencode describes it', async () => {
