@@ -180,7 +180,7 @@ describe('a permission', () => {
     const amount = parseJson('9007199254740993');
     server.askPermission('per_1', { amount }, { permission: 'pay' }, 'pay');
     const [prompt] = await atTheDesk();
-    expect(prompt?.context).toContain('amount: 9007199254740993');
+    expect(prompt?.context).toContain('amount": 9007199254740993');
   });
 
   test('without its call it is shown as opencode describes it', async () => {
