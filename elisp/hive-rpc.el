@@ -175,15 +175,17 @@ What `hive install' has installed starts with a shell script."
 
 ;; Package managers make a folder in which each file is a link, and compile the
 ;; files there, so the source leads to the package, and not the compiled file.
-;; It is computed again when an updated package is loaded.
+;; A link to the whole package is kept: an update replaces it.
+;; All this is computed again when an updated package is loaded.
 (defconst hive-program-directory
-  (let* ((file (or load-file-name buffer-file-name))
-         (source (and file (concat (file-name-sans-extension file) ".el"))))
-    (file-name-directory
-     (file-truename (cond ((not file) default-directory)
-                          ((file-exists-p source) source)
-                          (t file)))))
-  "The directory of this library in its package, behind all links.")
+  (let* ((file (or load-file-name buffer-file-name default-directory))
+         (source (concat (file-name-sans-extension file) ".el"))
+         (loaded (file-name-directory file))
+         (real (file-name-directory (file-truename (if (file-exists-p source) source file)))))
+    (if (file-equal-p (expand-file-name ".." loaded) (expand-file-name ".." real))
+        loaded
+      real))
+  "The directory of this library in its package.")
 
 ;; An Emacs that the desktop starts often lacks the PATH of the shell.
 (defconst hive-rpc--beside (expand-file-name "../bin/hive" hive-program-directory)

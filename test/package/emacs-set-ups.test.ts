@@ -193,14 +193,19 @@ describe('a folder in the load-path', () => {
     await worksInDaemon(person, clone.hive);
   });
 
-  test('byte-compiled, without native compilation, in ~/.emacs.d/init.el, with custom-file elsewhere', async () => {
+  test('byte-compiled, below a link that an update replaces, with custom-file elsewhere', async () => {
+    const current = join(tempFolder(), 'current');
+    symlinkSync(compiled.folder, current);
     const person = personWith({
       '.emacs.d/init.el': `${LEXICAL}(setq custom-file (expand-file-name "~/etc/custom.el"))
 (load custom-file 'noerror)
-${recipe(compiled.elisp)}`,
+${recipe(join(current, 'elisp'))}`,
       'etc/custom.el': "(custom-set-variables '(hive-snooze-minutes 7))\n",
     });
-    await worksInDaemon(person, compiled.hive, { first: "(customize-save-variable 'hive-fold-lines 50)" });
+    // By that link, the next start of the program is the new one.
+    await worksInDaemon(person, join(current, 'bin/hive'), {
+      first: "(customize-save-variable 'hive-fold-lines 50)",
+    });
     const saved = readFileSync(join(person.home, 'etc/custom.el'), 'utf8');
     expect(saved).toContain("'(hive-snooze-minutes 7)");
     expect(saved).toContain("'(hive-fold-lines 50)");
