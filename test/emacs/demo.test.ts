@@ -20,7 +20,8 @@ async function demo(): Promise<{ terminal: Terminal; folder: string }> {
     TERM: 'xterm-256color',
   });
   const command = [process.execPath, join(ROOT, 'scripts/demo.mjs'), '--interactive'];
-  const terminal = await openTerminal(folder, env, command);
+  // Wide: the agent is called after the folder of this clone, and a line that is broken elsewhere reads otherwise.
+  const terminal = await openTerminal(folder, env, command, { columns: 200, lines: 24 });
   whenFinished(() => terminal.close());
   await terminal.until(/\*scratch\*[\s\S]*hive 1\b/, PATIENT_MS);
   return { terminal, folder };
@@ -37,7 +38,7 @@ function runningIn(folder: string): string[] {
 test('the person answers in that Emacs, quits it, and sees what the agent got', async () => {
   const { terminal } = await demo();
   await command(terminal, 'hive-respond');
-  await terminal.until(/Drop the old sessions table[\s\S]*own w/, PATIENT_MS);
+  await terminal.until(/Drop the old sessions table[\s\S]*own words/, PATIENT_MS);
   await terminal.type('no');
   await terminal.keys('Enter');
   await terminal.until(/Answered .*: no \(stored\)/, PATIENT_MS);
