@@ -166,7 +166,8 @@ requirement(
     expect(out).toMatch(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12\n\nunder a heading$/m);
     await emacs.calm();
     await emacs.command('hive-shared-current');
-    await emacs.until(/## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12\n\nunder a heading/);
+    // What people call its author is behind it, and no part of the text.
+    await emacs.until(/## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12 {2}\(.+\)\n\nunder a heading/);
   },
 );
 
