@@ -220,38 +220,34 @@ that the kind takes.")
     (#x1082 . #x108d) #x108f (#x109a . #x109d) (#x135d . #x135e) (#x1712 . #x1715) (#x1732 .
     #x1734) (#x1752 . #x1753) (#x1772 . #x1773) (#x17b6 . #x17d3) #x17dd (#x1885 . #x1886)
     #x18a9 (#x1920 . #x192b) (#x1930 . #x193b) (#x1a17 . #x1a1b) (#x1a55 . #x1a5e) (#x1a60 .
-    #x1a7c) #x1a7f (#x1ab0 . #x1ace) (#x1b00 . #x1b04) (#x1b34 . #x1b44) (#x1b6b . #x1b73)
-    (#x1b80 . #x1b82) (#x1ba1 . #x1bad) (#x1be6 . #x1bf3) (#x1c24 . #x1c37) (#x1cd0 . #x1cd2)
-    (#x1cd4 . #x1ce8) #x1ced #x1cf4 (#x1cf7 . #x1cf9) (#x1dc0 . #x1dff) (#x20d0 . #x20f0)
-    (#x2cef . #x2cf1) #x2d7f (#x2de0 . #x2dff) (#x302a . #x302f) (#x3099 . #x309a) (#xa66f .
-    #xa672) (#xa674 . #xa67d) (#xa69e . #xa69f) (#xa6f0 . #xa6f1) #xa802 #xa806 #xa80b (#xa823
-    . #xa827) #xa82c (#xa880 . #xa881) (#xa8b4 . #xa8c5) #xa8ff (#xa926 . #xa92d) (#xa947 .
-    #xa953) (#xa980 . #xa983) (#xa9b3 . #xa9c0) #xa9e5 (#xaa29 . #xaa36) #xaa43 (#xaa4c .
-    #xaa4d) (#xaa7b . #xaa7d) #xaab0 (#xaab2 . #xaab4) (#xaab7 . #xaab8) (#xaabe . #xaabf)
-    #xaac1 (#xaaeb . #xaaef) (#xaaf5 . #xaaf6) (#xabe3 . #xabea) (#xabec . #xabed) #xfb1e
-    (#xfe20 . #xfe2f) #x101fd #x102e0 (#x10376 . #x1037a) (#x10a01 . #x10a03) (#x10a05 .
-    #x10a06) (#x10a0c . #x10a0f) (#x10a38 . #x10a3a) #x10a3f (#x10ae5 . #x10ae6) (#x10d24 .
-    #x10d27) (#x10eab . #x10eac) (#x10f46 . #x10f50) (#x10f82 . #x10f85) (#x11000 . #x11002)
-    (#x11038 . #x11046) #x11070 (#x11073 . #x11074) (#x1107f . #x11082) (#x110b0 . #x110ba)
-    #x110c2 (#x11100 . #x11102) (#x11127 . #x11134) (#x11145 . #x11146) #x11173 (#x11180 .
-    #x11182) (#x111b3 . #x111c0) (#x111c9 . #x111cc) (#x111ce . #x111cf) (#x1122c . #x11237)
+    #x1a7c) #x1a7f (#x1ab0 . #x1ace) (#x1b80 . #x1b82) (#x1ba1 . #x1bad) (#x1be6 . #x1bf3)
+    (#x1c24 . #x1c37) (#x1cd0 . #x1cd2) (#x1cd4 . #x1ce8) #x1ced #x1cf4 (#x1cf7 . #x1cf9)
+    (#x1dc0 . #x1dff) (#x20d0 . #x20f0) (#x2cef . #x2cf1) #x2d7f (#x2de0 . #x2dff) (#x302a .
+    #x302f) (#x3099 . #x309a) (#xa66f . #xa672) (#xa674 . #xa67d) (#xa69e . #xa69f) (#xa6f0 .
+    #xa6f1) (#xa880 . #xa881) (#xa8b4 . #xa8c5) #xa8ff (#xa926 . #xa92d) (#xa980 . #xa983)
+    (#xa9b3 . #xa9c0) #xa9e5 (#xaa29 . #xaa36) #xaa43 (#xaa4c . #xaa4d) (#xaa7b . #xaa7d)
+    #xaab0 (#xaab2 . #xaab4) (#xaab7 . #xaab8) (#xaabe . #xaabf) #xaac1 (#xaaeb . #xaaef)
+    (#xaaf5 . #xaaf6) (#xabe3 . #xabea) (#xabec . #xabed) #xfb1e (#xfe20 . #xfe2f) #x101fd
+    #x102e0 (#x10376 . #x1037a) (#x10a01 . #x10a03) (#x10a05 . #x10a06) (#x10a0c . #x10a0f)
+    (#x10a38 . #x10a3a) #x10a3f (#x10ae5 . #x10ae6) (#x10d24 . #x10d27) (#x10eab . #x10eac)
+    (#x10f46 . #x10f50) (#x10f82 . #x10f85) (#x11080 . #x11082) (#x110b0 . #x110ba) #x110c2
+    (#x11100 . #x11102) (#x11127 . #x11134) (#x11145 . #x11146) #x11173 (#x1122c . #x11237)
     #x1123e (#x112df . #x112ea) (#x11300 . #x11303) (#x1133b . #x1133c) (#x1133e . #x11344)
     (#x11347 . #x11348) (#x1134b . #x1134d) #x11357 (#x11362 . #x11363) (#x11366 . #x1136c)
-    (#x11370 . #x11374) (#x11435 . #x11446) #x1145e (#x114b0 . #x114c3) (#x115af . #x115b5)
-    (#x115b8 . #x115c0) (#x115dc . #x115dd) (#x11630 . #x11640) (#x116ab . #x116b7) (#x1171d .
-    #x1172b) (#x1182c . #x1183a) (#x11930 . #x11935) (#x11937 . #x11938) (#x1193b . #x1193e)
-    #x11940 (#x11942 . #x11943) (#x119d1 . #x119d7) (#x119da . #x119e0) #x119e4 (#x11a01 .
-    #x11a0a) (#x11a33 . #x11a39) (#x11a3b . #x11a3e) #x11a47 (#x11a51 . #x11a5b) (#x11a8a .
-    #x11a99) (#x11c2f . #x11c36) (#x11c38 . #x11c3f) (#x11c92 . #x11ca7) (#x11ca9 . #x11cb6)
-    (#x11d31 . #x11d36) #x11d3a (#x11d3c . #x11d3d) (#x11d3f . #x11d45) #x11d47 (#x11d8a .
-    #x11d8e) (#x11d90 . #x11d91) (#x11d93 . #x11d97) (#x11ef3 . #x11ef6) (#x16af0 . #x16af4)
-    (#x16b30 . #x16b36) #x16f4f (#x16f51 . #x16f87) (#x16f8f . #x16f92) #x16fe4 (#x16ff0 .
-    #x16ff1) (#x1bc9d . #x1bc9e) (#x1cf00 . #x1cf2d) (#x1cf30 . #x1cf46) (#x1d165 . #x1d169)
-    (#x1d16d . #x1d172) (#x1d17b . #x1d182) (#x1d185 . #x1d18b) (#x1d1aa . #x1d1ad) (#x1d242 .
-    #x1d244) (#x1da00 . #x1da36) (#x1da3b . #x1da6c) #x1da75 #x1da84 (#x1da9b . #x1da9f)
-    (#x1daa1 . #x1daaf) (#x1e000 . #x1e006) (#x1e008 . #x1e018) (#x1e01b . #x1e021) (#x1e023 .
-    #x1e024) (#x1e026 . #x1e02a) (#x1e130 . #x1e136) #x1e2ae (#x1e2ec . #x1e2ef) (#x1e8d0 .
-    #x1e8d6) (#x1e944 . #x1e94a))
+    (#x11370 . #x11374) (#x11435 . #x11446) #x1145e (#x115af . #x115b5) (#x115b8 . #x115c0)
+    (#x115dc . #x115dd) (#x116ab . #x116b7) (#x1171d . #x1172b) (#x1182c . #x1183a) (#x11930 .
+    #x11935) (#x11937 . #x11938) (#x1193b . #x1193e) #x11940 (#x11942 . #x11943) (#x119d1 .
+    #x119d7) (#x119da . #x119e0) #x119e4 (#x11a01 . #x11a0a) (#x11a33 . #x11a39) (#x11a3b .
+    #x11a3e) #x11a47 (#x11a51 . #x11a5b) (#x11a8a . #x11a99) (#x11c2f . #x11c36) (#x11c38 .
+    #x11c3f) (#x11c92 . #x11ca7) (#x11ca9 . #x11cb6) (#x11d31 . #x11d36) #x11d3a (#x11d3c .
+    #x11d3d) (#x11d3f . #x11d45) #x11d47 (#x11d8a . #x11d8e) (#x11d90 . #x11d91) (#x11d93 .
+    #x11d97) (#x11ef3 . #x11ef6) (#x16af0 . #x16af4) (#x16b30 . #x16b36) #x16f4f (#x16f51 .
+    #x16f87) (#x16f8f . #x16f92) #x16fe4 (#x16ff0 . #x16ff1) (#x1bc9d . #x1bc9e) (#x1cf00 .
+    #x1cf2d) (#x1cf30 . #x1cf46) (#x1d165 . #x1d169) (#x1d16d . #x1d172) (#x1d17b . #x1d182)
+    (#x1d185 . #x1d18b) (#x1d1aa . #x1d1ad) (#x1d242 . #x1d244) (#x1da00 . #x1da36) (#x1da3b .
+    #x1da6c) #x1da75 #x1da84 (#x1da9b . #x1da9f) (#x1daa1 . #x1daaf) (#x1e000 . #x1e006)
+    (#x1e008 . #x1e018) (#x1e01b . #x1e021) (#x1e023 . #x1e024) (#x1e026 . #x1e02a) (#x1e130 .
+    #x1e136) #x1e2ae (#x1e2ec . #x1e2ef) (#x1e8d0 . #x1e8d6) (#x1e944 . #x1e94a))
   "Characters that are drawn on the one before them.")
 
 (defconst hive-text-carriers
@@ -267,7 +263,6 @@ that the kind takes.")
     #x1ee54 #x1ee57 #x1ee59 #x1ee5b #x1ee5d #x1ee5f (#x1ee61 . #x1ee62) #x1ee64 (#x1ee67 .
     #x1ee6a) (#x1ee6c . #x1ee72) (#x1ee74 . #x1ee77) (#x1ee79 . #x1ee7c) #x1ee7e (#x1ee80 .
     #x1ee89) (#x1ee8b . #x1ee9b) (#x1eea1 . #x1eea3) (#x1eea5 . #x1eea9) (#x1eeab . #x1eebb))
-   '((#x1b00 . #x1b4c) (#x1b6b . #x1b73))
    '((#xa6a0 . #xa6e5) (#xa6f0 . #xa6f1) (#x16800 . #x16a38))
    '((#x16ad0 . #x16aed) (#x16af0 . #x16af4))
    '((#x1bc0 . #x1bf3))
@@ -275,7 +270,6 @@ that the kind takes.")
     (#x9b6 . #x9b9) (#x9bc . #x9c4) (#x9c7 . #x9c8) (#x9cb . #x9ce) #x9d7 (#x9dc . #x9dd)
     (#x9df . #x9e3) (#x9f0 . #x9f1) #x9fc #x9fe)
    '((#x11c00 . #x11c08) (#x11c0a . #x11c36) (#x11c38 . #x11c40))
-   '((#x11000 . #x11046) (#x11070 . #x11075) #x1107f)
    '((#x1a00 . #x1a1b))
    '((#x1740 . #x1753))
    '((#x11100 . #x11134) (#x11144 . #x11147))
@@ -356,7 +350,6 @@ that the kind takes.")
    '((#xaae0 . #xaaef) #xaaf2 (#xaaf5 . #xaaf6) (#xabc0 . #xabea) (#xabec . #xabed))
    '((#x1e800 . #x1e8c4) (#x1e8d0 . #x1e8d6))
    '((#x16f00 . #x16f4a) (#x16f4f . #x16f87) (#x16f8f . #x16f92))
-   '((#x11600 . #x11640) #x11644)
    '((#x1820 . #x1842) (#x1844 . #x1878) (#x1880 . #x18aa))
    '((#x1000 . #x103f) (#x1050 . #x108f) (#x109a . #x109d) (#xa9e0 . #xa9e5) (#xa9e7 . #xa9ef)
     (#xa9fa . #xa9fe) (#xaa60 . #xaa6f) (#xaa71 . #xaa76) (#xaa7a . #xaa7f))
@@ -370,10 +363,8 @@ that the kind takes.")
     #xb33) (#xb35 . #xb39) (#xb3c . #xb44) (#xb47 . #xb48) (#xb4b . #xb4d) (#xb55 . #xb57)
     (#xb5c . #xb5d) (#xb5f . #xb63) #xb71)
    '((#x16b00 . #x16b36) (#x16b63 . #x16b77) (#x16b7d . #x16b8f))
-   '((#xa930 . #xa953))
    '((#x800 . #x819) (#x81b . #x823) (#x825 . #x827) (#x829 . #x82d))
    '((#xa880 . #xa8c5))
-   '((#x11180 . #x111c4) (#x111c9 . #x111cc) (#x111ce . #x111cf) #x111da #x111dc)
    '((#x11580 . #x115b5) (#x115b8 . #x115c0) (#x115d8 . #x115dd))
    '((#x1da00 . #x1da36) (#x1da3b . #x1da6c) #x1da75 #x1da84 (#x1da9b . #x1da9f) (#x1daa1 .
     #x1daaf))
@@ -382,7 +373,6 @@ that the kind takes.")
    '((#x10f30 . #x10f50))
    '((#x11a50 . #x11a99) #x11a9d)
    '((#x1b80 . #x1baf) (#x1bba . #x1bbf))
-   '((#xa800 . #xa827) #xa82c)
    '((#x710 . #x74a) (#x74d . #x74f) (#x860 . #x86a))
    '((#x1700 . #x1715) #x171f)
    '((#x1760 . #x176c) (#x176e . #x1770) (#x1772 . #x1773))
@@ -399,7 +389,6 @@ that the kind takes.")
    '((#xf3e . #xf47) (#xf49 . #xf6c) (#xf71 . #xf84) (#xf86 . #xf87) (#xf90 . #xf97) (#xf99 .
     #xfbc))
    '((#x2d30 . #x2d67) #x2d7f)
-   '((#x11480 . #x114c5) #x114c7)
    '((#x1e290 . #x1e2ae))
    '((#x1e2c0 . #x1e2ef))
    '((#x10e80 . #x10ea9) (#x10eab . #x10eac) (#x10eb0 . #x10eb1))

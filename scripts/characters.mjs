@@ -27,6 +27,8 @@ const categories = async (...names) =>
 const NO_WIDTH_IN_EMACS = ranges('61b 6de 81a 828 a67e-a69d a984-a9b2');
 /** Marks that a terminal Emacs composes with no letter, and drops. */
 const UNCOMPOSED = ranges('135f f18-f19 f35 f37 f39 f8d-f8f fc6 a8e0-a8f1');
+/** Scripts with marks that the terminal of Emacs 30 composes with some of their letters, and drops on the others. */
+const PARTLY_COMPOSED = ['Balinese', 'Brahmi', 'Modi', 'Rejang', 'Sharada', 'Syloti_Nagri', 'Tirhuta'];
 /** Letters with which it composes no mark. */
 const CARRIES_NONE = ranges('f00 f88-f8c');
 /** Drawn as an empty place: the Braille pattern without dots, a note without a head, the place of an object. */
@@ -45,6 +47,8 @@ const unseen = [
   EMPTY,
   UNCOMPOSED,
 ];
+for (const script of PARTLY_COMPOSED)
+  unseen.push([...(await have(`Script/${script}`))].filter((code) => marks.has(code)));
 for (const set of unseen) {
   for (const code of set) {
     visible.delete(code);

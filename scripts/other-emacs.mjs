@@ -1,8 +1,8 @@
 // `npm run test:emacs -- 30`: the tests of the Emacs package, the demo and the installation from Git with another version of
 // Emacs than this machine's, in an installation of the Debian that has it.
 //   npm run test:emacs -- VERSION [--short] [--editors] [--anew] [--root FOLDER] [PATTERN…]
-// --short runs one ERT file for each part of the package, the demo and the check of the Lisp. --editors runs only the tests beside
-// Evil, Vertico, Embark, Marginalia, which-key and terminals. --anew makes the root again. PATTERNs are test files.
+// --short runs one ERT file for each part of the package, what its terminal draws, the demo and the check of the Lisp.
+// --editors runs only the tests beside Evil, Vertico, Embark, Marginalia, which-key and terminals. --anew makes the root again. PATTERNs are test files.
 // The root is kept in the cache folder, and used again if the files of its packages still have their checksums. Nothing of a
 // run is written there, nor into the clone. --root names a root of yours instead.
 import { spawnSync } from 'node:child_process';
@@ -106,7 +106,7 @@ function testLine({ short, editors }, patterns) {
   if (editors) return `${vitest} --project editors`;
   const tests = patterns.length > 0 ? patterns : ['test/emacs'];
   const which = short
-    ? ['test/emacs/ert.test.ts', '-t', `'^hive-(${SHORT})-test'`]
+    ? ['test/emacs/ert.test.ts', 'test/emacs/drawn.test.ts', '-t', `'^hive-(${SHORT})-test|is on the screen'`]
     : [...tests, '--exclude', "'**/graphical.test.ts'"];
   return `${vitest} --project quick --project agents ${which.join(' ')}`;
 }

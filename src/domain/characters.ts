@@ -90,22 +90,21 @@ export const MARKS: Ranges =
   'd81-d83 dca dcf-dd4 dd6 dd8-ddf df2-df3 e31 e34-e3a e47-e4e eb1 eb4-ebc ec8-ecd f3e-f3f f71-f84 f86-f87 ' +
   'f90-f97 f99-fbc 102b-103e 1056-1059 105e-1060 1062-1064 1067-106d 1071-1074 1082-108d 108f 109a-109d 135d-135e ' +
   '1712-1715 1732-1734 1752-1753 1772-1773 17b6-17d3 17dd 1885-1886 18a9 1920-192b 1930-193b 1a17-1a1b 1a55-1a5e ' +
-  '1a60-1a7c 1a7f 1ab0-1ace 1b00-1b04 1b34-1b44 1b6b-1b73 1b80-1b82 1ba1-1bad 1be6-1bf3 1c24-1c37 1cd0-1cd2 ' +
-  '1cd4-1ce8 1ced 1cf4 1cf7-1cf9 1dc0-1dff 20d0-20f0 2cef-2cf1 2d7f 2de0-2dff 302a-302f 3099-309a a66f-a672 ' +
-  'a674-a67d a69e-a69f a6f0-a6f1 a802 a806 a80b a823-a827 a82c a880-a881 a8b4-a8c5 a8ff a926-a92d a947-a953 ' +
-  'a980-a983 a9b3-a9c0 a9e5 aa29-aa36 aa43 aa4c-aa4d aa7b-aa7d aab0 aab2-aab4 aab7-aab8 aabe-aabf aac1 aaeb-aaef ' +
-  'aaf5-aaf6 abe3-abea abec-abed fb1e fe20-fe2f 101fd 102e0 10376-1037a 10a01-10a03 10a05-10a06 10a0c-10a0f ' +
-  '10a38-10a3a 10a3f 10ae5-10ae6 10d24-10d27 10eab-10eac 10f46-10f50 10f82-10f85 11000-11002 11038-11046 11070 ' +
-  '11073-11074 1107f-11082 110b0-110ba 110c2 11100-11102 11127-11134 11145-11146 11173 11180-11182 111b3-111c0 ' +
-  '111c9-111cc 111ce-111cf 1122c-11237 1123e 112df-112ea 11300-11303 1133b-1133c 1133e-11344 11347-11348 ' +
-  '1134b-1134d 11357 11362-11363 11366-1136c 11370-11374 11435-11446 1145e 114b0-114c3 115af-115b5 115b8-115c0 ' +
-  '115dc-115dd 11630-11640 116ab-116b7 1171d-1172b 1182c-1183a 11930-11935 11937-11938 1193b-1193e 11940 ' +
-  '11942-11943 119d1-119d7 119da-119e0 119e4 11a01-11a0a 11a33-11a39 11a3b-11a3e 11a47 11a51-11a5b 11a8a-11a99 ' +
-  '11c2f-11c36 11c38-11c3f 11c92-11ca7 11ca9-11cb6 11d31-11d36 11d3a 11d3c-11d3d 11d3f-11d45 11d47 11d8a-11d8e ' +
-  '11d90-11d91 11d93-11d97 11ef3-11ef6 16af0-16af4 16b30-16b36 16f4f 16f51-16f87 16f8f-16f92 16fe4 16ff0-16ff1 ' +
-  '1bc9d-1bc9e 1cf00-1cf2d 1cf30-1cf46 1d165-1d169 1d16d-1d172 1d17b-1d182 1d185-1d18b 1d1aa-1d1ad 1d242-1d244 ' +
-  '1da00-1da36 1da3b-1da6c 1da75 1da84 1da9b-1da9f 1daa1-1daaf 1e000-1e006 1e008-1e018 1e01b-1e021 1e023-1e024 ' +
-  '1e026-1e02a 1e130-1e136 1e2ae 1e2ec-1e2ef 1e8d0-1e8d6 1e944-1e94a';
+  '1a60-1a7c 1a7f 1ab0-1ace 1b80-1b82 1ba1-1bad 1be6-1bf3 1c24-1c37 1cd0-1cd2 1cd4-1ce8 1ced 1cf4 1cf7-1cf9 ' +
+  '1dc0-1dff 20d0-20f0 2cef-2cf1 2d7f 2de0-2dff 302a-302f 3099-309a a66f-a672 a674-a67d a69e-a69f a6f0-a6f1 ' +
+  'a880-a881 a8b4-a8c5 a8ff a926-a92d a980-a983 a9b3-a9c0 a9e5 aa29-aa36 aa43 aa4c-aa4d aa7b-aa7d aab0 aab2-aab4 ' +
+  'aab7-aab8 aabe-aabf aac1 aaeb-aaef aaf5-aaf6 abe3-abea abec-abed fb1e fe20-fe2f 101fd 102e0 10376-1037a ' +
+  '10a01-10a03 10a05-10a06 10a0c-10a0f 10a38-10a3a 10a3f 10ae5-10ae6 10d24-10d27 10eab-10eac 10f46-10f50 ' +
+  '10f82-10f85 11080-11082 110b0-110ba 110c2 11100-11102 11127-11134 11145-11146 11173 1122c-11237 1123e ' +
+  '112df-112ea 11300-11303 1133b-1133c 1133e-11344 11347-11348 1134b-1134d 11357 11362-11363 11366-1136c ' +
+  '11370-11374 11435-11446 1145e 115af-115b5 115b8-115c0 115dc-115dd 116ab-116b7 1171d-1172b 1182c-1183a ' +
+  '11930-11935 11937-11938 1193b-1193e 11940 11942-11943 119d1-119d7 119da-119e0 119e4 11a01-11a0a 11a33-11a39 ' +
+  '11a3b-11a3e 11a47 11a51-11a5b 11a8a-11a99 11c2f-11c36 11c38-11c3f 11c92-11ca7 11ca9-11cb6 11d31-11d36 11d3a ' +
+  '11d3c-11d3d 11d3f-11d45 11d47 11d8a-11d8e 11d90-11d91 11d93-11d97 11ef3-11ef6 16af0-16af4 16b30-16b36 16f4f ' +
+  '16f51-16f87 16f8f-16f92 16fe4 16ff0-16ff1 1bc9d-1bc9e 1cf00-1cf2d 1cf30-1cf46 1d165-1d169 1d16d-1d172 ' +
+  '1d17b-1d182 1d185-1d18b 1d1aa-1d1ad 1d242-1d244 1da00-1da36 1da3b-1da6c 1da75 1da84 1da9b-1da9f 1daa1-1daaf ' +
+  '1e000-1e006 1e008-1e018 1e01b-1e021 1e023-1e024 1e026-1e02a 1e130-1e136 1e2ae 1e2ec-1e2ef 1e8d0-1e8d6 ' +
+  '1e944-1e94a';
 
 /** The letters and marks of each script that has marks of its own: they are drawn on its letters only. */
 export const CARRIERS: readonly Ranges[] = [
@@ -119,8 +118,6 @@ export const CARRIERS: readonly Ranges[] = [
     '1ee00-1ee03 1ee05-1ee1f 1ee21-1ee22 1ee24 1ee27 1ee29-1ee32 1ee34-1ee37 1ee39 1ee3b 1ee42 1ee47 1ee49 1ee4b ' +
     '1ee4d-1ee4f 1ee51-1ee52 1ee54 1ee57 1ee59 1ee5b 1ee5d 1ee5f 1ee61-1ee62 1ee64 1ee67-1ee6a 1ee6c-1ee72 ' +
     '1ee74-1ee77 1ee79-1ee7c 1ee7e 1ee80-1ee89 1ee8b-1ee9b 1eea1-1eea3 1eea5-1eea9 1eeab-1eebb',
-  // Balinese
-  '1b00-1b4c 1b6b-1b73',
   // Bamum
   'a6a0-a6e5 a6f0-a6f1 16800-16a38',
   // Bassa_Vah
@@ -132,8 +129,6 @@ export const CARRIERS: readonly Ranges[] = [
     '9fe',
   // Bhaiksuki
   '11c00-11c08 11c0a-11c36 11c38-11c40',
-  // Brahmi
-  '11000-11046 11070-11075 1107f',
   // Buginese
   '1a00-1a1b',
   // Buhid
@@ -231,8 +226,6 @@ export const CARRIERS: readonly Ranges[] = [
   '1e800-1e8c4 1e8d0-1e8d6',
   // Miao
   '16f00-16f4a 16f4f-16f87 16f8f-16f92',
-  // Modi
-  '11600-11640 11644',
   // Mongolian
   '1820-1842 1844-1878 1880-18aa',
   // Myanmar
@@ -253,14 +246,10 @@ export const CARRIERS: readonly Ranges[] = [
   'b01-b03 b05-b0c b0f-b10 b13-b28 b2a-b30 b32-b33 b35-b39 b3c-b44 b47-b48 b4b-b4d b55-b57 b5c-b5d b5f-b63 b71',
   // Pahawh_Hmong
   '16b00-16b36 16b63-16b77 16b7d-16b8f',
-  // Rejang
-  'a930-a953',
   // Samaritan
   '800-819 81b-823 825-827 829-82d',
   // Saurashtra
   'a880-a8c5',
-  // Sharada
-  '11180-111c4 111c9-111cc 111ce-111cf 111da 111dc',
   // Siddham
   '11580-115b5 115b8-115c0 115d8-115dd',
   // SignWriting
@@ -273,8 +262,6 @@ export const CARRIERS: readonly Ranges[] = [
   '11a50-11a99 11a9d',
   // Sundanese
   '1b80-1baf 1bba-1bbf',
-  // Syloti_Nagri
-  'a800-a827 a82c',
   // Syriac
   '710-74a 74d-74f 860-86a',
   // Tagalog
@@ -299,8 +286,6 @@ export const CARRIERS: readonly Ranges[] = [
   'f3e-f47 f49-f6c f71-f84 f86-f87 f90-f97 f99-fbc',
   // Tifinagh
   '2d30-2d67 2d7f',
-  // Tirhuta
-  '11480-114c5 114c7',
   // Toto
   '1e290-1e2ae',
   // Wancho
