@@ -2,7 +2,8 @@
 // Emacs than this machine's, in an installation of the Debian that has it.
 //   npm run test:emacs -- VERSION [--short] [--editors] [--anew] [--root FOLDER] [PATTERN…]
 // --short runs one ERT file for each part of the package, what its terminal draws, the demo and the check of the Lisp.
-// --editors runs only the tests beside Evil, Vertico, Embark, Marginalia, which-key and terminals. --anew makes the root again. PATTERNs are test files.
+// --editors runs only the tests beside Evil, Vertico, Embark, Marginalia, which-key and terminals. --anew makes the root again.
+// PATTERNs are test files.
 // The root is kept in the cache folder, and used again if the files of its packages still have their checksums. Nothing of a
 // run is written there, nor into the clone. --root names a root of yours instead.
 import { spawnSync } from 'node:child_process';

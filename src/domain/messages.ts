@@ -63,7 +63,7 @@ export interface Message {
   /** The author's session; null for the human and for an unverified author. */
   session_id: string | null;
   from_handle: string;
-  /** What people see its author's session by now; null where it has none. */
+  /** The title of its author's session, as it is now; null where it has none. */
   agent_title: string | null;
   /** Only `human` counts as a human, whatever a heading in a buffer claims. */
   author: AuthorKind;
@@ -102,7 +102,7 @@ export interface Author {
   kind: AuthorKind;
   session_id: string | null;
   handle: string;
-  /** What people see its session by; null where it has none. */
+  /** The title of its session; null where it has none. */
   title: string | null;
   project: string | null;
   project_dir: string | null;
