@@ -63,6 +63,7 @@ describe('Claude Code in its terminal asks nothing about the tools of Hive', () 
     if (mode === 'bypassPermissions') {
       await claude.until(/Yes, I accept/, 30_000);
       await claude.keys('Down', 'Enter');
+      await claude.until(/bypass permissions on/, 30_000);
     }
     await claude.until(/❯/, 30_000);
     await claude.say('please begin');

@@ -35,6 +35,8 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Rec
     ANTHROPIC_API_KEY: 'fake',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
+    // Where a machine is slow, it would begin before it has our tools. A model then goes on without, a script cannot.
+    MCP_CONNECTION_NONBLOCKING: '0',
     ...LOOPBACK_ONLY,
     ...env,
   });

@@ -48,7 +48,8 @@ export async function serveModel<Request, Reply>(
   let failure: Error | null = null;
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
-      response.writeHead(500).end(String(error));
+      // After "your request is wrong" no client tries again.
+      response.writeHead(400).end(String(error));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
