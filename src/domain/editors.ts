@@ -175,7 +175,24 @@ export function isWhollyInput({ tool: { input }, changes, rest }: EditorPermissi
   const given = objectIn(input) ?? {};
   const file = textIn(given, 'file_path', 'notebook_path');
   return (
-    changes.every(({ path }) => path === file) && Object.keys(rest).every((name) => name === 'locations')
+    changes.every(({ path }) => path === file) &&
+    Object.entries(rest).every(
+      ([name, value]) => name === 'locations' || (name === '_meta' && namesOnly(value)),
+    )
+  );
+}
+
+/** What agents over ACP add to name their tool and where it comes from. */
+const NAMING: ReadonlySet<string> = new Set(['toolName', 'provenance', 'serverId', 'phase']);
+
+function namesOnly(value: unknown): boolean {
+  const fields = objectIn(value);
+  return (
+    fields !== null &&
+    Object.entries(fields).every(
+      ([name, field]) =>
+        (NAMING.has(name) && typeof field === 'string') || (name === 'claudeCode' && namesOnly(field)),
+    )
   );
 }
 

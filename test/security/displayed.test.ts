@@ -17,8 +17,8 @@ import { permissionOf, ToolCalls } from '../../src/adapters/acp/dialogs.ts';
 import { eventIn } from '../../src/adapters/hooks/connection-hook.ts';
 import { readEvent, readHook } from '../../src/adapters/hooks/hook.ts';
 import { screensOf } from '../../src/cli/output.ts';
-import { dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
-import { editorPrompts, isWhollyInput } from '../../src/domain/editors.ts';
+import { DESCRIPTION, dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
+import { type EditorPermission, editorPrompts, isWhollyInput } from '../../src/domain/editors.ts';
 import { editShown } from '../../src/domain/edits.ts';
 import { likenessOf } from '../../src/domain/likeness.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
@@ -62,6 +62,16 @@ async function shown(tool_name: string, tool_input: Record<string, unknown>): Pr
 }
 
 const labels = ({ options }: Prompt): string[] => options.map(({ label }) => label);
+
+const ALLOW = { optionId: 'a', name: 'Allow', kind: 'allow_once' };
+const WORK = { toolCallId: '1', title: 'Work', rawInput: { command: 'make' } };
+
+/** What a desk shows of a permission that an agent asks for over ACP. */
+function overAcp(params: object): { context: string; dialog: EditorPermission } {
+  const dialog = permissionOf({ options: [ALLOW], ...params }, new ToolCalls(), '/src');
+  if (dialog?.kind !== 'permission') throw new Error('Nothing was asked.');
+  return { context: editorPrompts(dialog)[0]?.context ?? '', dialog };
+}
 
 describe('a permission shows everything that it permits', () => {
   test('the command first, each argument by name, the words of the agent last and labelled', async () => {
@@ -316,11 +326,80 @@ describe('the arguments of a call', () => {
     { title: ['a secret'] },
     { kind: { is: 'a secret' } },
     { name: ['a secret'] },
+    { _meta: { 'a secret': true } },
+    { toolCallId: ['a secret'] },
+    { name: 'Read', kind: 'a secret' },
+    { status: 'a secret' },
+    { sessionUpdate: ['a secret'] },
+    { content: [{ type: 'diff', path: 'a', newText: 'x', oldText: 'y', _meta: { and: 'a secret' } }] },
+    { content: [{ type: 'terminal', terminalId: '1', and: 'a secret' }] },
+    { content: [{ type: 'terminal', terminalId: ['a secret'] }] },
+    { content: [{ type: 'content', content: { type: 'text', text: 'a', _meta: { and: 'a secret' } } }] },
+    { content: [{ type: 'content', content: { type: 'text', text: 'a' }, and: 'a secret' }] },
+    { _meta: { terminal_info: { cwd: '/src', terminal_id: '1', and: 'a secret' } } },
+    { _meta: { terminal_info: { cwd: 'a secret', terminal_id: '1' } } },
+    { _meta: ['a secret'] },
   ])('leave out nothing that an agent over ACP says in an unusual form: %j', (said) => {
-    const options = [{ optionId: 'a', name: 'Allow', kind: 'allow_once' }];
-    const toolCall = { toolCallId: '1', title: 'Work', rawInput: { command: 'make' }, ...said };
-    const dialog = permissionOf({ options, toolCall }, new ToolCalls(), '/src');
-    expect(dialog === null ? '' : editorPrompts(dialog)[0]?.context).toContain('a secret');
+    expect(overAcp({ toolCall: { ...WORK, ...said } }).context).toContain('a secret');
+  });
+
+  test.each<object>([
+    { _meta: { and: 'a secret' } },
+    { and: 'a secret' },
+    { title: ['a secret'] },
+    { description: { is: 'a secret' } },
+    { subject: 'a secret' },
+    { subject: { type: 'tool_call', toolCall: { ...WORK, rawInput: { command: 'a secret' } } } },
+    { toolCall: undefined, subject: { type: 'tool_call', toolCall: WORK, and: 'a secret' } },
+    { toolCall: undefined, subject: { type: 'a secret', toolCall: WORK } },
+    { toolCall: undefined, subject: { type: 'command', command: 'make', _meta: { and: 'a secret' } } },
+    { toolCall: undefined, subject: { type: 'a secret', command: 'make' } },
+    { toolCall: 'a secret', subject: { type: 'command', command: 'make' } },
+    { toolCall: { ...WORK, request: 'another' }, and: 'a secret' },
+    { toolCall: { ...WORK, request: 'a secret' }, and: 'another' },
+    { options: [{ ...ALLOW, _meta: { and: 'a secret' } }] },
+    { options: [{ ...ALLOW, covers: 'a secret' }] },
+    { options: [{ ...ALLOW, kind: 'a secret' }] },
+  ])('leave out nothing that an agent over ACP says beside the call, and no rule allows it: %j', (said) => {
+    const { context, dialog } = overAcp({ toolCall: WORK, ...said });
+    expect(context).toContain('a secret');
+    expect(isWhollyInput(dialog)).toBe(false);
+  });
+
+  test('over ACP do not repeat what says nothing about the call, and a rule may allow it then', () => {
+    const toolCall = {
+      ...WORK,
+      name: 'Bash',
+      kind: 'execute',
+      status: 'pending',
+      locations: [],
+      content: [
+        { type: 'terminal', terminalId: '1', _meta: {} },
+        { type: 'content', content: { type: 'text', text: 'Build it', annotations: null } },
+      ],
+      _meta: { terminal_info: { cwd: '/src', terminal_id: '1' } },
+    };
+    const { context, dialog } = overAcp({ sessionId: 's', toolCall, _meta: null });
+    expect(context).toBe(
+      `    make\n\nTool: Bash\nDirectory: /src\n\n${DESCRIPTION}\n    Work\n    Build it`,
+    );
+    expect(isWhollyInput(dialog)).toBe(true);
+  });
+
+  test('over ACP show the name that the agent adds for its tool, and a rule may allow it then', () => {
+    for (const _meta of [
+      { toolName: 'run_shell_command', provenance: 'builtin', phase: 'preparing' },
+      { claudeCode: { toolName: 'Bash' } },
+    ]) {
+      const { context, dialog } = overAcp({ toolCall: { ...WORK, _meta } });
+      expect(context).toContain(`_meta: ${JSON.stringify(_meta)}`);
+      expect(isWhollyInput(dialog)).toBe(true);
+    }
+  });
+
+  test('over ACP with an option that is none are left to the editor', () => {
+    for (const options of [[ALLOW, 'a secret'], { 0: ALLOW }, 'a secret'])
+      expect(permissionOf({ options, toolCall: WORK }, new ToolCalls(), '/src')).toBeNull();
   });
 
   test('that an agent over ACP gives as a long text cannot be allowed at the desk', () => {

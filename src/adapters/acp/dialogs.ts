@@ -52,32 +52,65 @@ const OPTION_KINDS: ReadonlyMap<unknown, Pick<EditorOption, 'description' | 'ref
 ]);
 const UNKNOWN_KIND = { description: 'The agent does not say what this means', refuses: false, once: false };
 
-/** Fields of a call that are shown in a place of their own, whatever they are. */
-const PLACED_FIELDS: ReadonlySet<string> = new Set([
-  '_meta',
-  'content',
-  'rawInput',
-  'sessionUpdate',
-  'toolCallId',
-]);
-/** Texts that are shown as such, or that say nothing about what the call does. */
-const DISPLAYED_TEXTS: ReadonlySet<string> = new Set(['kind', 'name', 'status', 'title', 'type']);
+/** Whether a value of a field is shown elsewhere, or says nothing about what the call does. */
+type Shown = Readonly<Record<string, (value: unknown) => boolean>>;
 
-function isDisplayed(name: string, value: unknown): boolean {
-  return PLACED_FIELDS.has(name) || (DISPLAYED_TEXTS.has(name) && typeof value === 'string');
+const isText = (value: unknown): value is string => typeof value === 'string';
+const anything = (): boolean => true;
+const oneOf = (...texts: string[]): ((value: unknown) => boolean) => {
+  const known = new Set<unknown>(texts);
+  return (value) => known.has(value);
+};
+/** The protocol's kinds of calls: an editor shows them as pictures. */
+const isKindOfCall = oneOf(
+  ...['read', 'edit', 'delete', 'move', 'search', 'execute', 'think', 'fetch', 'switch_mode', 'other'],
+);
+/** An id is what the agent gets back, or what its later messages refer to. */
+const isId = isText;
+
+const CALL: Shown = {
+  content: anything,
+  kind: isKindOfCall,
+  name: isText,
+  rawInput: anything,
+  sessionUpdate: isText,
+  status: oneOf('pending', 'in_progress', 'completed', 'failed', 'paused', 'cancelled'),
+  title: isText,
+  toolCallId: isId,
+};
+const OPTION: Shown = { kind: (value) => OPTION_KINDS.has(value), name: isText, optionId: isId };
+const REQUEST: Shown = { description: isText, options: anything, sessionId: isId, title: isText };
+const SUBJECT: Shown = { toolCall: anything, type: oneOf('tool_call') };
+const CHANGE: Shown = { newText: isText, oldText: isText, path: isText, type: oneOf('diff') };
+const CONTENT: Shown = { content: anything, type: oneOf('content') };
+const TEXT: Shown = { text: isText, type: oneOf('text') };
+const TERMINAL: Shown = { terminalId: isId, type: oneOf('terminal') };
+
+/** The fields of an object that are not shown elsewhere. Without a value a field says nothing. */
+function restOf(raw: Raw, shown: Shown): Raw {
+  const left = Object.entries(raw).filter(
+    ([name, value]) => !isEmpty(value) && !(Object.hasOwn(shown, name) && shown[name]?.(value) === true),
+  );
+  return Object.fromEntries(left);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  const object = objectIn(value);
+  return object !== null && Object.keys(object).length === 0;
 }
 
 /** The dialog of `session/request_permission`; null when its request has no such form. */
 export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): EditorDialog | null {
-  const options = objectsIn(params['options']).flatMap((raw): EditorOption[] => {
+  const { options: list } = params;
+  const options = objectsIn(list).flatMap((raw): EditorOption[] => {
     const [id, label] = [textIn(raw, 'optionId'), textIn(raw, 'name')];
     if (id === null || label === null) return [];
     return [{ id, label, ...(OPTION_KINDS.get(raw['kind']) ?? UNKNOWN_KIND) }];
   });
-  // Version 2 has a subject, which contains the call or is a command itself.
-  const subject = objectIn(params['subject']) ?? {};
-  const given = objectIn(params['toolCall']) ?? objectIn(subject['toolCall']) ?? subject;
-  if (options.length !== objectsIn(params['options']).length) return null;
+  if (!Array.isArray(list) || options.length !== list.length) return null;
+  const { given, beside } = callIn(params);
   const call = calls.describe(given);
   const given_input = call['rawInput'] ?? null;
   const rawInput = objectIn(given_input);
@@ -90,29 +123,71 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
     textIn(call, 'title'),
     ...content.map((part) => textIn(objectIn(part['content']) ?? {}, 'text')),
   ].filter((text) => text !== null);
-  const others = parts.filter((part) => !isShownAsSuch(objectIn(part) ?? {}));
-  const rest = Object.entries(call).filter(
-    ([name, value]) =>
-      !isDisplayed(name, value) &&
-      !(rawInput === null && Object.hasOwn(input, name)) &&
-      !(Array.isArray(value) && value.length === 0),
-  );
+  const { _meta, ...others } = restOf(call, {
+    ...CALL,
+    // Without a name the call is shown by its kind, whatever that is.
+    ...(textIn(call, 'name') === null ? { kind: isText } : {}),
+    // A command of version 2 is what its subject says.
+    ...(rawInput === null ? Object.fromEntries(Object.keys(input).map((name) => [name, anything])) : {}),
+    ...(given === params['subject'] ? { type: oneOf('command') } : {}),
+  });
+  const meta = withoutOwnTerminal(_meta, cwd);
+  const rest = {
+    ...others,
+    ...(isEmpty(meta) ? {} : { _meta: meta }),
+    // The protocol allows any JSON.
+    ...(rawInput !== null || given_input === null ? {} : { rawInput: given_input }),
+    ...without('content', parts.map(restOfPart)),
+  };
   return {
     kind: 'permission',
     tool: { name: textIn(call, 'name') ?? textIn(call, 'kind') ?? 'other', input },
     said: [...new Set(said)],
     changes: content.flatMap((part) => changeOf(part) ?? []),
-    rest: Object.fromEntries([
-      ...rest,
-      // The protocol allows any JSON.
-      ...(rawInput !== null || given_input === null ? [] : [['rawInput', given_input] as const]),
-      ...(others.length === 0 ? [] : [['content', others] as const]),
-    ]),
+    rest: withRequest(rest, { ...beside, ...without('options', list.map(restOfOption)) }),
     options,
     cwd,
     // The protocol has no room for words.
     takes_notes: false,
   };
+}
+
+/**
+ * The call of a request, and what the request says beside it and its options. Version 2 has a subject, which contains the call
+ * or is a command itself.
+ */
+function callIn(params: Raw): { given: Raw; beside: Raw } {
+  const { toolCall, subject, ...others } = params;
+  const request = restOf(others, REQUEST);
+  const call = objectIn(toolCall);
+  if (call !== null) return { given: call, beside: { ...request, ...restOf({ subject }, {}) } };
+  const about = objectIn(subject) ?? {};
+  const inner = objectIn(about['toolCall']);
+  const odd = restOf({ toolCall, ...(objectIn(subject) === null ? { subject } : {}) }, {});
+  if (inner === null) return { given: about, beside: { ...request, ...odd } };
+  const left = restOf(about, SUBJECT);
+  return { given: inner, beside: { ...request, ...odd, ...(isEmpty(left) ? {} : { subject: left }) } };
+}
+
+/** A field with those of the values that are not empty; no field if all are. */
+function without(name: string, values: readonly unknown[]): Raw {
+  const left = values.filter((value) => !isEmpty(value));
+  return left.length === 0 ? {} : { [name]: left };
+}
+
+/** What is said beside the call has a name of its own, which no field of the call has. */
+function withRequest(rest: Raw, beside: Raw): Raw {
+  if (isEmpty(beside)) return rest;
+  let name = 'request';
+  while (Object.hasOwn(rest, name)) name = `_${name}`;
+  return { ...rest, [name]: beside };
+}
+
+/** The rest of an option, with its name. */
+function restOfOption(option: unknown): Raw {
+  const raw = objectIn(option) ?? {};
+  const left = restOf(raw, OPTION);
+  return isEmpty(left) ? {} : { name: raw['name'], ...left };
 }
 
 /** The call of a request that carries a command and no input; otherwise there is no input. */
@@ -130,24 +205,46 @@ function withoutOwnDirectory(input: Raw, cwd: string): Raw {
   return others;
 }
 
-/** Whether a part of the content is shown as text or as a change, or says only where the output appears. */
-function isShownAsSuch(part: Raw): boolean {
-  const { type } = part;
-  if (type === 'terminal') return true;
-  const inner = objectIn(part['content']);
-  if (type === 'content' && inner?.['type'] === 'text') return typeof inner['text'] === 'string';
-  return changeOf(part) !== null;
+/** It names it once more for the terminal of the output. */
+function withoutOwnTerminal(meta: unknown, cwd: string): unknown {
+  const raw = objectIn(meta);
+  return raw === null ? meta : restOf(raw, { terminal_info: isOwn });
+
+  function isOwn(info: unknown): boolean {
+    const terminal = objectIn(info);
+    return (
+      terminal !== null && isEmpty(restOf(terminal, { cwd: (value) => value === cwd, terminal_id: isId }))
+    );
+  }
 }
 
-const FIELDS_OF_CHANGE: ReadonlySet<string> = new Set(['_meta', 'newText', 'oldText', 'path', 'type']);
+/** What a part of the content says that is not shown as text or as a change, and is not only where the output appears. */
+function restOfPart(part: unknown): unknown {
+  const raw = objectIn(part);
+  if (raw === null) return part;
+  const { type } = raw;
+  if (type === 'terminal') return named(raw, TERMINAL);
+  if (changeOf(raw) !== null) return named(raw, CHANGE);
+  const inner = objectIn(raw['content']);
+  if (type !== 'content' || inner === null || inner['type'] !== 'text' || !isText(inner['text'])) return raw;
+  const content = restOf(inner, TEXT);
+  const left = { ...restOf(raw, CONTENT), ...(isEmpty(content) ? {} : { content }) };
+  return isEmpty(left) ? {} : { type, ...left };
 
-/** A change of a file; null for a part that says more than that, or something else. */
+  /** The rest, with the kind of the part and the file that it is about. */
+  function named(whole: Raw, shown: Shown): Raw {
+    const left = restOf(whole, shown);
+    const { path } = whole;
+    return isEmpty(left) ? {} : { type, ...(path === undefined ? {} : { path }), ...left };
+  }
+}
+
+/** A change of a file; null for a part that is something else. */
 function changeOf(part: Raw): ShownChange | null {
   const path = textIn(part, 'path');
   const { newText: after, oldText: before = null } = part;
   if (part['type'] !== 'diff' || path === null || typeof after !== 'string') return null;
-  if (before !== null && typeof before !== 'string') return null;
-  return Object.keys(part).every((name) => FIELDS_OF_CHANGE.has(name)) ? { path, before, after } : null;
+  return before === null || typeof before === 'string' ? { path, before, after } : null;
 }
 
 /** The dialog of `elicitation/create`; null where nothing can be shown of it. */
