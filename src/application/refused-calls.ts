@@ -1,6 +1,7 @@
 /** The hook handler that notices when a client refuses a call of Hive's own tools, or asks about it in its terminal. */
 import { askedSentence, refusedSentence, wordsOf } from '../domain/refused-calls.ts';
 import { labelled } from '../domain/sources.ts';
+import { type Turn, toolNoticed } from '../domain/turns.ts';
 import type { HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import { turnOf } from './turns.ts';
@@ -15,6 +16,12 @@ export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verd
   const agent = labelled(session);
   const give = (text: string): Promise<void> =>
     giveNotice(tx, { severity: 'warning', text, session_id, data: { kind: 'refused_call' } });
+  const turn = (): Promise<Turn | undefined> => turnOf(tx, session_id, event.client_turn_id);
+  /** There is one notice of each call. */
+  const recordNotice = async (says: string): Promise<void> => {
+    const running = await turn();
+    if (running !== undefined) await tx.turns.update(toolNoticed(running, says));
+  };
   switch (name) {
     case 'PermissionDenied':
     case 'PermissionRequest': {
@@ -22,16 +29,29 @@ export const noticeRefusedCalls: HookHandler = async ({ tx, event, session, verd
       if (words === null || verdict.deny !== null) return null;
       if (name === 'PermissionDenied') await give(refusedSentence(agent, client, words));
       // Where nobody can be asked, it is refused, which the end of the turn shows.
-      else if (attended === true) await give(askedSentence(agent, client, words));
+      else if (attended === true) {
+        await give(askedSentence(agent, client, words));
+        await recordNotice(words);
+      }
+      return null;
+    }
+    // Where a classifier should have decided and cannot be reached, as in plan mode, this is the only event of the dialog.
+    case 'Notification': {
+      if (event.raw['notification_type'] !== 'permission_prompt') return null;
+      const open = (await turn())?.open_tools ?? [];
+      const says = open.length === 1 ? open[0]?.says : undefined;
+      if (says === undefined) return null;
+      await give(askedSentence(agent, client, says));
+      await recordNotice(says);
       return null;
     }
     case 'Stop':
     case 'StopFailure':
     case 'SubagentStop': {
       if (verdict.block !== null) return null;
-      const turn = await turnOf(tx, session_id, event.client_turn_id);
-      if (turn?.state !== 'in_progress') return null;
-      for (const { says } of turn.open_tools)
+      const ending = await turn();
+      if (ending?.state !== 'in_progress') return null;
+      for (const { says } of ending.open_tools)
         if (says !== undefined) await give(refusedSentence(agent, client, says));
       return null;
     }

@@ -212,6 +212,16 @@ export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string
   return { ...turn, open_tools: open.toSpliced(gone, 1), batch_at: turn.batch_at === null ? null : now };
 }
 
+/** Records that the human has got the words of a call in a notice. */
+export function toolNoticed(turn: Turn, words: string): Turn {
+  return {
+    ...turn,
+    open_tools: turn.open_tools.map(({ says, ...tool }) =>
+      says === undefined || says === words ? tool : { ...tool, says },
+    ),
+  };
+}
+
 /**
  * Records that the client closed a batch of calls: none of them is running any more. If the client does not name them,
  * they are all the running calls, because an agent makes one batch at a time.

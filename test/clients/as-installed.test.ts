@@ -7,10 +7,13 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outputOf, spawnChild } from '../support/children.ts';
 import { noticesOf } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
 import { startModel } from './support/anthropic.ts';
+import type { ChatTerminal } from './support/chat-terminal.ts';
 import { type ClaudeRun, claudeEnvironment, pathWithHive } from './support/claude.ts';
 import { startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome, providerSettings } from './support/codex.ts';
+import { READY, startTerminal as startCodexTerminal } from './support/codex-terminal.ts';
 import { claudeModel as askingModel, installPlugin, personOf } from './support/installed.ts';
 import type { ModelServer } from './support/model-server.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
@@ -53,19 +56,25 @@ const MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermi
 /** Root may use that mode only in a sandbox. */
 const env = { IS_SANDBOX: '1', HIVE_WAKE: 'off' };
 
+/** The terminal in that mode, as soon as it takes a message. */
+async function startIn(mode: string, run: ClaudeRun): Promise<ChatTerminal> {
+  const claude = await startTerminal(run, ['--permission-mode', mode]);
+  if (mode === 'bypassPermissions') {
+    await claude.until(/Yes, I accept/, 30_000);
+    await claude.keys('Down', 'Enter');
+    await claude.until(/bypass permissions on/, 30_000);
+  }
+  await claude.until(/❯/, 30_000);
+  return claude;
+}
+
 describe('Claude Code in its terminal asks nothing about the tools of Hive', () => {
   it.each(MODES)('in the mode %s', async (mode) => {
     const world = await openWorld();
     await installClaude(world);
     const day = await wholeDay(world, false);
     const model = await claudeModel(day, world);
-    const claude = await startTerminal({ ...world, model, env }, ['--permission-mode', mode]);
-    if (mode === 'bypassPermissions') {
-      await claude.until(/Yes, I accept/, 30_000);
-      await claude.keys('Down', 'Enter');
-      await claude.until(/bypass permissions on/, 30_000);
-    }
-    await claude.until(/❯/, 30_000);
+    const claude = await startIn(mode, { ...world, model, env });
     await claude.say('please begin');
     await claude.until(/all done[\s\S]*all done/, 60_000);
     await day.expectDone('main');
@@ -118,7 +127,8 @@ describe('where the person lets Claude Code ask each time', () => {
   const ASK = 'mcp__hive__hivemind_ask_async';
   const COULD_NOT = /^\[bg\] .+ could not ask: Which colour\?\nClaude Code refused the call\./;
 
-  it.each([[[]], [['--permission-mode', 'dontAsk']]])(
+  const REFUSING = ['default', 'acceptEdits', 'plan', 'dontAsk'];
+  it.each([[[]], ...REFUSING.map((mode) => [['--permission-mode', mode]])])(
     'claude -p with %j refuses, and a notice has the question',
     async (mode) => {
       const world = await refusingWorld();
@@ -128,18 +138,60 @@ describe('where the person lets Claude Code ask each time', () => {
     },
   );
 
-  it('the terminal asks at each call, no desk does, and a notice says so', async () => {
-    const world = await refusingWorld();
-    const claude = await startTerminal({ ...world, model: await askingModel(ASK), env }, []);
-    await claude.until(/❯/, 30_000);
+  /** The terminal in that mode, in which the agent has begun to ask. */
+  async function asking(world: World, mode: string): Promise<ChatTerminal> {
+    const claude = await startIn(mode, { ...world, model: await askingModel(ASK), env });
     await claude.say('please begin');
-    await claude.until(/Do you want to proceed/, 60_000);
-    expect((await world.hive.prompts.list({ limit: 10 })).items).toEqual([]);
-    expect(await noticesOf(world.hive)).toEqual([
-      expect.stringMatching(
-        /waits in its terminal, where Claude Code asks whether it may ask: Which colour\?/,
-      ),
+    return claude;
+  }
+
+  // In plan mode, only the notification of the client says that it asks.
+  it.each(['default', 'acceptEdits', 'plan'])(
+    'the terminal in the mode %s asks at each call, no desk does, and a notice says so',
+    async (mode) => {
+      const world = await refusingWorld();
+      const claude = await asking(world, mode);
+      await claude.until(/Do you want to proceed/, 60_000);
+      await eventually(async () => (await noticesOf(world.hive)).length > 0);
+      expect((await world.hive.prompts.list({ limit: 10 })).items).toEqual([]);
+      expect(await noticesOf(world.hive)).toEqual([
+        expect.stringMatching(
+          /waits in its terminal, where Claude Code asks whether it may ask: Which colour\?/,
+        ),
+      ]);
+    },
+  );
+
+  it('claude -p in the mode bypassPermissions asks', async () => {
+    const world = await refusingWorld();
+    const mode = ['--permission-mode', 'bypassPermissions'];
+    await runHeadless({ ...world, model: await askingModel(ASK), env }, mode);
+    expect((await world.hive.prompts.list({ limit: 10 })).items).toMatchObject([
+      { question: 'Which colour?' },
     ]);
+    expect(await noticesOf(world.hive)).toEqual([]);
+  });
+
+  it('the terminal in the mode dontAsk refuses, and a notice has the question', async () => {
+    const world = await refusingWorld();
+    const claude = await asking(world, 'dontAsk');
+    await claude.until(/● done/, 60_000);
+    expect((await claude.screen()).join('\n')).toMatch(/permission denied/);
+    expect((await world.hive.prompts.list({ limit: 10 })).items).toEqual([]);
+    await eventually(async () => (await noticesOf(world.hive)).length > 0);
+    expect(await noticesOf(world.hive)).toEqual([
+      expect.stringMatching(/ could not ask: Which colour\?\nClaude Code refused the call\./),
+    ]);
+  });
+
+  it('the terminal in the mode bypassPermissions asks nothing', async () => {
+    const world = await refusingWorld();
+    const claude = await asking(world, 'bypassPermissions');
+    await claude.until(/● done/, 60_000);
+    expect((await world.hive.prompts.list({ limit: 10 })).items).toMatchObject([
+      { question: 'Which colour?' },
+    ]);
+    expect(await noticesOf(world.hive)).toEqual([]);
   });
 
   it('an option on the command line counts all the same', async () => {
@@ -155,29 +207,37 @@ describe('where the person lets Claude Code ask each time', () => {
 const POLICIES = ['on-request', 'never'];
 const SANDBOXES = ['read-only', 'workspace-write', 'danger-full-access'];
 
+/** Installs in a Codex that has only a model. */
+async function installCodex(world: World, run: CodexRun): Promise<void> {
+  const home = codexHome(run);
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, 'config.toml'), providerSettings(run.model.url).join('\n'));
+  const path = [dirname(world.clients.codex), dirname(process.execPath), process.env['PATH']].join(':');
+  const person = personOf(world, { CODEX_HOME: home, PATH: path });
+  const done = await person.terminal(['init', 'codex'], SET_UP, 'y');
+  expect(done.code, done.out).toBe(0);
+}
+
+function codexModel(day: Day): Promise<ModelServer<unknown>> {
+  const model: Promise<ModelServer<unknown>> = startResponses(async ({ tools }) => {
+    // Codex does not wait for its servers: on a busy machine the model is offered none of our tools at first.
+    if (!JSON.stringify(tools).includes('hivemind_ask_async')) return { calls: [codexShell('sleep 0.1')] };
+    const step = await day.next((await model).told());
+    if (step === 'stops') return { text: 'all done' };
+    return { calls: [step === 'works' ? codexShell('echo worked') : codexTool(step.tool, step.input)] };
+  });
+  return model;
+}
+
 describe('codex exec asks nothing about the tools of Hive', () => {
   it.each(POLICIES.flatMap((policy) => SANDBOXES.map((sandbox) => [policy, sandbox])))(
     'with the approval policy %s and the sandbox %s',
     async (policy, sandbox) => {
       const world = await openWorld();
       const day = await wholeDay(world, true);
-      const model: Promise<ModelServer<unknown>> = startResponses(async ({ tools }) => {
-        // Codex does not wait for its servers: on a busy machine the model is offered none of our tools at first.
-        if (!JSON.stringify(tools).includes('hivemind_ask_async'))
-          return { calls: [codexShell('sleep 0.1')] };
-        const step = await day.next((await model).told());
-        if (step === 'stops') return { text: 'all done' };
-        return { calls: [step === 'works' ? codexShell('echo worked') : codexTool(step.tool, step.input)] };
-      });
       // Codex does not say whether somebody looks at it.
-      const codex: CodexRun = { ...world, model: await model, env: { HIVE_SOURCE: 'bg' } };
-      const home = codexHome(codex);
-      mkdirSync(home, { recursive: true });
-      writeFileSync(join(home, 'config.toml'), providerSettings(codex.model.url).join('\n'));
-      const path = [dirname(world.clients.codex), dirname(process.execPath), process.env['PATH']].join(':');
-      const person = personOf(world, { CODEX_HOME: home, PATH: path });
-      const done = await person.terminal(['init', 'codex'], SET_UP, 'y');
-      expect(done.code, done.out).toBe(0);
+      const codex: CodexRun = { ...world, model: await codexModel(day), env: { HIVE_SOURCE: 'bg' } };
+      await installCodex(world, codex);
       const args = [
         'exec',
         '--skip-git-repo-check',
@@ -191,6 +251,24 @@ describe('codex exec asks nothing about the tools of Hive', () => {
       child.process.stdin.end();
       await outputOf(child);
       await day.expectDone('bg');
+    },
+  );
+});
+
+describe('the terminal of Codex asks nothing about the tools of Hive', () => {
+  // With the policy `never` the terminal asks as little as `codex exec` does.
+  it.each([[[]], ...SANDBOXES.map((sandbox) => [['-a', 'on-request', '-s', sandbox]])])(
+    'with %j',
+    async (args) => {
+      const world = await openWorld();
+      const day = await wholeDay(world, false);
+      const run: CodexRun = { ...world, model: await codexModel(day), env: { HIVE_WAKE: 'off' } };
+      await installCodex(world, run);
+      const codex = await startCodexTerminal(run, args);
+      await codex.until(READY, 30_000);
+      await codex.say('please begin');
+      await codex.until(/all done[\s\S]*all done/, 60_000);
+      await day.expectDone('main');
     },
   );
 });

@@ -78,6 +78,33 @@ test('a dialog about one of them is in the terminal only, and a notice says so',
   ]);
 });
 
+const WAITS =
+  "demo waits in its terminal, where Claude Code asks whether it may ask: Which colour?\nRed or blue?\nTo let agents use Hive's own tools without asking, run: hive init claude";
+const WAITING = of('Notification', { notification_type: 'permission_prompt', message: 'Claude needs you' });
+
+test('a dialog that is no event, as in plan mode, is a notice when Claude Code says that it waits', async () => {
+  await fire(hive, call('PreToolUse', 'hivemind_ask_async', QUESTION));
+  await fire(hive, WAITING);
+  expect(await noticesOf(hive)).toEqual([WAITS]);
+});
+
+test('one call is one notice, however many events its dialog has and however it ends', async () => {
+  await fire(hive, call('PreToolUse', 'hivemind_ask_async', QUESTION));
+  await fire(hive, call('PermissionRequest', 'hivemind_ask_async', QUESTION), {
+    env: { CLAUDE_CODE_SESSION_ATTENDED: '1' },
+  });
+  await fire(hive, WAITING);
+  await fire(hive, of('Stop'));
+  expect(await noticesOf(hive)).toEqual([WAITS]);
+});
+
+test('what waits beside other calls may be one of those', async () => {
+  await fire(hive, call('PreToolUse', 'hivemind_ask_async', QUESTION));
+  await fire(hive, of('PreToolUse', { tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_2' }));
+  await fire(hive, WAITING);
+  expect(await noticesOf(hive)).toEqual([]);
+});
+
 test("a coordinator's tool decides for others, so a desk is asked", async () => {
   const asked = { ...ASKED, tool_name: 'mcp__hive__hivemind_respond', tool_input: { ask_id: 'ask-1' } };
   const printed = fire(hive, asked, { env: { CLAUDE_CODE_SESSION_ATTENDED: '1' } });

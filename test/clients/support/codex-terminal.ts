@@ -10,18 +10,27 @@ import { PATIENCE_MS, within } from '../../support/wait.ts';
 import { type ChatTerminal, chatIn } from './chat-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome, configureCodex } from './codex.ts';
 
-/** Starts it with our hooks trusted, and waits until it takes a message. */
+/** Starts it with our server and hooks, which are trusted, and waits until it takes a message. */
 export async function openCodex(run: CodexRun): Promise<ChatTerminal> {
   configureCodex(run);
   trustHooks(run);
+  const codex = await startTerminal(run);
+  await codex.until(READY, 20_000);
+  return codex;
+}
+
+/** What it shows when it takes a message. */
+export const READY = /Ask Codex to do anything/;
+
+/** Starts it with these arguments, and with what its home holds. */
+export async function startTerminal(run: CodexRun, args: readonly string[] = []): Promise<ChatTerminal> {
   const place = join(run.folder, 't');
   mkdirSync(place, { recursive: true });
   const env = { ...codexEnvironment(run), TERM: 'xterm-256color', TMPDIR: place };
   startDaemon(run, env);
-  const command = ['env', '-C', run.folder, run.clients.codex];
+  const command = ['env', '-C', run.folder, run.clients.codex, ...args];
   const terminal = await openTerminal(place, env, command, { columns: 120, lines: 40 });
   onTestFinished(() => terminal.close());
-  await terminal.until(/Ask Codex to do anything/, 20_000);
   return chatIn(terminal);
 }
 
