@@ -33,14 +33,24 @@ import type { Processes } from './world.ts';
  * What an event says about how its session is called. Read before a transaction: it reads the client's transcript, the end of
  * it, as the client itself does.
  */
-export function titlesIn(event: HookEvent, { readTail }: Pick<HookSettings, 'readTail'>): TitleReport {
-  const { transcript_path, prompt } = event;
-  const tail = transcript_path === null ? null : readTail(transcript_path, TITLE_TAIL_BYTES);
-  const client_title = tail === null ? undefined : titleInTranscript(tail);
+export function titlesIn(
+  event: HookEvent,
+  { readTail, client_title = clientTitle(event, readTail) }: Pick<HookSettings, 'readTail' | 'client_title'>,
+): TitleReport {
+  const { prompt } = event;
   return {
     ...(client_title === undefined ? {} : { client_title }),
     ...(isHumanPrompt(event) && prompt !== null ? { first_words: excerpt(prompt.slice(0, 1_000), 200) } : {}),
   };
+}
+
+/** The client's own title, from the end of its transcript; undefined where that does not say. */
+function clientTitle(
+  { transcript_path }: Pick<HookEvent, 'transcript_path'>,
+  readTail: HookSettings['readTail'],
+): string | null | undefined {
+  const tail = transcript_path === null ? null : readTail(transcript_path, TITLE_TAIL_BYTES);
+  return tail === null ? undefined : titleInTranscript(tail);
 }
 
 /**

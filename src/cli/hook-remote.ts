@@ -4,8 +4,9 @@ import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { parseJson } from '../domain/json-numbers.ts';
+import { TITLE_TAIL_BYTES, titleInTranscript } from '../domain/sessions.ts';
 import { isReadableByOthers } from '../domain/tokens.ts';
-import { readFileOnly } from '../infrastructure/platform/files.ts';
+import { files, readFileOnly } from '../infrastructure/platform/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { HOOK, MCP } from './sentences.ts';
 
@@ -52,7 +53,9 @@ export async function sendHook(
   const variables = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const body = { event: parseJson(text), client, env: variables, project: findProject(cwd) };
+  const event = parseJson(text);
+  // The other side cannot read the transcript of this machine. Left out of the JSON where that says nothing.
+  const body = { event, client, env: variables, project: findProject(cwd), client_title: titleOf(event) };
   const { stdout, output_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
@@ -62,6 +65,12 @@ export async function sendHook(
       await Promise.race([post(remote, { printed: output_id }, () => undefined), limit]);
     },
   };
+}
+
+function titleOf(event: unknown): string | null | undefined {
+  const path = (event as { transcript_path?: unknown } | null)?.transcript_path;
+  const tail = typeof path === 'string' ? files.readTail(path, TITLE_TAIL_BYTES) : null;
+  return tail === null ? undefined : titleInTranscript(tail);
 }
 
 /** The server has answered with a refusal: trying again would change nothing. */

@@ -9,6 +9,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseJson } from '../../src/domain/json-numbers.ts';
 import { ENDED } from '../support/ended-process.ts';
@@ -37,6 +38,35 @@ describe('a hook of another machine', () => {
       { meta: { 'claudecode/toolUseId': 'use-1' } },
     );
     expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe(FAR);
+  });
+
+  test('brings the title that its client gave the session, which only its own machine can read', async () => {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    const titled = async (lines: object[]): Promise<string | undefined> => {
+      const transcript_path = join(dirname(file), 'far.jsonl');
+      writeFileSync(transcript_path, lines.map((line) => JSON.stringify(line)).join('\n'));
+      const words = { hook_event_name: 'UserPromptSubmit', session_id: 'far-1', cwd: '/', prompt: 'go' };
+      expect(await runRemoteHook(served, { ...words, transcript_path }, file)).toMatchObject({ code: 0 });
+      return (await hive.sessions.find(FAR))?.title;
+    };
+    const project = await titled([]);
+    expect(project).not.toMatch(/Claude-/);
+    expect(await titled([{ type: 'custom-title', customTitle: 'delivery-fix' }])).toBe('delivery-fix');
+    // The transcript is the other machine's: nothing is read here because of its path.
+    expect((await hive.store.read((tx) => tx.turns.last(FAR)))?.transcript_path).toBeNull();
+    expect(await titled([{ type: 'custom-title', customTitle: '' }])).toBe(project);
+  });
+
+  test('is not needed for a title: without one an agent has the name that its token gives it', async () => {
+    const served = await serve(tempStore());
+    const hive = await openTestHive(served.store);
+    const agent = await connectBridge(served);
+    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Who am I?' });
+    expect(await hive.prompts.get(String(ask_id))).toMatchObject({
+      agent_title: expect.stringMatching(/^remote-/),
+    });
   });
 
   test('prints what is waiting for its session, once', async () => {

@@ -8,7 +8,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { remoteId } from '../../domain/sessions.ts';
-import { cleanText } from '../../domain/text.ts';
+import { cleanText, excerpt } from '../../domain/text.ts';
 import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
 import { type Raw, readEvent, sayVerdict } from './hook.ts';
 
@@ -142,6 +142,7 @@ async function handle(
   const client = body['client'] === 'codex' || body['client'] === 'claude-code' ? body['client'] : null;
   const machine = machineOf(token);
   const read = readEvent(record(body['event']), env, client);
+  const title = body['client_title'];
   const event = { ...read, session_id: remoteId(machine, read.session_id), transcript_path: null };
   const verdict = await hive.hooks.handle(event, {
     ...rules,
@@ -151,6 +152,8 @@ async function handle(
     pid: 0,
     findProject: () => projectOfToken(token, projectOf(record(body['project']))),
     readTail: () => null,
+    ...(title === null ? { client_title: null } : {}),
+    ...(typeof title === 'string' ? { client_title: excerpt(cleanText(title.slice(0, 1_000)), 200) } : {}),
     seats: () => hive.trust.file().seats,
     async withoutTimeLimit(work) {
       // The head of the answer tells the other side that this waits for the human, and that the server does not hang.
