@@ -19,6 +19,7 @@
 (require 'hive-model)
 (require 'hive-names)
 (require 'hive-notify)
+(require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'subr-x)
@@ -294,35 +295,63 @@ It replies with all current preferences, including stored ones."
        (hive-attention-tell
         (list field (vconcat (if was (remove name muted) (append muted (list name)))))
         (lambda (_)
-          (hive-announce (if was 'unmuted 'muted) (hive-text-line name 60))))))))
+          (hive-announce (if was 'unmuted 'muted)
+                         (if (eq field :muted_agents) (hive-model-title-of name (hive-prompts) 60)
+                           (hive-text-line name 60)))))))))
 
-(defun hive-attention--known (field muted)
-  "Return the values of FIELD of the pending questions, and those MUTED now."
-  (delete-dups (append (delq nil (mapcar (lambda (prompt)
-                                           (let ((name (plist-get prompt field)))
-                                             (and name (hive-text-line name))))
-                                         (hive-prompts)))
-                       (mapcar #'hive-text-line muted))))
+(defun hive-attention--mutable ()
+  "Return the agents and projects that are known or muted, as an alist.
+Its keys are what to show, its values arguments of `hive-mute'."
+  (let* ((things (append (hive-prompts) (hive-model-sessions)
+                         (mapcar (lambda (handle) (list :agent handle)) hive-attention--muted-agents)))
+         (agents (hive-read-candidates (hive-model-agents things) #'hive-text-title))
+         (projects (delete-dups (append (delq nil (mapcar (lambda (thing) (plist-get thing :project))
+                                                          things))
+                                        (copy-sequence hive-attention--muted)))))
+    (append
+     (mapcar (lambda (agent) (list (car agent) :muted_agents (hive-model-handle (cdr agent)))) agents)
+     (mapcar (lambda (project)
+               (list (hive-words 'mute-project (hive-text-line project 60)) :muted_projects project))
+             projects))))
+
+(defun hive-attention--mute-affix (lines alist)
+  "Annotate LINES, keys of ALIST: the handle of an agent, and whether it is muted."
+  (mapcar (lambda (line)
+            (pcase-let ((`(,field ,name) (cdr (assoc line alist))))
+              (list line ""
+                    (propertize
+                     (concat (if (eq field :muted_agents) (concat "  " (hive-text-line name 24)) "")
+                             (if (member name (if (eq field :muted_agents) hive-attention--muted-agents
+                                                hive-attention--muted))
+                                 (hive-words 'mute-is-muted)
+                               ""))
+                     'face 'completions-annotations))))
+          lines))
+
+(defun hive-attention--read-mute ()
+  "Let the human choose an agent or a project; return the arguments of `hive-mute'.
+A typed name with an @, or one that is a handle, is an agent; another
+one that is not offered is a project."
+  (let* ((alist (hive-attention--mutable))
+         (name (string-trim
+                (completing-read (hive-words 'which-mute)
+                                 (hive-read-table (mapcar #'car alist) 'hive-session
+                                                  (lambda (lines) (hive-attention--mute-affix lines alist))))))
+         (handle (string-remove-prefix "@" name)))
+    (cond ((cdr (assoc name alist)))
+          ((or (string-prefix-p "@" name)
+               (cl-find handle alist :test (lambda (handle entry) (equal (cdr entry) (list :muted_agents handle)))))
+           (list :muted_agents handle))
+          (t (list :muted_projects name)))))
 
 ;;;###autoload
-(defun hive-mute-project (project)
-  "Mute or unmute PROJECT.
-The questions of a muted project do not pop up, and the echo area
-announces only critical ones."
-  (interactive
-   (list (completing-read (hive-words 'which-mute)
-                          (hive-attention--known :project hive-attention--muted))))
-  (hive-attention--toggle :muted_projects project))
-
-;;;###autoload
-(defun hive-mute-agent (agent)
-  "Mute or unmute AGENT, which is its handle.
-Its questions do not pop up, and the echo area announces only critical
-ones.  A subagent has a handle of its own."
-  (interactive
-   (list (completing-read (hive-words 'which-mute-agent)
-                          (hive-attention--known :agent hive-attention--muted-agents))))
-  (hive-attention--toggle :muted_agents (string-remove-prefix "@" (string-trim agent))))
+(defun hive-mute (field name)
+  "Mute or unmute an agent or a project.
+Questions of what is muted do not pop up, and the echo area announces
+only critical ones.  A subagent is an agent of its own.  FIELD is
+:muted_agents, with a handle as NAME, or :muted_projects."
+  (interactive (hive-attention--read-mute))
+  (hive-attention--toggle field name))
 
 ;;;###autoload
 (defun hive-attention ()

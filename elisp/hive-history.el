@@ -19,6 +19,7 @@
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-prompt)
+(require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'subr-x)
@@ -208,7 +209,9 @@ was found into a file, as Org or Markdown.
                                         (:agent 'filter-agent) (:project 'filter-project)
                                         (:since 'filter-since) (:until 'filter-until)
                                         (_ 'filter-text))
-                          concat (concat " " (hive-words words (hive-text-line value 30))))
+                          for shown = (if (eq key :agent) (hive-model-title-of value hive-history--entries 30)
+                                      (hive-text-line value 30))
+                          concat (concat " " (hive-words words shown)))
                  (format " %d%s" (length hive-history--entries)
                          (if hive-history--cursor "+" ""))))))
 
@@ -338,9 +341,9 @@ Nothing is fetched yet: that is what reverting the buffer does."
 
 (defun hive-history-by-agent (agent)
   "Find only what AGENT asked or wrote; if empty, what anybody did.
-The beginning of a name is enough."
-  (interactive (list (completing-read (hive-words 'which-search-agent) (hive-history--known :agent))) hive-history-mode)
-  (hive-history--by :agent (hive-model-expand-handles agent (hive-history--known :agent))))
+AGENT is a title or a handle; the beginning is enough."
+  (interactive (list (hive-read-agent 'which-search-agent hive-history--entries)) hive-history-mode)
+  (hive-history--by :agent (hive-model-expand-handle agent hive-history--entries)))
 
 (defun hive-history-by-project (project)
   "Find only entries of PROJECT; if empty, of all projects."

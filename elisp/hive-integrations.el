@@ -225,11 +225,15 @@ With RESET, count from the beginning.  For `next-error-function'."
 (defun hive-project-list ()
   "List the questions of the project that you are in.
 Without a project, ask for one, as the commands of project.el do.
-You can add it to `project-switch-commands' and `project-prefix-map'."
+You can add it to `project-switch-commands' and `project-prefix-map';
+\\[universal-argument] \\[hive-list] does the same."
   (interactive)
   (let ((place (hive-place-of (project-root (project-current t)))))
     (hive-list)
     (hive-list-restore (list :filter (list :project (plist-get place :project))))))
+;; It is for the menu of project.el.
+;;;###autoload
+(put 'hive-project-list 'completion-predicate #'ignore)
 
 ;;;; Embark
 

@@ -347,12 +347,20 @@ error when there are none."
   "Ask the agent of TURN to stop, with a NOTE for it.
 You choose among the running agents; each is shown with what it is
 doing and for how long.  Hive reports when the agent has stopped, or
-that it had already finished."
+that it had already finished.  With a prefix argument, withdraw a
+request instead: you choose among the agents that were asked and have
+not stopped."
   (interactive
-   (let ((turn (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)))
-     (list turn (read-string (hive-words 'interrupt-why
-                                         (hive-text-title turn 40))))))
-  (hive-interrupt-session (plist-get turn :session_id) (hive-text-title turn) note))
+   (if current-prefix-arg
+       (list (hive-interrupt--read 'which-withdraw
+                                   (cl-remove-if-not #'hive-interrupt--pending (hive-turns-running))
+                                   'interrupt-none-asked)
+             'withdraw)
+     (let ((turn (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)))
+       (list turn (read-string (hive-words 'interrupt-why
+                                           (hive-text-title turn 40)))))))
+  (if (eq note 'withdraw) (hive-interrupt-withdraw turn)
+    (hive-interrupt-session (plist-get turn :session_id) (hive-text-title turn) note)))
 
 ;;;; Interrupting all agents
 
@@ -401,14 +409,8 @@ reports the results."
 
 ;;;; Withdrawing a request
 
-;;;###autoload
 (defun hive-interrupt-withdraw (turn)
-  "Withdraw the request that the agent of TURN stop.
-You choose among the agents that were asked and have not stopped."
-  (interactive
-   (list (hive-interrupt--read 'which-withdraw
-                               (cl-remove-if-not #'hive-interrupt--pending (hive-turns-running))
-                               'interrupt-none-asked)))
+  "Withdraw the request that the agent of TURN stop."
   (hive-sidecar-demand)
   (let* ((agent (hive-text-title turn 40))
          ;; This command reports what becomes of these.

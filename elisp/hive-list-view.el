@@ -106,7 +106,7 @@ The list may be shared: do not modify it."
     (cl-loop for (key value) on hive-list--filter by #'cddr
              for shown = (hive-text-line value 30)
              collect (pcase key
-                       (:agent (hive-words 'filter-agent shown))
+                       (:agent (hive-words 'filter-agent (hive-model-title-of value (append hive-list--page (hive-prompts)) 30)))
                        (:project (hive-words 'filter-project shown))
                        (:kind (hive-words 'filter-kind shown))
                        (:to (hive-words 'filter-for shown))

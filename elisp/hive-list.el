@@ -73,10 +73,11 @@
 
 (defun hive-list-filter-agent (agent)
   "Show only the questions from AGENT; if empty, from all agents.
-The beginning of a name is enough."
-  (interactive (list (completing-read (hive-words 'which-agent) (hive-list--known :agent)))
+AGENT is a title or a handle; the beginning is enough."
+  (interactive (list (hive-read-agent 'which-agent (append hive-list--shown (hive-prompts))))
                hive-list-mode)
-  (hive-list--filter-by :agent (hive-model-expand-handles agent (hive-list--known :agent))))
+  (hive-list--filter-by
+   :agent (hive-model-expand-handle agent (append hive-list--shown (hive-prompts)))))
 
 (defun hive-list-filter-project (project)
   "Show only the questions from PROJECT; if empty, from all projects."
@@ -282,12 +283,17 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
 
 ;;;; Commands
 
+(declare-function hive-project-list "hive-integrations")
+
 ;;;###autoload
-(defun hive-list ()
+(defun hive-list (&optional project)
   "List the questions that wait for you, and those that were settled.
+With a prefix argument, list only those of the project that you are in
+\(see `hive-project-list'), which is PROJECT.
 \\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[describe-mode] lists all keys."
-  (interactive)
-  (pop-to-buffer (hive-list-buffer)))
+  (interactive "P")
+  (if project (hive-project-list)
+    (pop-to-buffer (hive-list-buffer))))
 
 (defun hive-list-buffer ()
   "Return the buffer of the list, up to date."

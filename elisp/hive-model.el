@@ -627,20 +627,41 @@ Sessions of PROJECT-DIR come first."
         (complete-with-action action (hive-model-known-handles project-dir)
                               string predicate)))))
 
-(defun hive-model-expand-handles (typed names)
-  "Return the one of NAMES that begins with TYPED, ignoring case.
-If none does, return TYPED; if several do, signal a `user-error' that
-names them."
-  (let* ((typed (string-remove-prefix "@" typed))
-         (found (unless (string-empty-p typed)
-                  (cl-remove-if-not (lambda (name) (string-prefix-p typed name t))
-                                    (cl-remove-duplicates (remq nil names) :test #'equal))))
-         (same (cl-find typed found :test #'cl-equalp)))
-    (cond (same)
-          ((cdr found)
-           (hive-fail 'handle-ambiguous (hive-text-line typed 40)
-                      (mapconcat (lambda (name) (hive-text-line name 40)) found ", ")))
-          (t (or (car found) typed)))))
+(defun hive-model-agents (things)
+  "Return one of THINGS for each agent: questions, entries or sessions.
+THINGS without an agent are left out."
+  (cl-remove-duplicates (cl-remove-if-not #'hive-model-handle things)
+                        :key #'hive-model-handle :test #'equal :from-end t))
+
+(defun hive-model-handle (thing)
+  "Return the handle of the agent of THING, or nil."
+  (or (plist-get thing :agent) (plist-get thing :handle)))
+
+(defun hive-model-title-of (handle things width)
+  "Return the title of the agent with HANDLE among THINGS and living sessions.
+It is at most WIDTH columns wide; of an unknown agent, it is the handle."
+  (let ((thing (cl-find handle (append things (hive-model-sessions))
+                        :key #'hive-model-handle :test #'equal)))
+    (if thing (hive-text-title thing width) (hive-text-line handle width))))
+
+(defun hive-model-expand-handle (typed things)
+  "Return the handle of the agent of THINGS whose name begins with TYPED.
+That is its title or its handle, in any case.  If no agent is called so,
+return TYPED; if several are, signal a `user-error' that names them."
+  (let* ((typed (string-remove-prefix "@" (string-trim typed)))
+         (agents (unless (string-empty-p typed) (hive-model-agents things)))
+         (called (lambda (test)
+                   (cl-remove-if-not
+                    (lambda (thing)
+                      (cl-some (lambda (name) (funcall test typed name))
+                               (list (hive-text-line (hive-model-handle thing)) (hive-text-title thing))))
+                    agents)))
+         (found (or (funcall called #'cl-equalp)
+                    (funcall called (lambda (start name) (string-prefix-p start name t))))))
+    (when (cdr found)
+      (hive-fail 'handle-ambiguous (hive-text-line typed 40)
+                 (mapconcat (lambda (thing) (hive-text-title thing 40)) found ", ")))
+    (if found (hive-model-handle (car found)) typed)))
 
 (defvar-local hive-model-project-dir nil
   "The project whose sessions are offered first in this buffer.")

@@ -672,32 +672,27 @@ It keeps its id, so if it was stored before, it is not stored twice."
 (defun hive-outbox-review ()
   "Show each entry of the outbox that was not written with your key.
 You can send it, delete it, or leave it for later.  It may be your own
-answer from before the key was there, or one that was planted."
+answer from before the key was there, or one that was planted.  Then
+delete the answers that were rejected, if you confirm it: their text is
+lost then; `hive-doctor' shows it."
   (interactive)
-  (let ((unverified (copy-sequence (hive-outbox-entries 'unverified))))
-    (unless unverified (hive-say 'outbox-none-unverified))
-    (dolist (entry unverified)
+  (let ((unverified (hive-outbox-entries 'unverified)) (rejected (hive-outbox-entries 'rejected)))
+    (unless (or unverified rejected) (hive-say 'outbox-nothing-to-review))
+    (dolist (entry (copy-sequence unverified))
       (hive-outbox--print-unverified entry)
       (let ((known (member (hive-outbox-entry-method entry) hive-outbox--methods)))
         (pcase (read-char-choice (hive-words (if known 'outbox-review 'outbox-review-unknown))
                                  (if known '(?s ?d ?l) '(?d ?l)))
           (?s (hive-outbox--confirm entry))
           (?d (hive-outbox--discard entry)))))
-    (hive-changed)))
-
-(defun hive-outbox-forget-rejected ()
-  "Delete the answers that were rejected.
-Their text is lost then; `hive-doctor' shows it."
-  (interactive)
-  (let ((rejected (hive-outbox-entries 'rejected)))
     (when (and rejected
                (yes-or-no-p (hive-words 'delete-rejected
                                         (hive-count (length rejected) "rejected answer"))))
       (setq hive-outbox--entries
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
       (dolist (entry rejected)
-        (hive-outbox--append-record entry (hive-outbox-entry-closing entry)))
-      (hive-changed))))
+        (hive-outbox--append-record entry (hive-outbox-entry-closing entry))))
+    (hive-changed)))
 
 (provide 'hive-outbox)
 ;;; hive-outbox.el ends here

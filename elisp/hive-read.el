@@ -449,6 +449,28 @@ Agents are shown by title; whoever knows a handle can type that."
                        'face 'completions-annotations))))
             titles)))
 
+(defun hive-read-agent (prompt things)
+  "Ask with PROMPT, a name in `hive-messages', for the agent of one of THINGS.
+Agents are offered by title, with project and handle each.  Return a
+handle, or what was typed if it is none."
+  (let* ((agents (hive-model-agents things))
+         (alist (hive-read-candidates agents #'hive-text-title))
+         (affix (lambda (titles)
+                  (mapcar (lambda (title)
+                            (let ((thing (cdr (assoc title alist))))
+                              (list title ""
+                                    (propertize
+                                     (format "  %s  %s"
+                                             (hive-text-line (plist-get thing :project) 24)
+                                             (hive-text-line (hive-model-handle thing) 24))
+                                     'face 'completions-annotations))))
+                          titles)))
+         (name (completing-read (hive-words prompt)
+                                (hive-read-or-handle
+                                 (hive-read-table (mapcar #'car alist) 'hive-session affix)
+                                 (mapcar #'hive-model-handle agents)))))
+    (or (hive-model-handle (cdr (assoc name alist))) name)))
+
 ;;;; Reading an answer
 
 (defun hive-read-prompt-line (prompt &optional what)

@@ -421,33 +421,23 @@ With DELETE, delete the text."
 ;;;###autoload
 (defun hive-shared (&optional choose position)
   "Open the shared buffer of the project you are in, to talk to its agents.
-With a prefix argument CHOOSE, choose the project, or everyone.
-It appears at POSITION, by default `hive-shared-position'; see also
-`hive-shared-left', `hive-shared-right' and `hive-shared-current'.
+With a prefix argument CHOOSE, choose the project, or everyone, and where
+it appears.  That is POSITION, right, left or current (this window), by
+default `hive-shared-position'.
 \\<hive-shared-mode-map>
 Write below the line; \\[hive-shared-post] posts."
   (interactive "P")
   (hive-shared-display (hive-shared-buffer (if choose (hive-shared--read-project)
                                              (hive-place-of)))
-                       (or position hive-shared-position)))
+                       (cond (position)
+                             (choose (hive-shared--read-position))
+                             (t hive-shared-position))))
 
-;;;###autoload
-(defun hive-shared-left (&optional choose)
-  "Open the shared buffer left of this window; CHOOSE as in `hive-shared'."
-  (interactive "P")
-  (hive-shared choose 'left))
-
-;;;###autoload
-(defun hive-shared-right (&optional choose)
-  "Open the shared buffer right of this window; CHOOSE as in `hive-shared'."
-  (interactive "P")
-  (hive-shared choose 'right))
-
-;;;###autoload
-(defun hive-shared-current (&optional choose)
-  "Open the shared buffer in this window; CHOOSE as in `hive-shared'."
-  (interactive "P")
-  (hive-shared choose 'current))
+(defun hive-shared--read-position ()
+  "Let the human choose where the shared buffer appears."
+  (let ((default (symbol-name hive-shared-position)))
+    (intern (completing-read (format-prompt (hive-words 'which-position) default)
+                             '("right" "left" "current") nil t nil nil default))))
 
 (provide 'hive-shared)
 ;;; hive-shared.el ends here

@@ -105,12 +105,12 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   },
   muted_projects: {
     type: { kind: 'names' },
-    emacs: 'M-x hive-mute-project',
+    emacs: 'M-x hive-mute',
     text: 'projects of which nothing pops up: names or directories, separated by commas',
   },
   muted_agents: {
     type: { kind: 'names' },
-    emacs: 'M-x hive-mute-agent',
+    emacs: 'M-x hive-mute',
     text: 'agents of which nothing pops up: handles, separated by commas',
   },
   sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },

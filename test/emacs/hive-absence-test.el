@@ -23,7 +23,7 @@
                (overlays-in (point-min) (point-max)) "")))
 
 (defconst hive-absence-test-commands
-  '(hive-next hive-respond hive-interrupt hive-interrupt-all hive-interrupt-withdraw hive-sessions
+  '(hive-next hive-respond hive-interrupt hive-interrupt-all hive-sessions
     hive-session-visit hive-check-mentions)
   "Commands that would otherwise report an empty list.")
 

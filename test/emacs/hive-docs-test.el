@@ -134,7 +134,7 @@
                                          (command-completion-default-include-p symbol (current-buffer)))
                                collect symbol)))))
     (let ((everywhere (funcall commands 'fundamental-mode)))
-      (should (<= (length everywhere) 38))
+      (should (<= (length everywhere) 31))
       (should (memq 'hive-next everywhere))
       (should-not (memq 'hive-list-cancel everywhere)))
     (should (memq 'hive-list-cancel (funcall commands 'hive-list-mode)))

@@ -53,6 +53,14 @@
     (hive-test-wait 5 (= 4 (length hive-history--entries)))
     (should (equal "c-1" (plist-get (car (last (hive-history-test-searches))) :cursor)))))
 
+(ert-deftest hive-history-offers-agents-by-title-and-searches-for-their-handle ()
+  (hive-history-test (list (hive-history-test-entry :agent "Codex-1" :agent_title "tests")) nil
+    (hive-history "drop")
+    (hive-history-test-shown "tests")
+    (hive-test-with-inputs (list "tests") (call-interactively #'hive-history-by-agent))
+    (should (equal "Codex-1" (plist-get (car (last (hive-test-wait 5 (cdr (hive-history-test-searches))))) :agent)))
+    (hive-test-wait 5 (string-match-p "agent tests" mode-line-process))))
+
 (ert-deftest hive-history-ret-opens-questions-and-messages ()
   (hive-history-test (list (hive-history-test-entry :kind "message" :text "whole\ntext" :status nil :decision nil)
                            (hive-history-test-entry :id "p1"))

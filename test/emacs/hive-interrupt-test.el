@@ -241,10 +241,10 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b" :interrupts (hive-interrupt-test-stop "i-1" "answered")))
     (hive-test-wait 5 (= 2 (length (hive-turns-running))))
     (should (equal "No interrupt is pending"
-                   (cadr (should-error (call-interactively #'hive-interrupt-withdraw) :type 'user-error))))
+                   (cadr (should-error (let ((current-prefix-arg '(4))) (call-interactively #'hive-interrupt)) :type 'user-error))))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "pending")))
     (hive-test-wait 5 (= 3 (length (hive-turns-running))))
-    (let ((asked (hive-test-with-inputs (list "Codex-c") (call-interactively #'hive-interrupt-withdraw))))
+    (let ((asked (hive-test-with-inputs (list "Codex-c") (let ((current-prefix-arg '(4))) (call-interactively #'hive-interrupt)))))
       (should (equal '("Withdraw the interrupt for: " "Codex-c") (car asked))))
     (hive-test-wait 5 said)
     ;; That it was withdrawn is notified as well, and shown once.

@@ -66,6 +66,38 @@
     (hive-list-filter-agent "")
     (should (= 4 (length (hive-list-test-lines))))))
 
+;; Two agents of the same title, and one whose title is another's handle.
+(defconst hive-list-browse-titles
+  '((:ask_id "p1" :agent "Claude-abc12" :agent_title "fix delivery" :project "shop")
+    (:ask_id "p2" :agent "Claude-def34" :agent_title "shop" :project "shop")
+    (:ask_id "p3" :agent "Claude-ghi56" :agent_title "shop" :project "shop")))
+
+(ert-deftest hive-list-offers-agents-by-title-and-filters-by-what-was-chosen ()
+  (hive-list-test-desk hive-list-browse-titles
+    (let (offered annotated)
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (_prompt table &rest _)
+                   (setq offered (all-completions "" table)
+                         annotated (funcall (completion-metadata-get (completion-metadata "" table nil)
+                                                                     'affixation-function)
+                                            offered))
+                   (should (test-completion "Claude-abc12" table))
+                   "shop <2>")))
+        (call-interactively #'hive-list-filter-agent))
+      (should (equal '("fix delivery" "shop" "shop <2>") (sort (copy-sequence offered) #'string<)))
+      (should (string-match-p "shop  Claude-abc12" (nth 2 (assoc "fix delivery" annotated)))))
+    (should (= 1 (length hive-list--shown)))
+    (should (equal "shop" (plist-get (car hive-list--shown) :agent_title)))
+    (should (string-match-p "only agent shop" (format "%s" header-line-format)))))
+
+(ert-deftest hive-list-filters-by-the-first-letters-of-a-title ()
+  (hive-list-test-desk hive-list-browse-titles
+    (hive-list-filter-agent "FIX")
+    (should (equal '("p1") (mapcar (lambda (prompt) (plist-get prompt :ask_id)) hive-list--shown)))
+    (hive-list-filter-agent "claude-d")
+    (should (equal '("p2") (mapcar (lambda (prompt) (plist-get prompt :ask_id)) hive-list--shown)))
+    (should-error (hive-list-filter-agent "shop") :type 'user-error)))
+
 (ert-deftest hive-list-answers-what-is-marked-with-one-decision ()
   (hive-list-test-desk '((:ask_id "p1" :created_at "2026-01-01" :options [(:label "yes") (:label "no")])
                          (:ask_id "p2" :created_at "2026-01-02" :options [(:label "no") (:label "yes")])

@@ -105,7 +105,7 @@
       (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
       (should (equal (hive-outbox-test-ids 'rejected) '("unknown")))
       (should (equal first (funcall inode)))
-      (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
+      (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-review))
       (should (equal first (funcall inode)))
       (hive-outbox-tidy)
       (should-not (file-exists-p file)))))
@@ -191,7 +191,7 @@
       (should (equal "my words" (plist-get (hive-outbox-entry-params
                                             (car (hive-outbox-entries 'rejected)))
                                            :decision)))
-      (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
+      (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-review))
       (should-not (hive-outbox-test-files)))))
 
 (ert-deftest hive-outbox-retries-while-the-store-is-busy ()

@@ -41,6 +41,7 @@ beforeAll(async () => {
   await shared.join(hive, 'def34-session', place);
   emacs = await home.emacs(
     `(progn (require 'server) (setq server-socket-dir ${lisp(home.folder)} server-name "test") (server-start)
+       (setq hive-shared-position 'current)
        (find-file ${lisp(join(project, 'notes.txt'))}))`,
   );
 });
@@ -108,7 +109,7 @@ const block = (handle: string, body: string) => `## 2026-01-11 18:00:00 ${handle
 describe('writing', () => {
   test('a message is typed, its handle completed, and posted', async () => {
     await says('the first');
-    await command('hive-shared-current');
+    await command('hive-shared');
     await emacs.until(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12 {2}\(demo\)$/m);
     await emacs.until(/^the first$/m);
     await emacs.type('100% done; look @claude-d');
@@ -324,7 +325,7 @@ test('no error was logged on the way', async () => {
 
 test('what was posted while no sidecar ran is posted by the next Emacs, though this one is killed', async () => {
   await evaluate('(hive-sidecar-stop)');
-  await command('hive-shared-current');
+  await command('hive-shared');
   await emacs.until(/demo {3}not connected/);
   await emacs.keys('M->');
   await emacs.type('my last words');

@@ -50,6 +50,11 @@ async function stored(body: string): Promise<Loose> {
   );
   return found;
 }
+/** Opens the shared buffer in the only window. */
+async function openHere(): Promise<void> {
+  await emacs.evaluate("(setq hive-shared-position 'current)");
+  await emacs.command('hive-shared');
+}
 /** Another program writes into the shared buffer of the Emacs. */
 const insert = (text: string): Promise<string> =>
   emacs.evaluate(
@@ -92,7 +97,7 @@ requirement(
       ['Claude-def34', 'from the second of two'],
     ]);
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/from the first of two[\s\S]*from the second of two/);
   },
 );
@@ -165,7 +170,7 @@ requirement(
     const { out } = await human.hive('messages', '--format', 'shared');
     expect(out).toMatch(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12\n\nunder a heading$/m);
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     // What people call its author is behind it, and no part of the text.
     await emacs.until(/## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12 {2}\(.+\)\n\nunder a heading/);
   },
@@ -219,7 +224,7 @@ requirement(
   },
   async () => {
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/write below/);
     await insert(block('CI', 'The build is red.\n\nCould you look, @Claude-abc12?'));
     await eventually(async () => (await waiting(abc)).length === 1, 10_000, 'the mention');
@@ -240,7 +245,7 @@ requirement(
   },
   async () => {
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/write below/);
     await insert(block('Claude-abc12', 'not written by that agent'));
     expect(await stored('not written by that agent')).toMatchObject({
@@ -267,7 +272,7 @@ requirement(
     expect((await post(abc, '@All and @Claude-abc12, from me')).mentioned).not.toContain('Claude-abc12');
     await desk.request('mention/process', { session: 'Claude-def34', all: true, by: 'Ada' });
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/write below/);
     await insert(block('Claude-xyz56', '@All 全体的な進捗を確認したいです。'));
     await stored('@All 全体的な進捗を確認したいです。');
@@ -289,7 +294,7 @@ requirement(
   },
   async () => {
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/write below/);
     const before = new Date().toISOString();
     await insert(block('CI', 'dated back'));
@@ -403,7 +408,7 @@ requirement(
   },
   async () => {
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/write below/);
     await insert(block('CI', 'one of two in a row'));
     await stored('one of two in a row');
@@ -419,13 +424,14 @@ requirement(
     id: '004-18',
     title: 'The shared buffer opens at the right, at the left or in the current window.',
     source: 'open_shared_buffer(position: "current"|"right"|"left"), default right',
-    lives: ['`hive-shared-position`', '`M-x hive-shared-left`, `-right`, `-current`'],
+    lives: ['`hive-shared-position`', '`C-u M-x hive-shared`'],
     verdict: 'works',
   },
   async () => {
-    const column = async (command: string): Promise<[number, number]> => {
+    const column = async (position?: string): Promise<[number, number]> => {
       await emacs.calm();
-      await emacs.command(command);
+      if (position !== undefined) await emacs.evaluate(`(setq hive-shared-position '${position})`);
+      await emacs.command('hive-shared');
       await eventually(
         async () => (await emacs.evaluate(`(and (get-buffer-window ${lisp(shared)}) t)`)) === 't',
       );
@@ -435,11 +441,14 @@ requirement(
       ]);
       return [Number(left), Number(windows)];
     };
-    const [right, beside] = await column('hive-shared');
+    await emacs.evaluate(
+      "(setq hive-shared-position (eval (car (get 'hive-shared-position 'standard-value)) t))",
+    );
+    const [right, beside] = await column();
     expect(right).toBeGreaterThan(0);
     expect(beside).toBe(2);
-    expect(await column('hive-shared-left')).toEqual([0, 2]);
-    expect(await column('hive-shared-current')).toEqual([0, 1]);
+    expect(await column('left')).toEqual([0, 2]);
+    expect(await column('current')).toEqual([0, 1]);
   },
 );
 
@@ -523,7 +532,7 @@ requirement(
     expect(name).toMatch(/^shared-\d{8}\.md$/);
     expect(readFileSync(join(folder, name), 'utf8')).toContain('to be kept in a file');
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/to be kept in a file/);
     expect(await emacs.evaluate('(with-current-buffer (window-buffer) buffer-file-name)')).toBe('nil');
     const file = join(folder, 'from-emacs.md');
@@ -566,7 +575,7 @@ requirement(
     const { out } = await human.hive('messages', '--format', 'shared');
     expect(says(out)).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/write below/);
     expect(says(await emacs.text(shared))).toEqual(['@Claude-', '@All', '@Human', '@reviewer']);
   },
@@ -765,7 +774,7 @@ requirement(
   async () => {
     await post(abc, 'one @Human and one @Claude-def34 stand out');
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/stand out/);
     const faceAt = (text: string): Promise<string> =>
       emacs.evaluate(
@@ -844,7 +853,7 @@ requirement(
   },
   async () => {
     await emacs.calm();
-    await emacs.command('hive-shared-current');
+    await openHere();
     await emacs.until(/write below/);
     await emacs.keys('M->');
     await emacs.type('look @claude-d');
