@@ -127,7 +127,7 @@ describe('where the person lets Claude Code ask each time', () => {
   const ASK = 'mcp__hive__hivemind_ask_async';
   const COULD_NOT = /^\[bg\] .+ could not ask: Which colour\?\nClaude Code refused the call\./;
 
-  const REFUSING = ['default', 'acceptEdits', 'plan', 'dontAsk'];
+  const REFUSING = ['default', 'acceptEdits', 'dontAsk'];
   it.each([[[]], ...REFUSING.map((mode) => [['--permission-mode', mode]])])(
     'claude -p with %j refuses, and a notice has the question',
     async (mode) => {
@@ -161,6 +161,14 @@ describe('where the person lets Claude Code ask each time', () => {
       ]);
     },
   );
+
+  it('claude -p in the mode plan fails where it cannot reach its classifier, and a notice has the question', async () => {
+    const world = await refusingWorld();
+    const ran = runHeadless({ ...world, model: await askingModel(ASK), env }, ['--permission-mode', 'plan']);
+    await expect(ran).rejects.toThrow(/could not check some actions/);
+    expect((await world.hive.prompts.list({ limit: 10 })).items).toEqual([]);
+    expect(await noticesOf(world.hive)).toEqual([expect.stringMatching(COULD_NOT)]);
+  });
 
   it('claude -p in the mode bypassPermissions asks', async () => {
     const world = await refusingWorld();
