@@ -216,14 +216,36 @@ The events of agent-shell do not tell that of an agent that was killed."
     :permission-request-id :permission-actions)
   "What is shown of a call in a way of its own, or says nothing of what it does.")
 
+(defun hive-agent-shell--parts (tool-call)
+  "Return the content of TOOL-CALL as a list."
+  (let ((content (map-elt tool-call :content)))
+    (cond ((vectorp content) (append content nil))
+          ((proper-list-p content) content)
+          (t (list content)))))
+
+(defun hive-agent-shell--text (part)
+  "Return the text of PART of a content, or nil."
+  (let ((text (ignore-errors (map-nested-elt part '(content text)))))
+    (and (stringp text) text)))
+
 (defun hive-agent-shell--words (tool-call)
   "Return the agent's words about TOOL-CALL besides its title."
-  (let ((texts (list (map-elt tool-call :description))))
-    (seq-doseq (part (let ((content (map-elt tool-call :content)))
-                       (and (or (vectorp content) (proper-list-p content)) content)))
-      (let ((text (ignore-errors (map-nested-elt part '(content text)))))
-        (push text texts)))
-    (string-join (cl-remove-if-not #'stringp (nreverse texts)) "\n\n")))
+  (string-join
+   (cl-remove-if-not #'stringp
+                     (cons (map-elt tool-call :description)
+                           (mapcar #'hive-agent-shell--text (hive-agent-shell--parts tool-call))))
+   "\n\n"))
+
+(defun hive-agent-shell--unshown (tool-call)
+  "Return what the content of TOOL-CALL has besides text and shown changes.
+A terminal only says where the output appears."
+  (let ((known (if (seq-empty-p (hive-agent-shell--changes tool-call))
+                   '("terminal")
+                 '("terminal" "diff"))))
+    (cl-remove-if (lambda (part)
+                    (or (hive-agent-shell--text part)
+                        (member (ignore-errors (map-elt part 'type)) known)))
+                  (hive-agent-shell--parts tool-call))))
 
 (defun hive-agent-shell--params (tool-call options)
   "Return the parameters of `dialog/open' for TOOL-CALL with OPTIONS."
@@ -231,9 +253,12 @@ The events of agent-shell do not tell that of an agent that was killed."
          (command (map-elt tool-call :command))
          (input (or (and raw (hive-editor-json raw))
                     (hive-editor-json `((command . ,command)))))
-         (rest (cl-loop for (key . value) in (hive-agent-shell--pairs tool-call)
-                        unless (or (memq key hive-agent-shell--shown) (null value))
-                        collect (cons (string-remove-prefix ":" (format "%s" key)) value))))
+         (unshown (hive-agent-shell--unshown tool-call))
+         (rest (append
+                (cl-loop for (key . value) in (hive-agent-shell--pairs tool-call)
+                         unless (or (memq key hive-agent-shell--shown) (null value))
+                         collect (cons (string-remove-prefix ":" (format "%s" key)) value))
+                (and unshown (list (cons "content" (vconcat unshown)))))))
     (list :kind (map-elt tool-call :kind)
           :input (if (or raw command) input (make-hash-table))
           :header (map-elt tool-call :title)

@@ -1,6 +1,6 @@
 ;;; hive-editors-test.el --- The calls of agents of other packages  -*- lexical-binding: t; -*-
 
-;; Tags: untrusted
+;; Tags: as-displayed untrusted
 
 ;;; Code:
 
@@ -21,6 +21,22 @@
            (params (hive-agent-shell--params call nil)))
       (should (equal "rm -rf ~" (gethash "command" (plist-get params :input))))
       (should (equal "/a" (gethash "path" (aref (gethash "locations" (plist-get params :rest)) 0)))))))
+
+(ert-deftest hive-editors-content-of-a-call-that-is-no-text-is-displayed-too ()
+  (cl-flet ((content (json &rest more)
+              (let ((call `((:title . "Draw") ,@more
+                            (:content . ,(json-parse-string json :object-type 'alist)))))
+                (gethash "content" (plist-get (hive-agent-shell--params call nil) :rest)))))
+    (let ((shown (content "[{\"type\":\"content\",\"content\":{\"type\":\"text\",\"text\":\"said\"}},
+                            {\"type\":\"terminal\",\"terminalId\":\"1\"},
+                            {\"type\":\"content\",\"content\":{\"type\":\"resource_link\",\"uri\":\"a secret\"}}]")))
+      (should (= 1 (length shown)))
+      (should (equal "a secret" (gethash "uri" (gethash "content" (aref shown 0))))))
+    (let ((diff "[{\"type\":\"diff\",\"path\":\"/a\",\"newText\":\"a secret\"}]"))
+      (should (equal "a secret" (gethash "newText" (aref (content diff) 0))))
+      (should-not (content diff '(:diff . ((:old . "") (:new . "a secret") (:file . "/a"))))))
+    (should (equal ["a secret"] (content "\"a secret\"")))
+    (should-not (content "[]"))))
 
 (provide 'hive-editors-test)
 ;;; hive-editors-test.el ends here
