@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHook } from '../../src/adapters/hooks/hook.ts';
 import { dialogFingerprint, dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
+import { excessOf } from '../../src/domain/json.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import { checkRequest } from '../../src/domain/prompts.ts';
@@ -204,13 +205,23 @@ function promptOfMegabyte(rounds: number): Measurement {
       { tool_name: 'mcp__shop__buy', tool_input: { item: text } },
     ].map((call) => JSON.stringify({ ...event, hook_event_name: 'PermissionRequest', ...call }));
   });
+  for (const list of [Array(9_999).fill('1.0'), Array(250_000).fill('1.0')])
+    calls.push(
+      JSON.stringify({ ...event, hook_event_name: 'PermissionRequest', tool_name: 'mcp__shop__buy' }).replace(
+        /}$/,
+        `,"tool_input":[${list.join()}]}`,
+      ),
+    );
   const make = (given: string): number => {
     const before = process.cpuUsage();
-    const read = readHook(given, {}, 'claude-code');
-    const dialog = dialogOf(read);
-    if (dialog === null) throw new Error('This is no permission.');
-    promptsOf(dialog, read).map(checkRequest);
-    dialogFingerprint(dialog);
+    // As hive serve does.
+    if (excessOf(given) === null) {
+      const read = readHook(given, {}, 'claude-code');
+      const dialog = dialogOf(read);
+      if (dialog === null) throw new Error('This is no permission.');
+      promptsOf(dialog, read).map(checkRequest);
+      dialogFingerprint(dialog);
+    }
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1_000;
   };

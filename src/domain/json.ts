@@ -1,6 +1,7 @@
 /** Looking into JSON that a client or a file gave, of which nothing is known. Pure. */
 import type { Raw } from './hooks.ts';
 import { isSource } from './json-numbers.ts';
+import { DEEPEST, TOO_DEEP } from './text.ts';
 
 /** The value as an object; null for anything else. */
 export function objectIn(value: unknown): Raw | null {
@@ -22,3 +23,36 @@ export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
   }
   return null;
 }
+
+/** No call has as many; the time that a request takes grows with them, whatever its size. */
+const MOST_VALUES = 20_000;
+const TOO_MANY = `The JSON has too many values: at most ${MOST_VALUES.toLocaleString('en')}. Send less, or send it as text.`;
+
+/**
+ * Why JSON of somebody else takes too long to read, found before it is parsed; null if it does not. Lists, objects and commas are
+ * counted, wherever they are but in a text, so what is no JSON is bounded, too.
+ */
+export function excessOf(text: string): string | null {
+  let [values, depth, isInText] = [0, 0, false];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) isInText = !isInText;
+    else if (isInText) at += code === BACKSLASH ? 1 : 0;
+    else if (code === BRACKET_END || code === BRACE_END) depth -= 1;
+    else if (code === COMMA || code === BRACKET || code === BRACE) {
+      values += 1;
+      depth += code === COMMA ? 0 : 1;
+      if (depth > DEEPEST) return TOO_DEEP;
+      if (values > MOST_VALUES) return TOO_MANY;
+    }
+  }
+  return null;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const BRACKET = 0x5b;
+const BRACKET_END = 0x5d;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;

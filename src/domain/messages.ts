@@ -149,10 +149,9 @@ export const MESSAGE_LIMITS: Readonly<Record<'bodyBytes' | 'thread' | 'id', numb
 
 /** A body as it is stored: line ends are one character, and nothing blank surrounds it. */
 export function normalizeBody(body: string): string {
-  return cleanText(body)
-    .replace(/\r\n?/g, '\n')
-    .replace(/^(?:[ \t]*\n)+/, '')
-    .trimEnd();
+  const text = cleanText(body).replace(/\r\n?/g, '\n').trimEnd();
+  const first = text.search(/[^ \t\n]/);
+  return text.slice(text.lastIndexOf('\n', first) + 1);
 }
 
 /** What the store and the application know about a message when it is created. */

@@ -37,7 +37,7 @@ export function onDemand<T extends object>(make: () => T): () => T {
 }
 
 /** No call nests deeper, and functions that walk through a value cannot run out of stack. */
-const DEEPEST = 200;
+export const DEEPEST = 200;
 
 /** Whether a JSON-like value nests deeper than any call does. */
 export function isTooDeep(value: unknown, left = DEEPEST): boolean {

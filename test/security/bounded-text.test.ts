@@ -1,5 +1,6 @@
 /**
- * Work on agents' text is bounded: what no desk can show is not put into words, and JSON that nests too deep is refused.
+ * Work on agents' text is bounded: what no desk can show is not put into words, and JSON that nests too deep or
+ * has too many values is refused.
  *
  * @module-tag untrusted
  * @module-tag sqlite
@@ -9,10 +10,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readEvent } from '../../src/adapters/hooks/hook.ts';
 import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
 import { type Dialog, promptsOf, summarizeTool } from '../../src/domain/dialogs.ts';
 import { openTestHive } from '../support/hive.ts';
-import { rawRequest, serve } from '../support/serve.ts';
+import { type RawReply, rawRequest, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 
 const MEGABYTE = 1_000_000;
@@ -91,18 +93,46 @@ test('a search for a longer text than a search may have is refused, and the stor
   expect((await hive.history.search({ query: query.slice(0, 1_000), limit: 1 })).items).toEqual([]);
 });
 
-test('hive serve refuses JSON that nests too deep with 400, and goes on', async () => {
+test('hive serve refuses JSON that nests too deep or has too many values with 400, and goes on', async () => {
   const served = await serve(tempStore());
-  for (const path of ['/mcp', HOOK_PATH]) {
-    const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
-    const answer = await rawRequest(served.url.replace('/mcp', path), {
+  const post = (path: string, body: string): Promise<RawReply> =>
+    rawRequest(served.url.replace('/mcp', path), {
       method: 'POST',
       headers: { Authorization: `Bearer ${served.token}`, 'Content-Type': 'application/json' },
-      body: `{"event":${deep}}`,
+      body,
     });
-    expect(answer.status).toBe(400);
-    expect(answer.body).toContain('deeper than 200 levels');
+  const deep = (end: string): string => `{"event":${'{"a":'.repeat(5_000)}1${end}`;
+  for (const path of ['/mcp', HOOK_PATH]) {
+    for (const body of [deep('}'.repeat(5_001)), deep('')])
+      expect(await post(path, body)).toMatchObject({
+        status: 400,
+        body: expect.stringContaining('deeper than 200 levels'),
+      });
+    for (const item of ['1.0', '{}', '""', '{"a":[]}', ','])
+      expect(await post(path, `{"event":[${Array(20_001).fill(item).join()}]}`), item).toMatchObject({
+        status: 400,
+        body: expect.stringContaining('at most 20,000'),
+      });
   }
+  const text = ',[{"'.repeat(10_000);
+  const event = { session_id: 's', cwd: '/shop', hook_event_name: 'UserPromptSubmit', prompt: text };
+  expect(await post(HOOK_PATH, JSON.stringify({ client: 'claude-code', event }))).toMatchObject({
+    status: 200,
+  });
+});
+
+test('an id of a hook event that is longer than any is refused, and not kept', () => {
+  const event = {
+    session_id: 's',
+    cwd: '/',
+    hook_event_name: 'PreToolUse',
+    tool_name: 'Bash',
+    tool_input: {},
+  };
+  for (const field of ['session_id', 'agent_id', 'tool_use_id', 'prompt_id'])
+    expect(() => readEvent({ ...event, [field]: 'x'.repeat(501) }, {}, 'claude-code'), field).toThrow(
+      `The ${field} of the hook event is too long: at most 500 characters.`,
+    );
 });
 
 describe('npm run check refuses to put a text into words in a write transaction', () => {

@@ -380,9 +380,7 @@ describe('the arguments of a call', () => {
       _meta: { terminal_info: { cwd: '/src', terminal_id: '1' } },
     };
     const { context, dialog } = overAcp({ sessionId: 's', toolCall, _meta: null });
-    expect(context).toBe(
-      `    make\n\nTool: Bash\nDirectory: /src\n\n${DESCRIPTION}\n    Work\n    Build it`,
-    );
+    expect(context).toBe(`    make\n\nTool: Bash\nDirectory: /src\n\n${DESCRIPTION}\n    Work\n    Build it`);
     expect(isWhollyInput(dialog)).toBe(true);
   });
 

@@ -34,8 +34,8 @@ function parse(stdin: string): Raw {
   let value: unknown;
   try {
     value = parseJson(stdin);
-  } catch {
-    throw invalidInput('The hook event on stdin is not JSON.');
+  } catch (error) {
+    throw invalidInput(error instanceof RangeError ? TOO_DEEP : 'The hook event on stdin is not JSON.');
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
     throw invalidInput('The hook event on stdin is not a JSON object.');
@@ -59,6 +59,17 @@ function text(raw: Raw, field: string): string | null {
   return typeof value === 'string' && value !== '' ? cleanText(value) : null;
 }
 
+/** Ids are kept for as long as their session is. */
+const LONGEST_ID = 500;
+
+/** An id. @throws HiveError `invalid_input` for one that no client makes. */
+function idIn(raw: Raw, field: string): string | null {
+  const id = text(raw, field);
+  if (id !== null && id.length > LONGEST_ID)
+    throw invalidInput(`The ${field} of the hook event is too long: at most ${LONGEST_ID} characters.`);
+  return id;
+}
+
 /**
  * The fields that every event has.
  * @throws HiveError `invalid_input` for an event without a name or a session.
@@ -78,13 +89,13 @@ function commonFields(
   | 'raw'
 > {
   const name = text(raw, 'hook_event_name');
-  const session_id = text(raw, 'session_id');
+  const session_id = idIn(raw, 'session_id');
   if (name === null) throw invalidInput('The hook event has no hook_event_name.');
   if (session_id === null) throw invalidInput(`The hook event ${name} has no session_id.`);
   return {
     name,
     session_id,
-    agent_id: text(raw, 'agent_id'),
+    agent_id: idIn(raw, 'agent_id'),
     cwd: text(raw, 'cwd') ?? '.',
     transcript_path: text(raw, 'transcript_path'),
     prompt: text(raw, 'prompt'),
@@ -110,7 +121,7 @@ function toolOf(raw: Raw): HookTool | null {
   return {
     name,
     input: raw['tool_input'] ?? null,
-    use_id: text(raw, 'tool_use_id'),
+    use_id: idIn(raw, 'tool_use_id'),
     response: raw['tool_response'] ?? null,
     own,
   };
@@ -139,14 +150,14 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   return {
     ...common,
     client: 'claude-code',
-    client_turn_id: text(raw, 'prompt_id'),
+    client_turn_id: idIn(raw, 'prompt_id'),
     pid: Number.isInteger(pid) && pid > 0 ? pid : null,
     source: decideSource({ ...sourceEvidence(env), forked: isFork(common) }),
     attended: attended === undefined ? null : attended === '1',
     tool: toolOf(raw),
     batch:
       'tool_calls' in raw
-        ? objects(raw['tool_calls']).flatMap((call) => text(call, 'tool_use_id') ?? [])
+        ? objects(raw['tool_calls']).flatMap((call) => idIn(call, 'tool_use_id') ?? [])
         : null,
     background_agents: backgroundAgents(raw),
   };
@@ -239,7 +250,7 @@ function readCodex(raw: Raw, env: Environment): HookEvent {
   return {
     ...common,
     client: 'codex',
-    client_turn_id: text(raw, 'turn_id'),
+    client_turn_id: idIn(raw, 'turn_id'),
     // All terminals share one daemon, whose environment is the first terminal's, so no process identifies a session.
     pid: null,
     // Only what was set for Hive: a Codex started by Claude Code inherits Claude Code's variables.

@@ -8,7 +8,8 @@ import type { Hive } from '../../application/hive.ts';
 import type { PushSender } from '../../application/world.ts';
 import { type Device, INBOX_PATH, isAdmitted } from '../../domain/devices.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
-import { cleanDeep, isTooDeep, TOO_DEEP } from '../../domain/text.ts';
+import { excessOf } from '../../domain/json.ts';
+import { cleanDeep } from '../../domain/text.ts';
 import { deviceParams, pairParams, pushParams, sessionParams } from '../../schemas/devices.ts';
 import { toWireError } from '../errors.ts';
 import { type Assets, sendAsset } from './assets.ts';
@@ -283,12 +284,12 @@ async function readJson(request: IncomingMessage, response: ServerResponse, most
     if (size > most) refuse();
     chunks.push(chunk);
   }
-  let json: unknown;
+  const text = Buffer.concat(chunks).toString('utf8');
+  const excess = excessOf(text);
+  if (excess !== null) throw invalidInput(excess);
   try {
-    json = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(text);
   } catch {
     throw invalidInput('The body is not JSON.');
   }
-  if (isTooDeep(json)) throw invalidInput(TOO_DEEP);
-  return json;
 }

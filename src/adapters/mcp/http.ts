@@ -11,8 +11,8 @@ import {
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
 import { MCP_PATH, PARENT_PID } from '../../domain/installation.ts';
+import { excessOf } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
-import { isTooDeep, TOO_DEEP } from '../../domain/text.ts';
 import { machineOf, type Token } from '../../domain/tokens.ts';
 import { notJson, type Refusal as RefusedMessage, readEnvelopes } from './envelope.ts';
 import { createMcpServer } from './server.ts';
@@ -295,18 +295,17 @@ async function readBody(
     if (size > most) return tooLarge;
     chunks.push(chunk);
   }
-  let json: unknown;
+  // Some clients begin what they send with a byte order mark.
+  const text = Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+  const excess = excessOf(text);
+  if (excess !== null) return { refusal: { status: 400, message: excess } };
   try {
-    // Some clients begin what they send with a byte order mark.
-    json = parse(
-      Buffer.concat(chunks)
-        .toString('utf8')
-        .replace(/^\uFEFF/, ''),
-    );
+    return { json: parse(text), bytes: size };
   } catch {
     return { refusal: refusedMessage(notJson()) };
   }
-  return isTooDeep(json) ? { refusal: { status: 400, message: TOO_DEEP } } : { json, bytes: size };
 }
 
 // ---- The guard ----
