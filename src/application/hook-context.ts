@@ -27,7 +27,7 @@ export interface HookSettings {
   findProject: () => ProjectContext;
   /** The last `bytes` of a file, or null if it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;
-  /** The client's own title, which another machine has read in its transcript; left out where that does not say. */
+  /** The client's own title, which another machine has read in its files; left out where they do not say. */
   client_title?: string | null;
   /**
    * Runs what may take long: the time limit for a store that is gone does not apply to a hook that waits for the human.

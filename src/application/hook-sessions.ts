@@ -4,14 +4,7 @@
  */
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
-import {
-  isRemote,
-  reportedId,
-  type Session,
-  subagentId,
-  TITLE_TAIL_BYTES,
-  titleInTranscript,
-} from '../domain/sessions.ts';
+import { clientTitle, isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
 import { cleanOptional, excerpt } from '../domain/text.ts';
 import { moveDeliveries } from './delivery.ts';
@@ -30,8 +23,7 @@ import {
 import type { Processes } from './world.ts';
 
 /**
- * What an event says about how its session is called. Read before a transaction: it reads the client's transcript, the end of
- * it, as the client itself does.
+ * What an event says about how its session is called. Read before a transaction: it reads the end of a file of the client.
  */
 export function titlesIn(
   event: HookEvent,
@@ -42,15 +34,6 @@ export function titlesIn(
     ...(client_title === undefined ? {} : { client_title }),
     ...(isHumanPrompt(event) && prompt !== null ? { first_words: excerpt(prompt.slice(0, 1_000), 200) } : {}),
   };
-}
-
-/** The client's own title, from the end of its transcript; undefined where that does not say. */
-function clientTitle(
-  { transcript_path }: Pick<HookEvent, 'transcript_path'>,
-  readTail: HookSettings['readTail'],
-): string | null | undefined {
-  const tail = transcript_path === null ? null : readTail(transcript_path, TITLE_TAIL_BYTES);
-  return tail === null ? undefined : titleInTranscript(tail);
 }
 
 /**

@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { parseJson } from '../domain/json-numbers.ts';
-import { TITLE_TAIL_BYTES, titleInTranscript } from '../domain/sessions.ts';
+import { clientTitle } from '../domain/sessions.ts';
 import { isReadableByOthers } from '../domain/tokens.ts';
 import { files, readFileOnly } from '../infrastructure/platform/files.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
@@ -54,8 +54,9 @@ export async function sendHook(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
   const event = parseJson(text);
-  // The other side cannot read the transcript of this machine. Left out of the JSON where that says nothing.
-  const body = { event, client, env: variables, project: findProject(cwd), client_title: titleOf(event) };
+  // The other side cannot read the files of this machine. Left out of the JSON where they do not say.
+  const client_title = titleOf(event, client);
+  const body = { event, client, env: variables, project: findProject(cwd), client_title };
   const { stdout, output_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
@@ -67,10 +68,13 @@ export async function sendHook(
   };
 }
 
-function titleOf(event: unknown): string | null | undefined {
-  const path = (event as { transcript_path?: unknown } | null)?.transcript_path;
-  const tail = typeof path === 'string' ? files.readTail(path, TITLE_TAIL_BYTES) : null;
-  return tail === null ? undefined : titleInTranscript(tail);
+function titleOf(event: unknown, client: HookClient | null): string | null | undefined {
+  const { session_id, transcript_path: path } = (event ?? {}) as Record<string, unknown>;
+  const transcript_path = typeof path === 'string' ? path : null;
+  return clientTitle(
+    { client: client ?? 'claude-code', session_id: String(session_id), transcript_path },
+    files.readTail,
+  );
 }
 
 /** The server has answered with a refusal: trying again would change nothing. */

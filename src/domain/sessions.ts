@@ -413,19 +413,42 @@ export function titleOf({ session, host, others, humans }: Titling): string {
   for (let n = 2; ; n += 1) if (!taken.has(titleKey(`${base} ${n}`))) return `${base} ${n}`;
 }
 
-/** How much of the end of a transcript is searched for its title. The client itself looks no further. */
-export const TITLE_TAIL_BYTES: number = 64 * 1024;
+/** How much of the end of a file is searched for a title. Claude Code itself looks no further. */
+const TITLE_TAIL_BYTES = 64 * 1024;
+
+/** A session of a client, as its hooks report it. */
+interface Reported {
+  client: string;
+  session_id: string;
+  transcript_path: string | null;
+}
 
 /**
- * The client's own title, from the end of its transcript: undefined where that does not say, null if it was removed.
- * Claude Code writes `custom-title` for /rename and `ai-title` for the one that it generated; Codex, an event.
+ * The client's own title of a session: undefined where the client's file does not say, null if it was removed. `readTail`
+ * returns the end of a file, or null.
  */
-export function titleInTranscript(tail: string): string | null | undefined {
+export function clientTitle(
+  { client, session_id, transcript_path }: Reported,
+  readTail: (path: string, bytes: number) => string | null,
+): string | null | undefined {
+  if (transcript_path === null) return undefined;
+  const path = client === 'codex' ? codexIndex(transcript_path) : transcript_path;
+  const tail = path === null ? null : readTail(path, TITLE_TAIL_BYTES);
+  if (tail === null) return undefined;
+  return client === 'codex' ? titleInIndex(tail, session_id) : titleInTranscript(tail);
+}
+
+function asTitle(title: unknown): string | null | undefined {
+  if (typeof title !== 'string') return undefined;
+  return title.trim() === '' ? null : excerpt(cleanText(title), 200);
+}
+
+/** Claude Code writes `custom-title` for /rename and `ai-title` for the one that it generated. */
+function titleInTranscript(tail: string): string | null | undefined {
   for (const [type, field] of TITLE_ENTRIES) {
     const entry = lastEntry(tail, `"type":"${type}"`);
-    const holder = entry?.payload ?? entry;
-    const title = holder?.type === type ? holder[field] : undefined;
-    if (typeof title === 'string') return title.trim() === '' ? null : excerpt(cleanText(title), 200);
+    const title = entry?.['type'] === type ? asTitle(entry[field]) : undefined;
+    if (title !== undefined) return title;
   }
   return undefined;
 }
@@ -434,13 +457,21 @@ export function titleInTranscript(tail: string): string | null | undefined {
 const TITLE_ENTRIES = [
   ['custom-title', 'customTitle'],
   ['ai-title', 'aiTitle'],
-  ['thread_name_updated', 'thread_name'],
 ] as const;
 
-type TitleEntry = { type?: unknown } & Partial<Record<(typeof TITLE_ENTRIES)[number][1], unknown>>;
+/** Codex keeps the names of all threads, generated or given by /rename, beside the folder of its rollouts. */
+function codexIndex(rollout: string): string | null {
+  const home = /^(.*[\\/])(?:archived_)?sessions[\\/]/.exec(rollout)?.[1];
+  return home === undefined ? null : `${home}session_index.jsonl`;
+}
+
+function titleInIndex(tail: string, thread: string): string | null | undefined {
+  const entry = lastEntry(tail, `"id":${JSON.stringify(thread)}`);
+  return entry?.['id'] === thread ? asTitle(entry['thread_name']) : undefined;
+}
 
 /** The last whole line that contains a mark, parsed. In a string the quotes of the mark would be escaped. */
-function lastEntry(tail: string, mark: string): (TitleEntry & { payload?: TitleEntry }) | null {
+function lastEntry(tail: string, mark: string): Readonly<Record<string, unknown>> | null {
   const at = tail.lastIndexOf(mark);
   if (at < 0) return null;
   const end = tail.indexOf('\n', at);

@@ -1,9 +1,19 @@
 /** Client suite: what a session is called follows the real Claude Code, within one event. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/wait.ts';
 import { startModel } from './support/anthropic.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { openWorld } from './support/world.ts';
+
+/** The text of every file below a folder. */
+function textBelow(folder: string): string {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    .join('\n');
+}
 
 describe('the interactive Claude Code', () => {
   test('its session is called as /rename says, with the next event', async () => {
@@ -18,5 +28,22 @@ describe('the interactive Claude Code', () => {
     await claude.until(/reply 2/);
     await eventually(async () => (await hive.sessions.list()).some(({ title }) => title === 'delivery-fix'));
     expect((await hive.sessions.resolve('delivery-fix')).client_title).toBe('delivery-fix');
+  });
+
+  test('else as the client itself has named it', async () => {
+    const { hive, ...world } = await openWorld();
+    const generated = { text: JSON.stringify({ title: 'Delivery date' }) };
+    const model = await startModel((_request, step) => ({ text: `reply ${step}` }), generated);
+    // The variable that turns off everything that is not essential would turn off titles, too.
+    const quiet = { DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1', DISABLE_BUG_COMMAND: '1' };
+    const env = { HIVE_WAKE: 'off', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '', ...quiet };
+    const claude = await openClaude({ ...world, model, env });
+    await claude.say('The delivery date on the page of an order is wrong');
+    await claude.until(/reply 1/);
+    const transcripts = join(world.folder, '.claude/projects');
+    await eventually(() => textBelow(transcripts).includes('"ai-title"'), 20_000, 'the title');
+    await claude.say('second words');
+    await claude.until(/reply 2/);
+    await eventually(async () => (await hive.sessions.list()).some(({ title }) => title === 'Delivery date'));
   });
 });

@@ -6,10 +6,10 @@
 import { describe, expect, test } from 'vitest';
 import {
   cleanTitle,
+  clientTitle,
   matchHandle,
   refusalOfTitle,
   type Titling,
-  titleInTranscript,
   titleOf,
 } from '../../src/domain/sessions.ts';
 
@@ -106,30 +106,50 @@ describe('a title imitates nobody', () => {
   });
 });
 
-describe('the title in a transcript', () => {
+describe("the client's own title", () => {
   const line = (entry: object): string => `${JSON.stringify(entry)}\n`;
-  const generated = line({ type: 'ai-title', aiTitle: 'Fix delivery', sessionId: 's' });
-  const renamed = (customTitle: string): string =>
-    line({ type: 'custom-title', customTitle, sessionId: 's' });
+  /** Reads only this file. */
+  const reading = (file: string, tail: string) => (path: string) => (path === file ? tail : null);
 
-  test('is the last one of /rename, whatever was generated', () =>
-    expect(titleInTranscript(renamed('old') + renamed('new') + generated)).toBe('new'));
-  test('else the generated one', () => expect(titleInTranscript(generated)).toBe('Fix delivery'));
-  test('is none once it was removed', () =>
-    expect(titleInTranscript(renamed('old') + renamed(''))).toBeNull());
-  test('is unknown where the end does not say', () =>
-    expect(titleInTranscript(line({ type: 'user', message: renamed('fake') }))).toBeUndefined());
-  test('is unknown where the line is cut', () =>
-    expect(titleInTranscript(renamed('x').slice(0, -5))).toBeUndefined());
-  test("is the name of Codex's thread", () =>
-    expect(
-      titleInTranscript(
-        line({
-          type: 'event_msg',
-          payload: { type: 'thread_name_updated', thread_id: 't', thread_name: 'fix' },
-        }),
-      ),
-    ).toBe('fix'));
+  describe('in a transcript of Claude Code', () => {
+    const session = { client: 'claude-code', session_id: 's', transcript_path: '/home/ada/s.jsonl' };
+    const titleIn = (tail: string) => clientTitle(session, reading('/home/ada/s.jsonl', tail));
+    const generated = line({ type: 'ai-title', aiTitle: 'Fix delivery', sessionId: 's' });
+    const renamed = (customTitle: string): string =>
+      line({ type: 'custom-title', customTitle, sessionId: 's' });
+
+    test('is the last one of /rename, whatever was generated', () =>
+      expect(titleIn(renamed('old') + renamed('new') + generated)).toBe('new'));
+    test('else the generated one', () => expect(titleIn(generated)).toBe('Fix delivery'));
+    test('is none once it was removed', () => expect(titleIn(renamed('old') + renamed(''))).toBeNull());
+    test('is unknown where the end does not say', () =>
+      expect(titleIn(line({ type: 'user', message: renamed('fake') }))).toBeUndefined());
+    test('is unknown where the line is cut', () =>
+      expect(titleIn(renamed('x').slice(0, -5))).toBeUndefined());
+    test('is unknown without a file', () =>
+      expect(clientTitle({ ...session, transcript_path: null }, () => generated)).toBeUndefined());
+  });
+
+  describe('in the index of Codex', () => {
+    const transcript_path = '/home/ada/sessions/.codex/sessions/2026/11/27/rollout-t.jsonl';
+    const titleIn = (tail: string) =>
+      clientTitle(
+        { client: 'codex', session_id: 't', transcript_path },
+        reading('/home/ada/sessions/.codex/session_index.jsonl', tail),
+      );
+    const named = (id: string, thread_name: string): string => line({ id, thread_name, updated_at: 'now' });
+
+    test('is the last name of that thread', () =>
+      expect(titleIn(named('t', 'old') + named('t', 'new') + named('other', 'not this'))).toBe('new'));
+    test('is unknown where only other threads are named', () =>
+      expect(titleIn(named('other', named('t', 'fake')))).toBeUndefined());
+    test('is unknown where the rollout is in no such folder', () =>
+      expect(
+        clientTitle({ client: 'codex', session_id: 't', transcript_path: '/tmp/r.jsonl' }, () =>
+          named('t', 'x'),
+        ),
+      ).toBeUndefined());
+  });
 });
 
 describe('what a person types means', () => {

@@ -28,12 +28,16 @@ export interface ResponsesRequest {
 
 export type Script = (request: ResponsesRequest, step: number) => Reply | Promise<Reply>;
 
-export async function startResponses(script: Script): Promise<ModelServer<ResponsesRequest>> {
+/** `aside`: the reply to side calls, such as the one that asks for a title. */
+export async function startResponses(
+  script: Script,
+  aside: Reply = { text: 'a title' },
+): Promise<ModelServer<ResponsesRequest>> {
   const server = await serveModel<ResponsesRequest, Reply>(
     {
       takes: (path) => path.endsWith('/responses'),
       isStep: ({ tools }) => tools.length > 0,
-      aside: { text: 'a title' },
+      aside,
       conversation: ({ input }) => input,
       isModels(part) {
         const { type, role } = part as ResponsesRequest['input'][number];
