@@ -198,9 +198,8 @@ with the options in one line."
   (let ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ ""))))
     (concat
      (propertize
-      (format "%s%s  %s  %s%s\n" mark
-              (hive-text-agent prompt 40)
-              (hive-text-line (plist-get prompt :project) 30)
+      (format "%s%s  %s%s\n" mark
+              (hive-text-agent-in prompt 40)
               (hive-prompt-waits prompt)
               (if (> left 0) (hive-words 'next-more left) ""))
       'face 'hive-shadow)

@@ -220,12 +220,17 @@ NAME returns what to show for the name of one."
   (setq truncate-lines t bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-stats--fetch))))
 
+(defun hive-stats--beginning (days)
+  "Return when the first of the last DAYS days began: today is one of them."
+  (pcase-let ((`(,_ ,_ ,_ ,day ,month ,year . ,_) (decode-time (hive-now))))
+    (encode-time (list 0 0 0 (- day (1- days)) month year nil -1 nil))))
+
 (defun hive-stats--fetch ()
   "Fetch the statistics for this buffer and print it."
   (let ((buffer (current-buffer)) (days hive-stats--days))
     (hive-rpc-request
      'stats/read
-     (list :since (format-time-string "%FT%T.000Z" (- (hive-now) (* days 24 60 60)) t))
+     (list :since (format-time-string "%FT%T.000Z" (hive-stats--beginning days) t))
      :timeout 60
      :success (lambda (result)
                 (when (buffer-live-p buffer)

@@ -217,7 +217,7 @@ try {
   await emacs.keys('M-<');
   await read(500);
   await press('Tab');
-  await emacs.until(/4 questions, 2 permissions/);
+  await emacs.until(/4 questions \(2 permissions\)/);
   await read(1_500);
   await press('Tab');
   await read(800);

@@ -65,14 +65,11 @@ async function diffs(session) {
     '  const earliest = today();\n',
     '  // The warehouse closes at four.\n  const earliest = hour() < 16 ? today() : tomorrow();\n',
   ];
-  const { shown } = editShown(
-    'Edit',
-    { file_path: file, old_string, new_string },
-    editToolsAt(folder),
-    10_000,
-  );
+  const input = { file_path: file, old_string, new_string };
+  const call = { client: 'claude-code', version: '2.1.332', name: 'Edit', input };
+  const { shown } = editShown(call, editToolsAt(folder), 10_000);
   const context = `${shown.replaceAll(file, '/home/ada/shop/src/delivery.ts')}\n\nTool: Edit\nDirectory: /home/ada/shop`;
-  const question = 'Change /home/ada/shop/src/delivery.ts?';
+  const question = 'Change src/delivery.ts?';
   const options = [
     { label: 'Allow', description: 'This once' },
     { label: 'Deny', description: 'Anything you type is sent to the agent as the reason' },
@@ -90,7 +87,7 @@ async function diffs(session) {
     await tall.keys('Enter');
     await tall.until(/@@ -[\s\S]*Options/);
     await tall.keys('M-<', 'C-f', 'C-b');
-    await tall.until(/^(?![\s\S]*Mark set)[\s\S]*Claude-abc12[\s\S]*@@ -/);
+    await tall.until(/^(?![\s\S]*Mark set)[\s\S]*Session table[\s\S]*@@ -/);
   });
 }
 
@@ -196,28 +193,40 @@ async function agents() {
   mkdirSync(dirname(place), { mode: 0o700 });
   const others = await openHive({ store: place, env: {} });
   const asks = [
-    ['claude-code', 'abc12f00', 'shop', 'Drop the old sessions table now?', { urgency: 'critical' }],
-    ['codex', '7d90e100', 'rocket', 'Run npm install?', { kind: 'permission', options: ['Allow', 'Deny'] }],
+    [
+      'claude-code',
+      'Session table',
+      'shop',
+      'Drop the old sessions table now?',
+      { urgency: 'critical' },
+    ],
+    [
+      'codex',
+      'Landing stages',
+      'rocket',
+      'Run npm install?',
+      { kind: 'permission', options: ['Allow', 'Deny'] },
+    ],
     [
       'opencode',
-      'editor-e41c7a',
+      'Delivery date',
       'shop',
       'Change src/delivery.ts?',
       { kind: 'permission', options: ['Allow', 'Deny'] },
     ],
-    ['claude-code', 'c0ffee12', 'docs', 'Which of the two titles do you want?', {}],
+    ['claude-code', 'Tutorial', 'docs', 'Which of the two titles do you want?', {}],
     [
       'opencode',
-      'editor-93b2d0',
+      'Stages from the API',
       'rocket',
       'Fetch https://example.org/stages.json?',
       { kind: 'permission', options: ['Allow', 'Deny'] },
     ],
-    ['codex', '51a7e900', 'docs', 'What shall the release be called?', { urgency: 'low' }],
+    ['codex', 'Release notes', 'docs', 'What shall the release be called?', { urgency: 'low' }],
   ];
-  for (const [client, session_id, project, question, more] of asks) {
+  for (const [n, [client, client_title, project, question, more]] of asks.entries()) {
     const session = await others.sessions.introduce({
-      ...{ client, session_id, project, source: 'main', project_dir: `/home/ada/${project}/.git` },
+      ...{ client, client_title, session_id: `agent-${n}`, project, source: 'main', project_dir: `/home/ada/${project}/.git` },
       ...{ branch: 'main', parent_session_id: null, machine: hostname(), pid: null },
     });
     await others.prompts.ask({ question, ...more }, session);
@@ -272,14 +281,14 @@ try {
     await emacs.until(/^(?![\s\S]*Eval:)/);
     await emacs.keys('C-f', 'C-b'); // no value in the echo area
   };
-  const agent = (client, session_id, project, source = 'main') =>
+  const agent = (client, client_title, project, source = 'main') =>
     hive.sessions.introduce({
-      ...{ client, session_id, project, source, project_dir: `/home/ada/${project}/.git` },
+      ...{ client, client_title, session_id: client_title, project, source, project_dir: `/home/ada/${project}/.git` },
       ...{ branch: 'main', parent_session_id: null, machine: hostname(), pid: null },
     });
-  const claude = await agent('claude-code', 'abc12f00', 'shop');
-  const codex = await agent('codex', '7d90e100', 'rocket');
-  const nightly = await agent('claude-code', 'f00dface', 'shop', 'bg');
+  const claude = await agent('claude-code', 'Session table', 'shop');
+  const codex = await agent('codex', 'Landing stages', 'rocket');
+  const nightly = await agent('claude-code', 'Nightly build', 'shop', 'bg');
   const ask = (request, session) => hive.prompts.ask(request, session);
   await ask(
     {
@@ -345,7 +354,7 @@ try {
       subject: nightly.session_id,
       data: {
         severity: 'warning',
-        text: '[bg] Claude-f00df stopped with an unreported card: Nightly build failed',
+        text: '[bg] Nightly build stopped with an unreported card: Nightly build failed',
       },
     }),
   );
@@ -355,8 +364,10 @@ try {
     nightly,
   );
   await command('hive-outreach');
-  await emacs.keys('C-x', '1', 'g', 'M-<');
+  await emacs.keys('C-x', '1', 'g');
   await emacs.until(/Bisected/);
+  await emacs.keys('M-<', 'C-n');
+  await emacs.until(/^(?![\s\S]*Mark set)/);
   await picture(emacs, 'report');
   await emacs.keys('q');
   await command('hive-notices');

@@ -46,5 +46,11 @@
     (funcall (nth 0 replies) (hive-stats-test-result 9))
     (should (string-match-p "30 days: 9 questions" (buffer-string)))))
 
+(ert-deftest hive-stats-the-period-has-as-many-dates-as-it-says ()
+  (cl-letf (((symbol-function 'hive-now)
+             (lambda () (float-time (encode-time (list 0 30 15 3 3 2026 nil -1 nil))))))
+    (should (equal "2026-03-03 00:00" (format-time-string "%F %R" (hive-stats--beginning 1))))
+    (should (equal "2026-02-25 00:00" (format-time-string "%F %R" (hive-stats--beginning 7))))))
+
 (provide 'hive-stats-test)
 ;;; hive-stats-test.el ends here
