@@ -1,5 +1,5 @@
 /** Client suite 5 for Codex: a permission in its terminal, which it hides while a hook waits. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
@@ -7,13 +7,18 @@ import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually, within } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
-import { startResponses } from './support/responses.ts';
+import { type FreeformCall, startResponses } from './support/responses.ts';
 import { openWorld, type World } from './support/world.ts';
 
 interface Run extends World {
   codex: Terminal;
   made: string;
+  /** The tools that the model was offered. */
+  offered: unknown[];
 }
+
+/** Codex offers this one apply_patch as a tool that takes the patch as it is. */
+const FREEFORM_MODEL = 'gpt-5.5';
 
 const PATCH = [
   "apply_patch <<'EOF'",
@@ -25,24 +30,28 @@ const PATCH = [
 ];
 
 /** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox, or to patch a file outside of it. */
-async function run(env: Record<string, string>, cmd?: string): Promise<Run> {
+async function run(env: Record<string, string>, cmd?: string, freeform?: FreeformCall): Promise<Run> {
   const world = await openWorld();
   await openDesk(world.hive);
   const { hive: _, ...rest } = world;
+  const offered: unknown[] = [];
   const made = join(world.folder, 'made.txt');
+  writeFileSync(join(world.folder, 'known.txt'), 'a\nb\nc\n');
   const escalated = {
     cmd: `touch ${made}`,
     sandbox_permissions: 'require_escalated',
     justification: 'to see',
   };
-  const model = await startResponses((_request, step) =>
-    step === 1
-      ? { calls: [{ name: 'exec_command', arguments: cmd === undefined ? escalated : { cmd } }] }
-      : { text: 'all done' },
-  );
-  const set = { ...rest, model, env };
+  const command = { name: 'exec_command', arguments: cmd === undefined ? escalated : { cmd } };
+  const model = await startResponses(({ tools }, step) => {
+    offered.push(...tools);
+    return step === 1 ? { calls: [freeform ?? command] } : { text: 'all done' };
+  });
+  const set = { ...rest, model, env, ...(freeform === undefined ? {} : { model_name: FREEFORM_MODEL }) };
   configureCodex(set);
-  const asking = ['-a', 'on-request', '-s', 'read-only', '--dangerously-bypass-hook-trust'];
+  // Otherwise it first asks whether to take a newer model.
+  const seen = `notice.model_migrations={"${FREEFORM_MODEL}"="gpt-6-sol"}`;
+  const asking = ['-a', 'on-request', '-s', 'read-only', '--dangerously-bypass-hook-trust', '-c', seen];
   const codex = await openTerminal(
     world.folder,
     { ...codexEnvironment(set), TERM: 'xterm-256color', TMPDIR: world.folder },
@@ -57,7 +66,7 @@ async function run(env: Record<string, string>, cmd?: string): Promise<Run> {
   await codex.type('first words');
   await codex.until(/first words/);
   await codex.keys('Enter');
-  return { ...world, codex, made };
+  return { ...world, codex, made, offered };
 }
 
 const DIALOG = /Would you like to run|Yes, proceed/i;
@@ -98,5 +107,36 @@ describe('a permission that Codex asks for', () => {
     await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
     await codex.until(/all done/, 20_000);
     expect(readFileSync(made, 'utf8')).toBe('one\n');
+  });
+
+  test('to patch files with its own tool is a diff of each, and the files are what it shows', async () => {
+    const patch = [
+      '*** Begin Patch',
+      '*** Add File: made.txt',
+      '+one',
+      '+',
+      '*** Update File: known.txt',
+      '@@',
+      ' a',
+      '-b',
+      '+B',
+      '*** End Patch',
+    ].join('\n');
+    const { hive, codex, made, folder, offered } = await run({ HIVE_PERMISSIONS: '20' }, undefined, {
+      name: 'apply_patch',
+      input: patch,
+    });
+    const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    await eventually(async () => (await pending()) !== undefined, 20_000);
+    const prompt = await pending();
+    expect(offered).toContainEqual(expect.objectContaining({ type: 'custom', name: 'apply_patch' }));
+    expect(prompt).toMatchObject({ kind: 'permission', header: 'apply_patch' });
+    expect(prompt?.context).toMatch('--- /dev/null\n+++ made.txt\n@@ -0,0 +1,2 @@\n+one\n+\n');
+    expect(prompt?.context).toMatch('--- known.txt\n+++ known.txt\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n');
+    expect(readFileSync(join(folder, 'known.txt'), 'utf8')).toBe('a\nb\nc\n');
+    await answerDialog(hive, prompt?.ask_id ?? '', 'Allow');
+    await codex.until(/all done/, 20_000);
+    expect(readFileSync(made, 'utf8')).toBe('one\n\n');
+    expect(readFileSync(join(folder, 'known.txt'), 'utf8')).toBe('a\nB\nc\n');
   });
 });

@@ -14,6 +14,8 @@ export interface CodexRun extends Omit<World, 'hive'> {
   bare?: boolean;
   /** More options of its `hive mcp`. */
   options?: readonly string[];
+  /** The model's name; Codex offers its tools by it. */
+  model_name?: string;
 }
 
 export function codexHome({ folder }: Pick<CodexRun, 'folder'>): string {
@@ -40,7 +42,7 @@ export function configureCodex(run: CodexRun): void {
     [
       'approval_policy = "never"',
       'sandbox_mode = "danger-full-access"',
-      ...providerSettings(run.model.url),
+      ...providerSettings(run.model.url, run.model_name),
       ...(run.bare === true ? [] : hiveServer(run)),
     ].join('\n'),
   );
@@ -50,9 +52,9 @@ export function configureCodex(run: CodexRun): void {
 }
 
 /** What makes a model on loopback its model. */
-export function providerSettings(url: string): string[] {
+export function providerSettings(url: string, name = 'gpt-fake'): string[] {
   return [
-    'model = "gpt-fake"',
+    `model = ${toml(name)}`,
     'model_provider = "fake"',
     'check_for_update_on_startup = false',
     '[analytics]',

@@ -3,12 +3,18 @@ import { onTestFinished } from 'vitest';
 import { type ModelServer, type StreamEvent, serveModel } from './model-server.ts';
 
 /** One thing the model says: words, or calls of tools. */
-export type Reply = { text: string } | { calls: readonly FunctionCall[] };
+export type Reply = { text: string } | { calls: readonly (FunctionCall | FreeformCall)[] };
 
 export interface FunctionCall {
   name: string;
   namespace?: string;
   arguments: unknown;
+}
+
+/** A call of a tool that takes a text as it is, without JSON. */
+export interface FreeformCall {
+  name: string;
+  input: string;
 }
 
 /** A call of Codex's shell. */
@@ -41,7 +47,7 @@ export async function startResponses(
       conversation: ({ input }) => input,
       isModels(part) {
         const { type, role } = part as ResponsesRequest['input'][number];
-        return type === 'function_call' || role === 'assistant';
+        return type === 'function_call' || type === 'custom_tool_call' || role === 'assistant';
       },
       stream: events,
     },
@@ -63,14 +69,13 @@ function events(reply: Reply, step: number): StreamEvent[] {
             content: [{ type: 'output_text', text: reply.text, annotations: [] }],
           },
         ]
-      : reply.calls.map(({ name, namespace, arguments: args }, n) => ({
-          type: 'function_call',
-          id: `fc_${step}_${n}`,
-          call_id: `call_${step}_${n}`,
-          name,
-          ...(namespace === undefined ? {} : { namespace }),
-          arguments: JSON.stringify(args),
-        }));
+      : reply.calls.map((call, n) => {
+          const common = { id: `fc_${step}_${n}`, call_id: `call_${step}_${n}`, name: call.name };
+          if ('input' in call) return { ...common, type: 'custom_tool_call', input: call.input };
+          const { namespace, arguments: args } = call;
+          const named = namespace === undefined ? {} : { namespace };
+          return { ...common, type: 'function_call', ...named, arguments: JSON.stringify(args) };
+        });
   const usage = { input_tokens: 10, output_tokens: 10, total_tokens: 20 };
   return [
     { type: 'response.created', response: { id } },
