@@ -2,6 +2,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'hive-display)
 
 (defvar drawn-folder nil "Where the texts are, and where replies go.")
@@ -50,6 +51,36 @@
     (message "%s" (if fits text ""))
     ;; A key ends the message; the next one shows the next text.
     (read-key (if fits text ""))))
+
+(defun drawn-cells (items stride)
+  "Show ITEMS in a graphical frame, STRIDE pixels apart, an even number a line.
+Return where: first the top of the line below the last, then the left edge and
+the top of each item, in pixels of the frame.  An item that is too wide for its
+place makes an error."
+  (switch-to-buffer "drawn")
+  (setq mode-line-format nil
+        cursor-type nil
+        truncate-lines t
+        bidi-display-reordering nil)
+  (erase-buffer)
+  (let* ((edges (window-inside-pixel-edges))
+         (per-line (* 2 (/ (window-body-width nil t) stride 2)))
+         (places nil))
+    (while items
+      (dotimes (column per-line)
+        (when items
+          (insert (propertize " " 'display `(space :align-to (,(* column stride)))))
+          (push (cons (point) (* column stride)) places)
+          (insert (hive-text-inert (pop items)))))
+      (insert "\n"))
+    (push (cons (point) 0) places)
+    (insert "end")
+    (goto-char (point-min))
+    (redisplay t)
+    (cl-loop for (at . left) in places
+             for (x . y) = (posn-x-y (or (posn-at-point at) (error "No room for %d" at)))
+             unless (= x left) do (error "%S is too wide" (char-before (1- at)))
+             collect (list (+ x (nth 0 edges)) (+ y (nth 1 edges))))))
 
 (provide 'drawn)
 ;;; drawn.el ends here

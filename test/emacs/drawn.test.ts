@@ -5,14 +5,16 @@
  * @module-tag untrusted
  * @module-tag emacs
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { revealed } from '../../src/domain/display.ts';
+import { revealed, revealedSource } from '../../src/domain/display.ts';
 import { childEnvironment, ROOT } from '../support/children.ts';
-import { ALMOST_Q, lisp } from '../support/emacs.ts';
+import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { ALMOST_Q, lisp, openEmptyHome } from '../support/emacs.ts';
+import { graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
 import { lispFolder } from '../support/lisp.ts';
 import { tempStore } from '../support/temp.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
@@ -104,7 +106,111 @@ describe('every character that Unicode has assigned', () => {
     }
     expect(lost).toEqual([]);
   });
+
+  test('takes pixels in a graphical frame, if a permission shows it as it is; a mark changes its letter', async () => {
+    const desktop = await startDesktop();
+    const home = await openEmptyHome();
+    close = async () => {
+      await home.close();
+      await desktop.close();
+    };
+    const emacs = await openGraphical(
+      graphicalEmacs(),
+      home,
+      desktop,
+      `(progn (menu-bar-mode -1) (tool-bar-mode -1) (scroll-bar-mode -1) (set-frame-position nil 0 0)
+        (set-frame-size nil 1200 980 t) (load ${lisp(join(ROOT, 'test/emacs/drawn.el'))} nil t))`,
+    );
+    const [closeHome, file] = [close, join(home.folder, 'screen')];
+    close = async () => {
+      await emacs.close();
+      await closeHome();
+    };
+    // Emacs looks for a font for each, which takes a while: the first of a kind in each block.
+    const kinds = new Map<string, string>();
+    for (const item of items.filter((one) => revealedSource(one) === one)) {
+      const code = [...item].at(-1)?.codePointAt(0) ?? 0;
+      const kind = ['M', 'L', 'N', 'P', 'S'].find((name) => new RegExp(`\\p{${name}}`, 'u').test(item));
+      const key = `${kind} ${code >> (kind === 'M' ? 5 : 8)}`;
+      if (!kinds.has(key)) kinds.set(key, item);
+    }
+    const isMarked = (item: string): boolean => /\p{M}/u.test(item);
+    const alone = [...kinds.values()].filter((item) => !isMarked(item));
+    const marked = [...kinds.values()].filter(isMarked);
+    expect(alone.length).toBeGreaterThan(400);
+    expect(marked.length).toBeGreaterThan(50);
+    // A mark is compared with its letter alone, which is beside it.
+    const cells = [
+      ...alone,
+      ...(alone.length % 2 === 1 ? ['x'] : []),
+      ...marked.flatMap((item) => [[...item][0] ?? '', item]),
+    ];
+    const lost: string[] = [];
+    for (let from = 0; from < cells.length; from += CELLS) {
+      const page = cells.slice(from, from + CELLS);
+      const form = `(drawn-cells (list ${page.map((cell) => lisp(cell)).join(' ')}) ${STRIDE})`;
+      const numbers = (await emacs.value(form)).match(/\d+/g)?.map(Number) ?? [];
+      const [end = { left: 0, top: 0 }, ...places] = Array.from({ length: numbers.length / 2 }, (_, n) => ({
+        left: numbers[2 * n] ?? 0,
+        top: numbers[2 * n + 1] ?? 0,
+      }));
+      places.reverse();
+      expect(places.length).toBe(page.length);
+      const screen = await screenOf(desktop, file);
+      // In a line a tall glyph may begin above the others.
+      const lines = places.flatMap(({ left }, index) => (left === end.left ? [index] : []));
+      const topOf = (first: number | undefined): number =>
+        first === undefined
+          ? end.top
+          : Math.min(
+              ...places
+                .slice(
+                  first,
+                  lines.find((other) => other > first),
+                )
+                .map(({ top }) => top),
+            );
+      const pixelsOf = (index: number): string => {
+        const [first, next] = [
+          lines.findLast((line) => line <= index),
+          lines.find((line) => line > index),
+        ].map(topOf);
+        return screen.cut(places[index]?.left ?? 0, first ?? 0, STRIDE, (next ?? 0) - (first ?? 0));
+      };
+      for (const [index, cell] of page.entries()) {
+        const pixels = pixelsOf(index);
+        const isDrawn = isMarked(cell) ? pixels !== pixelsOf(index - 1) : new Set(pixels).size > 1;
+        if (!isDrawn) lost.push(asciiOnly(cell));
+      }
+    }
+    expect(lost).toEqual([]);
+  });
 });
+
+/** So many cells fit on a page, each so many pixels wide. */
+const CELLS = 420;
+const STRIDE = 80;
+
+/** The screen of the desktop; `cut` gives the pixels of a part of it, in shades of grey. */
+async function screenOf(
+  desktop: Desktop,
+  file: string,
+): Promise<{ cut(left: number, top: number, width: number, height: number): string }> {
+  // Netpbm: a header with the size and the largest value, then one byte or two for each pixel.
+  await desktop.screenshot(`${file}.pgm`);
+  const bytes = readFileSync(`${file}.pgm`);
+  const [header, columns, , most] =
+    /^P5\s+(\d+)\s+(\d+)\s+(\d+)\s/.exec(bytes.toString('latin1', 0, 100)) ?? [];
+  if (header === undefined) throw new Error('The screenshot has another form.');
+  const each = Number(most) > 255 ? 2 : 1;
+  return {
+    cut: (left, top, width, height) =>
+      Array.from({ length: height }, (_, line) => {
+        const from = header.length + ((top + line) * Number(columns) + left) * each;
+        return bytes.toString('latin1', from, from + width * each);
+      }).join(''),
+  };
+}
 
 function scriptOf(character: string): string {
   return SCRIPTS.find(({ is }) => is.test(character))?.name ?? 'any';
