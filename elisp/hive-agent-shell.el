@@ -237,7 +237,7 @@ The events of agent-shell do not tell that of an agent that was killed."
    "\n\n"))
 
 (defun hive-agent-shell--unshown (tool-call)
-  "Return what the content of TOOL-CALL has besides text and shown changes.
+  "Return what the content of TOOL-CALL has besides text and diffs.
 A terminal only says where the output appears."
   (let ((known (if (seq-empty-p (hive-agent-shell--changes tool-call))
                    '("terminal")

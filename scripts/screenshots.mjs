@@ -193,13 +193,7 @@ async function agents() {
   mkdirSync(dirname(place), { mode: 0o700 });
   const others = await openHive({ store: place, env: {} });
   const asks = [
-    [
-      'claude-code',
-      'Session table',
-      'shop',
-      'Drop the old sessions table now?',
-      { urgency: 'critical' },
-    ],
+    ['claude-code', 'Session table', 'shop', 'Drop the old sessions table now?', { urgency: 'critical' }],
     [
       'codex',
       'Landing stages',
@@ -226,7 +220,14 @@ async function agents() {
   ];
   for (const [n, [client, client_title, project, question, more]] of asks.entries()) {
     const session = await others.sessions.introduce({
-      ...{ client, client_title, session_id: `agent-${n}`, project, source: 'main', project_dir: `/home/ada/${project}/.git` },
+      ...{
+        client,
+        client_title,
+        session_id: `agent-${n}`,
+        project,
+        source: 'main',
+        project_dir: `/home/ada/${project}/.git`,
+      },
       ...{ branch: 'main', parent_session_id: null, machine: hostname(), pid: null },
     });
     await others.prompts.ask({ question, ...more }, session);
@@ -283,7 +284,14 @@ try {
   };
   const agent = (client, client_title, project, source = 'main') =>
     hive.sessions.introduce({
-      ...{ client, client_title, session_id: client_title, project, source, project_dir: `/home/ada/${project}/.git` },
+      ...{
+        client,
+        client_title,
+        session_id: client_title,
+        project,
+        source,
+        project_dir: `/home/ada/${project}/.git`,
+      },
       ...{ branch: 'main', parent_session_id: null, machine: hostname(), pid: null },
     });
   const claude = await agent('claude-code', 'Session table', 'shop');
