@@ -36,6 +36,9 @@ const SYSTEMS = [
   { name: 'Debian 13', suite: 'trixie', node: 'own' },
 ].filter(({ name }) => values.only === undefined || name.endsWith(values.only));
 
+// Where the agents are that a new user has already.
+const AGENTS = '/opt/agents';
+
 // Whether the tests hold is seen in more than one run.
 const TIMES = 3;
 // A machine that has just started has process ids from about 300 on. The root has its own, which begin anew each time.
@@ -161,8 +164,6 @@ function copyNode(folder) {
   // The binary of Node needs no other library than these.
   apt(folder, 'libstdc++6', 'libatomic1');
 }
-
-const AGENTS = '/opt/agents';
 
 /** The agents that a new user has already: those of the client tests, installed here if they are not there yet. */
 function copyAgents(folder) {
