@@ -44,7 +44,7 @@ const sidecar = [process.execPath, join(root, 'bin/hive'), 'sidecar'].map((word)
 const setup = `(progn
   (menu-bar-mode -1)
   (setq inhibit-startup-screen t suggest-key-bindings nil make-backup-files nil auto-save-default nil
-        create-lockfiles nil frame-background-mode 'dark hive-user-name "Ada"
+        create-lockfiles nil js-indent-level 2 frame-background-mode 'dark hive-user-name "Ada"
         hive-reply-templates '(("question" nil "Look at the tests first."))
         hive-sidecar-command (list ${sidecar.join(' ')}))
   (frame-set-background-mode nil)
@@ -79,10 +79,12 @@ async function look() {
     frames.push({ shown, at: Date.now() });
 }
 
+/** Not before there is something to see. */
+let ready = false;
 let recording = true;
 const recorder = (async () => {
   while (recording) {
-    await look();
+    if (ready) await look();
     await sleep(SAMPLE_MS);
   }
 })();
@@ -146,7 +148,8 @@ try {
   await emacs.keys('C-g');
   caption = 'You work. Your agents ask, and nothing interrupts you.';
   await emacs.keys('M-<', 'C-n', 'C-n', 'C-n', 'C-e');
-  await read(800);
+  ready = true;
+  await read(1_600);
   for (const agent of agents) permission(agent, 'Bash', { command: 'npm install date-fns' });
   await emacs.keys('Enter', 'Tab');
   await type('if (calendar.closed(day)) left += 1');
