@@ -10,7 +10,7 @@ const bin = join(root, 'node_modules/.bin');
 const vitest = 'node_modules/vitest/vitest.mjs';
 
 // A real client takes a whole processor while it starts: more of them at once run into limits of their own.
-const clients = `${vitest} run --maxWorkers 4`;
+const clients = `${vitest} run --maxWorkers 3`;
 
 const everything = 'scripts/setup.mjs --system';
 const compiler = 'scripts/setup.mjs --only-system=gcc,libc6-dev';

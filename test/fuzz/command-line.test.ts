@@ -97,7 +97,7 @@ const line: fc.Arbitrary<string[]> = fc.oneof(
 const CODES: ReadonlySet<number | null> = new Set(Object.values(EXIT));
 const LIMIT_MS = 15_000;
 
-fuzz('command line: any words', 15, async () => {
+fuzz('command line: any words', 8, async () => {
   const store = tempStore();
   await openTestHive(store);
   return fc.asyncProperty(line, async (words) => {

@@ -19,7 +19,7 @@ type Property = Parameters<typeof fc.check>[0];
 
 /** Tries `property`: `runs` inputs in the short run, as many as its minutes allow in the long one. */
 export function fuzz(target: string, runs: number, property: () => Property | Promise<Property>): void {
-  test(target, { timeout: MINUTES * 60_000 + 60_000 }, async () => {
+  test(target, { timeout: MINUTES * 60_000 + 180_000 }, async () => {
     const seed = SEED === undefined ? (MINUTES > 0 ? Date.now() & 0x7fffffff : SHORT_SEED) : Number(SEED);
     const started = performance.now();
     const left_ms = (): number => MINUTES * 60_000 - (performance.now() - started);

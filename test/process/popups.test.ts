@@ -25,6 +25,7 @@ import { connectMcp } from '../support/mcp-client.ts';
 import { agent, creditsOf } from '../support/outreach.ts';
 import { leased, recorded, type Trail, trail } from '../support/popup-trail.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
+import { suspend } from '../support/suspend.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { clockPasses, eventually } from '../support/wait.ts';
 import { expectGolden } from '../wire/golden.ts';
@@ -631,12 +632,15 @@ describe('pings and cards', () => {
   test('twenty cards at once are one popup with all of them, and one document for a program of your own', async () => {
     const store = tempStore();
     const file = join(tempFolder(), 'told.jsonl');
-    await startSidecar(store, {
+    const sidecar = await startSidecar(store, {
       env: { ...desktop.env, ...trusting({ notify_command: `cat >> '${file}'` }) },
     });
     const hive = await openTestHive(store);
     const main = await agent(hive, 'main-1', 'main');
+    // However long it takes to store them, they arrive together.
+    await suspend(sidecar.child.pid, store);
     for (let n = 0; n < 20; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
+    process.kill(sidecar.child.pid, 'SIGCONT');
     await eventually(
       async () =>
         desktop.sent.at(-1)?.title === '20 messages from agents' && (await desktop.displayed()) === 1,

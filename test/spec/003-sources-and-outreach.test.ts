@@ -389,7 +389,6 @@ requirement(
     verdict: 'works',
   },
   () => footers('bg'),
-  30_000,
 );
 
 requirement(
@@ -401,7 +400,6 @@ requirement(
     verdict: 'works',
   },
   () => footers('fork'),
-  30_000,
 );
 
 requirement(
