@@ -187,7 +187,7 @@ function protocolPage() {
     '# Protocol',
     '`npm run format` generates this page from the schemas that check every input, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times are written as `<ask 1>` and `<time>`. A question is shown in full once on each wire; elsewhere `"…"` names that frame, and only what differs from it follows.',
     '## Agents: MCP',
-    'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`). Results are in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are accepted in any spelling (`ask_id`, `ask-id`, `askId`), and null means the same as leaving an argument out. An argument that a tool does not have is refused if that would change what the call means, and otherwise listed in `ignored_arguments` ([agents.md](agents.md)).',
+    'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`), in the revisions of MCP up to 2025-11-25 and in 2026-07-28, whose requests need no handshake. Results are in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are accepted in any spelling (`ask_id`, `ask-id`, `askId`), and null means the same as leaving an argument out. An argument that a tool does not have is refused if that would change what the call means, and otherwise listed in `ignored_arguments` ([agents.md](agents.md)).',
     ...agent.map(tool),
     '## Coordinators: MCP, with `--role coordinator`',
     ...coordinator.map(tool),

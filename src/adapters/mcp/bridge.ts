@@ -1,5 +1,6 @@
 /**
- * The bridge for an agent that only speaks MCP on stdio: it passes messages to `hive serve` and back unchanged. When the
+ * The bridge for an agent that only speaks MCP on stdio: it passes messages to `hive serve` and back, those of a client of
+ * the newest revision in the older one, which has sessions (modern-lines.ts). When the
  * server restarts or is away, the session begins again with the client's own handshake, and messages that certainly did
  * not arrive are sent again. A message that may have arrived gets an error as its answer and is never sent twice.
  */
@@ -12,6 +13,7 @@ import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextpro
 import type { ConnectionHook } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { PARENT_PID } from '../../domain/installation.ts';
+import { modernOverLines } from './modern-lines.ts';
 import { hookRoute, LineTransport } from './stdio.ts';
 
 export interface BridgeOptions {
@@ -96,7 +98,7 @@ export async function runBridge({
       waiting.delete(message.id);
       taken.delete(message.id);
     }
-    near.send(message).catch(finish);
+    modern.write(message).catch(finish);
   }
 
   /**
@@ -176,8 +178,7 @@ export async function runBridge({
   const hooks =
     onHook === undefined ? null : hookRoute(onHook, (message) => near.send(message).catch(finish));
 
-  near.onmessage = (message) => {
-    if (hooks?.takes(message) === true) return;
+  function deliver(message: JSONRPCMessage): void {
     const id = requestId(message);
     if (id !== null) waiting.add(id);
     forward(message).catch((error: unknown) => {
@@ -189,6 +190,11 @@ export async function runBridge({
         finish();
       }
     });
+  }
+
+  const modern = modernOverLines(deliver, (message) => near.send(message));
+  near.onmessage = (message) => {
+    if (hooks?.takes(message) !== true && !modern.takes(message)) deliver(message);
   };
   near.onclose = finish;
   for (const event of ['end', 'close'] as const) input.once(event, finish);
@@ -197,6 +203,7 @@ export async function runBridge({
   await near.start();
   await finished;
   hooks?.end();
+  modern.end();
   await (far as StreamableHTTPClientTransport | null)?.terminateSession().catch(() => undefined);
   await (far as StreamableHTTPClientTransport | null)?.close();
   await near.close();

@@ -1,6 +1,7 @@
 /**
  * MCP over Streamable HTTP (MCP specification 2025-11-25, transports): many connections in one process, each with the
- * agent and role of its token. Streams can be resumed; an unused connection is closed after a while.
+ * agent and role of its token. Streams can be resumed; an unused connection is closed after a while. Requests of the revision
+ * without sessions are taken too (modern-http.ts).
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,6 +16,13 @@ import { excessOf } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
 import { machineOf, type Token } from '../../domain/tokens.ts';
 import { notJson, type Refusal as RefusedMessage, readEnvelopes } from './envelope.ts';
+import {
+  createModernEndpoint,
+  type ModernEndpoint,
+  type ModernPost,
+  readModernPost,
+  refuseModern,
+} from './modern-http.ts';
 import { createMcpServer } from './server.ts';
 
 interface HttpOptions extends GuardOptions {
@@ -50,11 +58,20 @@ interface McpOverHttp {
   readonly sessions: number;
 }
 
-interface HttpSession {
-  transport: StreamableHTTPServerTransport;
+interface Session {
   token: string;
   used_at: number;
   close(): Promise<void>;
+}
+
+/** Begun by `initialize`. */
+interface HttpSession extends Session {
+  transport: StreamableHTTPServerTransport;
+}
+
+/** The requests of one token and one client, which have no sessions; they share a server. */
+interface ClientOfToken extends Session {
+  endpoint: ModernEndpoint;
 }
 
 const SWEEP_MS = 30_000;
@@ -64,6 +81,7 @@ const DRAIN_MS = 700;
 export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp {
   const guard = createHttpGuard(hive, options);
   const sessions = new Map<string, HttpSession>();
+  const clients = new Map<string, ClientOfToken>();
   const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();
   const answering = new Set<ServerResponse>();
@@ -81,8 +99,11 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   }
 
   const sweep = setInterval(() => {
-    for (const session of sessions.values()) {
-      if (performance.now() - session.used_at > options.idle_ms) void session.close();
+    const isIdle = ({ used_at }: Session): boolean => performance.now() - used_at > options.idle_ms;
+    for (const session of sessions.values()) if (isIdle(session)) void session.close();
+    for (const client of clients.values()) {
+      client.endpoint.keepAlive();
+      if (isIdle(client) && !client.endpoint.isInUse()) void client.close();
     }
   }, SWEEP_MS);
 
@@ -111,6 +132,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const read = body === undefined ? { json: undefined } : readMessages(body.json);
     if ('refusal' in read) return say(response, read.refusal);
     const { json } = read;
+    const post = request.method === 'POST' ? readModernPost(request, json) : null;
+    if (post !== null) return handleModern(post, response, admission.token);
     const id = request.headers['mcp-session-id'];
     if (id === undefined) return begin(request, response, json, admission.token);
     const session = typeof id === 'string' ? sessions.get(id) : undefined;
@@ -122,50 +145,36 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       });
     }
     session.used_at = performance.now();
-    if (request.method === 'POST') {
-      answering.add(response);
-      response.once('close', () => answering.delete(response));
-    }
+    if (request.method === 'POST') answer(response);
     await session.transport.handleRequest(request, response, json);
   }
 
-  async function begin(
-    request: IncomingMessage,
-    response: ServerResponse,
-    json: unknown,
-    token: Token,
-  ): Promise<void> {
-    if (!isInitializeRequest(json))
-      return say(response, { status: 400, message: 'A session begins with initialize.' });
-    if (sessions.size >= options.most_sessions) {
-      return say(response, {
+  /** Why this token may not have a further session; null if it may. */
+  function refuseMore(token: Token): Refusal | null {
+    const all = [...sessions.values(), ...clients.values()];
+    if (all.length >= options.most_sessions) {
+      return {
         status: 503,
         message: `All ${options.most_sessions} sessions of this server are in use.`,
         headers: { 'Retry-After': '10' },
-      });
+      };
     }
-    const own = [...sessions.values()].filter((session) => session.token === token.name);
-    if (own.length >= options.most_sessions_of_token) {
-      const oldest = Math.min(...own.map(({ used_at }) => used_at));
-      const seconds = Math.max(1, Math.ceil((oldest + options.idle_ms - performance.now()) / 1000));
-      return say(response, {
-        status: 429,
-        message: `The token "${token.name}" has ${own.length} open sessions, the most that one token may have. Close one (DELETE with its Mcp-Session-Id), or try again in ${seconds} s, when the least used one has been closed.`,
-        headers: { 'Retry-After': String(seconds) },
-      });
-    }
+    const own = all.filter((session) => session.token === token.name);
+    if (own.length < options.most_sessions_of_token) return null;
+    const oldest = Math.min(...own.map(({ used_at }) => used_at));
+    const seconds = Math.max(1, Math.ceil((oldest + options.idle_ms - performance.now()) / 1000));
+    return {
+      status: 429,
+      message: `The token "${token.name}" has ${own.length} open sessions, the most that one token may have. Close one (DELETE with its Mcp-Session-Id), or try again in ${seconds} s, when the least used one has been closed.`,
+      headers: { 'Retry-After': String(seconds) },
+    };
+  }
+
+  /** A server for a new connection of this token; `ending` is aborted when the token is revoked. */
+  function connect(token: Token) {
     const connection_id = options.make_id();
     const machine = machineOf(token);
     const ending = admit(token);
-    const parent_pid = parentPid(request);
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => connection_id,
-      eventStore: createReplayStore(),
-      onsessioninitialized: async (id) => {
-        sessions.set(id, { transport, token: token.name, used_at: performance.now(), close });
-        await announce(hive, { connection_id, machine, parent_pid });
-      },
-    });
     const server = createMcpServer(
       hive,
       {
@@ -183,6 +192,69 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       },
       token.role,
     );
+    return { connection_id, machine, server, ending };
+  }
+
+  function answer(response: ServerResponse): void {
+    answering.add(response);
+    response.once('close', () => answering.delete(response));
+  }
+
+  async function handleModern(post: ModernPost, response: ServerResponse, token: Token): Promise<void> {
+    if (post.kind === 'refused') return refuseModern(response, post.answer);
+    if (post.kind === 'notification') return void response.writeHead(202).end();
+    const { name, version } = post.client;
+    // With the secret, because a rotated token must not continue what ends with the old one.
+    const key = JSON.stringify([token.digest, name, version]);
+    const known = clients.get(key);
+    const refused = known === undefined ? refuseMore(token) : null;
+    if (refused !== null) return say(response, refused);
+    const client = known ?? (await beginClient(key, token));
+    client.used_at = performance.now();
+    answer(response);
+    await client.endpoint.handle(post.request, response);
+  }
+
+  async function beginClient(key: string, token: Token): Promise<ClientOfToken> {
+    const { connection_id, machine, server, ending } = connect(token);
+    const endpoint = createModernEndpoint(server);
+    const client: ClientOfToken = {
+      token: token.name,
+      used_at: performance.now(),
+      endpoint,
+      async close() {
+        clients.delete(key);
+        admitted.delete(ending);
+        await endpoint.close();
+        await forget(hive, [connection_id]);
+      },
+    };
+    clients.set(key, client);
+    ending.signal.addEventListener('abort', () => void client.close().catch(() => undefined), { once: true });
+    await announce(hive, { connection_id, machine, parent_pid: null });
+    return client;
+  }
+
+  async function begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    json: unknown,
+    token: Token,
+  ): Promise<void> {
+    if (!isInitializeRequest(json))
+      return say(response, { status: 400, message: 'A session begins with initialize.' });
+    const refused = refuseMore(token);
+    if (refused !== null) return say(response, refused);
+    const { connection_id, machine, server, ending } = connect(token);
+    const parent_pid = parentPid(request);
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => connection_id,
+      eventStore: createReplayStore(),
+      onsessioninitialized: async (id) => {
+        sessions.set(id, { transport, token: token.name, used_at: performance.now(), close });
+        await announce(hive, { connection_id, machine, parent_pid });
+      },
+    });
     async function close(): Promise<void> {
       sessions.delete(connection_id);
       await server.close();
@@ -218,15 +290,16 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       clearInterval(sweep);
       unwatch();
       stopping.abort();
+      for (const { endpoint } of clients.values()) endpoint.end();
       const deadline = performance.now() + DRAIN_MS;
       while (answering.size > 0 && performance.now() < deadline)
         await new Promise((resolve) => setTimeout(resolve, 10));
       const ids = [...sessions.keys()];
-      await Promise.all([...sessions.values()].map((session) => session.close()));
+      await Promise.all([...sessions.values(), ...clients.values()].map((session) => session.close()));
       await forget(hive, ids);
     },
     get sessions() {
-      return sessions.size;
+      return sessions.size + clients.size;
     },
   };
 }

@@ -9,6 +9,8 @@ import type { CallToolResult, JSONRPCMessage } from '@modelcontextprotocol/sdk/t
 import type { ConnectionHook, HookCall } from '../../application/hook-context.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
 import { notJson, type Refusal, readEnvelopes } from './envelope.ts';
+import { envelopeOf } from './modern.ts';
+import { modernOverLines } from './modern-lines.ts';
 
 /** The one connection of a process. */
 export interface StdioConnection {
@@ -26,6 +28,12 @@ export interface StdioConnection {
 export function openStdio(input: Readable, output: Writable, stop: AbortSignal): StdioConnection {
   const inner = new LineTransport(input, output);
   const handshake: JSONRPCMessage[] = [];
+  let toServer: Transport['onmessage'];
+  function deliver(message: JSONRPCMessage): void {
+    if ('method' in message && HANDSHAKE.has(message.method)) handshake.push(message);
+    toServer?.(message);
+  }
+  const modern = modernOverLines(deliver, (message) => inner.send(message));
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -45,24 +53,24 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
         if (!started) await inner.start();
         started = true;
       },
-      async send(message) {
+      async send(message, options) {
         // The client already has the answer to its handshake from the previous server.
         if ('id' in message && !('method' in message) && answered.delete(message.id)) return;
-        await inner.send(message);
+        await modern.write(message, options?.relatedRequestId);
       },
       close: () => inner.close(),
     };
     // The transport gives up on a message longer than its buffer; without this we would keep running without input.
     server.server.onclose = end;
     inner.onmessage = (message) => {
-      if (hooks?.takes(message) === true) return;
-      if ('method' in message && HANDSHAKE.has(message.method)) handshake.push(message);
-      transport.onmessage?.(message);
+      if (hooks?.takes(message) === true || modern.takes(message)) return;
+      deliver(message);
     };
     inner.onclose = () => transport.onclose?.();
     inner.onerror = (error) => transport.onerror?.(error);
+    toServer = (message) => transport.onmessage?.(message);
     await server.connect(transport);
-    for (const message of again) transport.onmessage?.(message);
+    for (const message of again) toServer(message);
   }
 
   return {
@@ -72,6 +80,7 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
       await connect(server, hooks);
       await ended;
       hooks?.end();
+      modern.end();
       await server.close();
     },
   };
@@ -92,17 +101,17 @@ function hookCall(args: unknown, meta: Meta): HookCall {
   return { args: (args ?? {}) as HookCall['args'], thread_id: typeof thread === 'string' ? thread : null };
 }
 
-/** Everything that clients report about a hook's call: where progress goes, and in Codex, whose event it is. */
-const OF_A_HOOK: ReadonlySet<string> = new Set(['progressToken', 'threadId']);
+/** The id that a client gives a call of its model, and no call of a hook: in Claude Code, and in Codex. */
+const MODEL_CALL_IDS = ['claudecode/toolUseId', 'callId'];
 
-/** Whether a model makes this call. A client gives the id of a model's call in `_meta` (`claudecode/toolUseId`, `callId`). */
 function isModelCall(meta: Meta): boolean {
-  return Object.keys(meta ?? {}).some((name) => !OF_A_HOOK.has(name));
+  return MODEL_CALL_IDS.some((name) => meta?.[name] !== undefined);
 }
 
 /** The client reads the text of the result as the output of a hook. It would pass an empty text on to its model. */
-function hookResult(output: string): CallToolResult {
-  return { content: [{ type: 'text', text: output === '' ? '{}' : output }] };
+function hookResult(output: string, isModern: boolean): CallToolResult {
+  const content = [{ type: 'text' as const, text: output === '' ? '{}' : output }];
+  return isModern ? { resultType: 'complete', content } : { content };
 }
 
 /** Answers the hook calls of one connection. */
@@ -121,12 +130,12 @@ export function hookRoute(
   /** Calls in progress, by the id of their request. */
   const calls = new Map<unknown, AbortController>();
 
-  function answer(id: string | number, params: Readonly<Record<string, unknown>>, meta: Meta): void {
+  function answer(id: string | number, hook: HookCall, isModern: boolean): void {
     const call = new AbortController();
     calls.set(id, call);
-    onHook(hookCall(params['arguments'], meta), call.signal)
+    onHook(hook, call.signal)
       .then(
-        (output) => ({ jsonrpc: '2.0' as const, id, result: hookResult(output) }),
+        (output) => ({ jsonrpc: '2.0' as const, id, result: hookResult(output, isModern) }),
         // A failed hook lets the tool run; the client shows the reason to its user.
         (error: unknown) => ({
           jsonrpc: '2.0' as const,
@@ -153,7 +162,7 @@ export function hookRoute(
       if (method !== 'tools/call' || !('id' in message) || params['name'] !== HOOK_TOOL) return false;
       const meta = params['_meta'] as Meta;
       if (isModelCall(meta)) return false;
-      answer(message.id, params, meta);
+      answer(message.id, hookCall(params['arguments'], meta), envelopeOf(message) !== null);
       return true;
     },
     end() {

@@ -52,7 +52,8 @@ const EDITORS: Packages = {
 const CODEX_ACP: Packages = { '@agentclientprotocol/codex-acp': '2.6.0' };
 
 const TOOLS: Packages = {
-  '@modelcontextprotocol/conformance': '0.1.16',
+  '@modelcontextprotocol/client': '2.4.0',
+  '@modelcontextprotocol/conformance': '0.2.0-alpha.12',
   '@modelcontextprotocol/inspector': '2.12.0',
 };
 
@@ -74,6 +75,8 @@ export interface EditorAgents {
 
 /** The programs that look at an MCP server from outside. */
 export interface McpTools {
+  /** A client that speaks MCP 2026-07-28: the modules to import, for HTTP and for stdio. */
+  client: { http: string; stdio: string };
   conformance: string;
   inspector: string;
 }
@@ -119,10 +122,12 @@ export function installEditorAgents(): EditorAgents {
 
 export function installTools(): McpTools {
   const place = join(cache, 'tools');
-  const programs = join(place, 'node_modules/.bin');
-  const [conformance, inspector] = [join(programs, 'conformance'), join(programs, 'mcp-inspector')];
-  provide(place, TOOLS, [conformance, inspector], 'The MCP tools');
-  return { conformance, inspector };
+  const modules = join(place, 'node_modules');
+  const [conformance, inspector] = [join(modules, '.bin/conformance'), join(modules, '.bin/mcp-inspector')];
+  const clients = join(modules, '@modelcontextprotocol/client/dist');
+  const client = { http: join(clients, 'index.mjs'), stdio: join(clients, 'stdio.mjs') };
+  provide(place, TOOLS, [conformance, inspector, client.http], 'The MCP tools');
+  return { client, conformance, inspector };
 }
 
 function provide(

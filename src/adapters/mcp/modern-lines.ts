@@ -1,0 +1,57 @@
+/** MCP 2026-07-28 (modern.ts) on a connection of lines: one client, which may mix both revisions while it finds out what we speak. */
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { createModernClients, envelopeOf } from './modern.ts';
+
+export interface ModernLines {
+  /** True for a message of a new client, which was taken: the server behind must not see it as it is. */
+  takes(message: JSONRPCMessage): boolean;
+  /** Writes a message of the server in the revision of the request that it belongs to. */
+  write(message: JSONRPCMessage, related?: RequestId): Promise<void>;
+  /** Ends the subscriptions with their answers. */
+  end(): void;
+}
+
+/** `deliver` passes a message of the older revision to the server, and `write` writes a line. */
+export function modernOverLines(
+  deliver: (message: JSONRPCMessage) => void,
+  write: (message: JSONRPCMessage) => Promise<void>,
+): ModernLines {
+  const clients = createModernClients(deliver);
+  /** How to cancel the requests in progress, by the client's ids. */
+  const cancels = new Map<RequestId, () => void>();
+
+  function begin(request: JSONRPCRequest): void {
+    const { id } = request;
+    let isAnswered = false;
+    const cancel = clients.request(request, (message) => {
+      if (!('method' in message)) {
+        isAnswered = true;
+        cancels.delete(id);
+      }
+      // The connection is gone, and nobody waits for the answer.
+      write(message).catch(() => undefined);
+    });
+    if (!isAnswered) cancels.set(id, cancel);
+  }
+
+  return {
+    takes(message) {
+      if (!('method' in message)) return false;
+      if (message.method === 'notifications/cancelled') {
+        const id = message.params?.['requestId'] as RequestId;
+        const cancel = cancels.get(id);
+        cancels.delete(id);
+        cancel?.();
+        return cancel !== undefined;
+      }
+      if (envelopeOf(message) === null) return false;
+      // A notification of the new revision says nothing that the server has to hear.
+      if ('id' in message) begin(message as JSONRPCRequest);
+      return true;
+    },
+    async write(message, related) {
+      if (!clients.send(message, related)) await write(message);
+    },
+    end: clients.end,
+  };
+}
