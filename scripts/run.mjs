@@ -91,6 +91,7 @@ const tasks = {
     'scripts/lisp-names.mjs',
     'scripts/protocol.mjs',
     'scripts/specification.mjs',
+    'scripts/figures.mjs',
     'node_modules/@biomejs/biome/bin/biome check --write',
   ],
 };
