@@ -169,13 +169,14 @@ export interface Directory {
 }
 
 /**
- * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: the session accepts no mentions from
- * agents. `ambiguous`: several sessions have that title. `elsewhere`: only sessions of other projects have the role.
+ * `unknown`: nobody has the name. `nobody`: the group of that name has no other member who takes mentions. `ended`: its session
+ * is gone. `not_shared`: the session accepts no mentions from agents. `ambiguous`: several sessions have that title. `elsewhere`: only sessions of other projects have the role.
  * `muted`: the human muted this pair. `own_heading`: the message is under a heading that names this session as its author. `no_mention`: it looks like a
  * mention and is none; its `handle` is everything that was written.
  */
 type UnresolvedReason =
   | 'unknown'
+  | 'nobody'
   | 'ended'
   | 'not_shared'
   | 'ambiguous'
@@ -192,6 +193,7 @@ export interface Unresolved {
 
 const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   unknown: 'nobody has that name',
+  nobody: 'no other agent there takes mentions',
   ended: 'that session has ended',
   not_shared: 'that session accepts no mentions',
   ambiguous: 'several sessions are called that',
@@ -283,14 +285,15 @@ function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory):
     return handles.get(key) ?? (past && successor(past));
   }
 
-  /** The members of a group that accept mentions. Muted ones and the author are left out silently. */
-  function reach(group: readonly Session[], by_name: boolean): Addressee[] {
-    return group
+  /** The members of a group that accept mentions. Muted ones and the author are left out silently, while others are reached. */
+  function reach(group: readonly Session[], by_name: boolean): Addressee[] | 'nobody' {
+    const reached = group
       .filter(
         (session) =>
           session.shared && !isAuthor(session) && !isHeaded(session) && !isMuted(session.session_id),
       )
       .map(({ session_id, handle }) => ({ session_id, handle, by_name }));
+    return reached.length === 0 ? 'nobody' : reached;
   }
 
   /** A title is an address only where nothing else is called so. */

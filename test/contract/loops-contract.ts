@@ -174,7 +174,10 @@ export function loopsContract(engine: StoreEngine): void {
     await hive.loops.mute([pair[0].handle, pair[1].session_id]);
     const { mentions, unresolved } = await post(hive, pair[1], '@Claude-abc12 @All');
     expect(mentions).toEqual([]);
-    expect(unresolved).toEqual([{ handle: 'Claude-abc12', reason: 'muted', near: [] }]);
+    expect(unresolved).toEqual([
+      { handle: 'Claude-abc12', reason: 'muted', near: [] },
+      { handle: 'All', reason: 'nobody', near: [] },
+    ]);
     expect((await post(hive, 'human', '@Claude-abc12')).mentions).toHaveLength(1);
     await hive.loops.allow([pair[0].handle, pair[1].handle]);
     expect((await post(hive, pair[1], '@Claude-abc12')).mentions).toHaveLength(1);

@@ -98,6 +98,16 @@ describe('a handle', () => {
     ]);
   });
 
+  test('of a group without another member who takes mentions comes back', () => {
+    const ofAda = session('Claude-abc12', { roles: ['reviewer'] });
+    const quiet = session('Claude-def34', { roles: ['tester'], shared: false });
+    const nobody = (handle: string) => ({ handle, reason: 'nobody', near: [] });
+    expect(resolve(['All', 'reviewer', 'tester'], { alive: [ofAda, quiet] })).toEqual({
+      addressees: [],
+      unresolved: [nobody('All'), nobody('reviewer'), nobody('tester')],
+    });
+  });
+
   test('of a session that has ended comes back as such', () => {
     expect(resolve(['Claude-old00']).unresolved).toEqual([
       { handle: 'Claude-old00', reason: 'ended', near: [] },
@@ -155,10 +165,6 @@ describe('@All', () => {
       session('Claude-child', { parent_session_id: ada.session_id }),
     ];
     expect(reached(resolve(['All'], { alive, muted: ['id-Claude-muted'] }))).toEqual(['Claude-child']);
-  });
-
-  test('with nobody there reaches nobody, which is no error', () => {
-    expect(resolve(['All'], { alive: [ada] })).toEqual({ addressees: [], unresolved: [] });
   });
 });
 
