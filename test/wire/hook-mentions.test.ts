@@ -118,7 +118,8 @@ describe('a prompt typed to the agent', () => {
 
 describe('with HIVE_GATE_PROMPT=block', () => {
   const env = { HIVE_GATE_PROMPT: 'block' };
-  const typed = (prompt: string) => gatedEvent('UserPromptSubmit', { prompt, prompt_id: `id of ${prompt}`.slice(0, 80) });
+  const typed = (prompt: string) =>
+    gatedEvent('UserPromptSubmit', { prompt, prompt_id: `id of ${prompt}`.slice(0, 80) });
   const send = async (hive: OpenedHive, prompt: string, client: 'claude-code' | 'codex' = 'claude-code') => {
     const printed = said(await fire(hive, typed(prompt), { env, client }));
     return {
