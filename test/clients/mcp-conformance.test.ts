@@ -1,12 +1,11 @@
 /** Client suite 8: the conformance suite of MCP over `hive serve`, except for the cases in conformance-REVISION.yml. */
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { childEnvironment, ROOT, spawnChild } from '../support/children.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { moment } from '../support/wait.ts';
+import { passOn } from './support/passing-proxy.ts';
 
 const tools = inject('tools');
 
@@ -14,29 +13,15 @@ const tools = inject('tools');
 const PACE_MS = 25;
 
 /** The suite cannot send tokens, so a proxy adds the token and changes nothing else. */
-async function withToken({ url, token }: Served): Promise<string> {
-  const { hostname, port } = new URL(url);
+function withToken({ url, token }: Served): Promise<string> {
   let next = 0;
-  const server = createServer((incoming, reply) => {
-    next = Math.max(next + PACE_MS, Date.now());
-    void moment(next - Date.now()).then(() => {
-      const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
-      const onward = request({ hostname, port, path: incoming.url, method: incoming.method, headers });
-      onward.once('response', (response) => {
-        reply.writeHead(response.statusCode ?? 502, response.headers);
-        response.pipe(reply);
-      });
-      onward.once('error', () => reply.destroy());
-      reply.once('close', () => onward.destroy());
-      incoming.pipe(onward);
-    });
+  return passOn(url, {
+    headers: { authorization: `Bearer ${token}` },
+    async pace() {
+      next = Math.max(next + PACE_MS, Date.now());
+      await moment(Math.max(0, next - Date.now()));
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
 /** What each revision asks of a server, and how many of its checks Hive passes. */

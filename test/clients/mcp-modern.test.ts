@@ -3,8 +3,6 @@
  * HTTP, and the real Claude Code as installed, which chooses that revision by itself.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
@@ -14,6 +12,7 @@ import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { claudeArguments, claudeEnvironment, readFile, runClaude, writeFile } from './support/claude.ts';
+import { passOn } from './support/passing-proxy.ts';
 import { askIdIn, openWorld } from './support/world.ts';
 
 const tools = inject('tools');
@@ -122,7 +121,12 @@ describe('Claude Code as installed', () => {
     const token_file = join(world.folder, 'token');
     writeFileSync(token_file, token, { mode: 0o600 });
     const said: Json[] = [];
-    const near = await recording(url, said);
+    const near = await passOn(url, {
+      onBody(text, { url: path }) {
+        // Its hooks go to another path.
+        if (path === new URL(url).pathname && text !== '') said.push(JSON.parse(text) as Json);
+      },
+    });
     const remote = { url: near, token, token_file };
     const env = { HIVE_STORE: '/nowhere/hive.db' };
     await runClaude({ ...world, model, way: 'process', remote, env }, 'go');
@@ -132,37 +136,3 @@ describe('Claude Code as installed', () => {
     expect(said.map(({ method }) => method)).not.toContain('initialize');
   });
 });
-
-/** A server that passes everything on to `url`, and keeps the messages of MCP in `said`. Returns its address. */
-async function recording(url: string, said: Json[]): Promise<string> {
-  const { hostname, port, pathname } = new URL(url);
-  const server = createServer((incoming, reply) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.once('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      if (incoming.url === pathname && text !== '') said.push(JSON.parse(text) as Json);
-    });
-    const { url: path, method, headers } = incoming;
-    const onward = request({
-      hostname,
-      port,
-      path,
-      method,
-      headers: { ...headers, host: `${hostname}:${port}` },
-    });
-    onward.once('response', (response) => {
-      reply.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(reply);
-    });
-    onward.once('error', () => reply.destroy());
-    reply.once('close', () => onward.destroy());
-    incoming.pipe(onward);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
-}

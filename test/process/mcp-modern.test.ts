@@ -119,6 +119,25 @@ describe.each(CARRIERS)('over %s', (carrier) => {
     expect(JSON.stringify(read.result)).toContain('responded');
   });
 
+  test('of two subscriptions to one question, the end of one leaves the other', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const client = await connectModern(carrier, store);
+    const { ask_id } = await client.call('hivemind_ask_async', { question: 'One?' });
+    const notifications = { resourceSubscriptions: [`hive://prompts/${String(ask_id)}`] };
+    const [ended, other] = [
+      client.begin('subscriptions/listen', { notifications }),
+      client.begin('subscriptions/listen', { notifications }),
+    ];
+    await eventually(() => ended.messages.length + other.messages.length === 2, 10_000, 'both');
+    ended.cancel();
+    // Answered after that, so the server has heard of it.
+    await client.call('hivemind_status');
+    await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
+    await eventually(() => other.messages.length > 1, 10_000, 'the change');
+    expect(ended.messages.length).toBe(1);
+  });
+
   test('a subscription ends with an answer when the server does', async () => {
     const client = await connectModern(carrier, tempStore());
     const { ask_id } = await client.call('hivemind_ask_async', { question: 'One?' });

@@ -138,9 +138,11 @@ interface OpenRequest {
 
 interface Subscription {
   id: RequestId;
-  reply: Reply;
-  /** What was asked for and is offered. */
-  granted: { readonly [flag: string]: unknown; readonly resourceSubscriptions: readonly string[] };
+  /** Null until it is acknowledged, which comes before everything else. */
+  reply: Reply | null;
+  /** The lists and the resources whose changes were asked for and are offered. */
+  lists: Readonly<Record<string, true>>;
+  uris: readonly string[];
 }
 
 /** `deliver` passes a message of the older revision to the server. */
@@ -196,24 +198,24 @@ export function createModernClients(deliver: (message: JSONRPCMessage) => void):
       reply(refusal(id, invalid('params.notifications of subscriptions/listen is a JSON object.')));
       return null;
     }
-    const granted: Subscription['granted'] = {
-      ...listsGranted(wanted, capabilities),
-      resourceSubscriptions: await followed(urisGranted(wanted, capabilities)),
-    };
-    const notifications =
-      granted.resourceSubscriptions.length > 0 ? granted : listsGranted(wanted, capabilities);
-    const _meta = { [SUBSCRIPTION_KEY]: id };
+    const lists = listsGranted(wanted, capabilities);
+    // Known from now on, so that no other one that ends takes its resources away.
+    const subscription: Subscription = { id, reply: null, lists, uris: urisGranted(wanted, capabilities) };
+    subscriptions.add(subscription);
+    subscription.uris = await followed(subscription.uris);
+    const { uris } = subscription;
+    const notifications = { ...lists, ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }) };
     reply({
       jsonrpc: '2.0',
       method: 'notifications/subscriptions/acknowledged',
-      params: { notifications, _meta },
+      params: { notifications, _meta: { [SUBSCRIPTION_KEY]: id } },
     });
     if (Object.keys(notifications).length === 0) {
+      subscriptions.delete(subscription);
       reply(subscriptionEnded(id));
       return null;
     }
-    const subscription = { id, reply, granted };
-    subscriptions.add(subscription);
+    subscription.reply = reply;
     return () => unsubscribe(subscription);
   }
 
@@ -231,9 +233,8 @@ export function createModernClients(deliver: (message: JSONRPCMessage) => void):
 
   function unsubscribe(ended: Subscription): void {
     subscriptions.delete(ended);
-    const wanted = new Set([...subscriptions].flatMap(({ granted }) => granted.resourceSubscriptions));
-    for (const uri of ended.granted.resourceSubscriptions)
-      if (!wanted.has(uri)) ask('resources/unsubscribe', { uri }, UNHEARD);
+    const wanted = new Set([...subscriptions].flatMap(({ uris }) => uris));
+    for (const uri of ended.uris) if (!wanted.has(uri)) ask('resources/unsubscribe', { uri }, UNHEARD);
   }
 
   function subscriptionEnded(id: RequestId): JSONRPCMessage {
@@ -313,9 +314,9 @@ export function createModernClients(deliver: (message: JSONRPCMessage) => void):
           request?.reply(message);
           return request !== undefined;
         }
-        for (const { id, reply, granted } of subscriptions)
-          if (changes(granted))
-            reply({ ...message, params: { ...message.params, _meta: { [SUBSCRIPTION_KEY]: id } } });
+        for (const { id, reply, ...covered } of subscriptions)
+          if (changes(covered))
+            reply?.({ ...message, params: { ...message.params, _meta: { [SUBSCRIPTION_KEY]: id } } });
         return greeting !== null;
       }
       const request = message.id === undefined ? undefined : open.get(message.id);
@@ -326,7 +327,7 @@ export function createModernClients(deliver: (message: JSONRPCMessage) => void):
     },
 
     end() {
-      for (const { id, reply } of subscriptions) reply(subscriptionEnded(id));
+      for (const { id, reply } of subscriptions) reply?.(subscriptionEnded(id));
       subscriptions.clear();
     },
   };
@@ -351,12 +352,12 @@ const CHANGES: Readonly<Record<string, string>> = {
 function changesIn(message: {
   method: string;
   params?: Json | undefined;
-}): ((granted: Subscription['granted']) => boolean) | null {
+}): ((covered: Pick<Subscription, 'lists' | 'uris'>) => boolean) | null {
   const flag = CHANGES[message.method];
-  if (flag !== undefined) return (granted) => granted[flag] === true;
+  if (flag !== undefined) return ({ lists }) => lists[flag] === true;
   if (message.method !== 'notifications/resources/updated') return null;
   const uri = String(message.params?.['uri']);
-  return ({ resourceSubscriptions }) => resourceSubscriptions.includes(uri);
+  return ({ uris }) => uris.includes(uri);
 }
 
 /** The lists whose changes a client wants to hear of, where the server announces them. */
