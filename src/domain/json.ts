@@ -26,7 +26,9 @@ export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
 
 /** No call has as many; the time that a request takes grows with them, whatever its size. */
 const MOST_VALUES = 20_000;
-const TOO_MANY = `The JSON has too many values: at most ${MOST_VALUES.toLocaleString('en')}. Send less, or send it as text.`;
+/** A function: a number written for people loads 5 MB of tables, which a program that only starts does not need. */
+const tooMany = (): string =>
+  `The JSON has too many values: at most ${MOST_VALUES.toLocaleString('en')}. Send less, or send it as text.`;
 
 /**
  * Why JSON of somebody else takes too long to read, found before it is parsed; null if it does not. Lists, objects and commas are
@@ -43,7 +45,7 @@ export function excessOf(text: string): string | null {
       values += 1;
       depth += code === COMMA ? 0 : 1;
       if (depth > DEEPEST) return TOO_DEEP;
-      if (values > MOST_VALUES) return TOO_MANY;
+      if (values > MOST_VALUES) return tooMany();
     }
   }
   return null;
