@@ -155,10 +155,10 @@ export interface PromptService {
   /** Warns the human of prompts that will soon expire. */
   warnDue(): Promise<number>;
   /**
-   * Leaves questions to the human: the session of the actor is not given them again. Those that are settled stay as they are.
-   * @throws HiveError `prompt_not_found`, `not_allowed` if it could not answer one of them.
+   * Leaves a question to the human: the session of the actor is not given it again. A settled one stays as it is.
+   * @throws HiveError `prompt_not_found`, `not_allowed` if the actor could not answer it.
    */
-  leave(ask_ids: readonly string[], actor: AgentActor): Promise<void>;
+  leave(ask_id: string, actor: AgentActor): Promise<Prompt>;
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
   /** Waits until one of the prompts is settled or the time has run out; returns their current state. */
@@ -292,16 +292,15 @@ export function createPrompts(
     escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalations),
     warnDue: () => writeDue((tx, limit) => tx.prompts.toWarn(tx.now, limit), recordWarnings),
 
-    leave: (ask_ids, actor) =>
+    leave: (ask_id, actor) =>
       store.write(async (tx) => {
-        for (const ask_id of ask_ids) {
-          const prompt = await findCurrent(tx, ask_id);
-          refuse(refusalToAnswer(actor, prompt));
-          const left = leavePromptToHuman(prompt, actor.session_id);
-          if (left === prompt) continue;
-          await tx.prompts.update(left);
-          await appendPrompt(tx, 'prompt/left_to_human', left, { by: actor.by });
-        }
+        const prompt = await findCurrent(tx, ask_id);
+        refuse(refusalToAnswer(actor, prompt));
+        const left = leavePromptToHuman(prompt, actor.session_id);
+        if (left === prompt) return prompt;
+        await tx.prompts.update(left);
+        await appendPrompt(tx, 'prompt/left_to_human', left, { by: actor.by });
+        return left;
       }),
 
     mark: (ask_id, receipt) =>

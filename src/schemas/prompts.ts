@@ -98,6 +98,10 @@ export const respondShape = {
   decision: z.string().optional().describe('The label of an option, or free text.'),
   selected: z.array(z.string()).optional().describe('Labels of the options chosen.'),
   comment: characters(limits.comment).optional().describe('A remark beside the decision.'),
+  leave: z
+    .boolean()
+    .optional()
+    .describe('Instead of an answer: leave it to the human. You are not given it again.'),
 };
 
 /** The same from a human, where null is a value left out. */
@@ -105,16 +109,6 @@ const answerShape = {
   decision: respondShape.decision.nullable(),
   selected: respondShape.selected.nullable(),
   comment: respondShape.comment.nullable(),
-};
-
-/** `hivemind_await_ask`, for coordinators. */
-export const leaveShape = {
-  leave: z
-    .array(askId)
-    .min(1)
-    .max(50)
-    .optional()
-    .describe('Questions that you leave to the human. You are not given them again.'),
 };
 
 const responseId = characters(limits.key).min(1);

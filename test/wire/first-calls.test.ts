@@ -186,7 +186,7 @@ const CALLS: Readonly<Record<string, readonly FirstCall[]>> = {
   'everything else': [
     works('hivemind_sessions', {}),
     works('hivemind_status', {}),
-    works('hivemind_await_ask', { leave: ['THEIRS'], timeout_ms: 1_000 }),
+    works('hivemind_respond', { ask_id: 'THEIRS', leave: true }),
     works('hivemind_note', { ask_id: 'ASK', note: 'The tests are green.' }),
     works('hivemind_ping_user', { message: 'The build is green.' }),
     works('hivemind_send_card', { title: 'Build', buttons: [{ label: 'Go' }] }),

@@ -36,6 +36,10 @@ async function awaitAsk(client: Client, args: Record<string, unknown> = { timeou
   return structuredContent as unknown as Awaited;
 }
 
+function leave(client: Client, ask_id: string, answer: Record<string, unknown> = {}) {
+  return client.callTool({ name: 'hivemind_respond', arguments: { ask_id, leave: true, ...answer } });
+}
+
 function idsOf({ prompts }: Awaited): unknown[] {
   return prompts.map(({ ask_id }) => ask_id);
 }
@@ -72,9 +76,9 @@ test('a question that it left to the human is not given to it again, and is stil
   const left = await ask(hive, { question: 'Delete the data?' }, 'agent-2');
   const found = await awaitAsk(coordinator);
   expect(idsOf(found)).toEqual([left.ask_id]);
-  expect(found.next).toContain('hivemind_await_ask {"leave": ["ask-…"]}');
-  const waiting = awaitAsk(coordinator, { leave: [left.ask_id], timeout_ms: 25_000 });
-  await eventually(async () => (await hive.prompts.get(left.ask_id)).left_by.length === 1);
+  expect(found.next).toContain('hivemind_respond {"ask_id": "ask-…", "leave": true}');
+  expect(await leave(coordinator, left.ask_id)).toMatchObject({ structuredContent: { status: 'pending' } });
+  const waiting = awaitAsk(coordinator, { timeout_ms: 25_000 });
   const other = await ask(hive, { question: 'Which colour?' }, 'agent-2');
   expect(idsOf(await waiting)).toEqual([other.ask_id]);
   expect(idsOf(await awaitAsk(coordinator))).toEqual([other.ask_id]);
@@ -97,12 +101,34 @@ test('a question that it left to the human is not given to it again, and is stil
 test('a question that it may not answer it cannot leave either', async () => {
   const { hive, coordinator } = await scene();
   const own = await ask(hive, {}, 'agent-1');
-  const { isError, content } = await coordinator.callTool({
-    name: 'hivemind_await_ask',
-    arguments: { leave: [own.ask_id], timeout_ms: 0 },
-  });
+  const { isError, content } = await leave(coordinator, own.ask_id);
   expect(isError).toBe(true);
   expect(JSON.stringify(content)).toContain('cannot answer its own');
+});
+
+test('a question is answered or left, not both', async () => {
+  const { hive, coordinator } = await scene();
+  const { ask_id } = await ask(hive, {}, 'agent-2');
+  const { isError, content } = await leave(coordinator, ask_id, { decision: 'yes' });
+  expect(isError).toBe(true);
+  expect(JSON.stringify(content)).toContain('not both');
+  expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', left_by: [] });
+});
+
+test('waiting changes nothing, as the tool declares: only a tool that answers writes', async () => {
+  const { hive, coordinator } = await scene();
+  const { ask_id } = await ask(hive, {}, 'agent-2');
+  await awaitAsk(coordinator);
+  const before = await hive.history.eventsOf(ask_id, 10);
+  await awaitAsk(coordinator, { leave: [ask_id], timeout_ms: 0 });
+  await awaitAsk(coordinator, { ask_id });
+  expect(await hive.history.eventsOf(ask_id, 10)).toEqual(before);
+  const { tools } = await coordinator.listTools();
+  const declared = tools.flatMap(({ name, annotations }) =>
+    annotations?.readOnlyHint === true ? [name] : [],
+  );
+  expect(declared).toContain('hivemind_await_ask');
+  expect(declared).not.toContain('hivemind_respond');
 });
 
 test('contexts are cut if they do not fit, and each can be read whole', async () => {

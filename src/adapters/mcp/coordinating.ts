@@ -1,9 +1,10 @@
 /** The tools with which a coordinator finds the questions of other agents and answers them. */
 import { z } from 'zod';
 import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
+import { invalidInput } from '../../domain/errors.ts';
 import { countThatFits } from '../../domain/limits.ts';
 import type { Prompt } from '../../domain/prompts.ts';
-import { askId, leaveShape, respondShape } from '../../schemas/prompts.ts';
+import { askId, respondShape } from '../../schemas/prompts.ts';
 import { questionView } from './prompts.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
@@ -19,7 +20,7 @@ const awaitAsk = tool({
   name: 'hivemind_await_ask',
   title: 'Wait for a question',
   description:
-    'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), or as long as your client allows; next says how to go on. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting. With leave: first leaves those questions to the human, so that you are not given them again.',
+    'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), or as long as your client allows; next says how to go on. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting.',
   example: { timeout_ms: DEFAULT_WAIT_MS },
   input: {
     timeout_ms: z
@@ -30,16 +31,14 @@ const awaitAsk = tool({
       .optional()
       .describe(`Wait at most this many ms. Default ${DEFAULT_WAIT_MS}.`),
     ask_id: askId.optional().describe('Only this question, with its whole context.'),
-    ...leaveShape,
   },
-  // It changes nothing but who is given a question. A client runs a tool that writes by itself, and this one may wait for an hour.
+  // So it is read only, and Claude Code runs the other calls of the same message while this one waits.
   effect: 'none',
-  async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id, leave = [] }, call) {
+  async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id }, call) {
     const began = performance.now();
     const wait_ms = Math.min(timeout_ms, call.longest_wait_ms);
     const { signal } = call;
     const { actor, left_ms } = await admitted(call, wait_ms);
-    if (leave.length > 0) await call.hive.prompts.leave(leave, actor);
     if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
     const caller: Answerer = { actor, met: new Set() };
     const found = await keepingAlive(call, 'No agent has asked anything yet.', () =>
@@ -123,7 +122,7 @@ async function oneQuestion(
 }
 
 const ANSWER =
-  'Answer with hivemind_respond, or leave a question to the human: hivemind_await_ask {"leave": ["ask-…"]} waits for others. Permissions are for the human alone.';
+  'Answer with hivemind_respond, or leave a question to the human: hivemind_respond {"ask_id": "ask-…", "leave": true}. Permissions are for the human alone.';
 
 /** As many prompts as a client passes on whole; if not all fit, their contexts are cut first. */
 function questions(found: readonly Prompt[]): Record<string, unknown> {
@@ -161,12 +160,21 @@ const respond = tool({
   name: 'hivemind_respond',
   title: "Answer another agent's question",
   description:
-    'Coordinator: answer a question of another agent. Never a permission, never your own, never one of a session you descend from.',
+    'Coordinator: answer a question of another agent, or leave it to the human. Never a permission, never your own, never one of a session you descend from.',
   example: { ask_id: 'ask-…', decision: 'yes' },
   input: respondShape,
   effect: 'decides',
-  async handle({ ask_id, ...answer }, call) {
+  async handle({ ask_id, leave = false, ...answer }, call) {
+    if (leave && Object.keys(answer).length > 0)
+      throw invalidInput(
+        `Answer the question, or leave it to the human, not both: call hivemind_respond {"ask_id": "${ask_id}", "leave": true}.`,
+      );
     const actor = await call.hive.coordinators.admit(call.session, 'mcp', { wait_ms: 0 });
+    if (leave) {
+      const { status } = await call.hive.prompts.leave(ask_id, actor);
+      const left = status === 'pending' ? 'Left to the human.' : `It is ${status} already.`;
+      return { ask_id, status, next: `${left} Wait for others: hivemind_await_ask {}.` };
+    }
     const { outcome, prompt } = await call.hive.prompts.respond({ ask_id, ...answer, actor });
     const next =
       outcome === 'accepted'
