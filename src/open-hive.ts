@@ -8,7 +8,6 @@ import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
 import type { Check, CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
-import { oldVariables } from './domain/settings.ts';
 import { confirmedKeys } from './infrastructure/platform/confirmed-file.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
@@ -50,8 +49,6 @@ export interface OpenedHive extends Hive {
  */
 export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHive> {
   const { address, env, log, store } = await openStoreFor(options);
-  for (const { variable, given, value } of oldVariables(env))
-    if (value === undefined) log.warn(`${variable} makes no sense and is ignored.`, { given });
   const hive = createHive({
     store,
     ids: randomIds,

@@ -3,7 +3,7 @@ import { HiveError } from '../domain/errors.ts';
 import type { Trust } from '../domain/trust.ts';
 import type { Store } from './ports.ts';
 import type { SeatService } from './seats.ts';
-import { type Environment, examineSettings } from './settings.ts';
+import { examineSettings } from './settings.ts';
 import { examineTrust } from './trust.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
 import type { Check, Examination, Logger } from './world.ts';
@@ -19,13 +19,12 @@ interface DoctorParts {
   seats: Pick<SeatService, 'examine'>;
   /** Whose settings it shows. */
   seat: string;
-  env: Environment;
   log: Logger;
 }
 
 export function createDoctor(
   store: Store,
-  { examinations, trust, seats, seat, env, log }: DoctorParts,
+  { examinations, trust, seats, seat, log }: DoctorParts,
 ): DoctorService {
   return {
     async run() {
@@ -34,7 +33,7 @@ export function createDoctor(
         { name: 'Hive', examine: async () => [await describeHive(store)] },
         { name: 'Records', examine: () => examineRecords(store) },
         { name: 'Trust', examine: async () => [...examineTrust(trust()), ...seats.examine()] },
-        { name: 'Settings', examine: () => examineSettings(store, seat, env) },
+        { name: 'Settings', examine: async () => [await examineSettings(store, seat)] },
         { name: 'Answer', examine: () => checkUnreadAnswers(store) },
       ];
       return runExaminations(all, log);

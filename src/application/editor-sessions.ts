@@ -13,7 +13,6 @@ import type { Feed } from './feed.ts';
 import type { ProjectContext } from './hook-context.ts';
 import type { InterruptService } from './interrupts.ts';
 import type { SessionService } from './sessions.ts';
-import type { Environment } from './settings.ts';
 import type { TurnService } from './turns.ts';
 import type { WakeService } from './wakes.ts';
 import type { Logger } from './world.ts';
@@ -76,7 +75,6 @@ interface EditorSessionParts {
   placeAt: () => Promise<(directory: string) => Place>;
   /** Whose preferences say for how long an idle agent is waited for. */
   seat: string;
-  env: Environment;
 }
 
 /** A client whose hooks report a turn does so this soon after its prompt. */
@@ -172,7 +170,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
     beside('An idle agent in an editor is not waited for.', async () => {
       while (!signal.aborted) {
         const session_id = (await hooked())?.session_id ?? agent.session_id;
-        const text = await wakes.untilWanted({ session_id, seat: parts.seat, env: parts.env, signal });
+        const text = await wakes.untilWanted({ session_id, seat: parts.seat, signal });
         if (text === null || signal.aborted) return;
         await wake(text);
       }

@@ -21,6 +21,7 @@ import { createHistory, type HistoryService } from './history.ts';
 import type { ProjectContext } from './hook-context.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
+import type { Variables } from './identity.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
 import { createMentions, type MentionService } from './mentions.ts';
@@ -37,7 +38,7 @@ import { createRules, type RuleService, startProposals } from './rules.ts';
 import { createRuns, type RunService } from './runs.ts';
 import { createSeats, type SeatService } from './seats.ts';
 import { createSessions, type SessionService } from './sessions.ts';
-import { createSettings, type Environment, type SettingsService } from './settings.ts';
+import { createSettings, type SettingsService } from './settings.ts';
 import { createStats, localDay, type StatsService } from './stats.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTrust, type TrustService } from './trust.ts';
@@ -114,7 +115,7 @@ export interface Hive {
   /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
   startSweep(): void;
   /** Wakes idle sessions of Codex, where Codex started this process (wakes.ts). */
-  startCodexWaker(party: Pick<WakeWait, 'seat' | 'env'>): CodexWaker;
+  startCodexWaker(party: Pick<WakeWait, 'seat'>): CodexWaker;
   /** Looks for rules to propose, now and every hour, while this process lives; sidecars start it. */
   startProposals(): void;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (dialogs.ts); sidecars start it. */
@@ -151,9 +152,9 @@ export interface HiveParts {
   pid: number;
   /** What the doctor looks at; loaded when it is asked. */
   examinations: () => Promise<readonly Examination[]>;
-  /** The seat of this process, and its environment: old variables in it go before what is stored. */
+  /** The seat of this process, and its environment. */
   seat: string;
-  env: Environment;
+  env: Variables;
   /** What the human's file says now. */
   trust: () => Trust;
   /** A key in the person's SSH agent. */
@@ -214,7 +215,7 @@ export function createHive(parts: HiveParts): Hive {
   const turns = createTurns(store, ids);
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
-  const settings = createSettings(store, env);
+  const settings = createSettings(store);
   const trust = createTrust(store, seat, parts.trust);
   const interrupts = createInterrupts({
     store,
@@ -228,7 +229,7 @@ export function createHive(parts: HiveParts): Hive {
       (await settings.preferences(seat)).escalate === 'signal' ? escalate_ms : null,
     log,
   });
-  const retention = createRetention(store, env);
+  const retention = createRetention(store);
   const wakes = createWakes({ store, feed, ids, processes });
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
@@ -303,11 +304,10 @@ export function createHive(parts: HiveParts): Hive {
       findProject: findPlace,
       placeAt: parts.placeAt,
       seat,
-      env,
     }),
     interrupts,
     desks: createDesks(store, ids, log),
-    messages: createMessages(store, { ids, env }),
+    messages: createMessages(store, ids),
     mentions,
     waits,
     loops: createLoops(store),
@@ -321,7 +321,6 @@ export function createHive(parts: HiveParts): Hive {
       trust: parts.trust,
       seats,
       seat,
-      env,
       log,
     }),
     unreadAnswers: createUnreadAnswers(store),

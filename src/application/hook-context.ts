@@ -36,7 +36,7 @@ export interface HookSettings {
   withoutTimeLimit?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
   /** This process lives on, so a hook that has nothing to say is answered first and recorded afterwards. */
   answers_first?: boolean;
-  /** Whose preferences count here. Without a seat only old variables do. */
+  /** Whose preferences count here. Without a seat the defaults do. */
   seat?: string;
   /** What the human's file says, and the place that its rules look at: asked for by the few events that they concern. */
   human?: (cwd: string) => Promise<{ trust: Trust; place: Place }>;

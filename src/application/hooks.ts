@@ -107,7 +107,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     const session = await sessionOfHook(tx, event, settings, speaker, processes, titles);
     let read: Promise<Preferences> | null = null;
     const preferences = (): Promise<Preferences> => {
-      read ??= preferencesAt(tx, settings.seat, settings.env);
+      read ??= preferencesAt(tx, settings.seat);
       return read;
     };
     return { tx, event, session, settings, preferences, store, ...parts };

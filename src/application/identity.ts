@@ -13,8 +13,8 @@ import { cleanOptional } from '../domain/text.ts';
 import type { ReadTx } from './ports.ts';
 import type { Processes } from './world.ts';
 
-/** The variables of a process. */
-type Variables = Readonly<Record<string, string | undefined>>;
+/** The environment of a process. */
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
  * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. Every

@@ -26,7 +26,7 @@ import type { Session } from '../domain/sessions.ts';
 import { hand } from './delivery.ts';
 import { guardLoops, type Trip } from './loops.ts';
 import type { MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
-import { type Environment, storeSettings } from './settings.ts';
+import { storeSettings } from './settings.ts';
 import type { Ids } from './world.ts';
 
 interface ProcessCommand {
@@ -69,8 +69,8 @@ export interface MentionService {
 }
 
 /** How long an agent's mention waits before it expires, by the setting `mention_ttl`; null: it never does. */
-async function mentionTtl(tx: ReadTx, env: Environment): Promise<number | null> {
-  const { mention_ttl } = await storeSettings(tx, env);
+async function mentionTtl(tx: ReadTx): Promise<number | null> {
+  const { mention_ttl } = await storeSettings(tx);
   return mention_ttl === 'never' ? null : parseDuration(mention_ttl);
 }
 
@@ -189,17 +189,12 @@ const RECENTLY_ENDED = 200;
 /** How many such names of a message are looked up one by one. */
 const LOOKUPS = 50;
 
-export interface MentionSettings {
-  ids: Ids;
-  env: Environment;
-}
-
 /** Stores the mentions of a message. The loop guard decides which of them may gate. */
 export async function mentionIn(
   tx: WriteTx,
   message: Message,
   names: readonly string[],
-  { ids, env }: MentionSettings,
+  ids: Ids,
 ): Promise<{ mentions: Mention[]; unresolved: Unresolved[]; trips: Trip[] }> {
   if (names.length === 0) return { mentions: [], unresolved: [], trips: [] };
   const asked = message.as_handle === null ? names : [message.as_handle, ...names];
@@ -208,7 +203,7 @@ export async function mentionIn(
   const trips = await guardLoops(tx, message, addressees);
   const stopped = new Set(trips.map((trip) => trip.addressee.session_id));
   const mentions: Mention[] = [];
-  const ttl_ms = addressees.length === 0 ? null : await mentionTtl(tx, env);
+  const ttl_ms = addressees.length === 0 ? null : await mentionTtl(tx);
   for (const addressee of addressees) {
     const mention = createMention(message, addressee, {
       mention_id: ids.make('mention'),

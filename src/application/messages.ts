@@ -26,9 +26,10 @@ import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { authorNamed } from './history.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
-import { type MentionSettings, mentionIn, recordProcessed } from './mentions.ts';
+import { mentionIn, recordProcessed } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 import { chargeQuotas } from './quotas.ts';
+import type { Ids } from './world.ts';
 
 /** A message to post. */
 export interface PostCommand extends PostRequest {
@@ -73,7 +74,7 @@ export interface MessageService {
 
 const SAME_BODIES = 100;
 
-export function createMessages(store: Store, settings: MentionSettings): MessageService {
+export function createMessages(store: Store, ids: Ids): MessageService {
   return {
     find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
 
@@ -89,8 +90,8 @@ export function createMessages(store: Store, settings: MentionSettings): Message
         if (before !== undefined) return before;
         const refusal = await chargeMentions(tx, command, names);
         if (refusal !== null) return refusal;
-        const { message, parent } = await writeMessage(tx, command, settings.ids.make('msg'));
-        const { mentions, unresolved, trips } = await mentionIn(tx, message, names, settings);
+        const { message, parent } = await writeMessage(tx, command, ids.make('msg'));
+        const { mentions, unresolved, trips } = await mentionIn(tx, message, names, ids);
         const answered = parent === null ? null : await processByReply(tx, parent, message, command);
         if (message.author === 'human') await humanWrote(tx, message);
         unresolved.push(...[...missed].map(unresolvedText));

@@ -6,7 +6,7 @@ import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { recordProgress } from '../domain/mention-gate.ts';
 import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
-import { type Environment, storeSettings } from './settings.ts';
+import { storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
 
 /**
@@ -55,7 +55,7 @@ export function parseRetentionDays(setting: string, text: string, least = 1): nu
   return days;
 }
 
-export function createRetention(store: Store, env: Environment): RetentionService {
+export function createRetention(store: Store): RetentionService {
   async function preview(days: number): Promise<PruneCounts> {
     return store.read(async (tx) => {
       const before = cutoff(tx, days);
@@ -78,10 +78,7 @@ export function createRetention(store: Store, env: Environment): RetentionServic
 
   return {
     async days() {
-      const given = env['HIVE_RETENTION_DAYS'];
-      // Removed records cannot be restored, so an invalid variable is refused, not ignored.
-      if (given !== undefined && given !== '') return parseRetentionDays('HIVE_RETENTION_DAYS', given);
-      return (await store.read((tx) => storeSettings(tx, env))).retention_days;
+      return (await store.read((tx) => storeSettings(tx))).retention_days;
     },
     preview,
     async sweep(days) {

@@ -10,11 +10,10 @@
 import { invalidInput } from '../domain/errors.ts';
 import { countsIn, type Seat, type SeatKey, seatKeyFrom, withStore } from '../domain/seats.ts';
 import type { Trust } from '../domain/trust.ts';
-import { agentVariable, agentVariableAbove } from './identity.ts';
+import { agentVariable, agentVariableAbove, type Variables } from './identity.ts';
 import { giveNotice } from './notices.ts';
 import type { Store } from './ports.ts';
 import type { SessionService } from './sessions.ts';
-import type { Environment } from './settings.ts';
 import type { Check, Processes } from './world.ts';
 
 /** Whether answers that are given here may allow something. */
@@ -67,7 +66,7 @@ export interface SeatParts {
   /** The name of the seat, user@machine. */
   seat: string;
   machine: string;
-  env: Environment;
+  env: Variables;
   trust: () => Trust;
   /** The key with this public part in the person's SSH agent. */
   agentKey: (key: string) => SeatKey;

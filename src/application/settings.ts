@@ -5,10 +5,8 @@ import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import {
   changeStored,
   DEFAULT_STORE_SETTINGS,
-  fromEnvironment,
   isOfPhones,
   type Origin,
-  oldVariables,
   originOf,
   quotasFrom,
   SETTINGS,
@@ -25,9 +23,6 @@ export interface StoredSetting extends Setting {
   value: unknown;
   origin: Origin;
 }
-
-/** This process's environment: one of the old variables wins over a stored value. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Who changes a setting, and from where; the event log keeps it. */
 export interface Setter {
@@ -54,12 +49,12 @@ export interface SettingsService {
   ofStore(): Promise<StoreSettings>;
 }
 
-export function createSettings(store: Store, env: Environment): SettingsService {
+export function createSettings(store: Store): SettingsService {
   return {
     list: (seat) =>
       store.read(async (tx) => {
         const found: StoredSetting[] = [];
-        for (const setting of SETTINGS) found.push(await settingAt(tx, setting, seat, env));
+        for (const setting of SETTINGS) found.push(await settingAt(tx, setting, seat));
         return found;
       }),
 
@@ -67,8 +62,8 @@ export function createSettings(store: Store, env: Environment): SettingsService 
       store.read(async (tx) => {
         const found: StoredSetting[] = [];
         for (const setting of SETTINGS.filter(isOfPhones)) {
-          const own = await settingAt(tx, setting, device_id, env);
-          const inherited = seat === null ? own : await settingAt(tx, setting, seat, env);
+          const own = await settingAt(tx, setting, device_id);
+          const inherited = seat === null ? own : await settingAt(tx, setting, seat);
           found.push(
             own.origin !== 'default' || inherited.origin === 'default'
               ? own
@@ -81,29 +76,22 @@ export function createSettings(store: Store, env: Environment): SettingsService 
     set: (setting, value, seat, by, setter) =>
       store.write(async (tx) => {
         await storePreferences(tx, placeOf(setting, seat), { [setting.key]: value }, by, setter);
-        return settingAt(tx, setting, seat, env);
+        return settingAt(tx, setting, seat);
       }),
 
-    preferences: (seat) => store.read((tx) => preferencesAt(tx, seat, env)),
-    ofStore: () => store.read((tx) => storeSettings(tx, env)),
+    preferences: (seat) => store.read((tx) => preferencesAt(tx, seat)),
+    ofStore: () => store.read((tx) => storeSettings(tx)),
   };
 }
 
-/** The preferences of a seat; without a seat, those of the environment and the defaults. One statement. */
-export async function preferencesAt(
-  tx: ReadTx,
-  seat: string | undefined,
-  env: Environment,
-): Promise<Preferences> {
+/** The preferences of a seat; without a seat, the defaults. One statement. */
+export async function preferencesAt(tx: ReadTx, seat: string | undefined): Promise<Preferences> {
   const stored = seat === undefined ? {} : await tx.desks.preferences(seat);
-  return preferencesFrom({ ...stored, ...fromEnvironment(env) });
+  return preferencesFrom(stored);
 }
 
-export async function storeSettings(tx: ReadTx, env: Environment): Promise<StoreSettings> {
-  const stored: Record<string, unknown> = {
-    ...(await tx.desks.preferences(EVERY_SEAT)),
-    ...fromEnvironment(env),
-  };
+export async function storeSettings(tx: ReadTx): Promise<StoreSettings> {
+  const stored = await tx.desks.preferences(EVERY_SEAT);
   const { mention_ttl, retention_days } = DEFAULT_STORE_SETTINGS;
   return {
     mention_ttl: String(stored['mention_ttl'] ?? mention_ttl),
@@ -112,50 +100,22 @@ export async function storeSettings(tx: ReadTx, env: Environment): Promise<Store
   };
 }
 
-/** The doctor's findings on the settings: those that differ from the default, and each old variable that is set. */
-export async function examineSettings(store: Store, seat: string, env: Environment): Promise<Check[]> {
-  const all = await createSettings(store, env).list(seat);
+/** The doctor's findings on the settings: those that differ from the default. */
+export async function examineSettings(store: Store, seat: string): Promise<Check> {
+  const all = await createSettings(store).list(seat);
   const changed = all
     .filter(({ origin }) => origin !== 'default')
     .map(({ key, value, origin }) => `${key} ${showSetting(value)} (${origin})`);
   const text = changed.length === 0 ? 'all have their defaults' : changed.join(', ');
-  const settings: Check = {
-    name: 'Settings',
-    state: 'ok',
-    text: `${text}; hive config shows all`,
-    advice: null,
-  };
-  return [settings, ...oldVariables(env).map(checkVariable)];
-}
-
-function checkVariable({ variable, given, setting, value }: ReturnType<typeof oldVariables>[number]): Check {
-  const { key } = setting;
-  if (value === undefined) {
-    const text = `${variable} is "${given}", which it cannot be, and is ignored`;
-    return { name: 'Settings', state: 'broken', text, advice: `unset it; hive config ${key} sets the same` };
-  }
-  const instead = `hive config ${key} ${showSetting(value)}`;
-  return {
-    name: 'Settings',
-    state: 'ok',
-    text: `${variable} is set and still wins, until the next release; unset it and run: ${instead}`,
-    advice: null,
-  };
+  return { name: 'Settings', state: 'ok', text: `${text}; hive config shows all`, advice: null };
 }
 
 function placeOf({ scope }: Setting, seat: string): string {
   return scope === 'everywhere' ? EVERY_SEAT : seat;
 }
 
-async function settingAt(
-  tx: ReadTx,
-  setting: Setting,
-  seat: string,
-  env: Environment,
-): Promise<StoredSetting> {
+async function settingAt(tx: ReadTx, setting: Setting, seat: string): Promise<StoredSetting> {
   const stored = await tx.desks.preferences(placeOf(setting, seat));
-  const overridden = fromEnvironment(env)[setting.key];
-  if (overridden !== undefined) return { ...setting, value: overridden, origin: 'environment' };
   return { ...setting, value: stored[setting.key] ?? setting.default, origin: originOf(stored, setting.key) };
 }
 

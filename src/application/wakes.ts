@@ -27,7 +27,7 @@ import { refusalToSpeak, type Speaker } from './identity.ts';
 import { humanSpokeTo } from './loops.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
-import { type Environment, preferencesAt } from './settings.ts';
+import { preferencesAt } from './settings.ts';
 import type { CodexControl, Ids, Logger, Processes } from './world.ts';
 
 export interface WakeService {
@@ -44,9 +44,8 @@ export interface WakeWait {
   session_id: string;
   /** Who waits, where it only claims to be of the session (application/identity.ts). */
   speaker?: Speaker | undefined;
-  /** Whose preferences say for how long, and what is worth a word; old variables of this environment go before them. */
+  /** Whose preferences say for how long, and what is worth a word. */
   seat: string;
-  env: Environment;
   /** Waits no longer than this; without it, as long as the person prefers. */
   wait_ms?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -77,8 +76,8 @@ interface WakeParts {
 
 export function createWakes({ store, feed, ids, processes }: WakeParts): WakeService {
   return {
-    async untilWanted({ session_id, speaker, seat, env, wait_ms, signal }) {
-      const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat, env);
+    async untilWanted({ session_id, speaker, seat, wait_ms, signal }) {
+      const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat);
       const longest_ms = wakeLifeMs(await store.read(preferences));
       if (longest_ms === null) return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
@@ -195,7 +194,7 @@ const CODEX = /codex/i;
 
 export function createCodexWaker(
   { store, feed, wakes, codex, machine, log }: CodexWakerParts,
-  { seat, env }: Pick<WakeWait, 'seat' | 'env'>,
+  { seat }: Pick<WakeWait, 'seat'>,
 ): CodexWaker {
   const stop = new AbortController();
   const waitingFor = new Set<string>();
@@ -207,7 +206,6 @@ export function createCodexWaker(
       const text = await wakes.untilWanted({
         session_id,
         seat,
-        env,
         signal: stop.signal,
       });
       if (text === null || stop.signal.aborted) return;

@@ -104,10 +104,9 @@ async function showOne(hive: Hive, { key }: Setting, { phone, json }: Place): Pr
 }
 
 /** Where a value comes from, in a sentence. */
-function source({ key, value, origin, emacs, variable, default: fallback }: StoredSetting): string {
+function source({ origin, emacs, default: fallback }: StoredSetting): string {
   if (origin === 'default') return CONFIG.isDefault;
   if (origin === 'inherited') return CONFIG.byPairing;
-  if (origin === 'environment') return CONFIG.byVariable(variable, key, showSetting(value));
   return origin === 'emacs'
     ? CONFIG.byEmacs(emacs, showSetting(fallback))
     : CONFIG.byConfig(showSetting(fallback));
@@ -133,7 +132,6 @@ async function set(
   const after = (await find()) ?? stored;
   if (json) printJson({ setting: after });
   else print(CONFIG.set(after.key, showSetting(after.value)));
-  if (after.origin === 'environment') remark(CONFIG.variableWins(after.variable));
   // Emacs sends an option each time it connects, but runs a command only once.
   if (before?.origin === 'emacs' && setting.emacs?.startsWith('M-x') === false)
     remark(CONFIG.emacsSetsAgain(setting.emacs));

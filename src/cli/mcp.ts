@@ -136,7 +136,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
   const wire = openStdio(process.stdin, process.stdout, stop);
   const hive = await openHive().catch((error: unknown) => openLater(error, role, wire));
   hive.startExpiry();
-  const waker = hive.startCodexWaker({ seat: thisSeat(), env });
+  const waker = hive.startCodexWaker({ seat: thisSeat() });
   const noteName = nameNote(env['HIVE_AGENT']);
   try {
     const connection = {

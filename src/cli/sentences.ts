@@ -318,7 +318,6 @@ export const CONFIG = {
     default: 'default',
     stored: 'stored',
     emacs: 'Emacs',
-    environment: 'environment',
     inherited: 'seat',
   },
   described: (text: string, origin: string): string => `${text}. ${origin}`,
@@ -326,14 +325,10 @@ export const CONFIG = {
   byPairing: 'The phone has it from the seat at which it was paired.',
   notOfPhones: (key: string): string =>
     `A phone has no ${key} of its own. hive config --phone PHONE lists what it may have.`,
-  byVariable: (variable: string | null, key: string, value: string): string =>
-    `Set by the environment variable ${variable}, which the next release will ignore. Store it instead with: hive config ${key} ${value}`,
   byEmacs: (option: string | null, fallback: string): string =>
     `Set by Emacs (${option}); the default is ${fallback}.`,
   byConfig: (fallback: string): string => `Set with hive config; the default is ${fallback}.`,
   set: (key: string, value: string): string => `${key}: ${value}`,
-  variableWins: (variable: string | null): string =>
-    `Stored, but the environment variable ${variable} overrides it. Unset the variable here and in the configuration of your agents.`,
   emacsSetsAgain: (option: string): string =>
     `Emacs set this with ${option} and will set it again when it next connects. To keep your value, change that option or set it to nil.`,
 } as const;

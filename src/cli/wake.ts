@@ -4,7 +4,6 @@
  */
 import { hostname } from 'node:os';
 import { readHook } from '../adapters/hooks/hook.ts';
-import { fromEnvironment } from '../domain/settings.ts';
 import { editorIn } from '../domain/sources.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
@@ -16,13 +15,7 @@ const LOOK_MS = 15_000;
 export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly string[]): Promise<void> {
   const event = readHook(stdin, env, 'claude-code');
   // `claude -p` would wait for this hook before it ends, and it is never idle. An editor begins turns itself.
-  if (
-    fromEnvironment(env).wake === 'off' ||
-    event.attended !== true ||
-    editorIn(env) !== null ||
-    event.agent_id !== null
-  )
-    return;
+  if (event.attended !== true || editorIn(env) !== null || event.agent_id !== null) return;
   const gone = new AbortController();
   process.once('SIGTERM', () => gone.abort());
   const looking = setInterval(() => {
@@ -60,7 +53,6 @@ async function untilWanted(
     session_id,
     speaker: { machine: hostname(), pid: process.pid, above: processes.ancestors(process.pid) },
     seat: thisSeat(),
-    env,
     signal,
   });
 }

@@ -283,8 +283,7 @@ export interface ServerSetting {
 
 /**
  * The variables that `hive mcp` reads and Codex would not pass on by itself: those of which docs/environment.md says
- * that all of Hive, the clients or `hive mcp` read them. A test compares the two. The old variables of settings are here
- * for as long as they work.
+ * that all of Hive, the clients or `hive mcp` read them. A test compares the two.
  */
 const CODEX_ENVIRONMENT = [
   'HIVE_STORE',
@@ -295,11 +294,6 @@ const CODEX_ENVIRONMENT = [
   'HIVE_USER',
   'HIVE_SOURCE',
   'HIVE_RUN',
-  'HIVE_MENTION_TTL',
-  'HIVE_ESCALATE',
-  'HIVE_GATE',
-  'HIVE_WAKE',
-  'HIVE_WAKE_ALL',
   'HIVE_CODEX',
   'CODEX_HOME',
   'XDG_CONFIG_HOME',

@@ -65,12 +65,10 @@ export interface Setting {
   default: unknown;
   /** The option or command of Emacs that sets it as well; null where `hive config` alone does. */
   emacs: string | null;
-  /** The environment variable that set it before there was a setting. While it is set it wins. */
-  variable: string | null;
   text: string;
 }
 
-type Line = Pick<Setting, 'type' | 'emacs' | 'text'> & { variable?: string };
+type Line = Pick<Setting, 'type' | 'emacs' | 'text'>;
 
 const YES_NO: SettingType = { kind: 'yes_no' };
 const DIALOG_WAIT: SettingType = {
@@ -127,55 +125,46 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   gate: {
     type: { kind: 'choice', of: ['block', 'remind', 'off'] },
     emacs: 'hive-gate',
-    variable: 'HIVE_GATE',
     text: 'what unprocessed mentions do to tool calls; off: they wake nobody either',
   },
   gate_prompt: {
     type: { kind: 'choice', of: ['carry', 'block'] },
     emacs: null,
-    variable: 'HIVE_GATE_PROMPT',
     text: 'your message to an agent carries its unprocessed mentions along, or is refused until they are processed',
   },
   stop_guard: {
     type: YES_NO,
     emacs: 'hive-stop-guard',
-    variable: 'HIVE_STOP_GUARD',
     text: 'agents do not stop while they owe something: unread answers, urgent mentions, a report',
   },
   stop_wait: {
     type: between(0, 590),
     emacs: null,
-    variable: 'HIVE_STOP_WAIT_S',
     text: 'seconds that an unattended agent waits for your answer before it stops',
   },
   permission_wait: {
     type: DIALOG_WAIT,
     emacs: 'hive-permission-wait',
-    variable: 'HIVE_PERMISSIONS',
     text: 'seconds that a permission can be answered at a desk; usual: a day for Claude Code, off for Codex',
   },
   question_wait: {
     type: DIALOG_WAIT,
     emacs: 'hive-question-wait',
-    variable: 'HIVE_QUESTIONS',
     text: "the same for the questions of a client's own dialogs",
   },
   wake: {
     type: { kind: 'word_or_number', words: ['off'], unit: 'hours', min: 1, max: 24 },
     emacs: 'hive-wake',
-    variable: 'HIVE_WAKE',
     text: 'hours in which answers and mentions wake an agent that has become idle',
   },
   wake_all: {
     type: YES_NO,
     emacs: null,
-    variable: 'HIVE_WAKE_ALL',
     text: '@All wakes idle agents too, not only urgent mentions and those by name',
   },
   escalate: {
     type: { kind: 'choice', of: ['off', 'signal'] },
     emacs: null,
-    variable: 'HIVE_ESCALATE',
     text: 'signal: a headless run that ignores its interrupt gets a SIGINT',
   },
 };
@@ -187,13 +176,11 @@ const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
   mention_ttl: {
     type: { kind: 'never_or_duration' },
     emacs: null,
-    variable: 'HIVE_MENTION_TTL',
     text: "when an agent's mention expires",
   },
   retention_days: {
     type: between(1, 36_500),
     emacs: null,
-    variable: 'HIVE_RETENTION_DAYS',
     text: 'days that settled records are kept',
   },
   quota_pending: {
@@ -280,7 +267,6 @@ const lines = <Key extends SettingKey>(
     key,
     scope,
     default: defaults[key],
-    variable: null,
     ...table[key],
   }));
 
@@ -411,8 +397,8 @@ export function showSetting(value: unknown): string {
 
 /** Who has set each stored value. */
 export type SetBy = 'emacs' | 'cli';
-/** Where a value comes from: nobody has set it, somebody has in a shell, an Emacs has, or an old variable says so. */
-export type Origin = 'default' | 'stored' | 'emacs' | 'environment' | 'inherited';
+/** Where a value comes from: nobody has set it, somebody has in a shell, an Emacs has, or a wider seat. */
+export type Origin = 'default' | 'stored' | 'emacs' | 'inherited';
 
 /** The key under which the stored preferences record who has set which of them. No setting has this name. */
 const SET_BY = 'set_by';
@@ -447,57 +433,4 @@ export function changeStored(
 export function originOf(stored: Readonly<Record<string, unknown>>, key: string): Origin {
   if (stored[key] === undefined || stored[key] === null) return 'default';
   return (stored[SET_BY] as Record<string, unknown> | undefined)?.[key] === 'emacs' ? 'emacs' : 'stored';
-}
-
-// ---- Old environment variables ----
-// They set some of these before settings were stored. For one release they still work and win, so that a client's
-// configuration keeps its meaning.
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The value of a setting's variable; undefined if it is not set or not valid. */
-function variableOf(setting: Setting, env: Environment): unknown {
-  const { type, variable } = setting;
-  const given = variable === null ? undefined : env[variable];
-  if (given === undefined || given.trim() === '') return undefined;
-  if (type.kind === 'word_or_number' || type.kind === 'whole_number') {
-    // As before: fractions are accepted, and a value above the limit means the limit.
-    const number = Number(given);
-    if (number > 0 || (number === 0 && type.min === 0)) return Math.min(number, type.max);
-  }
-  try {
-    return parseSetting(setting, given, '');
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the old variables set, by key. */
-export function fromEnvironment(env: Environment): Partial<Record<SettingKey, unknown>> {
-  return Object.fromEntries(
-    WITH_VARIABLE.flatMap((setting) => {
-      const value = variableOf(setting, env);
-      return value === undefined ? [] : [[setting.key, value]];
-    }),
-  );
-}
-
-const WITH_VARIABLE = SETTINGS.filter(({ variable }) => variable !== null);
-
-/** An old variable that is set, with the value of its setting, or undefined if it is not valid. */
-export interface OldVariable {
-  variable: string;
-  given: string;
-  setting: Setting;
-  value: unknown;
-}
-
-export function oldVariables(env: Environment): OldVariable[] {
-  return WITH_VARIABLE.flatMap((setting) => {
-    const { variable } = setting;
-    const given = variable === null ? undefined : env[variable];
-    return variable === null || given === undefined || given === ''
-      ? []
-      : [{ variable, given, setting, value: variableOf(setting, env) }];
-  });
 }

@@ -54,7 +54,7 @@ async function runHeadless(claude: ClaudeRun, mode: readonly string[]): Promise<
 
 const MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'];
 /** Root may use that mode only in a sandbox. */
-const env = { IS_SANDBOX: '1', HIVE_WAKE: 'off' };
+const env = { IS_SANDBOX: '1' };
 
 /** The terminal in that mode, as soon as it takes a message. */
 async function startIn(mode: string, run: ClaudeRun): Promise<ChatTerminal> {
@@ -70,7 +70,7 @@ async function startIn(mode: string, run: ClaudeRun): Promise<ChatTerminal> {
 
 describe('Claude Code in its terminal asks nothing about the tools of Hive', () => {
   it.each(MODES)('in the mode %s', async (mode) => {
-    const world = await openWorld();
+    const world = await openWorld({ wake: 'off' });
     await installClaude(world);
     const day = await wholeDay(world, false);
     const model = await claudeModel(day, world);
@@ -83,7 +83,7 @@ describe('Claude Code in its terminal asks nothing about the tools of Hive', () 
 
 describe('claude -p refuses none of the tools of Hive', () => {
   it.each([[[]], ...MODES.map((mode) => [['--permission-mode', mode]])])('with %j', async (mode) => {
-    const world = await openWorld();
+    const world = await openWorld({ wake: 'off' });
     await installClaude(world);
     const day = await wholeDay(world, true);
     const model = await claudeModel(day, world);
@@ -94,7 +94,7 @@ describe('claude -p refuses none of the tools of Hive', () => {
 
 describe('with the plugin, Claude Code', () => {
   it('asks nothing about its tools, in the terminal', async () => {
-    const world = await openWorld();
+    const world = await openWorld({ wake: 'off' });
     const variables = { ...env, PATH: pathWithHive(world.folder) };
     await installThePlugin(world, variables);
     const day = await wholeDay(world, false);
@@ -107,7 +107,7 @@ describe('with the plugin, Claude Code', () => {
   });
 
   it('refuses none of them with -p', async () => {
-    const world = await openWorld();
+    const world = await openWorld({ wake: 'off' });
     const variables = { ...env, PATH: pathWithHive(world.folder) };
     await installThePlugin(world, variables);
     const day = await wholeDay(world, true);
@@ -119,7 +119,7 @@ describe('with the plugin, Claude Code', () => {
 
 describe('where the person lets Claude Code ask each time', () => {
   async function refusingWorld(): Promise<World> {
-    const world = await openWorld();
+    const world = await openWorld({ wake: 'off' });
     const done = await personOf(world).terminal(['init', 'claude', '--hooks'], SET_UP, 'a');
     expect(done.code, done.out).toBe(0);
     return world;
@@ -241,7 +241,7 @@ describe('codex exec asks nothing about the tools of Hive', () => {
   it.each(POLICIES.flatMap((policy) => SANDBOXES.map((sandbox) => [policy, sandbox])))(
     'with the approval policy %s and the sandbox %s',
     async (policy, sandbox) => {
-      const world = await openWorld();
+      const world = await openWorld({ wake: 'off' });
       const day = await wholeDay(world, true);
       // Codex does not say whether somebody looks at it.
       const codex: CodexRun = { ...world, model: await codexModel(day), env: { HIVE_SOURCE: 'bg' } };
@@ -268,9 +268,9 @@ describe('the terminal of Codex asks nothing about the tools of Hive', () => {
   it.each([[[]], ...SANDBOXES.map((sandbox) => [['-a', 'on-request', '-s', sandbox]])])(
     'with %j',
     async (args) => {
-      const world = await openWorld();
+      const world = await openWorld({ wake: 'off' });
       const day = await wholeDay(world, false);
-      const run: CodexRun = { ...world, model: await codexModel(day), env: { HIVE_WAKE: 'off' } };
+      const run: CodexRun = { ...world, model: await codexModel(day) };
       await installCodex(world, run);
       const codex = await startCodexTerminal(run, args);
       await codex.until(READY, 30_000);

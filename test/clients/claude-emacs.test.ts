@@ -16,7 +16,7 @@ const QUESTION = { question: 'Red or blue?', options: ['red', 'blue'] };
 test('an answer is typed into its minibuffer', async () => {
   const home = await openHome();
   onTestFinished(() => home.close());
-  const world = await openWorld(join(home.folder, 'store', 'hive.db'));
+  const world = await openWorld({}, join(home.folder, 'store', 'hive.db'));
   const emacs = await home.emacs();
   const model = await startModel(async ({ messages }, step) => {
     if (step === 1) return { calls: [call('hivemind_ask_async', QUESTION)] };
@@ -39,7 +39,7 @@ test('an answer is typed into its minibuffer', async () => {
 test('a question and a permission are answered there', async () => {
   const home = await openHome();
   onTestFinished(() => home.close());
-  const { hive: _, ...world } = await openWorld(join(home.folder, 'store', 'hive.db'));
+  const { hive: _, ...world } = await openWorld({}, join(home.folder, 'store', 'hive.db'));
   const emacs = await home.emacs();
   const color = {
     questions: [{ question: 'Which color?', header: 'Color', options: COLORS, multiSelect: false }],
@@ -87,7 +87,7 @@ test('an interrupt is typed there: no tool of the batch runs, the turn ends, and
   const home = await openHome();
   onTestFinished(() => home.close());
   const emacs = await home.emacs();
-  const run = await start(await openWorld(join(home.folder, 'store', 'hive.db')));
+  const run = await start(await openWorld({}, join(home.folder, 'store', 'hive.db')));
   const handle = await run.handle;
   await emacs.until(/hive 1/);
   await command(emacs, 'hive-interrupt');

@@ -19,13 +19,13 @@ interface Run extends World {
 }
 
 async function open(script: Script): Promise<Run> {
-  const world = await openWorld();
+  const world = await openWorld({ wake: 'off' });
   const { hive: _, ...rest } = world;
   const model = await startModel(script);
   return {
     ...world,
     model,
-    claude: await openClaude({ ...rest, model, env: { HIVE_WAKE: 'off' } }),
+    claude: await openClaude({ ...rest, model }),
   };
 }
 

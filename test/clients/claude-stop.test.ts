@@ -53,13 +53,13 @@ describe('Claude Code in the background', () => {
   });
 
   test('waits with its Stop for the human, goes on by itself, and gets the answer as the result of a poll', async () => {
-    const world = await openWorld();
+    const world = await openWorld({ stop_wait: 60 });
     const { hive } = world;
     const model = await startModel(({ messages }, step) => {
       if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
       return step === 3 ? { calls: [call('hivemind_poll', { ask_id: askIdIn(messages) })] } : done;
     });
-    const run = runClaude({ ...world, model, env: { HIVE_STOP_WAIT_S: '60' } }, 'go');
+    const run = runClaude({ ...world, model }, 'go');
     await eventually(() => model.requests.length === 2, 30_000, 'the end of its turn');
     await moment(3_000);
     const ask_id = askIdIn(model.requests[1]?.messages);

@@ -17,9 +17,9 @@ function textBelow(folder: string): string {
 
 describe('the interactive Claude Code', () => {
   test('its session is called as /rename says, with the next event', async () => {
-    const { hive, ...world } = await openWorld();
+    const { hive, ...world } = await openWorld({ wake: 'off' });
     const model = await startModel((_request, step) => ({ text: `reply ${step}` }));
-    const claude = await openClaude({ ...world, model, env: { HIVE_WAKE: 'off' } });
+    const claude = await openClaude({ ...world, model });
     await claude.say('first words');
     await claude.until(/reply 1/);
     await claude.say('/rename delivery-fix');
@@ -31,12 +31,12 @@ describe('the interactive Claude Code', () => {
   });
 
   test('else as the client itself has named it', async () => {
-    const { hive, ...world } = await openWorld();
+    const { hive, ...world } = await openWorld({ wake: 'off' });
     const generated = { text: JSON.stringify({ title: 'Delivery date' }) };
     const model = await startModel((_request, step) => ({ text: `reply ${step}` }), generated);
     // The variable that turns off everything that is not essential would turn off titles, too.
     const quiet = { DISABLE_TELEMETRY: '1', DISABLE_ERROR_REPORTING: '1', DISABLE_BUG_COMMAND: '1' };
-    const env = { HIVE_WAKE: 'off', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '', ...quiet };
+    const env = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '', ...quiet };
     const claude = await openClaude({ ...world, model, env });
     await claude.say('The delivery date on the page of an order is wrong');
     await claude.until(/reply 1/);

@@ -1,7 +1,7 @@
 /** An idle Claude Code in its terminal is woken by a mention, once, and by an answer only where that is wanted. */
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
-import { eventsOf, HUMAN, introduce } from '../support/hive.ts';
+import { eventsOf, HUMAN, introduce, prefer } from '../support/hive.ts';
 import { eventually, moment } from '../support/wait.ts';
 import { hive as call, startModel } from './support/anthropic.ts';
 import { openClaude } from './support/claude-terminal.ts';
@@ -23,8 +23,8 @@ describe('an answer for an idle Claude Code', () => {
     expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 
-  test('HIVE_WAKE=off leaves it alone: the answer comes with the next message', async () => {
-    const { hive, model, claude, ask_id } = await idle({ HIVE_WAKE: 'off' });
+  test('wake off leaves it alone: the answer comes with the next message', async () => {
+    const { hive, model, claude, ask_id } = await idle({ wake: 'off' });
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
     await expectNoFurtherTurn(claude, 2);
     expect(model.told()).toMatch(/Answer to ask-.*blue/);
@@ -59,7 +59,7 @@ describe('a mention of an idle Claude Code', () => {
     expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 
-  test('leaves it alone when it only mentions everyone, and wakes it for that with HIVE_WAKE_ALL=on', async () => {
+  test('leaves it alone when it only mentions everyone, and wakes it for that with wake_all', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;
     const model = await startModel((_request, step) => ({ text: `reply ${step}` }));
@@ -72,7 +72,8 @@ describe('a mention of an idle Claude Code', () => {
     await expectNoFurtherTurn(claude, 1);
     await claude.close();
 
-    const all = await openClaude({ ...rest, model, env: { HIVE_WAKE_ALL: 'on' } });
+    await prefer(hive, { wake_all: true });
+    const all = await openClaude({ ...rest, model });
     await all.say('second words');
     await all.until(/reply 3/);
     expect((await everyone()).mentions.length).toBeGreaterThan(0);

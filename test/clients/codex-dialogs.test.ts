@@ -30,8 +30,8 @@ const PATCH = [
 ];
 
 /** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox, or to patch a file outside of it. */
-async function run(env: Record<string, string>, cmd?: string, freeform?: FreeformCall): Promise<Run> {
-  const world = await openWorld();
+async function run(permission_wait: unknown, cmd?: string, freeform?: FreeformCall): Promise<Run> {
+  const world = await openWorld({ permission_wait });
   await openDesk(world.hive);
   const { hive: _, ...rest } = world;
   const offered: unknown[] = [];
@@ -47,7 +47,7 @@ async function run(env: Record<string, string>, cmd?: string, freeform?: Freefor
     offered.push(...tools);
     return step === 1 ? { calls: [freeform ?? command] } : { text: 'all done' };
   });
-  const set = { ...rest, model, env, ...(freeform === undefined ? {} : { model_name: FREEFORM_MODEL }) };
+  const set = { ...rest, model, ...(freeform === undefined ? {} : { model_name: FREEFORM_MODEL }) };
   configureCodex(set);
   // Otherwise it first asks whether to take a newer model.
   const seen = `notice.model_migrations={"${FREEFORM_MODEL}"="gpt-6-sol"}`;
@@ -73,7 +73,7 @@ const DIALOG = /Would you like to run|Yes, proceed/i;
 
 describe('a permission that Codex asks for', () => {
   test('is left to its terminal by default', async () => {
-    const { hive, codex, made } = await run({});
+    const { hive, codex, made } = await run('usual');
     await codex.until(DIALOG, 20_000);
     expect((await hive.prompts.list({ limit: 1 })).items).toEqual([]);
     await codex.answer(DIALOG, 'Enter');
@@ -82,23 +82,23 @@ describe('a permission that Codex asks for', () => {
   });
 
   test('is allowed at the desk where that is wanted, and left to the terminal when its time is up', async () => {
-    for (const seconds of ['20', '1']) {
-      const { hive, codex, made } = await run({ HIVE_PERMISSIONS: seconds });
+    for (const seconds of [20, 1]) {
+      const { hive, codex, made } = await run(seconds);
       const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
       await eventually(async () => (await pending()) !== undefined, 20_000);
       const prompt = await pending();
       expect(prompt).toMatchObject({ kind: 'permission', header: 'Bash' });
       const ask_id = prompt?.ask_id ?? '';
-      if (seconds === '20') await answerDialog(hive, ask_id, 'Allow');
+      if (seconds === 20) await answerDialog(hive, ask_id, 'Allow');
       else await codex.answer(DIALOG, 'Enter');
       await codex.until(/all done/, 20_000);
       expect(existsSync(made)).toBe(true);
-      expect((await hive.prompts.get(ask_id)).status).toBe(seconds === '20' ? 'responded' : 'expired');
+      expect((await hive.prompts.get(ask_id)).status).toBe(seconds === 20 ? 'responded' : 'expired');
     }
   });
 
   test('to patch a file is a diff, and the file is what it shows', async () => {
-    const { hive, codex, made } = await run({ HIVE_PERMISSIONS: '20' }, PATCH.join('\n'));
+    const { hive, codex, made } = await run(20, PATCH.join('\n'));
     const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
     await eventually(async () => (await pending()) !== undefined, 20_000);
     const prompt = await pending();
@@ -122,7 +122,7 @@ describe('a permission that Codex asks for', () => {
       '+B',
       '*** End Patch',
     ].join('\n');
-    const { hive, codex, made, folder, offered } = await run({ HIVE_PERMISSIONS: '20' }, undefined, {
+    const { hive, codex, made, folder, offered } = await run(20, undefined, {
       name: 'apply_patch',
       input: patch,
     });

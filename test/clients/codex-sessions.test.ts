@@ -19,10 +19,10 @@ interface Run extends World {
 }
 
 async function open(script: Script): Promise<Run> {
-  const world = await openWorld();
+  const world = await openWorld({ wake: 'off' });
   const { hive: _, ...rest } = world;
   const model = await startResponses(script);
-  return { ...world, model, codex: await openCodex({ ...rest, model, env: { HIVE_WAKE: 'off' } }) };
+  return { ...world, model, codex: await openCodex({ ...rest, model }) };
 }
 
 /** Its PreToolUse hook has ended, and it is under way. */

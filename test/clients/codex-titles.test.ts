@@ -7,10 +7,10 @@ import { openWorld } from './support/world.ts';
 
 describe('the terminal of Codex', () => {
   test('its session is called as Codex has named the thread, and then as /rename says', async () => {
-    const { hive, ...world } = await openWorld();
+    const { hive, ...world } = await openWorld({ wake: 'off' });
     const generated = { text: JSON.stringify({ title: 'Delivery date' }) };
     const model = await startResponses((_request, step) => ({ text: `reply ${step}` }), generated);
-    const codex = await openCodex({ ...world, model, env: { HIVE_WAKE: 'off' } });
+    const codex = await openCodex({ ...world, model });
     const called = async (name: string): Promise<boolean> =>
       (await hive.sessions.list()).some(({ title }) => title === name);
     await codex.say('The delivery date on the page of an order is wrong');

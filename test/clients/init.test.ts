@@ -46,8 +46,8 @@ describe('the plugin for Claude Code', () => {
     expect(checks).toContainEqual({ name: 'Claude Code', state: 'ok', text: 'by the plugin', advice: null });
   });
 
-  it('with HIVE_GATE_PROMPT=block in a terminal, refuses a message, lets /hive:check-mentions and /hive:post through, and takes the message afterwards', async () => {
-    const world = await openWorld();
+  it('with gate_prompt block in a terminal, refuses a message, lets /hive:check-mentions and /hive:post through, and takes the message afterwards', async () => {
+    const world = await openWorld({ gate_prompt: 'block', wake: 'off' });
     const { hive, folder } = world;
     const own = (tool: string, input: object = {}) => ({ name: `mcp__plugin_hive_hive__${tool}`, input });
     const model = await startModel((_request, step) => {
@@ -60,7 +60,7 @@ describe('the plugin for Claude Code', () => {
         return { calls: [own('hivemind_process_mentions', { all: true })] };
       return { text: `reply ${step}` };
     });
-    const env = { PATH: pathWithHive(folder), HIVE_GATE_PROMPT: 'block', HIVE_WAKE: 'off' };
+    const env = { PATH: pathWithHive(folder) };
     await installPlugin(world, env);
     await personOf(world).hive('init', 'claude', '--yes');
     const claude = await startTerminal({ ...world, model, env }, []);

@@ -6,7 +6,6 @@
  * @module-tag library
  */
 import { expect, it } from 'vitest';
-import { createRetention } from '../../src/application/retention.ts';
 import { settingNamed } from '../../src/domain/settings.ts';
 import { countOf, grow } from '../support/ageing.ts';
 import { ask, HUMAN, openTestHive, recordingLog, withoutQuotas } from '../support/hive.ts';
@@ -118,15 +117,9 @@ it('sweeps by itself when started, and says so when it cannot', async () => {
   expect(log.lines).toEqual([]);
 });
 
-it('keeps records for ninety days, for those that are stored, or for those of HIVE_RETENTION_DAYS', async () => {
+it('keeps records for ninety days, or for those that are stored', async () => {
   const hive = await openTestHive();
-  const daysWith = (env: Record<string, string>) => createRetention(hive.store, env).days();
-  expect(await daysWith({})).toBe(90);
+  expect(await hive.retention.days()).toBe(90);
   await hive.settings.set(settingNamed('retention_days'), 30, 'ada@test', 'cli');
-  expect(await daysWith({ HIVE_RETENTION_DAYS: '' })).toBe(30);
-  expect(await daysWith({ HIVE_RETENTION_DAYS: '7' })).toBe(7);
-  for (const nonsense of ['0', '-1', '1.5', 'never', ' ', '1e9'])
-    await expect(daysWith({ HIVE_RETENTION_DAYS: nonsense })).rejects.toThrow(
-      'must be a whole number of days',
-    );
+  expect(await hive.retention.days()).toBe(30);
 });

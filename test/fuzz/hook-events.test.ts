@@ -6,12 +6,14 @@
  * @module-tag sqlite
  * @module-tag hook
  */
+
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { readHook } from '../../src/adapters/hooks/hook.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { ROOT } from '../support/children.ts';
+import { prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence } from '../support/hooks.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
@@ -47,12 +49,12 @@ const SAID = new Set(['hookSpecificOutput', 'decision', 'reason', 'continue', 's
 fuzz('hook events: one line of JSON that the client knows, or a sentence on stderr', 60, () =>
   fc.asyncProperty(fc.array(hook, { minLength: 1, maxLength: 8 }), (hooks) =>
     inWorld(async ({ hive, log }) => {
+      // Dialogs would wait at a desk, and there is none.
+      await prefer(hive, { permission_wait: 'off', question_wait: 'off' });
       for (const { client, event } of hooks) {
-        // Dialogs would wait at a desk, and there is none.
-        const env = { HIVE_PERMISSIONS: 'off', HIVE_QUESTIONS: 'off' };
         let printed: string;
         try {
-          printed = await fire(hive, event as Event, { client, env });
+          printed = await fire(hive, event as Event, { client });
         } catch (error) {
           if (error instanceof HiveError && error.code !== 'internal') continue;
           throw error;

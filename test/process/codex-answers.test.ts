@@ -8,7 +8,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { type AppServer, type Message, startAppServer } from '../support/codex-app-server.ts';
-import { HUMAN, recordingLog } from '../support/hive.ts';
+import { HUMAN, prefer, recordingLog } from '../support/hive.ts';
 import { type Client, fire, recordedEvent } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -110,13 +110,11 @@ describe('a question that Codex asks by itself', () => {
   });
 
   test('that no desk here could answer is left to the terminal', async () => {
-    const { hook, prompts } = await scene(standingDialog);
-    for (const changes of [
-      { codexListens: () => false },
-      { machine: 'elsewhere' },
-      { env: { HIVE_QUESTIONS: 'off' } },
-    ])
+    const { hive, hook, prompts } = await scene(standingDialog);
+    for (const changes of [{ codexListens: () => false }, { machine: 'elsewhere' }])
       expect(await hook(ASKS, changes)).toBe('');
+    await prefer(hive, { question_wait: 'off' });
+    expect(await hook(ASKS)).toBe('');
     expect(await prompts()).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { answerDialog, openDesk } from '../support/dialogs.ts';
-import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduce, openTestHive, prefer } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
@@ -227,7 +227,8 @@ describe('a hook whose client takes its call back (Escape)', () => {
   });
 
   test('keeps the question for which its Stop waited, and delivers the answer later', async () => {
-    const { hive, agent } = await claude({ ...HEADLESS, HIVE_STOP_WAIT_S: '3600' });
+    const { hive, agent } = await claude(HEADLESS);
+    await prefer(hive, { stop_wait: 590 });
     await fire(agent, TURN);
     const { ask_id } = await ask(hive, {}, SESSION);
     const pressed = new AbortController();

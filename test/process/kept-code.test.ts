@@ -9,7 +9,6 @@
 import {
   chmodSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -202,19 +201,5 @@ describe('what nobody needs any more is removed when code is kept', () => {
     await fire(here, 'PreToolUse');
     expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse']);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-  });
-
-  test("the cache of early versions, but nothing of another program's", async () => {
-    const here = place();
-    const cache = join(here.home, '.cache/hive');
-    mkdirSync(join(cache, 'v24.21.0-x64-0123abcd-0'), { recursive: true });
-    writeFileSync(join(cache, 'code-0123456789abcdef-v24.21.0-x64-Stop'), 'code');
-    writeFileSync(join(cache, 'hook-0123456789abcdef-v24.21.0-x64-other'), 'code');
-    writeFileSync(join(cache, 'code-of-somebody-else'), 'code');
-    await fire(here, 'PreToolUse');
-    expect(readdirSync(cache)).toEqual(['code-of-somebody-else']);
-    unlinkSync(join(cache, 'code-of-somebody-else'));
-    await fire(here, 'Stop');
-    expect(existsSync(cache)).toBe(false);
   });
 });

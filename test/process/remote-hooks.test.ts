@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseJson } from '../../src/domain/json-numbers.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -99,7 +99,8 @@ describe('a hook of another machine', () => {
     );
     const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.resolve(FAR));
     const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
-    const stopping = runRemoteHook(served, stop, file, { ...HEADLESS, HIVE_STOP_WAIT_S: '120' });
+    await prefer(hive, { stop_wait: 120 });
+    const stopping = runRemoteHook(served, stop, file, HEADLESS);
     // Past the usual two seconds of a hook.
     await clockPasses(2_600);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });

@@ -1,5 +1,5 @@
 /**
- * A Stop that waits for the human (`HIVE_STOP_WAIT_S`), and hooks that are killed: real `hive hook` processes.
+ * A Stop that waits for the human (the setting `stop_wait`), and hooks that are killed: real `hive hook` processes.
  *
  * @module-tag guards-end
  * @module-tag at-least-once
@@ -18,7 +18,7 @@ import {
   spawnHive,
   watchesBell,
 } from '../support/children.ts';
-import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
 import { heldWith } from '../support/hooks.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
@@ -35,18 +35,13 @@ function start(store: string, raw: Raw, env: Environment = HEADLESS, client = 'c
 const fire = (store: string, raw: Raw, env?: Environment, client?: string): Promise<string> =>
   outputOf(start(store, raw, env, client));
 const STOP = { hook_event_name: 'Stop', prompt_id: 'p1', stop_hook_active: false, background_tasks: [] };
-const waiting = (seconds: number, more: Environment = HEADLESS): Environment => ({
-  ...more,
-  HIVE_STOP_WAIT_S: String(seconds),
-});
 
-/** A session with an open question. */
-async function asking(
-  env: Environment = HEADLESS,
-): Promise<{ store: string; hive: OpenedHive; ask_id: string }> {
+/** A session with an open question, whose Stop waits this long for the human. */
+async function asking(stop_wait: number): Promise<{ store: string; hive: OpenedHive; ask_id: string }> {
   const store = tempStore();
   const hive = await openTestHive(store);
-  await fire(store, { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', prompt: 'go' }, env);
+  await prefer(hive, { stop_wait });
+  await fire(store, { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', prompt: 'go' });
   const { prompt } = await hive.prompts.ask(
     { question: 'Which port?' },
     await hive.sessions.resolve('session-1'),
@@ -54,10 +49,10 @@ async function asking(
   return { store, hive, ask_id: prompt.ask_id };
 }
 
-describe('HIVE_STOP_WAIT_S', () => {
+describe('stop_wait', () => {
   test('the answer comes with the Stop, past the usual two seconds of a hook; others can use the store in the meantime', async () => {
-    const { store, hive, ask_id } = await asking();
-    const hook = start(store, STOP, waiting(3_600));
+    const { store, hive, ask_id } = await asking(590);
+    const hook = start(store, STOP);
     const stop = outputOf(hook);
     await eventually(() => watchesBell(hook.pid, store));
     await clockPasses(2_600);
@@ -69,12 +64,12 @@ describe('HIVE_STOP_WAIT_S', () => {
     expect((await hive.store.read((tx) => tx.turns.current('session-1')))?.state).toBe('in_progress');
     await hive.delivery.hand([ask_id], mcpCarrier('c1'));
     await hive.delivery.collect(mcpCarrier('c1'));
-    expect(await fire(store, { ...STOP, stop_hook_active: true }, waiting(20))).toBe('');
+    expect(await fire(store, { ...STOP, stop_hook_active: true })).toBe('');
   });
 
   test('nobody answers: it lets the session stop silently, and the question stays', async () => {
-    const { store, hive, ask_id } = await asking();
-    expect(await fire(store, STOP, waiting(1))).toBe('');
+    const { store, hive, ask_id } = await asking(1);
+    expect(await fire(store, STOP)).toBe('');
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
     expect(await hive.sessions.resolve('session-1')).toMatchObject({ state: 'idle' });
   });
@@ -89,19 +84,20 @@ describe('HIVE_STOP_WAIT_S', () => {
   ])('it does not wait %s', async (_name, env, client) => {
     const store = tempStore();
     const hive = await openTestHive(store);
+    await prefer(hive, { stop_wait: 590 });
     const raw = { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', turn_id: 'p1', prompt: 'go' };
     await fire(store, raw, env, client);
     await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.resolve('session-1'));
-    expect(await fire(store, { ...STOP, turn_id: 'p1' }, waiting(3_600, env), client)).toBe('');
+    expect(await fire(store, { ...STOP, turn_id: 'p1' }, env, client)).toBe('');
   });
 
   test('kill -9 while it waits: nothing is lost, and the next Stop waits again', async () => {
-    const { store, hive, ask_id } = await asking();
-    const stop = start(store, STOP, waiting(30));
+    const { store, hive, ask_id } = await asking(590);
+    const stop = start(store, STOP);
     await eventually(() => watchesBell(stop.pid, store));
     await stop.kill('SIGKILL');
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', handed_at: null });
-    const again = start(store, STOP, waiting(3_600));
+    const again = start(store, STOP);
     const said = outputOf(again);
     await eventually(() => watchesBell(again.pid, store));
     await hive.prompts.respond({ ask_id, decision: '8080', actor: HUMAN });

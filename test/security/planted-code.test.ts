@@ -135,7 +135,7 @@ const ATTACKS: [string, (here: Place, code: Buffer, key: Buffer) => void][] = [
     },
   ],
   [
-    'in the cache, where it was kept once',
+    'in the cache, which may be open to others',
     ({ env, file }, code, key) => {
       unlinkSync(file);
       const caches = join(env['HOME'] ?? '', '.cache/hive');

@@ -13,7 +13,7 @@ import { HOOK_PATH } from '../../src/adapters/hooks/remote-hook.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, openTestHive, prefer } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { FAR, FAR_START, farCall, NO_STORE, runRemoteHook, tokenFileOf } from '../support/remote.ts';
@@ -202,7 +202,8 @@ describe('a token that is revoked while something waits', () => {
     const { prompt: asked } = await hive.prompts.ask({ question: 'Key?' }, await hive.sessions.resolve(FAR));
     const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
     const seen = (await hive.sessions.find(FAR))?.hooks_seen_at;
-    const child = runRemoteHook(served, stop, file, { ...HEADLESS, HIVE_STOP_WAIT_S: '120' });
+    await prefer(hive, { stop_wait: 120 });
+    const child = runRemoteHook(served, stop, file, HEADLESS);
     await eventually(async () => (await hive.sessions.find(FAR))?.hooks_seen_at !== seen);
     await revokeAndAnswer(served, asked.ask_id);
     const ended = await child;
@@ -231,7 +232,8 @@ describe('a remote agent', () => {
       15_000,
       'the waiter',
     );
-    await runRemoteHook(served, stop, file, { ...env, HIVE_STOP_GUARD: 'off' });
+    await prefer(hive, { stop_guard: false });
+    await runRemoteHook(served, stop, file, env);
     await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the secret key', actor: HUMAN });
     expect((await waiter.exited).code).toBe(2);
     expect(waiter.stderr()).toContain(asked.ask_id);

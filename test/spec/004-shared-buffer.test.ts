@@ -996,7 +996,9 @@ requirement(
     await post(abc, '@Claude-def34 whenever');
     await post(xyz, '@Claude-def34 at once', { priority: 'urgent' });
     expect((await waiting(def)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
-    expect((await def.tries('Bash', {}, { HIVE_GATE: 'remind' })).verdict).toBe('deny');
+    await human.hive('config', 'gate', 'remind');
+    expect((await def.tries('Bash')).verdict).toBe('deny');
+    await human.hive('config', 'gate', '--unset');
   },
 );
 

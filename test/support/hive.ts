@@ -9,6 +9,8 @@ import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { type Seat, seatKeyFrom } from '../../src/domain/seats.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
+import { settingNamed } from '../../src/domain/settings.ts';
+import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { trusting } from './human-file.ts';
@@ -45,6 +47,13 @@ export async function openTestHive(
   whenFinished(() => hive.close());
   hive.seats.useKey(SEAT_SECRET);
   return hive;
+}
+
+/** What the human prefers, by setting, at their seat of these tests and at the one that a program of this machine has. */
+export async function prefer(hive: OpenedHive, settings: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [key, value] of Object.entries(settings))
+    for (const seat of [SEAT.name, thisSeat()])
+      await hive.settings.set(settingNamed(key), value, seat, 'cli');
 }
 
 /** Lets the agents of a hive ask as much as a test needs at once. It appends no event. */

@@ -69,6 +69,7 @@ export async function fire(
     above: [...('CLAUDE_PID' in environment ? [Number(environment['CLAUDE_PID'])] : []), ...ABOVE],
     findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
+    seat: SEAT.name,
     seats: () => [SEAT],
     ...settings,
   });

@@ -2,12 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
-import { DEFAULT_PREFERENCES, preferencesFrom } from '../../src/domain/preferences.ts';
+import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import {
   changeStored,
   DEFAULT_STORE_SETTINGS,
-  fromEnvironment,
-  oldVariables,
   originOf,
   parseSetting,
   SETTINGS,
@@ -155,44 +153,5 @@ describe('what is stored', () => {
   test('a value that an older Hive stored without its author is valid, and setting the same value is no change', () => {
     expect(originOf({ sound: true }, 'sound')).toBe('stored');
     expect(changeStored({ sound: true }, { sound: true, quiet_hours: null }, 'emacs').changed).toEqual([]);
-  });
-});
-
-describe('the variables that set some of this before', () => {
-  test.each([
-    ['HIVE_GATE', 'remind', { gate: 'remind' }],
-    ['HIVE_GATE_PROMPT', 'block', { gate_prompt: 'block' }],
-    ['HIVE_STOP_GUARD', 'off', { stop_guard: false }],
-    ['HIVE_STOP_WAIT_S', '900', { stop_wait: 590 }],
-    ['HIVE_STOP_WAIT_S', '0.5', { stop_wait: 0.5 }],
-    ['HIVE_PERMISSIONS', 'off', { permission_wait: 'off' }],
-    ['HIVE_QUESTIONS', '20', { question_wait: 20 }],
-    ['HIVE_WAKE', '2', { wake: 2 }],
-    ['HIVE_WAKE_ALL', 'on', { wake_all: true }],
-    ['HIVE_ESCALATE', 'signal', { escalate: 'signal' }],
-    ['HIVE_MENTION_TTL', 'never', { mention_ttl: 'never' }],
-    ['HIVE_RETENTION_DAYS', '7', { retention_days: 7 }],
-  ])('%s=%s still works', (variable, given, set) => {
-    expect(fromEnvironment({ [variable]: given })).toEqual(set);
-    const [key = ''] = Object.keys(set);
-    expect(oldVariables({ [variable]: given })).toMatchObject([{ variable, given, setting: { key } }]);
-  });
-
-  test('win over what is stored, and do not affect the rest', () => {
-    const stored = { gate: 'off', sound: true };
-    const { gate, sound, stop_guard } = preferencesFrom({
-      ...stored,
-      ...fromEnvironment({ HIVE_GATE: 'remind' }),
-    });
-    expect({ gate, sound, stop_guard }).toEqual({ gate: 'remind', sound: true, stop_guard: true });
-  });
-
-  test('that are invalid set nothing, and are reported', () => {
-    const env = { HIVE_GATE: 'blck', HIVE_MENTION_TTL: 'soon', HIVE_WAKE: '', HIVE_STORE: '/x' };
-    expect(fromEnvironment(env)).toEqual({});
-    expect(oldVariables(env).map(({ variable, value }) => [variable, value])).toEqual([
-      ['HIVE_GATE', undefined],
-      ['HIVE_MENTION_TTL', undefined],
-    ]);
   });
 });

@@ -16,7 +16,7 @@ import type { OpenedHive } from '../../src/open-hive.ts';
 import { outputsAge } from '../support/ageing.ts';
 import { ROOT } from '../support/children.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { ask, HUMAN, noticesOf, openTestHive, whenWaiting } from '../support/hive.ts';
+import { ask, HUMAN, noticesOf, openTestHive, prefer, whenWaiting } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
@@ -197,10 +197,10 @@ describe('subagents of Claude Code', () => {
 test('a Stop that waits for the human ends at once when somebody interrupts the agent', async () => {
   const hive = await openTestHive();
   const env = {
-    HIVE_STOP_WAIT_S: '3600',
     CLAUDE_CODE_SESSION_ATTENDED: '0',
     CLAUDE_CODE_ENTRYPOINT: 'sdk-cli',
   };
+  await prefer(hive, { stop_wait: 590 });
   const client = claude(hive, { env });
   await client.prompt('p1');
   await hive.prompts.ask({ question: 'Which branch?' }, await hive.sessions.resolve(SESSION));

@@ -8,8 +8,8 @@
 import { describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
-import { HUMAN, noticesOf } from '../support/hive.ts';
-import { type Client, fire, said } from '../support/hooks.ts';
+import { HUMAN, noticesOf, prefer } from '../support/hive.ts';
+import { fire, said } from '../support/hooks.ts';
 
 describe('which calls are gated', () => {
   test.each([
@@ -64,15 +64,15 @@ describe('which calls are gated', () => {
 });
 
 describe('modes', () => {
-  const held = async (hive: OpenedHive, client: Client = {}): Promise<boolean> =>
-    (await fire(hive, gatedBash(), client)).includes('"deny"');
+  const held = async (hive: OpenedHive): Promise<boolean> =>
+    (await fire(hive, gatedBash())).includes('"deny"');
 
   test('reminders show four mentions at a time, each once, and say how many are left; a prompt repeats them', async () => {
     const { hive, mention } = await gatedWorld();
-    const remind = { env: { HIVE_GATE: 'remind' } };
+    await prefer(hive, { gate: 'remind' });
     for (let n = 1; n <= 10; n += 1) await mention(`number ${n}. @me`);
     const shown = async (event: Record<string, unknown>): Promise<string[]> =>
-      (await fire(hive, event, remind)).match(/number \d+|\+\d+ more/g) ?? [];
+      (await fire(hive, event)).match(/number \d+|\+\d+ more/g) ?? [];
     const numbers = (from: number, to: number): string[] =>
       Array.from({ length: to - from + 1 }, (_, n) => `number ${from + n}`);
     expect(await shown(gatedBash())).toEqual([...numbers(1, 4), '+6 more']);
@@ -83,14 +83,14 @@ describe('modes', () => {
     expect(await shown(gatedBash())).toEqual([]);
   });
 
-  test('HIVE_GATE=remind reminds once and holds nothing, except for an urgent mention', async () => {
+  test('reminders come once and hold nothing, except for an urgent mention', async () => {
     const { hive, mention } = await gatedWorld();
-    const remind = { env: { HIVE_GATE: 'remind' } };
+    await prefer(hive, { gate: 'remind' });
     await mention('hello @me');
-    expect(await fire(hive, gatedBash(), remind)).toContain('hello');
-    expect(await fire(hive, gatedBash(), remind)).toBe('');
+    expect(await fire(hive, gatedBash())).toContain('hello');
+    expect(await fire(hive, gatedBash())).toBe('');
     await mention('now @me', { priority: 'urgent' });
-    expect(await held(hive, remind)).toBe(true);
+    expect(await held(hive)).toBe(true);
   });
 
   test('the setting of the session wins over the global one', async () => {
@@ -99,7 +99,8 @@ describe('modes', () => {
     await hive.sessions.configure(handle, { gate: 'off' }, HUMAN);
     expect(await fire(hive, gatedBash())).toBe('');
     await hive.sessions.configure(handle, { gate: 'block' }, HUMAN);
-    expect(await held(hive, { env: { HIVE_GATE: 'off' } })).toBe(true);
+    await prefer(hive, { gate: 'off' });
+    expect(await held(hive)).toBe(true);
   });
 });
 

@@ -12,7 +12,7 @@ import { type Author, humanAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld, otherAgent } from '../support/gate.ts';
-import { noticesOf } from '../support/hive.ts';
+import { noticesOf, prefer } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 
 const codexBash = {
@@ -101,27 +101,27 @@ describe('a prompt typed to the agent', () => {
     expect(said(await fire(hive, prompt))?.hookSpecificOutput?.['additionalContext']).toContain('hello');
   });
 
-  test('is refused with the list if HIVE_GATE_PROMPT=block; a wake-up of the client is not', async () => {
+  test('is refused with the list if gate_prompt says so; a wake-up of the client is not', async () => {
     const { hive, mention } = await gatedWorld();
-    const env = { HIVE_GATE_PROMPT: 'block' };
+    await prefer(hive, { gate_prompt: 'block' });
     await mention('hello @me');
-    expect(said(await fire(hive, prompt, { env }))).toMatchObject({
+    expect(said(await fire(hive, prompt))).toMatchObject({
       decision: 'block',
       reason: expect.stringMatching(
         /^You have 1 unprocessed mention.*hive mentions --session Claude-\w{5}\n[^/]*process --all/,
       ),
     });
     const wake = gatedEvent('UserPromptSubmit', { prompt: '<task-notification>done</task-notification>' });
-    expect(said(await fire(hive, wake, { env }))?.['decision']).toBeUndefined();
+    expect(said(await fire(hive, wake))?.['decision']).toBeUndefined();
   });
 });
 
-describe('with HIVE_GATE_PROMPT=block', () => {
-  const env = { HIVE_GATE_PROMPT: 'block' };
+describe('with gate_prompt block', () => {
   const typed = (prompt: string) =>
     gatedEvent('UserPromptSubmit', { prompt, prompt_id: `id of ${prompt}`.slice(0, 80) });
   const send = async (hive: OpenedHive, prompt: string, client: 'claude-code' | 'codex' = 'claude-code') => {
-    const printed = said(await fire(hive, typed(prompt), { env, client }));
+    await prefer(hive, { gate_prompt: 'block' });
+    const printed = said(await fire(hive, typed(prompt), { client }));
     return {
       refused: printed?.['decision'] === 'block',
       context: printed?.hookSpecificOutput?.['additionalContext'] ?? '',
@@ -200,7 +200,7 @@ describe('with HIVE_GATE_PROMPT=block', () => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
     for (let n = 0; n < 7; n += 1) await send(hive, `try ${n}`);
-    expect(await fire(hive, gatedBash(), { env })).toContain('"deny"');
+    expect(await fire(hive, gatedBash())).toContain('"deny"');
   });
 
   test('a mention that the loop guard has released refuses nothing', async () => {

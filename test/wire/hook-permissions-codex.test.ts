@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
-import { openTestHive } from '../support/hive.ts';
+import { openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 
 const CODEX = recordedEvent('codex/PermissionRequest-Bash.json');
@@ -20,7 +20,8 @@ describe('Codex', () => {
   });
 
   test('waits 20 s at most, and gets a plain yes or no', async () => {
-    const wanted = { client: 'codex' as const, env: { HIVE_PERMISSIONS: '500' } };
+    await prefer(hive, { permission_wait: 500 });
+    const wanted = { client: 'codex' as const };
     for (const [choice, told] of [
       ['Allow', { behavior: 'allow' }],
       ['Deny', { behavior: 'deny', message: 'ada denied this.' }],
@@ -36,10 +37,8 @@ describe('Codex', () => {
 
   test('a patch is shown with its files and its text', async () => {
     const raw = recordedEvent('codex/PermissionRequest-apply_patch.json');
-    const { prompts, printed } = await fireDialog(hive, raw, {
-      client: 'codex',
-      env: { HIVE_PERMISSIONS: 'on' },
-    });
+    await prefer(hive, { permission_wait: 'on' });
+    const { prompts, printed } = await fireDialog(hive, raw, { client: 'codex' });
     expect(prompts[0]).toMatchObject({ question: 'Apply a patch to /home/user/outside.txt?' });
     expect(prompts[0]?.context).toContain('+hello');
     await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');

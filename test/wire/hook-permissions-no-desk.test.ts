@@ -9,7 +9,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
-import { openTestHive } from '../support/hive.ts';
+import { openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, said, withRules, withTrust } from '../support/hooks.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
@@ -26,9 +26,10 @@ describe('if nobody can answer', () => {
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });
 
-  test('HIVE_PERMISSIONS=off asks nobody', async () => {
+  test('permission_wait off asks nobody', async () => {
     await openDesk(hive);
-    expect(await fire(hive, BASH, { env: { HIVE_PERMISSIONS: 'off' } })).toBe('');
+    await prefer(hive, { permission_wait: 'off' });
+    expect(await fire(hive, BASH)).toBe('');
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });
 

@@ -12,7 +12,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { turnsOf } from '../support/turns.ts';
 
@@ -230,7 +230,8 @@ describe('a permission prompt of Claude Code', () => {
 
   /** A permission whose hook has ended after its time. */
   async function leftAlone(): Promise<{ ask_id: string }> {
-    const { prompts, printed } = await fireDialog(hive, BASH, { env: { HIVE_PERMISSIONS: '1' } });
+    await prefer(hive, { permission_wait: 1 });
+    const { prompts, printed } = await fireDialog(hive, BASH);
     expect(await printed).toBe('');
     return { ask_id: prompts[0]?.ask_id ?? '' };
   }
@@ -315,10 +316,8 @@ test.each([
 ])('%s is shown as what it is, with its own scope', async (file, question, always) => {
   await openDesk(hive);
   const client = file.startsWith('codex') ? ('codex' as const) : ('claude-code' as const);
-  const { prompts, printed } = await fireDialog(hive, recordedEvent(file), {
-    client,
-    env: { HIVE_PERMISSIONS: 'on' },
-  });
+  await prefer(hive, { permission_wait: 'on' });
+  const { prompts, printed } = await fireDialog(hive, recordedEvent(file), { client });
   const offered = prompts[0]?.options.find(({ label }) => label === 'Allow always');
   expect([prompts[0]?.question, offered?.description ?? null]).toEqual([question, always]);
   await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');

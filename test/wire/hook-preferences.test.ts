@@ -9,7 +9,7 @@ import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type Client, fire, heldWith } from '../support/hooks.ts';
 
 const SEAT = 'ada@test';
-const at = (seat: string, env: Record<string, string> = {}): Client => ({ env, settings: { seat } });
+const at = (seat: string): Client => ({ settings: { seat } });
 const prefer = (hive: OpenedHive, key: string, value: unknown, seat = SEAT) =>
   hive.settings.set(settingNamed(key), value, seat, 'cli');
 
@@ -24,13 +24,13 @@ describe('the gate', () => {
     expect(await fire(hive, gatedBash(), at(SEAT))).toContain('"deny"');
   });
 
-  test('is HIVE_GATE if that is set; the session’s own setting wins over both', async () => {
+  test('is the session’s own setting where there is one', async () => {
     const { hive, handle, mention } = await gatedWorld();
-    await prefer(hive, 'gate', 'off');
+    await prefer(hive, 'gate', 'block');
     await mention('hello @me');
-    expect(await fire(hive, gatedBash(), at(SEAT, { HIVE_GATE: 'block' }))).toContain('"deny"');
+    expect(await fire(hive, gatedBash(), at(SEAT))).toContain('"deny"');
     await hive.sessions.configure(handle, { gate: 'off' }, HUMAN);
-    expect(await fire(hive, gatedBash(), at(SEAT, { HIVE_GATE: 'block' }))).toBe('');
+    expect(await fire(hive, gatedBash(), at(SEAT))).toBe('');
   });
 
   test('refuses the human’s own message if gate_prompt says so', async () => {
@@ -58,10 +58,9 @@ describe('the Stop guard', () => {
     const { hive } = await gatedWorld();
     const { ask_id } = await ask(hive, {}, STOP['session_id'] as string);
     await prefer(hive, 'stop_wait', 590);
-    const { env } = at(SEAT, { CLAUDE_CODE_SESSION_ATTENDED: '0' });
     let waits = false;
     const printed = fire(hive, STOP, {
-      env: env ?? {},
+      env: { CLAUDE_CODE_SESSION_ATTENDED: '0' },
       settings: {
         seat: SEAT,
         async withoutTimeLimit(work) {

@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk } from '../support/dialogs.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN, openTestHive, prefer } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 
 const ASKED = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
@@ -127,8 +127,9 @@ describe('AskUserQuestion', () => {
     });
   });
 
-  test('HIVE_QUESTIONS=off leaves it to the terminal', async () => {
-    expect(await fire(hive, ASKED, { env: { HIVE_QUESTIONS: 'off' } })).toBe('');
+  test('question_wait off leaves it to the terminal', async () => {
+    await prefer(hive, { question_wait: 'off' });
+    expect(await fire(hive, ASKED)).toBe('');
   });
 
   test('in a form that a desk cannot show is left to the terminal', async () => {

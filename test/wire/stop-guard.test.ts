@@ -8,7 +8,7 @@
 import { describe, expect, test } from 'vitest';
 import { mcpCarrier } from '../../src/application/delivery.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
+import { eventsOf, HUMAN, noticesOf, openTestHive, prefer } from '../support/hive.ts';
 import { type Client, fire, heldWith } from '../support/hooks.ts';
 import { CLAUDE, CODEX, HEADLESS, mention, ping, recorded, report } from '../support/outreach.ts';
 
@@ -138,11 +138,11 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     }
   });
 
-  test('HIVE_STOP_GUARD=off holds nothing', async () => {
+  test('turned off, it holds nothing', async () => {
     const hive = await start();
     await ping(hive, session);
-    const off = { client, env: { ...env, HIVE_STOP_GUARD: 'off' } };
-    expect(await fire(hive, recorded(client, stop), off)).toBe('');
+    await prefer(hive, { stop_guard: false });
+    expect(await fire(hive, recorded(client, stop), { client, env })).toBe('');
   });
 
   test('an answer holds it, is not in the reason, and is handed over by the poll that the reason names', async () => {

@@ -12,7 +12,7 @@ import { createCodexWaker, createWakes, type WakeWait } from '../../src/applicat
 import { MOST_WAKES, wakeLifeMs, wakeSentence } from '../../src/domain/hooks.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
-import { fromEnvironment, settingNamed } from '../../src/domain/settings.ts';
+import { settingNamed } from '../../src/domain/settings.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -201,8 +201,7 @@ describe('a mention', () => {
     expect(await waiter).toContain('Claude-other mentioned you');
   });
 
-  test('wakes nobody once waking is turned off, by the preference or by HIVE_WAKE', async () => {
-    expect(await wait({ env: { HIVE_WAKE: 'off' } })).toBeNull();
+  test('wakes nobody once waking is turned off', async () => {
     const waiter = wait();
     await prefer('wake', 'off');
     await mention();
@@ -354,7 +353,7 @@ describe('an idle Codex', () => {
     const wakes = createWakes({ store, feed, ids: randomIds, processes });
     const waker = createCodexWaker(
       { store, feed, wakes, codex, machine: 'test', log: recordingLog() },
-      { seat: SEAT, env: {} },
+      { seat: SEAT },
     );
     onTestFinished(() => waker.close());
     return { waker, queued };
@@ -413,12 +412,9 @@ describe('an idle Codex', () => {
   });
 });
 
-test('HIVE_WAKE: off, hours, eight by default', () => {
-  const hours = (given: string) => {
-    const { wake = 8 } = fromEnvironment({ HIVE_WAKE: given });
-    return (wakeLifeMs({ wake: wake as number | 'off' }) ?? 0) / 3_600_000;
-  };
-  expect(['', '2', '0.5', 'nonsense', '1000', 'off'].map(hours)).toEqual([8, 2, 0.5, 8, 24, 0]);
+test('the time in which an agent can be woken: off, or hours', () => {
+  const hours = (wake: number | 'off') => (wakeLifeMs({ wake }) ?? 0) / 3_600_000;
+  expect([hours(2), hours(0.5), hours('off')]).toEqual([2, 0.5, 0]);
 });
 
 test('several answers are named, many are counted', () => {

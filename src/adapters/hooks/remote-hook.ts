@@ -24,11 +24,6 @@ export const REMOTE_VARIABLES: readonly string[] = [
   'HIVE_AGENT',
   'HIVE_EDITOR',
   'HIVE_SOURCE',
-  'HIVE_GATE',
-  'HIVE_GATE_PROMPT',
-  'HIVE_PERMISSIONS',
-  'HIVE_STOP_GUARD',
-  'HIVE_STOP_WAIT_S',
 ];
 
 /** What to print on the other machine; it sends `output_id` back once it has printed. */
@@ -87,7 +82,6 @@ export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHook
         session_id: remoteId(machine, session_id),
         speaker: { machine, pid: null, above: [] },
         seat,
-        env: {},
         signal: gone,
       });
       await checkToken(hive, token);

@@ -23,13 +23,13 @@ interface Run extends World {
 /** A session in the terminal whose model makes one call, and has been sent a message. */
 export async function run(
   call: ToolUse,
-  { desk = true, env = {} }: { desk?: boolean; env?: Record<string, string> } = {},
+  { desk = true, settings = {} }: { desk?: boolean; settings?: Readonly<Record<string, unknown>> } = {},
 ): Promise<Run> {
-  const world = await openWorld();
+  const world = await openWorld(settings);
   if (desk) await openDesk(world.hive);
   const model = await startModel((_request, step) => (step === 1 ? { calls: [call] } : { text: 'all done' }));
   const { hive: _, ...rest } = world;
-  const claude = await openClaude({ ...rest, model, env, allowed: null });
+  const claude = await openClaude({ ...rest, model, allowed: null });
   await claude.say('please begin');
   return { ...world, model, claude };
 }

@@ -15,15 +15,15 @@ interface Run extends World {
 }
 
 /** A session that has asked and idles. */
-export async function idle(env: Record<string, string> = {}): Promise<Run> {
-  const world = await openWorld();
+export async function idle(settings: Readonly<Record<string, unknown>> = {}): Promise<Run> {
+  const world = await openWorld(settings);
   const { hive, ...rest } = world;
   const model = await startModel(({ messages }, step) => {
     if (step === 1) return ask;
     if (!model.told().includes('call hivemind_poll')) return { text: `reply ${step}` };
     return { calls: [call('hivemind_poll', { ask_id: askIdIn(messages) })] };
   });
-  const claude = await openClaude({ ...rest, model, env });
+  const claude = await openClaude({ ...rest, model });
   await claude.say('first words');
   await claude.until(/reply 2/);
   const [prompt] = (await hive.prompts.list({ limit: 1 })).items;

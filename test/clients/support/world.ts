@@ -6,7 +6,7 @@ import { addSeat } from '../../../src/infrastructure/platform/seat-file.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
 import { openDesk } from '../../support/dialogs.ts';
-import { eventsOf, introduce, SEAT, SEAT_SECRET } from '../../support/hive.ts';
+import { eventsOf, introduce, prefer, SEAT, SEAT_SECRET } from '../../support/hive.ts';
 import { trusting } from '../../support/human-file.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
@@ -20,11 +20,15 @@ export interface World {
   hive: OpenedHive;
 }
 
-/** A new world, or one around a store that exists. */
-export async function openWorld(store: string = tempStore()): Promise<World> {
+/** A new world, or one around a store that exists, with what its human prefers. */
+export async function openWorld(
+  settings: Readonly<Record<string, unknown>> = {},
+  store: string = tempStore(),
+): Promise<World> {
   const hive = await openHive({ store, env: trusting({ seats: [SEAT] }) });
   onTestFinished(() => hive.close());
   hive.seats.useKey(SEAT_SECRET);
+  await prefer(hive, settings);
   // The clients know their project by its real path.
   const folder = realpathSync(tempFolder());
   // Their person has registered the seat at which this hive answers.

@@ -39,7 +39,7 @@ async function fire(
     'claude-code',
   );
   await hive.hooks.handle(event, {
-    env: { HIVE_STOP_GUARD: 'off' },
+    env: {},
     machine: 'test',
     pid: process.pid,
     findProject: () => ({ project: 'demo', project_dir: '/demo', branch: null }),
