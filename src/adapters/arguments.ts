@@ -85,8 +85,10 @@ function walkObject(object: z.ZodObject, position: Position, value: Record<strin
   const taken = new Map<string, unknown>();
   const corrected = new Map<string, unknown>();
   const strangers: [string, unknown][] = [];
-  for (const [key, item] of Object.entries(value)) {
-    const name = names.get(fold(key));
+  const entries = Object.entries(value);
+  if (entries.length > MOST_FIELDS) throw tooMany(entries.length);
+  for (const [key, item] of entries) {
+    const name = key.length > LONGEST_NAME ? undefined : names.get(fold(key));
     if (name === undefined) {
       if (item !== null) strangers.push([key, item]);
       continue;
@@ -114,6 +116,13 @@ function walkObject(object: z.ZodObject, position: Position, value: Record<strin
     if (meant !== null) corrected.set(meant, item);
   }
   return [Object.fromEntries(taken), Object.fromEntries(corrected)];
+}
+
+/** Of one object. Nothing that is called has as many, and each is compared with the names that are known. */
+const MOST_FIELDS = 1_000;
+
+function tooMany(count: number): Error {
+  return invalidInput(`There are ${count} arguments; at most ${MOST_FIELDS} are read. Nothing was done.`);
 }
 
 function twice(one: string, other: string): Error {

@@ -181,6 +181,11 @@ describe('an argument that does not exist', () => {
     expect(note).toMatch(/and 490 more\./);
     expect(note?.length).toBeLessThan(1_000);
   });
+
+  test('more than any call has are refused, before they are compared', () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`a${n}`, n]));
+    expect(() => take('hivemind_status', many)).toThrow('There are 20000 arguments; at most 1000 are read.');
+  });
 });
 
 describe('what is written as text is taken as what it is', () => {

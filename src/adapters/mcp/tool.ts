@@ -230,12 +230,15 @@ function mended(tool: Tool, given: unknown): unknown {
   return schema.safeParse(args).success ? args : tool.example;
 }
 
+/** In characters. A longer text is one item: nobody means a list of names by it. */
+const LONGEST_LIST = 2_000;
+
 /** What a model may have meant: one item instead of a list, several items in one text, numbers as labels, or too long a wait. */
 function otherForms(value: unknown, schema: z.core.$ZodType | undefined): unknown[] {
   if (value === undefined) return [];
   if (typeof value === 'number') return [Math.min(value, mostOf(schema)), String(value), [String(value)]];
   if (Array.isArray(value)) return [value.map((item) => (typeof item === 'number' ? String(item) : item))];
-  if (typeof value !== 'string') return [[value]];
+  if (typeof value !== 'string' || value.length > LONGEST_LIST) return [[value]];
   const words = value.split(/[\s,;]+/).filter((word) => word !== '');
   if (words.length > 1 && words.every((word) => /^[a-z]+-\w{4,}$/.test(word))) return [words];
   // "this, that" may be one item or two.
