@@ -77,6 +77,21 @@ test('a frame that comes byte by byte, with other headers beside the length, is 
   expect(errorsOf(sidecar)).toEqual([]);
 });
 
+test.each([
+  ['after', '%d \t'],
+  ['before', '\t  %d'],
+  ['on both sides of', '  %d  '],
+])('a length with blanks %s it is read, also after a broken frame', async (_where, value) => {
+  const sidecar = await serveInProcess(await openTestHive());
+  const content = JSON.stringify(GOOD);
+  const frame = `Content-Length:${value.replace('%d', String(content.length))}\r\n\r\n${content}`;
+  sidecar.raw(frame);
+  await sidecar.seen((reply) => reply.id === 'good');
+  expect(errorsOf(sidecar)).toEqual([]);
+  sidecar.raw(`Content-Length: many\r\n\r\n{}${frame.replace('"good"', '"next"')}`);
+  await sidecar.seen((reply) => reply.id === 'next');
+});
+
 test('a frame whose content looks like frames is one frame', async () => {
   const sidecar = await serveInProcess(await openTestHive());
   const params = { query: 'Content-Length: 5\r\n\r\nhello' };

@@ -125,7 +125,7 @@ function bytes(value: unknown): number {
 export const LONGEST_FRAME: number = 4 * 1024 * 1024;
 const LONGEST_HEADER = 4 * 1024;
 const MARK = 'Content-Length:';
-const HEADER_START = /^Content-Length: *\d+\r\n/i;
+const HEADER_START = /^Content-Length:[ \t]*\d+[ \t]*\r\n/i;
 const HEADER = /^(?:[\w-]+:[^\r\n]*\r\n)+\r\n$/;
 const END_OF_HEADER = '\r\n\r\n';
 
@@ -178,7 +178,9 @@ export class FrameReader extends AbstractMessageReader {
         : false;
     }
     const header = this.#buffer.toString('latin1', 0, end + END_OF_HEADER.length);
-    const length = HEADER.test(header) ? /^Content-Length: *(\d+)\r$/im.exec(header)?.[1] : undefined;
+    const length = HEADER.test(header)
+      ? /^Content-Length:[ \t]*(\d+)[ \t]*\r$/im.exec(header)?.[1]
+      : undefined;
     if (length === undefined) return this.#lose('no header with a Content-Length');
     this.#buffer = this.#buffer.subarray(header.length);
     if (Number(length) > LONGEST_FRAME) return this.#lose(`longer than ${LONGEST_FRAME} bytes`);
