@@ -4,6 +4,7 @@
  * test/wire/fixtures. The reasons are in docs/architecture.md ("The client says who is calling").
  */
 import { refuse } from '../domain/actors.ts';
+import { initName } from '../domain/installation.ts';
 import {
   editorSession,
   isRemote,
@@ -159,8 +160,11 @@ interface Identity {
   hooks_id: string | null;
 }
 
-const ADVICE =
-  'Your client reports no session, so this connection has one of its own: you can poll answers by their ask_id, but they reach you in no other way. For a lasting identity, set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
+/** How an agent gets a lasting identity whose client reports no session. */
+function adviceFor(client: string): string {
+  const named = initName(client);
+  return `Your client reports no session, so this connection has one of its own: you can poll answers by their ask_id, but they reach you in no other way. For a lasting identity, your human sets HIVE_AGENT in the environment of the MCP server${named === null ? '.' : `, or runs: hive init ${named}`}`;
+}
 
 /** The caller's session: Codex reports it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
 export function identifyCaller(evidence: CallerEvidence): Identity {
@@ -208,7 +212,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     });
   return {
     introduction: { ...common, session_id: connection_id, client, parent_session_id },
-    advice: ADVICE,
+    advice: adviceFor(client),
     hooks_id: null,
   };
 }

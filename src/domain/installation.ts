@@ -153,6 +153,12 @@ export interface HookProgram {
   fails_closed?: boolean;
 }
 
+/** The name of a client in `hive init`, given the one that it has over MCP; null for a client that Hive cannot set up. */
+export function initName(client: string): 'claude' | 'codex' | null {
+  if (client === 'claude-code') return 'claude';
+  return client.startsWith('codex') ? 'codex' : null;
+}
+
 /** The first version of each client whose hooks can go over the connection. */
 const FIRST_WITH_CONNECTION: Readonly<Record<HookClient, readonly number[]>> = {
   'claude-code': [2, 1, 118],

@@ -104,7 +104,15 @@ describe('any other client', () => {
   test('is identified by its connection if nothing else does, and is told how to get an identity', () => {
     const { introduction, advice } = identify({ client: 'cursor' });
     expect(introduction.session_id).toBe('connection-abc');
-    expect(advice).toMatch(/HIVE_AGENT|hive init/);
+    expect(advice).toContain('HIVE_AGENT');
+  });
+
+  test('is sent to hive init only if that can set it up', () => {
+    const advice = (client: string): string => identify({ client }).advice ?? '';
+    expect(advice('claude-code')).toMatch(/hive init claude$/);
+    expect(advice('codex-mcp-client')).toMatch(/hive init codex$/);
+    for (const client of ['cursor', 'claude-ai', 'Zed', ''])
+      expect(advice(client)).not.toContain('hive init');
   });
 
   test('is ignored where it sends no text', () => {

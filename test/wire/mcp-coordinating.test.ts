@@ -349,7 +349,8 @@ test('an agent that calls a tool of coordinators is told how its human can enabl
     /^not_allowed: hivemind_await_ask is for coordinators.* hive init claude --role coordinator\./,
   );
   expect(await said('codex-mcp-client', 'hivemind_respond')).toContain('hive init codex --role coordinator');
-  expect(await said('cursor', 'hivemind_interrupt')).toContain('hive mcp --role coordinator');
+  for (const client of ['cursor', 'claude-ai'])
+    expect(await said(client, 'hivemind_interrupt')).toContain('hive mcp --role coordinator');
   expect(await said('cursor', 'hivemind_nonsense')).toContain('There is no tool hivemind_nonsense');
   expect(await hive.sessions.list()).toEqual([]);
 });

@@ -20,7 +20,7 @@ import type { Caller, CallerEvidence } from '../../application/callers.ts';
 import { createDeliveryTracker, mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { HOOK_TOOL } from '../../domain/installation.ts';
+import { HOOK_TOOL, initName } from '../../domain/installation.ts';
 import { DENYING_SERVER, DENYING_TOOL, NOT_PERMITTED } from '../../domain/runs.ts';
 import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
@@ -288,13 +288,12 @@ function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallTo
 }
 
 function howToCoordinate(tool: string, client: string, isRemote: boolean): string {
+  const named = initName(client);
   const set = isRemote
     ? 'your human makes a token with that role: hive token make NAME --role coordinator'
-    : /claude/i.test(client)
-      ? 'your human runs: hive init claude --role coordinator'
-      : /codex/i.test(client)
-        ? 'your human runs: hive init codex --role coordinator'
-        : 'your human starts the server of your client with: hive mcp --role coordinator';
+    : named === null
+      ? 'your human starts the server of your client with: hive mcp --role coordinator'
+      : `your human runs: hive init ${named} --role coordinator`;
   return `${tool} is for coordinators, and this server runs with the role "agent". To get it, ${set}. It takes effect with the next session. Do not change it yourself; ask your human.`;
 }
 
