@@ -9,6 +9,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { editorSession } from '../domain/sessions.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { openHive } from '../open-hive.ts';
+import type { AgentServer } from './acp-server.ts';
 import { parseDuration } from './output.ts';
 import { thisFile } from './program.ts';
 import { ACP } from './sentences.ts';
@@ -67,24 +68,33 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
   process.stdout.on('error', () => agent.kill());
   hive.startExpiry();
   const store = process.env['HIVE_STORE'];
+  const agent_pid = agent.pid ?? null;
+  let server: Promise<AgentServer> | null = null;
   await runProxy({
     hive,
     client: { input: process.stdin, output: process.stdout },
-    agent: { input: stdout, output: stdin, pid: agent.pid ?? null, command: basename(program) },
+    agent: { input: stdout, output: stdin, pid: agent_pid, command: basename(program) },
     name: process.env['HIVE_AGENT'] ?? null,
     makeId: () => randomIds.make('editor'),
     package_session: editorSession(process.env['HIVE_SESSION']),
     mcp: mcp
       ? {
-          command: process.execPath,
-          args: [thisFile(), 'mcp'],
-          env: store === undefined ? {} : { HIVE_STORE: store },
+          stdio: {
+            command: process.execPath,
+            args: [thisFile(), 'mcp'],
+            env: store === undefined ? {} : { HIVE_STORE: store },
+          },
+          async http(session_id) {
+            server ??= import('./acp-server.ts').then((one) => one.startAgentServer(hive, agent_pid));
+            return (await server).begin(session_id);
+          },
         }
       : null,
     patience_ms,
     onClientGone: () => endSoon(agent),
     remark: (text) => process.stderr.write(`hive acp: ${text}\n`),
   });
+  await (server as Promise<AgentServer> | null)?.then((one) => one.close()).catch(() => undefined);
 }
 
 /** An agent ends when its input does. One that does not is asked to, and then killed. */

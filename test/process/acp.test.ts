@@ -34,9 +34,13 @@ interface Editor {
 }
 
 /** An editor that starts the scripted agent through the proxy. */
-async function openEditor(store: string, command: string[] = [process.execPath, AGENT]): Promise<Editor> {
+async function openEditor(
+  store: string,
+  command: string[] = [process.execPath, AGENT],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Editor> {
   const folder = tempFolder();
-  const env = { ...trusting({ seats: [SEAT] }), ACP_SEEN: join(folder, 'seen') };
+  const env = { ...trusting({ seats: [SEAT] }), ACP_SEEN: join(folder, 'seen'), ...variables };
   const child = spawnHive(['acp', '--', ...command], childEnvironment(store, env));
   let err = '';
   child.process.stderr.on('data', (chunk: Buffer) => {
@@ -113,6 +117,23 @@ test('an allow at the desk lets the agent act once, and the editor’s answer af
   expect(mcpServers).toMatchObject([{ name: 'hive', args: [expect.stringMatching(/bin\/hive$/), 'mcp'] }]);
   editor.close();
   expect(await editor.ended).toBe(0);
+});
+
+test('an agent that takes MCP servers over HTTP only asks as the same session, and nobody else may use that server', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const editor = await openEditor(store, undefined, { ACP_ONLY: 'http' });
+  expect(await editor.prompt('ask Which colour?')).toMatchObject({ stopReason: 'end_turn' });
+  const asked = await hive.prompts.get(await onlyPending(hive));
+  const [session] = await hive.sessions.list();
+  expect(asked).toMatchObject({ question: 'Which colour?', session_id: session?.session_id });
+  const seen = readFileSync(join(editor.folder, 'seen'), 'utf8').trim().split('\n');
+  const { url } = JSON.parse(seen.at(-1) ?? '').mcpServers[0];
+  expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401);
+  expect(editor.err()).toBe('');
+  editor.close();
+  expect(await editor.ended).toBe(0);
+  await expect(fetch(url)).rejects.toThrow();
 });
 
 test('the editor’s answer counts if it is first, and the question is withdrawn', async () => {

@@ -90,7 +90,10 @@ export function openProxy(
       sessions += 1;
       return `editor-${sessions}`;
     },
-    mcp: { command: '/bin/node', args: ['/bin/hive', 'mcp'], env: {} },
+    mcp: {
+      stdio: { command: '/bin/node', args: ['/bin/hive', 'mcp'], env: {} },
+      http: async (session_id) => ({ url: `http://127.0.0.1:1/${session_id}`, headers: [] }),
+    },
     patience_ms,
     onClientGone: () => fromAgent.end(),
     remark: (text) => remarks.push(text),
@@ -107,6 +110,8 @@ export interface BegunOptions extends ProxyOptions {
   /** What the client says that it can show. */
   capabilities?: object;
   version?: number;
+  /** What the agent says about itself, beside its name. */
+  agent_says?: object;
   /** The session's id where the editor's own package speaks to the hive. */
   package_session?: string | null;
 }
@@ -114,7 +119,7 @@ export interface BegunOptions extends ProxyOptions {
 /** Starts the proxy with a session `s1` in `/demo`, in which a turn runs; the turn is the request 3. */
 export async function beginAcp(
   hive: OpenedHive,
-  { capabilities = {}, version = 1, ...options }: BegunOptions = {},
+  { capabilities = {}, version = 1, agent_says = {}, ...options }: BegunOptions = {},
 ): Promise<Proxied> {
   const proxied = openProxy(hive, options);
   const { client, agent } = proxied;
@@ -126,8 +131,9 @@ export async function beginAcp(
   await agent.until(({ id }) => id === 1);
   agent.send({
     id: 1,
-    result: { protocolVersion: version, agentInfo: { name: 'fake', title: 'Fake Agent' } },
+    result: { protocolVersion: version, agentInfo: { name: 'fake', title: 'Fake Agent' }, ...agent_says },
   });
+  await client.until(({ id }) => id === 1);
   client.send({ id: 2, method: 'session/new', params: { cwd: '/demo', mcpServers: [] } });
   await agent.until(({ id }) => id === 2);
   agent.send({ id: 2, result: { sessionId: 's1' } });

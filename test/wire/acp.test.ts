@@ -382,6 +382,97 @@ describe('sessions and turns', () => {
     expect((await agent.until(({ id }) => id === 5)).params.mcpServers).toEqual(own);
   });
 
+  describe('an agent that refuses the MCP server of Hive', () => {
+    const HTTP = { agentCapabilities: { mcpCapabilities: { http: true } } };
+    const serversOf = ({ params }: { params: { mcpServers: { type?: string }[] } }) =>
+      params.mcpServers.map(({ type = 'stdio' }) => type);
+    /** The requests of the session that the agent has had, each of which it refuses like this. */
+    async function refusedSession(agent_says: object, error: object) {
+      const proxied = await beginAcp(hive, { agent_says });
+      const { client, agent } = proxied;
+      client.send({ id: 5, method: 'session/new', params: { cwd: '/demo', mcpServers: [] } });
+      await agent.until(({ id }) => id === 5);
+      const requests = () => agent.got.filter(({ id }) => id === 5);
+      return {
+        ...proxied,
+        requests,
+        refuse: () => agent.send({ id: 5, error }),
+        more: (count: number) => eventually(() => requests().length === count),
+      };
+    }
+    const INVALID = { code: -32602, message: 'no stdio\u001b[2J' };
+
+    test('is offered it over HTTP, if it takes that', async () => {
+      const { client, agent, requests, refuse, more, remarks } = await refusedSession(HTTP, INVALID);
+      refuse();
+      await more(2);
+      expect(requests().map(serversOf)).toEqual([['stdio'], ['http']]);
+      expect(requests()[1].params.mcpServers[0]).toEqual({
+        type: 'http',
+        name: 'hive',
+        url: 'http://127.0.0.1:1/editor-2',
+        headers: [],
+      });
+      agent.send({ id: 5, result: { sessionId: 's5' } });
+      await client.until(({ id }) => id === 5);
+      expect(remarks).toEqual([]);
+    });
+
+    test('begins the session without it, and its person reads why in one line', async () => {
+      const { client, agent, requests, refuse, more, remarks } = await refusedSession({}, INVALID);
+      refuse();
+      await more(2);
+      expect(requests().map(serversOf)).toEqual([['stdio'], []]);
+      agent.send({ id: 5, result: { sessionId: 's5' } });
+      expect(await client.until(({ id }) => id === 5)).toMatchObject({ result: { sessionId: 's5' } });
+      expect(remarks).toEqual([
+        'Fake Agent refused the MCP server of Hive ("no stdio\\u001b[2J"), so it runs without the tools of Hive.',
+      ]);
+    });
+
+    test('and also the session without it has refused something else: the editor gets the error', async () => {
+      const { client, requests, refuse, more, remarks } = await refusedSession(HTTP, INVALID);
+      for (const count of [2, 3]) {
+        refuse();
+        await more(count);
+      }
+      refuse();
+      expect(await client.until(({ id }) => id === 5)).toMatchObject({ error: INVALID });
+      expect(requests()).toHaveLength(3);
+      expect(remarks).toEqual([]);
+    });
+
+    test('is not asked again if its person must log in first', async () => {
+      const error = { code: -32_000, message: 'Authentication required' };
+      const { client, requests, refuse } = await refusedSession(HTTP, error);
+      refuse();
+      expect(await client.until(({ id }) => id === 5)).toMatchObject({ error });
+      expect(requests()).toHaveLength(1);
+    });
+
+    test('without a word, as Copilot does with every server on stdio, gets it over HTTP at once', async () => {
+      const { agent } = await beginAcp(hive, { agent_says: { ...HTTP, agentInfo: { name: 'Copilot' } } });
+      expect(serversOf(agent.got[1])).toEqual(['http']);
+    });
+  });
+
+  test.each([
+    ['on stdio', { stdio: {}, http: {} }, ['stdio']],
+    ['over HTTP where it takes nothing else', { http: {} }, ['http']],
+    ['not at all where it takes none', null, undefined],
+  ])(
+    'in version 2, where an editor leaves the list out, the agent gets the server %s',
+    async (_how, mcp, given) => {
+      const agent_says = { capabilities: { session: { mcp } } };
+      const { client, agent, remarks } = await beginAcp(hive, { version: 2, agent_says });
+      client.send({ id: 5, method: 'session/new', params: { cwd: '/demo' } });
+      const { params } = await agent.until(({ id }) => id === 5);
+      expect(params.mcpServers?.map(({ type }: { type: string }) => type)).toEqual(given);
+      const said = 'Fake Agent takes no MCP servers, so it has no tools of Hive.';
+      expect(remarks).toEqual(given === undefined ? [said, said] : []);
+    },
+  );
+
   test('if hooks of Hive serve the session, its permissions are left to them', async () => {
     await hive.sessions.introduce({
       session_id: 's1',

@@ -8,10 +8,12 @@ import type { Readable, Writable } from 'node:stream';
 import type { EditorSession } from '../../application/editor-sessions.ts';
 import type { OfferedDialog } from '../../application/editors.ts';
 import type { Hive } from '../../application/hive.ts';
+import { spelledLine } from '../../domain/display.ts';
 import type { EditorAnswer, EditorDialog } from '../../domain/editors.ts';
 import type { Raw } from '../../domain/hooks.ts';
 import { objectIn, textIn } from '../../domain/json.ts';
 import { parseJson } from '../../domain/json-numbers.ts';
+import { excerpt } from '../../domain/text.ts';
 import {
   ELICITATION,
   elicitationOf,
@@ -43,8 +45,8 @@ export interface ProxyOptions {
    * and offers the permissions, and only forms are left to the proxy.
    */
   package_session: string | null;
-  /** The command of `hive mcp`, for the sessions that the client begins; null: the client adds it itself. */
-  mcp: { command: string; args: string[]; env: Readonly<Record<string, string>> } | null;
+  /** The MCP server of Hive, for the sessions that the client begins; null: the client adds it itself. */
+  mcp: HiveServer | null;
   /** How many ms a form waits that only a desk can show, while nobody is at one. */
   patience_ms: number;
   /** The client has gone. The agent has no more input and should end. */
@@ -52,6 +54,20 @@ export interface ProxyOptions {
   /** Prints a line for the person, on stderr. */
   remark: (text: string) => void;
 }
+
+/** The MCP server of Hive as an agent can be given it. */
+export interface HiveServer {
+  /** The command of `hive mcp`, which the agent starts. */
+  stdio: { command: string; args: string[]; env: Readonly<Record<string, string>> };
+  /** Serves a session over HTTP, for an agent that starts no programs. */
+  http: (session_id: string) => Promise<{ url: string; headers: { name: string; value: string }[] }>;
+}
+
+/** How an agent reaches an MCP server. */
+type Carrier = keyof HiveServer;
+
+/** The agents that ignore an MCP server on stdio, without a word to their client, although version 1 demands that they take it. */
+const ONLY_HTTP: ReadonlySet<string> = new Set(['Copilot']);
 
 /** The variable with the id of an editor's session, for the MCP server that the proxy adds to it. */
 const SESSION_VARIABLE = 'HIVE_SESSION';
@@ -83,10 +99,20 @@ interface Conversation {
 }
 
 /** A request of the client's whose response the proxy needs. */
-type Awaited =
-  | { kind: 'initialize' }
-  | { kind: 'session'; acp_id: string | null; session_id: string; cwd: string }
-  | { kind: 'turn'; conversation: Conversation };
+type Awaited = { kind: 'initialize' } | SessionRequest | { kind: 'turn'; conversation: Conversation };
+
+interface SessionRequest {
+  kind: 'session';
+  acp_id: string | null;
+  session_id: string;
+  cwd: string;
+  /** As the client sent it. */
+  request: Raw;
+  /** How our server can be offered, beginning with how it is offered now; empty without it. */
+  carriers: readonly Carrier[];
+  /** What the agent said when it refused our server; null if it did not. */
+  refused: string | null;
+}
 
 /** Requests of the client's that begin or continue a session, and so name the MCP servers of it. */
 const SESSION_METHODS: ReadonlySet<string> = new Set([
@@ -98,6 +124,8 @@ const SESSION_METHODS: ReadonlySet<string> = new Set([
 const CANCEL = 'session/cancel';
 const CANCEL_REQUEST = '$/cancel_request';
 const REQUEST_CANCELLED = -32_800;
+/** The agent begins no session before its person has logged in. */
+const AUTH_REQUIRED = -32_000;
 const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
 
 /** Passes messages until the agent has ended; resolves once nothing of it waits in the hive. */
@@ -111,6 +139,8 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
   const background = new Set<Promise<void>>();
   let agentName = agent.command;
   let version = 1;
+  /** How the agent takes MCP servers, the best one first. */
+  let carriers: readonly Carrier[] = ['stdio'];
   /** The client can show no forms, so only the desks do. */
   let formsAreOurs = false;
 
@@ -137,6 +167,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (method === null && id !== null) return answerOfClient(id, bytes);
     const params = objectIn(message['params']) ?? {};
     if (method === CANCEL) cancelOfClient(params);
+    if (id !== null && SESSION_METHODS.has(method ?? '')) return beginSession(id, message, params, bytes);
     const changed = id === null ? null : requestOfClient(id, method ?? '', params);
     if (changed === null) return writeTo(agent.output, bytes);
     return toAgent({ ...message, params: changed });
@@ -147,12 +178,6 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (method === 'initialize') {
       awaited.set(key(id), { kind: 'initialize' });
       return withForms(params);
-    }
-    if (SESSION_METHODS.has(method)) {
-      const session_id = options.package_session ?? options.makeId();
-      const cwd = textIn(params, 'cwd') ?? process.cwd();
-      awaited.set(key(id), { kind: 'session', acp_id: textIn(params, 'sessionId'), session_id, cwd });
-      return withMcp(params, session_id);
     }
     if (method === 'session/prompt') {
       const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
@@ -183,21 +208,60 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return { ...params, clientCapabilities: { ...capabilities, elicitation: { ...elicitation, form: {} } } };
   }
 
-  /** Adds `hive mcp` to the servers of a session, unless the client has one of that name. */
-  function withMcp(params: Raw, session_id: string): Raw | null {
-    const servers = params['mcpServers'];
-    if (options.mcp === null || !Array.isArray(servers)) return null;
-    if (servers.some((server) => objectIn(server)?.['name'] === 'hive')) return null;
-    const { command, args, env } = options.mcp;
-    const variables = Object.entries({ ...env, [SESSION_VARIABLE]: session_id });
-    const hiveMcp = {
-      ...(version === 1 ? {} : { type: 'stdio' }),
-      name: 'hive',
-      command,
-      args,
-      env: variables.map(([name, value]) => ({ name, value })),
+  /** Passes on a request that begins or continues a session, with our MCP server unless the client has one of that name. */
+  async function beginSession(id: Id, request: Raw, params: Raw, bytes: Buffer): Promise<void> {
+    const session_id = options.package_session ?? options.makeId();
+    const servers = serversIn(params);
+    const isOurs =
+      options.mcp !== null && servers?.every((one) => objectIn(one)?.['name'] !== 'hive') === true;
+    const session: SessionRequest = {
+      kind: 'session',
+      acp_id: textIn(params, 'sessionId'),
+      session_id,
+      cwd: textIn(params, 'cwd') ?? process.cwd(),
+      request,
+      carriers: isOurs ? carriers : [],
+      refused: null,
     };
-    return { ...params, mcpServers: [...servers, hiveMcp] };
+    awaited.set(key(id), session);
+    if (isOurs && carriers.length === 0)
+      remark(`${spelledLine(agentName)} takes no MCP servers, so it has no tools of Hive.`);
+    if (session.carriers.length === 0) return writeTo(agent.output, bytes);
+    return toAgent(await withServer(session));
+  }
+
+  /** The servers that a request names; version 2 leaves the list out where there are none. Null for what is no list. */
+  function serversIn(params: Raw): readonly unknown[] | null {
+    const servers = params['mcpServers'] ?? (version === 1 ? null : []);
+    return Array.isArray(servers) ? servers : null;
+  }
+
+  /** The request with our server in the way that it is offered now; as the client sent it without one. */
+  async function withServer({ request, session_id, carriers: [carrier] }: SessionRequest): Promise<Raw> {
+    const params = objectIn(request['params']) ?? {};
+    const { mcp } = options;
+    if (mcp === null || carrier === undefined) return request;
+    const { env, ...program } = mcp.stdio;
+    const variables = Object.entries({ ...env, [SESSION_VARIABLE]: session_id });
+    const served = carrier === 'http' ? await mcp.http(session_id).catch(unserved) : null;
+    if (carrier === 'http' && served === null) return request;
+    const server =
+      carrier === 'http'
+        ? { type: 'http', name: 'hive', ...served }
+        : {
+            ...(version === 1 ? {} : { type: 'stdio' }),
+            name: 'hive',
+            ...program,
+            env: variables.map(([name, value]) => ({ name, value })),
+          };
+    return { ...request, params: { ...params, mcpServers: [...(serversIn(params) ?? []), server] } };
+  }
+
+  function unserved(error: unknown): null {
+    remark(
+      `The tools of Hive cannot be served over HTTP (${String(error)}), so the agent runs without them.`,
+    );
+    return null;
   }
 
   /** The client's answer to a question of the agent's. It waits until the store has said who was first. */
@@ -221,8 +285,10 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     const id = idOf(message?.['id']);
     const method = textIn(message ?? {}, 'method');
     const params = objectIn(message?.['params']) ?? {};
-    if (method === null && id !== null) responseOfAgent(id, message ?? {});
-    else if (method === 'session/update') updateOfAgent(params);
+    if (method === null && id !== null) {
+      if (await offeredAgain(id, message ?? {})) return;
+      responseOfAgent(id, message ?? {});
+    } else if (method === 'session/update') updateOfAgent(params);
     else if (method === CANCEL_REQUEST && cancelOfAgent(params)) return;
     else if (id !== null && (method === PERMISSION || method === ELICITATION)) {
       const question = questionOf(id, method, params);
@@ -242,6 +308,21 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     return writeTo(client.output, bytes);
   }
 
+  /**
+   * Sends a refused request again, with our server over HTTP or without it: what is refused without it, too, was not refused
+   * because of the server. False for every other response.
+   */
+  async function offeredAgain(id: Id, message: Raw): Promise<boolean> {
+    const known = awaited.get(key(id));
+    const error = objectIn(message['error']);
+    if (known?.kind !== 'session' || known.carriers.length === 0 || error === null) return false;
+    if (error['code'] === AUTH_REQUIRED) return false;
+    const again = { ...known, carriers: known.carriers.slice(1), refused: textIn(error, 'message') ?? '' };
+    awaited.set(key(id), again);
+    await toAgent(await withServer(again));
+    return true;
+  }
+
   function responseOfAgent(id: Id, message: Raw): void {
     const known = awaited.get(key(id));
     if (known === undefined) return;
@@ -256,11 +337,16 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
       const info = objectIn(result['agentInfo']) ?? objectIn(result['info']) ?? {};
       agentName = textIn(info, 'title') ?? textIn(info, 'name') ?? agentName;
       if (typeof result['protocolVersion'] === 'number') version = result['protocolVersion'];
+      carriers = version === 1 ? carriersOf(result, agentName) : carriersOfDraft(result);
       return;
     }
     const acp_id = textIn(result, 'sessionId') ?? known.acp_id;
     if (acp_id === null) return;
-    const { session_id, cwd } = known;
+    const { session_id, cwd, refused } = known;
+    if (refused !== null && known.carriers.length === 0)
+      remark(
+        `${spelledLine(agentName)} refused the MCP server of Hive (${spelledLine(excerpt(refused, LONGEST_REASON))}), so it runs without the tools of Hive.`,
+      );
     const described = {
       session_id,
       client_session_id: acp_id,
@@ -456,6 +542,23 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     for (const question of questions.values()) await withdraw(question, 'withdrawn');
     for (const { session } of conversations.values()) await session.close();
   }
+}
+
+/** In characters, of what an agent says. */
+const LONGEST_REASON = 200;
+
+/** How an agent of version 1 takes MCP servers: every one must take them on stdio, and it says whether also over HTTP. */
+function carriersOf(initialized: Raw, agent: string): Carrier[] {
+  const capabilities = objectIn(initialized['agentCapabilities']);
+  const http: Carrier[] = objectIn(capabilities?.['mcpCapabilities'])?.['http'] === true ? ['http'] : [];
+  return ONLY_HTTP.has(agent) ? http : ['stdio', ...http];
+}
+
+/** In version 2 it names each way. */
+function carriersOfDraft(initialized: Raw): Carrier[] {
+  const session = objectIn(objectIn(initialized['capabilities'])?.['session']);
+  const named = objectIn(session?.['mcp']);
+  return (['stdio', 'http'] as const).filter((carrier) => objectIn(named?.[carrier]) !== null);
 }
 
 function key(id: Id): string {

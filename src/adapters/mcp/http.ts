@@ -23,7 +23,7 @@ import {
   readModernPost,
   refuseModern,
 } from './modern-http.ts';
-import { createMcpServer } from './server.ts';
+import { type Connection, createMcpServer } from './server.ts';
 
 interface HttpOptions extends GuardOptions {
   /** Sessions at the same time; one more is refused. */
@@ -38,9 +38,13 @@ interface HttpOptions extends GuardOptions {
   most_bytes: number;
   project: { project: string; project_dir: string; branch: string | null };
   make_id: () => string;
+  /** Who calls with a token; by default an agent on another machine. */
+  caller?: (token: Token) => CallerOfToken;
   /** Other handlers behind the same guard, for POST only, by path. */
   routes?: Readonly<Record<string, Route>>;
 }
+
+type CallerOfToken = Pick<Connection, 'env' | 'trusts_meta' | 'project' | 'machine' | 'parent_pid'>;
 
 type Route = (call: {
   request: IncomingMessage;
@@ -170,29 +174,35 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     };
   }
 
+  /** The token identifies the caller; what a remote client says about itself is only a claim. */
+  function elsewhere(token: Token): CallerOfToken {
+    return {
+      env: { HIVE_AGENT: token.agent },
+      trusts_meta: false,
+      project: { ...options.project, ...token.projects[0] },
+      machine: machineOf(token),
+      // The process it reports is only compared with hooks of its own machine.
+      parent_pid: null,
+    };
+  }
+
   /** A server for a new connection of this token; `ending` is aborted when the token is revoked. */
   function connect(token: Token) {
     const connection_id = options.make_id();
-    const machine = machineOf(token);
     const ending = admit(token);
+    const caller = (options.caller ?? elsewhere)(token);
     const server = createMcpServer(
       hive,
       {
-        // The token identifies the caller; what a remote client says about itself is only a claim.
-        env: { HIVE_AGENT: token.agent },
-        trusts_meta: false,
+        ...caller,
         stopping: AbortSignal.any([stopping.signal, ending.signal]),
         stillAdmitted: () => hive.tokens.holds(token),
         connection_id,
         source: null,
-        project: { ...options.project, ...token.projects[0] },
-        machine,
-        // The process it reports is only compared with hooks of its own machine.
-        parent_pid: null,
       },
       token.role,
     );
-    return { connection_id, machine, server, ending };
+    return { connection_id, machine: caller.machine, server, ending };
   }
 
   function answer(response: ServerResponse): void {

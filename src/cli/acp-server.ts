@@ -1,0 +1,81 @@
+/**
+ * The MCP server of Hive for an agent in an editor that starts no programs: HTTP on loopback, within `hive acp`. Each session
+ * of the agent has a secret of its own, which is kept in memory and identifies it.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import type { HiveServer } from '../adapters/acp/proxy.ts';
+import { createMcpOverHttp } from '../adapters/mcp/http.ts';
+import type { Hive } from '../application/hive.ts';
+import { MCP_PATH } from '../domain/installation.ts';
+import type { Token } from '../domain/tokens.ts';
+import { randomIds, randomSecrets } from '../infrastructure/platform/ids.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
+
+const HOST = '127.0.0.1';
+/** One agent on this machine, whose sessions last as long as its editor does. */
+const LIMITS = {
+  burst: 50,
+  rate: 50,
+  most_sessions: 500,
+  most_sessions_of_token: 20,
+  idle_ms: 24 * 3_600_000,
+  most_bytes: 1024 * 1024,
+};
+
+export interface AgentServer {
+  begin: HiveServer['http'];
+  /** Lets waiting calls return first. */
+  close(): Promise<void>;
+}
+
+/** Listens on a free port. `agent_pid` is the process of the agent. */
+export async function startAgentServer(hive: Hive, agent_pid: number | null): Promise<AgentServer> {
+  const sessions = new Map<string, Token>();
+  const tokens = {
+    ...hive.tokens,
+    verify: async (secret: string) => sessions.get(randomSecrets.digest(secret)),
+    holds: async () => true,
+    watch: () => () => undefined,
+  };
+  const project = findProject(process.cwd());
+  const mcp = createMcpOverHttp(
+    { ...hive, tokens },
+    {
+      ...LIMITS,
+      hosts: new Set([HOST]),
+      project,
+      make_id: () => randomIds.make('connection'),
+      caller: ({ agent }) => ({
+        env: { HIVE_SESSION: agent },
+        trusts_meta: true,
+        project,
+        machine: hostname(),
+        parent_pid: agent_pid,
+      }),
+    },
+  );
+  const server = createServer(mcp.listener);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, HOST, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    async begin(session_id) {
+      const secret = randomSecrets.make();
+      const digest = randomSecrets.digest(secret);
+      const known = { role: 'agent' as const, projects: [], created_at: '', revoked_at: null };
+      sessions.set(digest, { ...known, name: session_id, agent: session_id, digest });
+      const headers = [{ name: 'Authorization', value: `Bearer ${secret}` }];
+      return { url: `http://${HOST}:${port}${MCP_PATH}`, headers };
+    },
+    async close() {
+      await mcp.close();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
