@@ -7,7 +7,9 @@ const layers = {
   application: ['domain/'],
   infrastructure: ['application/(ports|world)', 'domain/'],
   schemas: ['application/', 'domain/'],
-  'open-hive.ts': ['schemas/', 'infrastructure/', 'application/', 'domain/'],
+  'extensions/postgres': ['infrastructure/store/', 'application/(ports|world)', 'domain/'],
+  'extensions.ts': ['extensions/', 'infrastructure/', 'application/', 'domain/'],
+  'open-hive.ts': ['extensions\\.ts', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
   // A library of its own, like index.ts, that speaks with its client as the hooks do.
   'adapters/agent-sdk': [
     'open-hive\\.ts',
@@ -36,6 +38,12 @@ const directions = Object.entries(layers).map(([layer, below]) => ({
 
 export default {
   forbidden: [
+    {
+      name: 'only src/extensions.ts names an extension',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/extensions(\\.ts$|/)' },
+      to: { path: '^src/extensions/' },
+    },
     { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
     ...directions,
     {

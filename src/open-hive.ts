@@ -8,6 +8,7 @@ import type { Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
 import type { Check, CodexControl, Examination, Logger, Notifier, RuleFile } from './application/world.ts';
 import { HiveError } from './domain/errors.ts';
+import { storeServer } from './extensions.ts';
 import { confirmedKeys } from './infrastructure/platform/confirmed-file.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { humanTrust } from './infrastructure/platform/human-file.ts';
@@ -231,10 +232,7 @@ async function openDriver(
   address: string,
   { env, busy_ms }: Pick<OpenHiveOptions, 'busy_ms'> & { env: NonNullable<OpenHiveOptions['env']> },
 ): Promise<Driver> {
-  if (address.includes('://')) {
-    const { openPostgresAt } = await import('./infrastructure/store/postgres.ts');
-    return openPostgresAt(address, env, { busy_ms });
-  }
+  if (address.includes('://')) return storeServer.open(address, env, { busy_ms });
   checkSqliteVersion(process.versions['sqlite'] ?? '0');
   return openSqlite(await prepareSqliteFile(address), { busy_ms });
 }
@@ -257,7 +255,7 @@ async function examine(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Examination[]> {
   const { examineMachine } = await import('./infrastructure/platform/examinations.ts');
-  return examineMachine(address, env);
+  return examineMachine(address, env, storeServer);
 }
 
 /** Loaded when rules are listed or changed: it needs a parser that keeps the person's own format. */

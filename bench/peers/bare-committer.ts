@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { postgresAddress } from '../../src/infrastructure/store/postgres-pool.ts';
+import { postgresAddress } from '../../src/extensions/postgres/pool.ts';
 import { commitAtEachLine } from './commit-at-each-line.ts';
 
 type Value = string | number | null;

@@ -3,7 +3,7 @@
  * up to ten thousand that nobody has answered. They are loaded in bulk, as rows that differ in their ids and times.
  */
 
-import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

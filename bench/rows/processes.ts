@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { postgresAddress } from '../../src/infrastructure/store/postgres-pool.ts';
+import { postgresAddress } from '../../src/extensions/postgres/pool.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { bundlePeers } from '../bundle.ts';

@@ -6,7 +6,7 @@
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { eventually } from '../support/wait.ts';
 

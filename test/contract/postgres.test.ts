@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type SharedPostgres, sharedPostgres } from '../support/shared-postgres.ts';
 import { describeStoreContract } from './store-contract.ts';

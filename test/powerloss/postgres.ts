@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { randomOf } from '../chaos/random.ts';
 import { startPostgres } from '../support/postgres.ts';

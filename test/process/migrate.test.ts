@@ -2,8 +2,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
-import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

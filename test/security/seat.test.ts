@@ -17,7 +17,7 @@ import { type SignedAnswer, seatKeyFrom, seatThatSigned, signAnswer } from '../.
 import { humanTrust } from '../../src/infrastructure/platform/human-file.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { addSeat, seatSecret } from '../../src/infrastructure/platform/seat-file.ts';
-import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { openPostgresAt } from '../../src/extensions/postgres/driver.ts';
 import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { takeTls, tlsProblem, type Way } from '../../src/infrastructure/store/postgres-tls.ts';
+import { takeTls, tlsProblem, type Way } from '../../src/extensions/postgres/tls.ts';
 import { tempFolder } from '../support/temp.ts';
 
 function waysOf(query: string, env: Record<string, string> = {}): readonly Way[] {

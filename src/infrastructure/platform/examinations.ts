@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Check, Examination } from '../../application/world.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
+import type { StoreServer } from '../store/sql.ts';
 import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
 import { platform } from './platform.ts';
 import { withoutProject } from './project-path.ts';
@@ -11,11 +12,14 @@ import { withoutProject } from './project-path.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The checks that need no agent's configuration. */
-export function examineMachine(address: string, env: Environment): Examination[] {
+export function examineMachine(address: string, env: Environment, server: StoreServer): Examination[] {
   return [
     { name: 'Node', examine: async () => [node()] },
     { name: 'SQLite', examine: async () => [sqlite()] },
-    { name: 'Store', examine: async () => store(address, env) },
+    {
+      name: 'Store',
+      examine: async () => (address.includes('://') ? server.examine(address, env) : storeFile(address)),
+    },
     { name: 'Notifications', examine: async () => [await desktop(withoutProject(env, process.cwd()))] },
   ];
 }
@@ -44,12 +48,6 @@ function sqlite(): Check {
       advice: error instanceof HiveError ? error.message : String(error),
     };
   }
-}
-
-async function store(address: string, env: Environment): Promise<Check[]> {
-  if (!address.includes('://')) return storeFile(address);
-  const { examinePostgres } = await import('../store/postgres-examination.ts');
-  return examinePostgres(address, env);
 }
 
 const DAMAGED =

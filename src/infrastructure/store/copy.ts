@@ -265,7 +265,7 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   };
 }
 
-/** A hive that was never written has its lock already (postgres.ts). */
+/** A hive that was never written has its lock already (extensions/postgres/driver.ts). */
 const TABLES_OF = statement(
   "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'write_lock'",
 );

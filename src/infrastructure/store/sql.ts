@@ -2,6 +2,7 @@
  * SQL that both engines accept: statements with `$n` placeholders, over a small driver for each engine. A row and its
  * domain object have the same field names; a `Table` only knows which of them are booleans (0/1) or JSON (text).
  */
+import type { Check } from '../../application/world.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { searchText } from '../../domain/text.ts';
 
@@ -86,6 +87,16 @@ export interface Driver {
   close(): Promise<void>;
   /** As `Store.leave`. */
   leave(): Promise<void>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** An engine on a server: the stores whose address has `://`. */
+export interface StoreServer {
+  /** @throws HiveError with a sentence that says what to do. */
+  open(address: string, env: Environment, options: { busy_ms?: number | undefined }): Promise<Driver>;
+  /** What the doctor finds there. */
+  examine(address: string, env: Environment): Promise<Check[]>;
 }
 
 /** Throws if a parameter would stay unbound. */

@@ -1,7 +1,7 @@
 /**
  * The only access to the store, over either driver. It gives each transaction its statements, rings the bell after a commit
  * that appended an event, and knows the store's identity. `tx.prompts` is in prompts.ts, `tx.events` in events.ts, and so on.
- * The drivers, which commit and ring, are sqlite.ts and postgres.ts.
+ * The drivers, which commit and ring, are sqlite.ts and extensions/postgres/driver.ts.
  */
 import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';

@@ -6,18 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { HEAD } from './events.ts';
-import {
-  connectPostgres,
-  createPostgresPool,
-  isConnectionLost,
-  LIVENESS_MS,
-  type PostgresAddress,
-  type PostgresPool,
-  postgresAddress,
-  refuseEncoding,
-  translatePostgresError,
-} from './postgres-pool.ts';
+import { HEAD } from '../../infrastructure/store/events.ts';
 import {
   arityOf,
   checkArity,
@@ -28,7 +17,18 @@ import {
   type SqlValue,
   type Statement,
   statement,
-} from './sql.ts';
+} from '../../infrastructure/store/sql.ts';
+import {
+  connectPostgres,
+  createPostgresPool,
+  isConnectionLost,
+  LIVENESS_MS,
+  type PostgresAddress,
+  type PostgresPool,
+  postgresAddress,
+  refuseEncoding,
+  translatePostgresError,
+} from './pool.ts';
 
 /** How many reads of one process may run at once; writes have their own connection. */
 const READERS = 3;
@@ -247,7 +247,7 @@ export function openPostgres(
 
 /**
  * Set in each transaction, not once per connection, because a pooler may give each transaction another connection. One
- * statement for all takes a third of the time of several. The values are ours and need no quoting (postgres-pool.ts).
+ * statement for all takes a third of the time of several. The values are ours and need no quoting (pool.ts).
  */
 function setLocal(settings: Readonly<Record<string, string | number>>): string {
   const all = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);

@@ -9,7 +9,7 @@ import {
   postgresAddress,
   refuseEncoding,
   translatePostgresError,
-} from './postgres-pool.ts';
+} from './pool.ts';
 
 const LIMIT_MS = 3_000;
 const ROUNDS = 5;

@@ -7,7 +7,7 @@ import type { ClientConfig } from 'pg';
 import pg from 'pg';
 import type pgpass from 'pgpass';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
-import { isAboutTls, takeTls, tlsProblem, type Way } from './postgres-tls.ts';
+import { isAboutTls, takeTls, tlsProblem, type Way } from './tls.ts';
 
 export interface PostgresPool {
   /** A connection on which `text` has just succeeded, and the result. Give it back. */
