@@ -3,13 +3,10 @@ import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
 import { EXIT, exitCodeOfError } from './exit-codes.ts';
+import { type Commands, EXTENSION_COMMANDS } from './extensions.ts';
 
-type Define = (command: Command) => void | Promise<void>;
-
-/** Each command with its line in `hive --help` and the file that defines it, under the heading of its group. */
-const COMMANDS: Readonly<
-  Record<string, Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>>>
-> = {
+/** The commands of the core; each is a file. */
+const COMMANDS: Commands = {
   'Questions:': {
     ask: ['Ask the human a question', async () => (await import('./ask.ts')).defineAsk],
     poll: [
@@ -51,10 +48,6 @@ const COMMANDS: Readonly<
     runs: [
       'List the active and sleeping runs, or stop one',
       async () => (await import('./run.ts')).defineRuns,
-    ],
-    attach: [
-      'Show the questions of an opencode server in Hive, too',
-      async () => (await import('./attach.ts')).defineAttach,
     ],
   },
   'Overview:': {
@@ -113,10 +106,6 @@ const COMMANDS: Readonly<
       'Handle an event of Claude Code or Codex, read from stdin',
       async () => (await import('./mcp.ts')).defineHook,
     ],
-    acp: [
-      "Run an editor's ACP agent, and show its questions in Hive, too",
-      async () => (await import('./acp.ts')).defineAcp,
-    ],
   },
 };
 
@@ -151,7 +140,7 @@ export async function commandLine(called: string, isAll: boolean): Promise<Comma
 
   for (const [group, commands] of Object.entries(COMMANDS)) {
     program.commandsGroup(group);
-    for (const [name, [summary, load]] of Object.entries(commands)) {
+    for (const [name, [summary, load]] of Object.entries({ ...commands, ...EXTENSION_COMMANDS[group] })) {
       const command = program.command(name, { hidden: !isAll && !FIRST_WEEK.has(name) }).description(summary);
       if (name === called || called === 'help') await (await load())(command);
     }

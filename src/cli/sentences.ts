@@ -403,22 +403,6 @@ export const STATS = {
 
 // ---- Runs ----
 
-export const ACP = {
-  needsCommand: 'Give the command of the agent after --, as in: hive acp -- claude-agent-acp',
-  notStarted: (command: string, error: string): string =>
-    `The agent ${command} could not be started (${error}). Check the command after --.`,
-  withoutHive: (error: string): string =>
-    `The agent runs without Hive: ${error} Its questions are shown in your editor only.`,
-} as const;
-
-export const ATTACH = {
-  unknown: (agent: string): string => `hive attach knows only opencode, not "${agent}".`,
-  badAddress: (given: string): string =>
-    `"${given}" is not the address of a server. Give it as http://127.0.0.1:PORT.`,
-  elsewhere: (given: string): string =>
-    `${given} is not on this machine. Run hive attach where opencode runs, with the same store.`,
-} as const;
-
 export const RUN = {
   none: 'There are no active or sleeping runs. Start one with: hive run -- claude -p "…"',
   watching: 'Resuming runs as their questions are answered. Press Ctrl-C to stop.',

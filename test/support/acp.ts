@@ -1,7 +1,7 @@
 /** An editor and an agent of the test's own, with the ACP proxy between them. */
 import { PassThrough } from 'node:stream';
-import { runProxy } from '../../src/adapters/acp/proxy.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { runProxy } from '../../src/extensions/editors/acp/proxy.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { whenFinished } from './lifetime.ts';
 import { eventually } from './wait.ts';

@@ -5,8 +5,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { attachOpencode } from '../../src/adapters/opencode/attach.ts';
-import { opencodeServer } from '../../src/adapters/opencode/server.ts';
+import { attachOpencode } from '../../src/extensions/editors/opencode/attach.ts';
+import { opencodeServer } from '../../src/extensions/editors/opencode/server.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { whenFinished } from './lifetime.ts';
 import { eventually } from './wait.ts';

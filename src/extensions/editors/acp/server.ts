@@ -5,13 +5,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
-import type { HiveServer } from '../adapters/acp/proxy.ts';
-import { createMcpOverHttp } from '../adapters/mcp/http.ts';
-import type { Hive } from '../application/hive.ts';
-import { MCP_PATH } from '../domain/installation.ts';
-import type { Token } from '../domain/tokens.ts';
-import { randomIds, randomSecrets } from '../infrastructure/platform/ids.ts';
-import { findProject } from '../infrastructure/platform/project.ts';
+import { createMcpOverHttp } from '../../../adapters/mcp/http.ts';
+import type { Hive } from '../../../application/hive.ts';
+import { MCP_PATH } from '../../../domain/installation.ts';
+import type { Token } from '../../../domain/tokens.ts';
+import { randomIds, randomSecrets } from '../../../infrastructure/platform/ids.ts';
+import { findProject } from '../../../infrastructure/platform/project.ts';
+import type { HiveServer } from './proxy.ts';
 
 const HOST = '127.0.0.1';
 /** One agent on this machine, whose sessions last as long as its editor does. */

@@ -3,16 +3,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { runProxy } from '../adapters/acp/proxy.ts';
-import type { Hive } from '../application/hive.ts';
-import { HiveError, invalidInput } from '../domain/errors.ts';
-import { editorSession } from '../domain/sessions.ts';
-import { randomIds } from '../infrastructure/platform/ids.ts';
-import { openHive } from '../open-hive.ts';
-import type { AgentServer } from './acp-server.ts';
-import { parseDuration } from './output.ts';
-import { thisFile } from './program.ts';
-import { ACP } from './sentences.ts';
+import type { Hive } from '../../../application/hive.ts';
+import { parseDuration } from '../../../cli/output.ts';
+import { thisFile } from '../../../cli/program.ts';
+import { HiveError, invalidInput } from '../../../domain/errors.ts';
+import { editorSession } from '../../../domain/sessions.ts';
+import { randomIds } from '../../../infrastructure/platform/ids.ts';
+import { openHive } from '../../../open-hive.ts';
+import { runProxy } from './proxy.ts';
+import type { AgentServer } from './server.ts';
 
 interface AcpOptions {
   patience: string;
@@ -29,11 +28,14 @@ export function defineAcp(command: Command): void {
 
 async function runAcp(words: string[], options: AcpOptions): Promise<void> {
   const [program, ...args] = words;
-  if (program === undefined) throw invalidInput(ACP.needsCommand);
+  if (program === undefined)
+    throw invalidInput('Give the command of the agent after --, as in: hive acp -- claude-agent-acp');
   const patience_ms = parseDuration(options.patience);
   const hive = await openHive().catch((error: unknown) => {
     if (!(error instanceof HiveError)) throw error;
-    process.stderr.write(`hive acp: ${ACP.withoutHive(error.message)}\n`);
+    process.stderr.write(
+      `hive acp: The agent runs without Hive: ${error.message} Its questions are shown in your editor only.\n`,
+    );
     return null;
   });
   const agent = spawn(program, args, {
@@ -85,7 +87,7 @@ async function proxy(hive: Hive, agent: ChildProcess, { program, patience_ms, mc
             env: store === undefined ? {} : { HIVE_STORE: store },
           },
           async http(session_id) {
-            server ??= import('./acp-server.ts').then((one) => one.startAgentServer(hive, agent_pid));
+            server ??= import('./server.ts').then((one) => one.startAgentServer(hive, agent_pid));
             return (await server).begin(session_id);
           },
         }
@@ -108,7 +110,11 @@ function endSoon(agent: ChildProcess): void {
 /** The exit code of the agent, as a shell would give it. @throws HiveError `invalid_input` if it cannot be started. */
 async function untilEnded(agent: ChildProcess, program: string): Promise<number> {
   const failed = new Promise<never>((_, reject) => {
-    agent.once('error', (error) => reject(invalidInput(ACP.notStarted(program, error.message))));
+    agent.once('error', ({ message }) =>
+      reject(
+        invalidInput(`The agent ${program} could not be started (${message}). Check the command after --.`),
+      ),
+    );
   });
   const [code, signal] = (await Promise.race([once(agent, 'close'), failed])) as [
     number | null,

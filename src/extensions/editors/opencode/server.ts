@@ -3,10 +3,10 @@
  * projects at once, each named by its directory. Of what it sends nothing is believed but its shape.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import type { Raw } from '../../domain/hooks.ts';
-import { objectIn, textIn } from '../../domain/json.ts';
-import { parseJson } from '../../domain/json-numbers.ts';
-import { cleanDeep } from '../../domain/text.ts';
+import type { Raw } from '../../../domain/hooks.ts';
+import { objectIn, textIn } from '../../../domain/json.ts';
+import { parseJson } from '../../../domain/json-numbers.ts';
+import { cleanDeep } from '../../../domain/text.ts';
 
 /** One event of a server. */
 export interface ServerEvent {

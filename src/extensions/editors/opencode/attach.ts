@@ -4,15 +4,15 @@
  * the hive. What waits in the server is read again at each connection, so nothing depends on an event that was missed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { carrierOf, type OfferedDialog } from '../../application/editors.ts';
-import type { Hive } from '../../application/hive.ts';
-import type { ProjectContext } from '../../application/hook-context.ts';
-import type { EditorAnswer, EditorDialog } from '../../domain/editors.ts';
-import type { Raw } from '../../domain/hooks.ts';
-import { objectIn, objectsIn, textIn } from '../../domain/json.ts';
-import type { Place } from '../../domain/permission-rules.ts';
-import type { Session } from '../../domain/sessions.ts';
-import type { Turn } from '../../domain/turns.ts';
+import { carrierOf, type OfferedDialog } from '../../../application/editors.ts';
+import type { Hive } from '../../../application/hive.ts';
+import type { ProjectContext } from '../../../application/hook-context.ts';
+import type { EditorAnswer, EditorDialog } from '../../../domain/editors.ts';
+import type { Raw } from '../../../domain/hooks.ts';
+import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
+import type { Place } from '../../../domain/permission-rules.ts';
+import type { Session } from '../../../domain/sessions.ts';
+import type { Turn } from '../../../domain/turns.ts';
 import {
   type Call,
   CLIENT,

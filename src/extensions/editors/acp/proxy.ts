@@ -5,15 +5,15 @@
  * talk as if there were no proxy: nothing hangs, and nothing is allowed.
  */
 import type { Readable, Writable } from 'node:stream';
-import type { EditorSession } from '../../application/editor-sessions.ts';
-import type { OfferedDialog } from '../../application/editors.ts';
-import type { Hive } from '../../application/hive.ts';
-import { spelledLine } from '../../domain/display.ts';
-import type { EditorAnswer, EditorDialog } from '../../domain/editors.ts';
-import type { Raw } from '../../domain/hooks.ts';
-import { objectIn, textIn } from '../../domain/json.ts';
-import { parseJson } from '../../domain/json-numbers.ts';
-import { excerpt } from '../../domain/text.ts';
+import type { EditorSession } from '../../../application/editor-sessions.ts';
+import type { OfferedDialog } from '../../../application/editors.ts';
+import type { Hive } from '../../../application/hive.ts';
+import { spelledLine } from '../../../domain/display.ts';
+import type { EditorAnswer, EditorDialog } from '../../../domain/editors.ts';
+import type { Raw } from '../../../domain/hooks.ts';
+import { objectIn, textIn } from '../../../domain/json.ts';
+import { parseJson } from '../../../domain/json-numbers.ts';
+import { excerpt } from '../../../domain/text.ts';
 import {
   ELICITATION,
   elicitationOf,

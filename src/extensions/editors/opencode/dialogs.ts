@@ -3,12 +3,12 @@
  * pattern; what is shown is the whole call of the tool that asks for it, because that is what runs.
  */
 
-import { spelledLine } from '../../domain/display.ts';
-import type { EditorAnswer, EditorOption, EditorPermission } from '../../domain/editors.ts';
-import { type FormDialog, formHeader } from '../../domain/forms.ts';
-import type { Raw } from '../../domain/hooks.ts';
-import { objectIn, objectsIn, textIn } from '../../domain/json.ts';
-import { PROMPT_LIMITS } from '../../domain/prompts.ts';
+import { spelledLine } from '../../../domain/display.ts';
+import type { EditorAnswer, EditorOption, EditorPermission } from '../../../domain/editors.ts';
+import { type FormDialog, formHeader } from '../../../domain/forms.ts';
+import type { Raw } from '../../../domain/hooks.ts';
+import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
+import { PROMPT_LIMITS } from '../../../domain/prompts.ts';
 
 export const CLIENT = 'opencode';
 

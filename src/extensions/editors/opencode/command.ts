@@ -1,16 +1,15 @@
 /** `hive attach`: servers of agents that offer what they ask to anybody who is connected. Hive brings it to the desks. */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { attachOpencode } from '../adapters/opencode/attach.ts';
-import { opencodeServer, type ServerAddress } from '../adapters/opencode/server.ts';
-import { invalidInput } from '../domain/errors.ts';
-import { isLoopback } from '../domain/tokens.ts';
-import { placeAt } from '../infrastructure/platform/place.ts';
-import { findProject } from '../infrastructure/platform/project.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { remark } from './output.ts';
-import { untilSignalled, withHive } from './program.ts';
-import { ATTACH } from './sentences.ts';
+import { EXIT, type ExitCode } from '../../../cli/exit-codes.ts';
+import { remark } from '../../../cli/output.ts';
+import { untilSignalled, withHive } from '../../../cli/program.ts';
+import { invalidInput } from '../../../domain/errors.ts';
+import { isLoopback } from '../../../domain/tokens.ts';
+import { placeAt } from '../../../infrastructure/platform/place.ts';
+import { findProject } from '../../../infrastructure/platform/project.ts';
+import { attachOpencode } from './attach.ts';
+import { opencodeServer, type ServerAddress } from './server.ts';
 
 /** Where `opencode serve` listens by default. */
 const DEFAULT_URL = 'http://127.0.0.1:4096';
@@ -26,7 +25,7 @@ export function defineAttach(command: Command): void {
     .option('--until-stdin-ends', 'end when stdin does, as under a sidecar')
     .action((agent: string, urls: string[], options: AttachOptions) =>
       withHive({}, async (hive): Promise<ExitCode> => {
-        if (agent !== 'opencode') throw invalidInput(ATTACH.unknown(agent));
+        if (agent !== 'opencode') throw invalidInput(`hive attach knows only opencode, not "${agent}".`);
         const addresses = addressesOf(urls.length === 0 ? [DEFAULT_URL] : urls, process.env);
         const stop = untilSignalled();
         const ended = new AbortController();
@@ -58,9 +57,13 @@ function addressesOf(urls: readonly string[], env: NodeJS.ProcessEnv): ServerAdd
   const login = password === undefined || password === '' ? null : { user, password };
   const found = urls.map((given) => {
     const url = URL.canParse(given) ? new URL(given) : null;
-    if (url === null || url.protocol !== 'http:') throw invalidInput(ATTACH.badAddress(given));
+    if (url === null || url.protocol !== 'http:')
+      throw invalidInput(`"${given}" is not the address of a server. Give it as http://127.0.0.1:PORT.`);
     // Rules and directories are looked up on this machine.
-    if (!isLoopback(url.hostname)) throw invalidInput(ATTACH.elsewhere(given));
+    if (!isLoopback(url.hostname))
+      throw invalidInput(
+        `${given} is not on this machine. Run hive attach where opencode runs, with the same store.`,
+      );
     return url.origin;
   });
   return [...new Set(found)].map((url) => ({ url, login }));

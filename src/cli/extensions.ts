@@ -1,0 +1,28 @@
+/**
+ * The commands of extensions. They are beside src/extensions.ts and not in it, because that is part of every program, and what a hook
+ * loads must not lead to a command.
+ */
+import type { Command } from 'commander';
+
+/** Adds arguments, options and the action to a command. */
+export type Define = (command: Command) => void | Promise<void>;
+
+/** By heading and name: the line in `hive --help`, and the file that defines the command. */
+export type Commands = Readonly<
+  Record<string, Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>>>
+>;
+
+export const EXTENSION_COMMANDS: Commands = {
+  'Agents:': {
+    attach: [
+      'Show the questions of an opencode server in Hive, too',
+      async () => (await import('../extensions/editors/opencode/command.ts')).defineAttach,
+    ],
+  },
+  'Started by other programs:': {
+    acp: [
+      "Run an editor's ACP agent, and show its questions in Hive, too",
+      async () => (await import('../extensions/editors/acp/command.ts')).defineAcp,
+    ],
+  },
+};
