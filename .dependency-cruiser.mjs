@@ -1,5 +1,5 @@
 /**
- * The direction of imports (docs/architecture.md): every arrow points down, and none leads in a circle. A type-only
+ * The direction of imports (docs/internals/architecture.md): every arrow points down, and none leads in a circle. A type-only
  * import is an arrow too. What each folder of src/ may see, besides itself and src/version.ts:
  */
 const layers = {

@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what operations cost, compared with their floor in the same run (docs/performance.md).
+ * `npm run bench`: what operations cost, compared with their floor in the same run (docs/internals/performance.md).
  * `--json` prints the rows as one array, `--only NAME` runs a part, `--full` also what takes long or needs the
  * registry, `--smoke` is short and fails only when a row cannot run or is beyond twice its target.
  */

@@ -27,7 +27,11 @@ const steps = [
   },
   { name: 'imports of hive hook', needs: 'src', command: [node, 'scripts/check-hook-imports.mjs'] },
   { name: 'write transactions', needs: 'src', command: [node, 'scripts/check-write-transactions.mjs'] },
-  { name: 'figures', needs: 'docs/architecture.md', command: [node, 'scripts/figures.mjs', '--check'] },
+  {
+    name: 'figures',
+    needs: 'docs/internals/architecture.md',
+    command: [node, 'scripts/figures.mjs', '--check'],
+  },
   { name: 'package', needs: 'src/index.ts', command: [node, 'scripts/build.mjs'] },
   { name: 'clients as installed', needs: 'test/clients', command: [node, 'scripts/check-as-installed.mjs'] },
   { name: 'elisp', needs: 'elisp', command: ['emacs', '-Q', '--batch', '-l', 'scripts/check-elisp.el'] },

@@ -1,4 +1,4 @@
-// What docs/protocol.md says about each JSON-RPC method: the zod shape of its params, or null if it has none, and
+// What docs/internals/protocol.md says about each JSON-RPC method: the zod shape of its params, or null if it has none, and
 // what the method does. A test calls every method with wrong params and compares the refusals with these shapes.
 import { INTERRUPT_LIMITS } from '../src/domain/interrupts.ts';
 import { MESSAGE_LIMITS } from '../src/domain/messages.ts';

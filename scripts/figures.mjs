@@ -1,4 +1,4 @@
-// Generates the figures in docs/architecture.md: how large the program is, and what of it can be set, called or read.
+// Generates the figures in docs/internals/architecture.md: how large the program is, and what of it can be set, called or read.
 // `npm run format` writes them again (--print only shows them); `npm run check` fails while they differ (--check). Lines and
 // words are rounded, so that not every change of a line is a change of the page.
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { SETTINGS } from '../src/domain/settings.ts';
 import { HANDSHAKE, METHODS } from './emacs-methods.mjs';
 
 const root = join(import.meta.dirname, '..');
-const page = join(root, 'docs/architecture.md');
+const page = join(root, 'docs/internals/architecture.md');
 const [BEGIN, END] = ['<!-- begin: npm run format -->\n', '<!-- end: npm run format -->'];
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -65,7 +65,7 @@ async function figures() {
   const sql = textsIn('sql', '.sql')
     .map(({ text }) => text)
     .join('\n');
-  const notifications = read('docs/protocol.md').split('\n## Notifications to Emacs\n')[1] ?? '';
+  const notifications = read('docs/internals/protocol.md').split('\n## Notifications to Emacs\n')[1] ?? '';
   const packages = Object.keys(JSON.parse(read('package.json')).dependencies).length;
   const docs = [...textsIn('docs', '.md'), { text: read('README.md') }];
   // Without the figures themselves, which would change what they say.
@@ -107,7 +107,7 @@ if (process.argv.includes('--print')) process.stdout.write(written);
 else if (!process.argv.includes('--check')) writeFileSync(page, after);
 else if (before !== after) {
   console.error(
-    'The figures in docs/architecture.md are not those of this tree: npm run format writes them again.',
+    'The figures in docs/internals/architecture.md are not those of this tree: npm run format writes them again.',
   );
   process.exitCode = 1;
 }

@@ -1,4 +1,4 @@
-// Generates docs/protocol.md from what the tests require of the wires: the tools' schemas, the shapes of the methods'
+// Generates docs/internals/protocol.md from what the tests require of the wires: the tools' schemas, the shapes of the methods'
 // params, the tables of errors and events, and the golden frames under test/wire/golden. `npm run format` writes it
 // again (--print only shows it); a test fails while it differs.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { HANDSHAKE, METHODS } from './emacs-methods.mjs';
 
 const root = join(import.meta.dirname, '..');
 const golden = join(root, 'test/wire/golden');
-const target = join(root, 'docs/protocol.md');
+const target = join(root, 'docs/internals/protocol.md');
 
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const LINE = 110;
@@ -145,7 +145,8 @@ function quoted(page, heading) {
   const from = text.indexOf(`## ${heading}\n`);
   if (from === -1) throw new Error(`docs/${page} has no heading "${heading}".`);
   const to = text.indexOf('\n## ', from + 1);
-  return text.slice(from, to === -1 ? undefined : to).trim();
+  const section = text.slice(from, to === -1 ? undefined : to).trim();
+  return section.replace(/\]\((?!https?:|#)([^)]+)\)/g, '](../$1)');
 }
 
 function protocolPage() {
@@ -187,7 +188,7 @@ function protocolPage() {
     '# Protocol',
     '`npm run format` generates this page from the schemas that check every input, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times are written as `<ask 1>` and `<time>`. A question is shown in full once on each wire; elsewhere `"…"` names that frame, and only what differs from it follows.',
     '## Agents: MCP',
-    'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`), in the revisions of MCP up to 2025-11-25 and in 2026-07-28, whose requests need no handshake. Results are in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are accepted in any spelling (`ask_id`, `ask-id`, `askId`), and null means the same as leaving an argument out. An argument that a tool does not have is refused if that would change what the call means, and otherwise listed in `ignored_arguments` ([agents.md](agents.md)).',
+    'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`), in the revisions of MCP up to 2025-11-25 and in 2026-07-28, whose requests need no handshake. Results are in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are accepted in any spelling (`ask_id`, `ask-id`, `askId`), and null means the same as leaving an argument out. An argument that a tool does not have is refused if that would change what the call means, and otherwise listed in `ignored_arguments` ([agents.md](../agents.md)).',
     ...agent.map(tool),
     '## Coordinators: MCP, with `--role coordinator`',
     ...coordinator.map(tool),

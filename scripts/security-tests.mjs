@@ -1,4 +1,4 @@
-// Runs every test that docs/threat-model.md names, and all of test/security/: each claim of that page is proved here.
+// Runs every test that docs/internals/threat-model.md names, and all of test/security/: each claim of that page is proved here.
 // --list only names them.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ function runnerOf(file) {
 
 /** The test files to run, by their paths from the root. */
 function securityTests() {
-  const page = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
+  const page = readFileSync(join(root, 'docs/internals/threat-model.md'), 'utf8');
   const named = page.match(/\btest\/[\w/-]+(?:\.test\.ts|-test\.el|-contract\.ts)\b/g) ?? [];
   const own = readdirSync(join(root, 'test/security')).filter((name) => name.endsWith('.test.ts'));
   return [...new Set([...own.map((name) => `test/security/${name}`), ...named.flatMap(runnerOf)])].sort();

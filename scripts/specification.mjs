@@ -1,4 +1,4 @@
-// Generates docs/specification.md from the records of test/spec: what each source document requires, where Hive has
+// Generates docs/internals/specification.md from the records of test/spec: what each source document requires, where Hive has
 // it, and the verdict that a test holds Hive to. The tests are collected and not run. `npm run format` writes the page
 // again (--print only shows it); a test fails while it differs.
 import { writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { createVitest } from 'vitest/node';
 import { DOCUMENTS } from '../test/spec/support/documents.ts';
 
 const root = join(import.meta.dirname, '..');
-const target = join(root, 'docs/specification.md');
+const target = join(root, 'docs/internals/specification.md');
 
 /** The record of every requirement, sorted by its number. */
 async function collect() {
@@ -71,7 +71,7 @@ function page(records) {
   return `${[
     '# Specification',
     'Written by `npm run format` from the tests in `test/spec`. Do not edit it by hand.',
-    'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is one test, under the number given here, that drives the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. Renamed tools and fields are listed in [concepts.md](concepts.md).',
+    'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is one test, under the number given here, that drives the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. Renamed tools and fields are listed in [concepts.md](../concepts.md).',
     [
       row('', 'requirements', ...Object.values(VERDICTS)),
       row(...Array(2 + Object.keys(VERDICTS).length).fill('---')),

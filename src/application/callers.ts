@@ -1,7 +1,7 @@
 /**
  * Callers: which session makes a call over an MCP connection, and in which turn. It is taken from what the client reports,
  * never from an argument and never guessed from a focused window (invariant 9). What the real clients report is recorded in
- * test/wire/fixtures. The reasons are in docs/architecture.md ("The client says who is calling").
+ * test/wire/fixtures. The reasons are in docs/internals/architecture.md ("The client says who is calling").
  */
 import { refuse } from '../domain/actors.ts';
 import { initName } from '../domain/installation.ts';

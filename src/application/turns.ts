@@ -86,7 +86,7 @@ interface RunningTurn {
   session: Session;
 }
 
-/** A turn as people see it, with the fields that docs/protocol.md lists. */
+/** A turn as people see it, with the fields that docs/internals/protocol.md lists. */
 export type TurnView = Readonly<Record<string, unknown>>;
 
 interface TurnWithInterrupts {

@@ -1,7 +1,7 @@
 /**
  * Errors. Every error that reaches a person or an agent is a `HiveError`: a stable `code` for programs, and a
  * sentence for people that says what happened, to what, and what to do. A lost race is not an error but a returned
- * result (docs/architecture.md).
+ * result (docs/internals/architecture.md).
  */
 export const ERROR_CODES = [
   'invalid_input',

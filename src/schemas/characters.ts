@@ -4,7 +4,7 @@ import { characterCount } from '../domain/text.ts';
 
 /**
  * A string of at most `limit` characters. zod's own `max` counts UTF-16 units and would refuse what the domain accepts.
- * The `maxLength` of a JSON schema counts characters, so docs/protocol.md shows that.
+ * The `maxLength` of a JSON schema counts characters, so docs/internals/protocol.md shows that.
  */
 export function characters(limit: number): z.ZodString {
   const fits = (text: string): boolean =>

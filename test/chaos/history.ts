@@ -1,6 +1,6 @@
 /**
  * The history of a run, for checkers that are not ours: one operation a line of JSON, with the fields and the words of
- * Jepsen's histories (docs/faults.md). All workers live in one process, so that the times are of one clock.
+ * Jepsen's histories (docs/internals/faults.md). All workers live in one process, so that the times are of one clock.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import type { Failure } from './failures.ts';

@@ -1,6 +1,6 @@
 /**
  * `npm run chaos`: real processes work while a nemesis makes faults; then everything acknowledged is compared
- * with the store (docs/faults.md).
+ * with the store (docs/internals/faults.md).
  *   --seconds N      how long, 600 by default
  *   --seed N         the plan and the choices of an earlier run again
  *   --engine NAME    only sqlite, or only postgres

@@ -1,6 +1,6 @@
 /**
  * `npm run soak`: agents, desks and a served agent work without faults, and what the long-lived processes hold must
- * stay the same: memory, files, watchers (docs/faults.md). In the end everything acknowledged is checked as well.
+ * stay the same: memory, files, watchers (docs/internals/faults.md). In the end everything acknowledged is checked as well.
  *   --seconds N   how long, 1200 by default
  *   --seed N      the choices of an earlier run again
  */

@@ -1,4 +1,4 @@
-/** docs/protocol.md says what the wires do: it is written from the schemas and the golden frames, and nothing is missing. */
+/** docs/internals/protocol.md says what the wires do: it is written from the schemas and the golden frames, and nothing is missing. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type DeskConnection, NOTIFICATIONS } from '../../src/adapters/emacs/met
 import { ROOT } from '../support/children.ts';
 import { askEmacs } from '../support/emacs-batch.ts';
 
-const page = readFileSync(join(ROOT, 'docs/protocol.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/internals/protocol.md'), 'utf8');
 
 test('the page is up to date (npm run format writes it again)', () => {
   const script = join(ROOT, 'scripts/protocol.mjs');

@@ -1,4 +1,4 @@
-/** docs/specification.md is written from the tests of test/spec, and these cover every requirement. */
+/** docs/internals/specification.md is written from the tests of test/spec, and these cover every requirement. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { DOCUMENTS } from '../spec/support/documents.ts';
 import { ROOT } from '../support/children.ts';
 
-const page = readFileSync(join(ROOT, 'docs/specification.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs/internals/specification.md'), 'utf8');
 
 test('the page is up to date (npm run format writes it again)', () => {
   const script = join(ROOT, 'scripts/specification.mjs');

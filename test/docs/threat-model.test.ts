@@ -1,4 +1,4 @@
-/** docs/threat-model.md makes no claim without a test: the files that it names are there, and `.ci/run` runs them. */
+/** docs/internals/threat-model.md makes no claim without a test: the files that it names are there, and `.ci/run` runs them. */
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { beforeFile } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
 import { codeIn, tableUnder } from './support.ts';
 
-const PAGE = 'docs/threat-model.md';
+const PAGE = 'docs/internals/threat-model.md';
 const CLAIMS = tableUnder(PAGE, '## Claims and their tests').map(([claim = '', tests = '']) => ({
   claim,
   files: codeIn(tests),
@@ -18,7 +18,7 @@ const CELLS = tableUnder(PAGE, '# Threat model').flatMap(([who = '', ...cells]) 
   cells.map((cell, index) => ({ name: `${who}, column ${index + 1}`, cell })),
 );
 const linksOf = (cell: string): string[] =>
-  [...cell.matchAll(/\]\(\.\.\/(test\/[^)]+)\)/g)].map(([, file = '']) => file);
+  [...cell.matchAll(/\]\((?:\.\.\/){2}(test\/[^)]+)\)/g)].map(([, file = '']) => file);
 
 /** What the runner itself says that it would run. */
 let run: string[] = [];

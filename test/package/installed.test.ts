@@ -68,6 +68,7 @@ describe('the tarball', () => {
         ...['elisp/hive.info', 'elisp/dir'],
         ...from('sql', /\.sql$/),
         ...from('docs', /\.md$/),
+        ...from('docs/internals', /\.md$/),
         ...from('examples', /\.mjs$/),
       ]),
     );

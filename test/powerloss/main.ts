@@ -1,6 +1,6 @@
 /**
  * `npm run powerloss`: what a power cut can leave on a disk, opened and compared with what was acknowledged before it
- * (docs/faults.md).
+ * (docs/internals/faults.md).
  *   --states N        how many states to open, 20,000 by default
  *   --seed N          the states of an earlier run again
  *   --only NAME       one scenario; may be repeated

@@ -1,5 +1,5 @@
 /**
- * A coordinator answers in its human's place, so nobody becomes one by a command line (docs/threat-model.md).
+ * A coordinator answers in its human's place, so nobody becomes one by a command line (docs/internals/threat-model.md).
  *
  * @module-tag no-self-approval
  * @module-tag provenance

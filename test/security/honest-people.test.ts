@@ -1,6 +1,6 @@
 /**
  * People whose processes look unusual are people: only the variables of an agent, and a registered agent above, show one
- * (docs/threat-model.md). Each of these was once taken for an agent that hides.
+ * (docs/internals/threat-model.md). Each of these was once taken for an agent that hides.
  *
  * @module-tag no-self-approval
  * @module-tag sqlite

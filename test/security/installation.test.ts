@@ -1,4 +1,4 @@
-/** An installation runs as its owner, so nobody else may be able to write it (docs/threat-model.md). @module-tag filesystem */
+/** An installation runs as its owner, so nobody else may be able to write it (docs/internals/threat-model.md). @module-tag filesystem */
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

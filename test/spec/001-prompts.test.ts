@@ -917,7 +917,7 @@ requirement(
     id: '001-43',
     title: 'The code has layers: domain, application, infrastructure.',
     source: 'Implement three-layer DDD architecture',
-    lives: ['docs/architecture.md', '`npm run check`'],
+    lives: ['docs/internals/architecture.md', '`npm run check`'],
     verdict: 'works',
   },
   async () => {
@@ -1112,7 +1112,7 @@ requirement(
     id: '001-52',
     title: 'An answer reaches an agent that waits for it without delay.',
     source: 'Response latency unchanged (human is the bottleneck)',
-    lives: ['`hivemind_poll` (`wait_ms`)', 'docs/performance.md'],
+    lives: ['`hivemind_poll` (`wait_ms`)', 'docs/internals/performance.md'],
     verdict: 'works',
   },
   async () => {

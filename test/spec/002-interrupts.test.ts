@@ -627,12 +627,12 @@ requirement(
     id: '002-21',
     title: 'The protocol’s description says that an interrupt ends in the event.',
     source: 'Update protocol docs/comments: Op::Interrupt yields TurnAborted',
-    lives: ['docs/turns.md', 'docs/protocol.md'],
+    lives: ['docs/turns.md', 'docs/internals/protocol.md'],
     verdict: 'works',
   },
   () => {
     const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
-    const wire = page('protocol.md');
+    const wire = page('internals/protocol.md');
     for (const name of ['turn/interrupt', 'turn/interrupt_all', 'turn/cancel_interrupt', 'turn/changed'])
       expect(wire).toMatch(new RegExp(`^### ${name}$`, 'm'));
     for (const reason of ['interrupted', 'replaced', 'ended', 'unknown'])

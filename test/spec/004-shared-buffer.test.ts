@@ -906,7 +906,7 @@ requirement(
     id: '004-40',
     title: 'Many sessions do not slow it down.',
     source: 'パフォーマンステスト（多数のセッション） (performance with many sessions)',
-    lives: ['docs/performance.md', '`npm run bench`'],
+    lives: ['docs/internals/performance.md', '`npm run bench`'],
     verdict: 'works',
   },
   async () => {
@@ -928,13 +928,13 @@ requirement(
     id: '004-41',
     title: 'There are a user guide, a reference of the interfaces and examples.',
     source: 'ユーザーガイド, API ドキュメント, 使用例',
-    lives: ['docs/emacs-shared.md', 'docs/protocol.md', 'examples/'],
+    lives: ['docs/emacs-shared.md', 'docs/internals/protocol.md', 'examples/'],
     verdict: 'works',
   },
   async () => {
     const read = (page: string): string => readFileSync(join(ROOT, 'docs', page), 'utf8');
     const { tools } = await abc.client.listTools();
-    const reference = read('protocol.md');
+    const reference = read('internals/protocol.md');
     for (const { name } of tools) expect(reference).toContain(`### ${name}\n`);
     const commands = [...read('emacs-shared.md').matchAll(/M-x (hive-[a-z-]+)/g)].map(([, name]) => name);
     expect(commands).toContain('hive-shared');

@@ -212,7 +212,7 @@ test.each(Object.entries(CALLS))('%s', async (_what, calls) => {
 
 /** Every call that a page for people or agents shows. */
 function callsInDocs(): FirstCall[] {
-  const folders = ['docs', 'plugin/commands', '.'];
+  const folders = ['docs', 'docs/internals', 'plugin/commands', '.'];
   const pages = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder))
       .filter((file) => file.endsWith('.md') && file !== 'specification.md')

@@ -175,7 +175,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
       answer(hive, async () => reportIgnored(name, await method(params, desk))),
     );
   }
-  // Emacs may send it as a notification (docs/protocol.md): it is stored all the same, but nobody learns that it is.
+  // Emacs may send it as a notification (docs/internals/protocol.md): it is stored all the same, but nobody learns that it is.
   connection.onNotification('hivemind-response', (params: unknown) =>
     receiveResponse(params, desk, over.signal),
   );

@@ -90,7 +90,7 @@ const HANDSHAKE: ReadonlySet<string> = new Set(['initialize', 'notifications/ini
 
 // ---- Hooks over the connection ----
 // A client calls HOOK_TOOL for each of its hook events, so that no process is started for it. These calls are taken off the
-// connection before the protocol layer sees them: its checks would take longer than answering (docs/performance.md), and an
+// connection before the protocol layer sees them: its checks would take longer than answering (docs/internals/performance.md), and an
 // agent waits for each of its hooks. What handles them is in adapters/hooks/connection-hook.ts.
 
 type Meta = Readonly<Record<string, unknown>> | undefined;

@@ -1,4 +1,4 @@
-/** The documents that Hive was specified from, in the order of docs/specification.md. */
+/** The documents that Hive was specified from, in the order of docs/internals/specification.md. */
 export interface SourceDocument {
   /** The first half of a requirement's number. */
   id: string;

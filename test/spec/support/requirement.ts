@@ -1,6 +1,6 @@
 /**
  * One requirement of a source document and the test that holds Hive to it. The record is the metadata of
- * the test, and docs/specification.md is written from these records (scripts/specification.mjs).
+ * the test, and docs/internals/specification.md is written from these records (scripts/specification.mjs).
  */
 import { it } from 'vitest';
 
