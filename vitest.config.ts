@@ -56,9 +56,10 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: ['test/support/nothing-left.ts', 'test/support/seed.ts'],
     projects: [
       // In test/security are attacks: each test is one that worked once, or would, and names the claim that it proves.
-      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'fuzz', 'security'),
-      // Whether Hive does what its source documents ask for, and the documents say what it does.
-      project('documents', 'spec', 'docs'),
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'security'),
+      // Whether Hive does what its source documents ask for, and the documents say what it does; random inputs; and the tools with
+      // which Hive is tested.
+      project('documents', 'spec', 'docs', 'fuzz', 'tools'),
       { extends: true as const, test: { name: 'agents', include: [AGENTS] } },
       project('long', 'long'),
       // The inbox in Chromium, which only these tests need.

@@ -28,7 +28,7 @@ const root = join(import.meta.dirname, '..');
 const only = values.target === undefined ? [] : ['-t', values.target.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')];
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 const runs = [
-  ['--project', 'quick', '--project', 'agents', 'test/fuzz'],
+  ['--project', 'documents', '--project', 'agents', 'test/fuzz'],
   ['--project', 'clients', 'test/clients/edits.test.ts'],
 ];
 for (const run of runs) {
