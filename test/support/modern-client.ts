@@ -1,5 +1,6 @@
 /** A client of MCP 2026-07-28 that writes its requests itself, over every carrier. */
 import { createInterface } from 'node:readline';
+import type { Role } from '../../src/domain/tokens.ts';
 import { childEnvironment, type Environment, spawnHive } from './children.ts';
 import { whenFinished } from './lifetime.ts';
 import { NO_STORE, tokenFileOf } from './remote.ts';
@@ -52,8 +53,15 @@ export const CARRIERS = ['stdio', 'HTTP', 'the bridge'] as const;
 export type ModernCarrier = (typeof CARRIERS)[number];
 
 /** A client over this carrier to a new server on the store. */
-export async function connectModern(carrier: ModernCarrier, store: string): Promise<ModernCaller> {
-  if (carrier === 'stdio') return overLines(['mcp'], childEnvironment(store, { HIVE_AGENT: 'agent-1' }));
+export async function connectModern(
+  carrier: ModernCarrier,
+  store: string,
+  { role = 'agent', env = {} }: { role?: Role; env?: Environment } = {},
+): Promise<ModernCaller> {
+  if (carrier === 'stdio') {
+    const variables = childEnvironment(store, { HIVE_AGENT: 'agent-1', ...env });
+    return overLines(['mcp', '--role', role], variables);
+  }
   const served = await serve(store);
   if (carrier === 'HTTP') return overHttp(served);
   const args = ['mcp', '--url', served.url, '--token-file', tokenFileOf(served)];

@@ -54,7 +54,24 @@ const awaitAsk = tool({
     const waited_ms = signal.aborted ? Math.round(performance.now() - began) : wait_ms;
     return noQuestions(waited_ms, timeout_ms);
   },
+  waiting: {
+    async begin({ timeout_ms, ask_id }, { hive, session }) {
+      const { coordinates } = await hive.sessions.actor(session, 'mcp');
+      const waits = ask_id === undefined && timeout_ms !== 0 && coordinates !== undefined;
+      return waits ? `await-${Math.round(performance.now())}` : null;
+    },
+    async look(id, { hive, session }) {
+      const [, begun] = /^await-(\d{1,12})$/.exec(id) ?? [];
+      if (begun === undefined) return undefined;
+      const began = new Date(performance.timeOrigin + Number(begun)).toISOString();
+      const actor = await hive.sessions.actor(session, 'mcp');
+      const found = await answerable({ actor, met: new Set() }, { hive, session });
+      return { created_at: began, updated_at: began, next: found.length > 0 ? ASKED : null };
+    },
+  },
 });
+
+const ASKED = 'Another agent asks something: call hivemind_await_ask {"timeout_ms": 0}.';
 
 /** The caller as a coordinator, and how much of its time is left. Its human may have to be asked first. */
 async function admitted(call: ToolCall, wait_ms: number): Promise<{ actor: AgentActor; left_ms: number }> {
@@ -89,7 +106,10 @@ interface Answerer {
  * The first pending prompts that the caller may answer (invariant 9) and has not left to the human, most urgent first. Others do
  * not count towards the limit.
  */
-async function answerable(caller: Answerer, { hive, session }: ToolCall): Promise<Prompt[]> {
+async function answerable(
+  caller: Answerer,
+  { hive, session }: Pick<ToolCall, 'hive' | 'session'>,
+): Promise<Prompt[]> {
   const found: Prompt[] = [];
   let cursor: string | null = null;
   do {

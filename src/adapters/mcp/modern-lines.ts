@@ -15,8 +15,9 @@ export interface ModernLines {
 export function modernOverLines(
   deliver: (message: JSONRPCMessage) => void,
   write: (message: JSONRPCMessage) => Promise<void>,
+  options: { tasks?: boolean } = {},
 ): ModernLines {
-  const clients = createModernClients(deliver);
+  const clients = createModernClients(deliver, options);
   /** How to cancel the requests in progress, by the client's ids. */
   const cancels = new Map<RequestId, () => void>();
 

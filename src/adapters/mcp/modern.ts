@@ -6,6 +6,7 @@
  * the SDK that speaks both, these files go: modern.ts, modern-lines.ts, modern-http.ts.
  */
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { behind, TASK, TASKS, takesTasks } from './modern-tasks.ts';
 
 /** The revision with envelopes. */
 export const MODERN = '2026-07-28';
@@ -145,8 +146,11 @@ interface Subscription {
   uris: readonly string[];
 }
 
-/** `deliver` passes a message of the older revision to the server. */
-export function createModernClients(deliver: (message: JSONRPCMessage) => void): ModernClients {
+/** `deliver` passes a message of the older revision to the server. `tasks`: clients that take tasks get them. */
+export function createModernClients(
+  deliver: (message: JSONRPCMessage) => void,
+  { tasks = false }: { tasks?: boolean } = {},
+): ModernClients {
   /** By our own ids, because those of several clients may be equal. */
   const open = new Map<RequestId, OpenRequest>();
   const subscriptions = new Set<Subscription>();
@@ -256,6 +260,8 @@ export function createModernClients(deliver: (message: JSONRPCMessage) => void):
 
   function completed(method: string, result: Json): Record<string, unknown> {
     const ttlMs = TTL_MS[method];
+    const task = fieldsIn(result['_meta'])[TASK];
+    if (isFields(task)) return { resultType: 'task', ...task, _meta: { [SERVER_KEY]: serverInfo } };
     return {
       resultType: 'complete',
       // Which tools there are depends on the role of the client.
@@ -265,10 +271,13 @@ export function createModernClients(deliver: (message: JSONRPCMessage) => void):
     };
   }
 
-  function discovered({ capabilities, instructions }: Greeting): Record<string, unknown> {
+  function discovered(
+    { capabilities, instructions }: Greeting,
+    offersTasks: boolean,
+  ): Record<string, unknown> {
     return completed('server/discover', {
       supportedVersions: [MODERN],
-      capabilities,
+      capabilities: offersTasks ? { ...capabilities, extensions: { [TASKS]: {} } } : capabilities,
       ...(instructions === undefined ? {} : { instructions }),
     });
   }
@@ -288,13 +297,19 @@ export function createModernClients(deliver: (message: JSONRPCMessage) => void):
         const greeted = await greet(envelope);
         if (isCancelled) return;
         if ('code' in greeted) return reply(refusal(id, greeted));
-        if (method === 'server/discover') return reply({ jsonrpc: '2.0', id, result: discovered(greeted) });
+        const withTasks = tasks && takesTasks(envelope[CAPABILITIES_KEY]);
+        if (method === 'server/discover')
+          return reply({ jsonrpc: '2.0', id, result: discovered(greeted, withTasks) });
         if (method === 'subscriptions/listen') {
           cancel = await subscribe(request, reply, greeted);
           if (isCancelled) cancel?.();
           return;
         }
-        const asked = ask(method, withoutEnvelope(request.params), { id, reply });
+        const params = withoutEnvelope(request.params);
+        const asked = ask(...(withTasks ? behind(method, params) : ([method, params] as const)), {
+          id,
+          reply,
+        });
         cancel = () => {
           if (!open.delete(asked)) return;
           deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: asked } });

@@ -5,6 +5,7 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { wakeSentence } from '../../domain/hooks.ts';
 import { countThatFits, LONGEST_WAIT_MS } from '../../domain/limits.ts';
 import {
   type AskRequest,
@@ -424,6 +425,19 @@ const ask = tool({
   effect: 'speaks',
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
     return askAndWait(request, timeout_ms, call.owned_ms, call);
+  },
+  waiting: {
+    async begin({ timeout_ms: _, ...request }, { hive, session, turn_id }) {
+      return (await hive.prompts.ask(request, session, turn_id)).prompt.ask_id;
+    },
+    async look(id, { hive }) {
+      if (!id.startsWith('ask-')) return undefined;
+      const { status, created_at, settled_at } = await hive.prompts.get(id);
+      const times = { created_at, updated_at: settled_at ?? created_at };
+      if (status === 'pending') return { ...times, next: null };
+      const next = `${id} is ${status}: call hivemind_poll {"ask_id": "${id}"}.`;
+      return { ...times, next: status === 'responded' ? wakeSentence([id]) : next };
+    },
   },
 });
 

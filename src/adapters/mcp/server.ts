@@ -29,6 +29,7 @@ import { VERSION } from '../../version.ts';
 import { coordinatorPromptTools } from './coordinating.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
+import { begun, offerTasks, TASK } from './modern-tasks.ts';
 import { outreachTools } from './outreach.ts';
 import { promptTools } from './prompts.ts';
 import { offerResources } from './resources.ts';
@@ -74,9 +75,11 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     return hive.callers.resolve({ ...connection, meta, client: clientName() });
   }
   server.server.oninitialized = () => connection.onClient?.(server.server.getClientVersion()?.name ?? '');
-  const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
+  const callerOf = async (meta: Record<string, unknown>) => (await resolve(meta)).session;
+  const { caughtUp } = offerResources(server, hive, callerOf);
   const carrier = mcpCarrier(connection.connection_id);
   const tracker = createDeliveryTracker(hive.delivery, carrier);
+  offerTasks(server, hive, { tools: toolsFor(role), callerOf });
   offerTools(server, { role, isRemote: isRemote(connection.machine) }, async (tool, written, extra) => {
     const delivery = tracker.begin();
     let taken: TakenArguments | null = null;
@@ -107,22 +110,28 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       const { waits } = delivery;
       const call = { hive, session, advice, carrier, hand, waits, progress, ...limits, caughtUp, ofRun };
       const ends = [extra.signal, connection.stopping];
-      const result = await runInTurn({ hive, turn, ends }, (turn_id, ends) =>
-        tool.handle(args as never, {
+      // With hooks of ours the client needs no task: they deliver the answer and wake the session.
+      const takes_task = meta[TASK] === true && session.hooks_seen_at === null;
+      let task: string | null = null;
+      const result = await runInTurn({ hive, turn, ends }, async (turn_id, ends) => {
+        const whole = {
           ...call,
           turn_id,
           // Created only when used: few tools wait for anything.
           get signal() {
             return AbortSignal.any([...ends]);
           },
-        }),
-      );
+        };
+        if (takes_task) task = (await tool.waiting?.begin(args as never, whole)) ?? null;
+        return task === null ? tool.handle(args as never, whole) : {};
+      });
       // A result that arrives after the token was revoked is not sent; `dropped` (below) undoes the hand-over.
       await checkAdmission(connection);
       // A call that its client has cancelled gets no answer.
       if (extra.signal.aborted) await delivery.dropped();
       else delivery.returned();
-      return toResult(noted(result, taken));
+      // A turn that must stop is told so instead.
+      return task === null || 'interrupted_by' in result ? toResult(noted(result, taken)) : begun(task);
     } catch (error) {
       await delivery.dropped().catch(() => undefined);
       return toErrorResult(error, hive, tool, taken);

@@ -33,7 +33,7 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
     if ('method' in message && HANDSHAKE.has(message.method)) handshake.push(message);
     toServer?.(message);
   }
-  const modern = modernOverLines(deliver, (message) => inner.send(message));
+  const modern = modernOverLines(deliver, (message) => inner.send(message), { tasks: true });
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;

@@ -45,6 +45,22 @@ export interface ToolCall {
   caughtUp(): Promise<void>;
 }
 
+/** What a task waits for, and what its client's model is told when that has come. */
+export interface Awaited {
+  created_at: string;
+  updated_at: string;
+  /** What to do now; null while it waits. */
+  next: string | null;
+}
+
+/** How a tool waits as a task. */
+export interface Waiting<Args> {
+  /** Begins one instead of `handle`. Returns its id; null if this call cannot be one. */
+  begin(args: Args, call: ToolCall): Promise<string | null>;
+  /** A task of this tool; undefined for every other id. */
+  look(id: string, caller: Pick<ToolCall, 'hive' | 'session'>): Promise<Awaited | undefined>;
+}
+
 /** An MCP tool. */
 export interface Tool {
   name: string;
@@ -64,16 +80,19 @@ export interface Tool {
   /** `speaks`: it asks, posts or reports. `decides`: it does something in the place of the human. */
   effect: 'none' | 'speaks' | 'decides';
   handle(args: never, call: ToolCall): Promise<Record<string, unknown>>;
+  /** How it waits where its client takes a task. */
+  waiting?: Waiting<never>;
 }
 
 /** Declares a tool so that its handler's arguments have the type of its input. */
 export function tool<Input extends ZodRawShape>(
-  definition: Omit<Tool, 'input' | 'example' | 'aliases' | 'narrowing' | 'handle'> & {
+  definition: Omit<Tool, 'input' | 'example' | 'aliases' | 'narrowing' | 'handle' | 'waiting'> & {
     input: Input;
     example: Readonly<Partial<z.input<z.ZodObject<Input>>>>;
     aliases?: Readonly<Record<string, keyof Input & string>>;
     narrowing?: readonly (keyof Input & string)[];
     handle(args: z.infer<z.ZodObject<Input>>, call: ToolCall): Promise<Record<string, unknown>>;
+    waiting?: Waiting<z.infer<z.ZodObject<Input>>>;
   },
 ): Tool {
   return definition as unknown as Tool;

@@ -21,8 +21,8 @@ export interface ClaudeRun extends Omit<World, 'hive'> {
   rules?: readonly string[];
   /** MCP servers beside ours. */
   servers?: Record<string, object>;
-  /** How its hooks reach Hive; default: as the suite runs. */
-  way?: HookWay;
+  /** How its hooks reach Hive; default: as the suite runs. Null: it has none. */
+  way?: HookWay | null;
   /** Its store is elsewhere, behind `hive serve`. */
   remote?: { url: string; token: string; token_file: string };
   env?: Record<string, string>;
@@ -63,7 +63,8 @@ async function installHive({
   remote,
 }: ClaudeRun): Promise<void> {
   const roles = role === undefined ? [] : ['--role', role];
-  const done = await shell(store, { HOME: folder }).hive('init', 'claude', '--hooks', way, '--yes', ...roles);
+  const hooks = way === null ? [] : ['--hooks', way];
+  const done = await shell(store, { HOME: folder }).hive('init', 'claude', ...hooks, '--yes', ...roles);
   if (done.code !== 0) throw new Error(`hive init claude ended with ${done.code}: ${done.err}`);
   if (rules.length > 0) {
     const settings = readFile(folder, '.claude/settings.json') as { permissions: { allow: string[] } };
