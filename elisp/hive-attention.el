@@ -63,7 +63,7 @@
   "When a new question pops up on the desktop.
 With `unfocused', which is the default, only while no Emacs of yours
 has the focus; the one that has it announces in the echo area, see
-`hive-notify-echo'."
+`hive-notify-echo'.  With `urgent', only what is critical."
   :type (hive-attention--type 'hive-notify-when)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)

@@ -541,6 +541,7 @@ Its agents ask as token:%s.  To take the token away:
       (event-popup-failed . "failed")
       (event-popup-suppressed . "not shown")
       (suppressed-low . "low urgency")
+      (suppressed-urgent . "only what is critical pops up")
       (suppressed-never . "popups are turned off")
       (suppressed-focused . "Emacs had the focus")
       (suppressed-project . "the project is muted")

@@ -27,7 +27,7 @@
 A request that failed with `transient' may be sent again.")
 
 (defconst hive-attention-settings
-  '((hive-notify-when :notify_when seat choice (always unfocused never))
+  '((hive-notify-when :notify_when seat choice (always unfocused urgent never))
     (hive-quiet-hours :quiet_hours seat hours)
     (hive-quiet-criticals :quiet_criticals seat whole-number)
     (hive-sound :sound seat yes-no)

@@ -43,6 +43,7 @@
   "Return REASON, the name of why a popup was suppressed, in words."
   (pcase reason
     ("low_urgency" (hive-words 'suppressed-low))
+    ("not_urgent" (hive-words 'suppressed-urgent))
     ("notify_never" (hive-words 'suppressed-never))
     ("focused" (hive-words 'suppressed-focused))
     ("muted_project" (hive-words 'suppressed-project))

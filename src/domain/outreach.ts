@@ -512,6 +512,7 @@ export function outreachRefused(sentence: string, details: Record<string, unknow
 const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   nobody_there: 'no Emacs is open and no desktop can be reached',
   low_urgency: 'no Emacs is open',
+  not_urgent: 'no Emacs is open, and only what is critical pops up',
   notify_never: 'no Emacs is open, and your human has turned popups off',
   focused: 'no Emacs is open',
   muted_project: 'no Emacs is open, and your human has muted this project',

@@ -80,6 +80,7 @@ export function decide(
   const { notify_when } = preferences;
   if (subject.urgency === 'low') return suppress('low_urgency');
   if (notify_when === 'never') return suppress('notify_never');
+  if (notify_when === 'urgent' && subject.urgency !== 'critical') return suppress('not_urgent');
   const muted = mutedBy(preferences, subject);
   if (muted !== null) return suppress(muted);
   if (notify_when === 'unfocused' && seat.focused) return suppress('focused');

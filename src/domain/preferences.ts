@@ -5,8 +5,11 @@
  */
 import { foldHandle } from './mention-parser.ts';
 
-/** `unfocused`: only while no Emacs of the seat has the focus; the one that has it announces in its echo area. */
-type NotifyWhen = 'always' | 'unfocused' | 'never';
+/**
+ * `unfocused`: only while no Emacs of the seat has the focus; the one that has it announces in its echo area. `urgent`: only what
+ * is critical, whether or not one has the focus.
+ */
+type NotifyWhen = 'always' | 'unfocused' | 'urgent' | 'never';
 
 /** Local time of day, `HH:MM`; `from` after `to` goes over midnight. */
 interface QuietHours {
@@ -181,6 +184,7 @@ export function projectName(project_dir: string): string {
 /** Why no popup was shown, as the event log records it. */
 export type SuppressReason =
   | 'low_urgency'
+  | 'not_urgent'
   | 'notify_never'
   | 'focused'
   | 'muted_project'

@@ -82,9 +82,9 @@ const between = (min: number, max: number): SettingType => ({ kind: 'whole_numbe
 
 const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   notify_when: {
-    type: { kind: 'choice', of: ['always', 'unfocused', 'never'] },
+    type: { kind: 'choice', of: ['always', 'unfocused', 'urgent', 'never'] },
     emacs: 'hive-notify-when',
-    text: 'when popups are shown; unfocused: only while no Emacs of yours has the focus',
+    text: 'when popups are shown; unfocused: only while no Emacs of yours has the focus; urgent: only what is critical',
   },
   do_not_disturb: {
     type: { kind: 'yes_no_or_duration' },

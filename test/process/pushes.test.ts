@@ -184,6 +184,7 @@ test.each<[string, PreferenceChanges, string]>([
   ['quiet hours', { quiet_hours: { from: '00:00', to: '00:00' } }, 'quiet_hours'],
   ['do-not-disturb', { do_not_disturb: true }, 'do_not_disturb'],
   ['a muted project', { muted_projects: ['demo'] }, 'muted_project'],
+  ['notifications of what is urgent only', { notify_when: 'urgent' }, 'not_urgent'],
   ['notifications that are never wanted', { notify_when: 'never' }, 'notify_never'],
 ])('%s of its human keep a phone silent', async (_what, preferences, reason) => {
   const w = await world({ preferences });

@@ -625,9 +625,10 @@ requirement(
     id: '001-28',
     title: 'Urgent questions pop up on the desktop.',
     source: 'Desktop notifications: urgent prompts trigger notify-send',
-    lives: ['popups', '`urgency`'],
+    lives: ['popups', '`urgency`', '`notify_when`'],
     verdict: 'neutral',
-    because: 'Questions of normal urgency pop up too; an agent marks as `low` what need not.',
+    because:
+      'Questions of normal urgency pop up too, unless `notify_when` is `urgent`; an agent marks as `low` what need not.',
   },
   async () => {
     const asker = await startShown();

@@ -63,6 +63,14 @@ describe('whether a prompt pops up', () => {
     expect(decide(prompt(), wish({ notify_when }), { focused }, NOON).show).toBe(show);
   });
 
+  it('notify_when urgent shows what is critical, whoever has the focus, and nothing else', () => {
+    const wanted = wish({ notify_when: 'urgent' });
+    for (const focused of [true, false]) {
+      expect(decide(prompt({ urgency: 'critical' }), wanted, { focused }, NOON)).toEqual({ show: true });
+      expect(decide(prompt(), wanted, { focused }, NOON)).toEqual({ show: false, reason: 'not_urgent' });
+    }
+  });
+
   it('does not during do-not-disturb, except for critical ones', () => {
     const preferences = wish({ do_not_disturb: true });
     expect(decide(prompt(), preferences, awake, NOON)).toEqual({ show: false, reason: 'do_not_disturb' });

@@ -90,7 +90,7 @@ describe('a value', () => {
 
   test.each([
     ['sound', 'loud', 'sound takes yes or no, not "loud".'],
-    ['notify_when', 'sometimes', 'takes one of always, unfocused, never'],
+    ['notify_when', 'sometimes', 'takes one of always, unfocused, urgent, never'],
     ['budget_capacity', '1001', 'takes a whole number from 0 to 1000'],
     ['budget_capacity', '1.5', 'takes a whole number'],
     ['budget_refill_minutes', '0', 'takes a whole number from 1 to 10080'],
