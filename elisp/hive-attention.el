@@ -356,7 +356,7 @@ only critical ones.  A subagent is an agent of its own.  FIELD is
 ;;;###autoload
 (defun hive-attention ()
   "Customize when and how you are notified of questions."
-  (interactive)
+  (interactive nil hive-list-mode)
   (customize-group 'hive-attention))
 
 ;;;; Do not disturb

@@ -36,7 +36,6 @@
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-rules)
-(require 'hive-sessions)
 (require 'hive-shared)
 (require 'hive-stats)
 (require 'hive-text)
@@ -52,7 +51,6 @@ The value can be printed and read."
     ('hive-prompt-mode (list 'question (plist-get (hive-prompt-shown) :ask_id)))
     ('hive-history-mode (cons 'history (hive-history-state)))
     ('hive-shared-mode (list 'shared hive-shared-place hive-shared-thread))
-    ('hive-sessions-mode '(command hive-sessions))
     ('hive-outreach-mode '(command hive-outreach))
     ('hive-check-mentions-mode '(command hive-check-mentions))))
 
@@ -77,7 +75,6 @@ What it lists arrives later, at the latest once the sidecar is connected."
     (`(history . ,search) (hive-history-restore search))
     (`(shared ,place ,thread) (set-buffer (hive-shared-buffer place thread)))
     ;; A file may hold any name; only these are known.
-    ('(command hive-sessions) (set-buffer (hive-sessions-buffer)))
     ('(command hive-outreach) (set-buffer (hive-outreach-buffer)))
     ('(command hive-check-mentions) (set-buffer (hive-check-mentions-buffer nil)))
     (_ (hive-fail 'view-unknown))))
@@ -111,8 +108,8 @@ What it lists arrives later, at the latest once the sidecar is connected."
 (defvar desktop-save-buffer)
 
 (defconst hive-integrations--modes
-  '(hive-list-mode hive-prompt-mode hive-history-mode hive-shared-mode hive-sessions-mode
-    hive-outreach-mode hive-check-mentions-mode)
+  '(hive-list-mode hive-prompt-mode hive-history-mode hive-shared-mode hive-outreach-mode
+    hive-check-mentions-mode)
   "The modes whose buffers can be opened again.")
 
 (defun hive-integrations--desktop (_directory)
@@ -128,7 +125,7 @@ What it lists arrives later, at the latest once the sidecar is connected."
 ;;;###autoload
 (with-eval-after-load 'desktop
   (dolist (mode '(hive-list-mode hive-prompt-mode hive-history-mode hive-shared-mode
-                  hive-sessions-mode hive-outreach-mode hive-check-mentions-mode))
+                  hive-outreach-mode hive-check-mentions-mode))
     (add-to-list 'desktop-buffer-mode-handlers (cons mode 'hive-desktop-restore))))
 
 ;;;; Imenu
@@ -305,7 +302,6 @@ You can add it to `project-switch-commands' and `project-prefix-map';
 (defconst hive-integrations--motion
   '((hive-list-mode . hive-list-mode-map) (hive-prompt-mode . hive-prompt-mode-map)
     (hive-history-mode . hive-history-mode-map) (hive-outreach-mode . hive-outreach-mode-map)
-    (hive-sessions-mode . hive-sessions-mode-map)
     (hive-check-mentions-mode . hive-check-mentions-mode-map)
     (hive-rules-mode . hive-rules-mode-map) (hive-rule-mode . hive-rule-mode-map)
     (hive-phone-mode . hive-phone-mode-map) (hive-phone-list-mode . hive-phone-list-mode-map)

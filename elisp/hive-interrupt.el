@@ -32,6 +32,9 @@
 (defvar hive-interrupt--running (make-hash-table :test #'equal)
   "The running turns, by session id.")
 
+(defvar hive-interrupt--newest (make-hash-table :test #'equal)
+  "The newest turn of each session, running or ended, by session id.")
+
 (defvar hive-turns-changed-functions nil
   "Called with each turn that changed.")
 
@@ -46,6 +49,10 @@
     (maphash (lambda (_ turn) (push turn turns)) hive-interrupt--running)
     (sort turns (lambda (a b) (string< (or (plist-get a :started_at) "")
                                        (or (plist-get b :started_at) ""))))))
+
+(defun hive-turns-newest (session-id)
+  "Return the newest turn of SESSION-ID, running or ended, or nil."
+  (gethash session-id hive-interrupt--newest))
 
 (defun hive-turns-doing (turn)
   "Return in a few words what TURN is doing, and for how long."
@@ -71,7 +78,20 @@
           ((equal (plist-get turn :turn_id)
                   (plist-get (gethash session hive-interrupt--running) :turn_id))
            (remhash session hive-interrupt--running)))
+    (hive-interrupt--remember-newest
+     session (or (gethash session hive-interrupt--running) (and (not running) turn)))
     (hive-rpc-run-hook 'hive-turns-changed-functions turn)))
+
+(defun hive-interrupt--remember-newest (session turn)
+  "Remember that TURN, if it is not nil, is the newest one of SESSION.
+News of a turn may come after a later turn has begun."
+  (let ((before (gethash session hive-interrupt--newest)))
+    (when (and turn
+               (if before
+                   (not (string< (or (plist-get turn :started_at) "")
+                                 (or (plist-get before :started_at) "")))
+                 (< (hash-table-count hive-interrupt--newest) hive-interrupt--most)))
+      (puthash session turn hive-interrupt--newest))))
 
 (cl-defmethod hive-rpc-handle ((_method (eql 'turn/changed)) turn)
   "Handle TURN, which changed."
@@ -81,6 +101,7 @@
   "Remember each running turn in SESSIONS, a new list by the sidecar.
 A list that was cut short lacks the sessions that were silent longest."
   (clrhash hive-interrupt--running)
+  (clrhash hive-interrupt--newest)
   (dolist (session sessions)
     (let ((turn (plist-get session :turn)))
       (when turn
@@ -93,6 +114,7 @@ A list that was cut short lacks the sessions that were silent longest."
   "Forget every turn when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
     (clrhash hive-interrupt--running)
+    (clrhash hive-interrupt--newest)
     (clrhash hive-interrupt--ended)))
 
 (add-hook 'hive-model-sessions-listed-functions #'hive-interrupt--remember-listed)
@@ -283,7 +305,6 @@ non-nil if the human confirmed."
            collect (plist-get request :interrupt_id)))
 
 (defvar hive-prompt--prompt)
-(defvar hive-sessions-mode-map)
 (declare-function tabulated-list-get-id "tabulated-list")
 
 (defun hive-interrupt--session-here ()
@@ -291,9 +312,10 @@ non-nil if the human confirmed."
 That is the one at point in a list, the asker of the question that the
 buffer shows, or the agent whose terminal or buffer it is."
   (cond ((derived-mode-p 'hive-prompt-mode) (plist-get hive-prompt--prompt :session_id))
-        ((derived-mode-p 'hive-sessions-mode) (tabulated-list-get-id))
         ((derived-mode-p 'hive-list-mode)
-         (plist-get (hive-model-prompt (tabulated-list-get-id)) :session_id))
+         (pcase (tabulated-list-get-id)
+           (`(,(or 'session 'held) . ,id) id)
+           (id (plist-get (hive-model-prompt id) :session_id))))
         (t (hive-interrupt--session-of-buffer))))
 
 (defun hive-interrupt--session-of-buffer ()

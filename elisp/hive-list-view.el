@@ -1,4 +1,4 @@
-;;; hive-list-view.el --- What the list of questions shows  -*- lexical-binding: t; -*-
+;;; hive-list-view.el --- What the status buffer shows  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,9 +6,10 @@
 
 ;;; Commentary:
 
-;; Which questions the list shows, and how: views, filters, pages and
-;; sections, the row of each question, and printing that leaves point in every
-;; window on its question.  The commands are in hive-list.
+;; What the status buffer shows, and how: views, filters, pages and sections,
+;; the row of each question, and printing that leaves point in every window, and
+;; the first line of the window, on what they were.  The rows of sessions are in
+;; hive-sessions, the commands in hive-list.
 
 ;;; Code:
 
@@ -19,22 +20,24 @@
 (require 'hive-notify)
 (require 'hive-read)
 (require 'hive-rpc)
+(require 'hive-sessions)
 (require 'hive-text)
 (require 'subr-x)
 (require 'tabulated-list)
 
 ;;;; Views, filters and pages
 
-;; A view is a status; a filter narrows it to an agent, a project, a kind, a
-;; recipient or a text.  Pending questions come from the model; settled ones
-;; are fetched from the store, page by page.
+;; The view `status' shows what needs the human and all agents, `agents' only
+;; those.  The other views are the questions with a status.  A filter narrows a
+;; view to an agent, a project, a kind, a recipient or a text.  Pending questions
+;; come from the model; settled ones are fetched from the store, page by page.
 
 (defconst hive-list-rows 500
   "How many rows a page has; printing 10,000 takes over a second.")
 
 (defconst hive-list-views
-  '((waiting . "pending") (answered . "responded") (late . "late")
-    (expired . "expired") (cancelled . "cancelled"))
+  '((status) (waiting . "pending") (answered . "responded") (late . "late")
+    (expired . "expired") (cancelled . "cancelled") (agents))
   "The views in the order of their keys, each with its status in requests.")
 
 (defvar-local hive-list--view 'waiting "The current view.")
@@ -48,19 +51,44 @@
 (defvar-local hive-list--next nil "The cursor of the next page.")
 (defvar-local hive-list--fetch-number 0 "The number of the last fetch; the results of earlier ones are ignored.")
 
+(defun hive-list-live-p ()
+  "Return non-nil if the view is of the model: nothing of it is fetched."
+  (memq hive-list--view '(status waiting agents)))
+
+(defun hive-list-agents-p ()
+  "Return non-nil if agents are in the view."
+  (memq hive-list--view '(status agents)))
+
 (defun hive-list-source ()
   "Return the questions from this page on, in order.
 The list may be shared: do not modify it."
-  (cond ((not (eq hive-list--view 'waiting)) hive-list--page)
-        (hive-list--filter (hive-list--matching))
-        (t (setq hive-list--total (length (hive-prompts)))
-           (nthcdr hive-list--offset (hive-prompts)))))
+  (if (not (hive-list-live-p)) hive-list--page
+    (let ((all (pcase hive-list--view
+                 ('status (hive-prompts-mine))
+                 ('waiting (hive-prompts)))))
+      (when hive-list--filter (setq all (cl-remove-if-not #'hive-list--match-p all)))
+      (setq hive-list--total (length all))
+      (nthcdr hive-list--offset all))))
 
-(defun hive-list--matching ()
-  "Return the pending questions that pass the filter, from this page on."
-  (let ((all (cl-remove-if-not #'hive-list--match-p (hive-prompts))))
-    (setq hive-list--total (length all))
-    (nthcdr hive-list--offset all)))
+(defun hive-list--rows ()
+  "Return the rows that the view and the filter select.
+They are about agents and shared buffers."
+  (when (hive-list-agents-p)
+    (let ((rows (hive-sessions-rows (eq hive-list--view 'status))))
+      (if hive-list--filter (cl-remove-if-not #'hive-list--row-match-p rows) rows))))
+
+(defun hive-list--row-match-p (row)
+  "Return non-nil if ROW passes the filter.
+What only questions have, their kind and recipient, no row has."
+  (let ((thing (hive-row-thing row)))
+    (cl-loop for (key value) on hive-list--filter by #'cddr
+             always (pcase key
+                      (:agent (member value (list (plist-get thing :handle)
+                                                  (plist-get thing :from_handle))))
+                      (:project (equal value (plist-get thing :project)))
+                      (:query (string-search (downcase value)
+                                             (downcase (concat (hive-row-name row) " "
+                                                               (hive-row-text row)))))))))
 
 (defun hive-list--match-p (prompt)
   "Return non-nil if PROMPT passes the filter."
@@ -86,18 +114,20 @@ The list may be shared: do not modify it."
 
 (defconst hive-list--view-names
   '((answered . view-answered) (late . view-late) (expired . view-expired)
-    (cancelled . view-cancelled))
+    (cancelled . view-cancelled) (agents . view-agents))
   "The views that have a name, and its sentence in `hive-messages'.")
 
 (defun hive-list-view-name (shown)
-  "Return the text of the mode line when a page has SHOWN questions."
-  (let ((total (or hive-list--total shown))
+  "Return the text of the mode line when a page has SHOWN questions, or agents."
+  (let ((total (if (eq hive-list--view 'agents) shown (or hive-list--total shown)))
         (name (alist-get hive-list--view hive-list--view-names)))
     (concat (if name (concat " " (hive-words name)) "")
             (cond ((> hive-list--offset 0)
                    (hive-words 'list-range (1+ hive-list--offset)
                                (+ hive-list--offset shown) total))
                   ((> total shown) (hive-words 'list-part shown total))
+                  ;; Its headings say how many there are.
+                  ((eq hive-list--view 'status) "")
                   (t (format " %d" total))))))
 
 (defun hive-list--filter-text ()
@@ -153,7 +183,7 @@ Call THEN in the list's buffer when it has arrived."
 (defun hive-list-page-turn (forward)
   "Go to the next page if FORWARD, else to the previous one.
 Return nil if there is none."
-  (cond ((and forward (eq hive-list--view 'waiting))
+  (cond ((and forward (hive-list-live-p))
          (when (< (+ hive-list--offset hive-list-rows) (or hive-list--total 0))
            (cl-incf hive-list--offset hive-list-rows)))
         (forward
@@ -194,7 +224,8 @@ Return nil if there is none."
 ;;;; Sections
 
 ;; The questions of a page are shown in sections, in the order of their first
-;; questions.  What is folded is not printed.
+;; questions.  The sections of the status are always the same ones, in the same
+;; order; an empty one is left out.  What is folded is not printed.
 
 (defcustom hive-list-group 'project
   "What the sections of the list are.
@@ -203,49 +234,93 @@ Return nil if there is none."
                  (const :tag "No sections" nil))
   :group 'hive)
 
+(defconst hive-list--status-sections
+  '((needs . section-needs) (working . section-working) (idle . section-idle)
+    (room . section-room) (ended . section-ended))
+  "The sections of the status, in their order.
+Each has the name of its own name in `hive-messages'.")
+
 (cl-defstruct (hive-list-section (:constructor hive-list-section-make) (:copier nil))
   "The heading of a section.
 KEY identifies the section, NAME is what is shown.  COUNT, PERMISSIONS
-and MARKED are numbers of questions."
-  key name count permissions marked folded)
+and MARKED are numbers of questions, ROWS and UNREAD of other lines; MORE
+means that there are more of those than are known."
+  key name count permissions marked rows unread more folded)
 
 (defvar-local hive-list--shown nil "The prompts of this page, in order.")
 (defvar-local hive-list--lines nil "What the lines show, in order: headings and prompts.")
 (defvar-local hive-list--marks nil "Hash table of the ids that are marked.")
-(defvar-local hive-list--folded nil "The keys of the sections that are folded.")
+(defvar-local hive-list--folded '(ended) "The keys of the sections that are folded.")
 
 (defun hive-list--sections-p ()
   "Return non-nil if the list has sections.
 A list that is sorted by a column has none."
-  (and hive-list-group (null tabulated-list-sort-key)))
+  (and (or (hive-list-agents-p) hive-list-group) (null tabulated-list-sort-key)))
 
-(defun hive-list--key (prompt)
-  "Return the key of the section of PROMPT.
+(defun hive-list--key (item)
+  "Return the key of the section of ITEM, a prompt or a row.
 Two projects of the same name are two sections."
-  (if (eq hive-list-group 'agent)
-      (or (plist-get prompt :session_id) (plist-get prompt :agent))
-    (or (plist-get prompt :project_dir) (plist-get prompt :project))))
+  (cond ((hive-row-p item) (hive-row-section item))
+        ((hive-list-agents-p) (if (hive-prompt-ended-p item) 'ended 'needs))
+        ((eq hive-list-group 'agent)
+         (or (plist-get item :session_id) (plist-get item :agent)))
+        (t (or (plist-get item :project_dir) (plist-get item :project)))))
 
-(defun hive-list--heading (key questions old)
-  "Return the heading of the section KEY, which has QUESTIONS.
+(defun hive-list--heading (key items old)
+  "Return the heading of the section KEY, which has ITEMS, questions and rows.
 If it is as before, it is one of OLD, the former headings by key."
-  (let ((count (length questions)) (permissions 0) (marked 0)
+  (let ((count 0) (permissions 0) (marked 0) (rows 0) (unread 0)
         (folded (and (member key hive-list--folded) t))
+        (more (and (eq key 'ended) hive-sessions-more))
         (before (gethash key old)))
-    (dolist (prompt questions)
-      (when (hive-permission-p prompt) (cl-incf permissions))
-      (when (hive-list--marked-p prompt) (cl-incf marked)))
+    (dolist (item items)
+      (cond ((hive-row-p item)
+             (cl-incf rows)
+             (when (hive-row-unread item) (cl-incf unread)))
+            (t (cl-incf count)
+               (when (hive-permission-p item) (cl-incf permissions))
+               (when (hive-list--marked-p item) (cl-incf marked)))))
     (if (and before
              (= count (hive-list-section-count before))
              (= permissions (hive-list-section-permissions before))
              (= marked (hive-list-section-marked before))
+             (= rows (hive-list-section-rows before))
+             (= unread (hive-list-section-unread before))
+             (eq more (hive-list-section-more before))
              (eq folded (hive-list-section-folded before)))
         before
       (hive-list-section-make
-       :key key
-       :name (if (eq hive-list-group 'agent) (hive-text-agent (car questions) 60)
-               (hive-text-line (plist-get (car questions) :project) 60))
-       :count count :permissions permissions :marked marked :folded folded))))
+       :key key :name (hive-list--section-name key items)
+       :count count :permissions permissions :marked marked :rows rows :unread unread
+       :more more :folded folded))))
+
+(defun hive-list--section-name (key items)
+  "Return what the heading of the section KEY, which has ITEMS, is called."
+  (cond ((hive-list-agents-p) (hive-words (alist-get key hive-list--status-sections)))
+        ((eq hive-list-group 'agent) (hive-text-agent (car items) 60))
+        (t (hive-text-line (plist-get (car items) :project) 60))))
+
+(defun hive-list--section-text (heading)
+  "Return what the section of HEADING has, in words."
+  (let* ((count (hive-list-section-count heading))
+         (permissions (hive-list-section-permissions heading))
+         (rows (hive-list-section-rows heading))
+         (unread (hive-list-section-unread heading))
+         (ended (eq 'ended (hive-list-section-key heading))))
+    (string-join
+     (delq nil
+           (list
+            (when (> rows 0)
+              (if (eq 'room (hive-list-section-key heading)) (number-to-string rows)
+                (concat (hive-count rows "agent")
+                        (if (hive-list-section-more heading) "+" "")
+                        (if (> unread 0) (hive-words 'section-unread unread) ""))))
+            (when (> count 0)
+              (concat (hive-count count (if ended "open question" "question"))
+                      (if (zerop permissions) ""
+                        (format " (%s)" (hive-count permissions "permission")))
+                      (if ended (hive-words 'section-cancel-ended) "")))))
+     ", ")))
 
 ;; With thousands of questions a garbage collection takes 50 ms, so an arrival
 ;; must not leave much garbage.  The conses of one list of lines are used again
@@ -268,21 +343,29 @@ If it is as before, it is one of OLD, the former headings by key."
   (setq hive-list--spare (nconc items hive-list--spare)))
 
 (defun hive-list--items ()
-  "Return a new list of what the lines of this page show: headings and questions."
+  "Return a new list of what the lines of this page show.
+These are headings, questions and rows."
   ;; A table of the usual size would be more garbage than the rest.
-  (let ((sections (make-hash-table :test #'equal :size 4))
-        (headings (make-hash-table :test #'equal :size 4))
+  (let ((sections (make-hash-table :test #'equal :size 8))
+        (headings (make-hash-table :test #'equal :size 8))
+        (agents (hive-list-agents-p))
         order)
-    (dolist (prompt hive-list--shown)
-      (let* ((key (and (hive-list--sections-p) (hive-list--key prompt)))
-             (section (gethash key sections))
-             (cell (hive-list--cell prompt)))
-        (if section
-            (setcdr section (setcdr (cdr section) cell))
-          ;; Its first cons, and its last.
-          (setq section (cons cell cell))
-          (puthash key section sections)
-          (push (cons key section) order))))
+    (cl-flet ((add (item)
+                (let* ((key (and (hive-list--sections-p) (hive-list--key item)))
+                       (section (gethash key sections))
+                       (cell (hive-list--cell item)))
+                  (if section
+                      (setcdr section (setcdr (cdr section) cell))
+                    ;; Its first cons, and its last.
+                    (setq section (cons cell cell))
+                    (puthash key section sections)
+                    (unless (and agents key) (push (cons key section) order))))))
+      (mapc #'add hive-list--shown)
+      (mapc #'add (hive-list--rows)))
+    (when (and agents (null order))
+      (pcase-dolist (`(,key . ,_) hive-list--status-sections)
+        (let ((section (gethash key sections)))
+          (when section (push (cons key section) order)))))
     (dolist (item hive-list--lines)
       (when (hive-list-section-p item) (puthash (hive-list-section-key item) item headings)))
     (let (items)
@@ -301,19 +384,14 @@ If it is as before, it is one of OLD, the former headings by key."
 (defun hive-list--print-heading (heading)
   "Insert the line of HEADING.
 Its id is a cons, to tell it from the id of a question."
-  (let ((start (point))
-        (count (hive-list-section-count heading))
-        (permissions (hive-list-section-permissions heading)))
-    (insert (if (= count (hive-list-section-marked heading))
+  (let ((start (point)) (count (hive-list-section-count heading)))
+    (insert (if (and (> count 0) (= count (hive-list-section-marked heading)))
                 (propertize ">" 'face 'hive-list-marked)
               " ")
             (propertize (concat (if (hive-list-section-folded heading) "▸ " "▾ ")
                                 (hive-list-section-name heading))
                         'face 'hive-list-section)
-            (propertize (concat "  " (hive-count count "question")
-                                (if (zerop permissions) ""
-                                  (format " (%s)" (hive-count permissions "permission"))))
-                        'face 'hive-list-low)
+            (propertize (concat "  " (hive-list--section-text heading)) 'face 'hive-list-low)
             "\n")
     (put-text-property start (point) 'tabulated-list-id
                        (list 'section (hive-list-section-key heading)))))
@@ -321,7 +399,7 @@ Its id is a cons, to tell it from the id of a question."
 (defun hive-list--section-at (&optional position)
   "Return the key of the section whose heading is at POSITION, in a list, or nil."
   (let ((id (tabulated-list-get-id position)))
-    (and (consp id) (cdr id))))
+    (and (eq 'section (car-safe id)) (cdr id))))
 
 (defun hive-list--members (key)
   "Return the questions of this page in the section KEY."
@@ -353,20 +431,41 @@ What the heading of a section says has no column."
              (unless (eq hive-list--few 'most) (list kind))
              rest)))
 
+(cl-defun hive-list--agent-columns (&key sign agent handle client project branch kind age text)
+  "Return what is shown of the arguments, one per column of a view with agents.
+These are SIGN, AGENT, HANDLE, CLIENT, PROJECT, BRANCH, KIND, AGE and TEXT."
+  (let ((wide (not hive-list--few)) (all (eq hive-list--view 'agents)))
+    (vconcat (list sign agent)
+             (and wide all (list handle client))
+             (and wide (list project))
+             (and wide all (list branch))
+             (list kind age text))))
+
 (defun hive-list--format ()
   "Return the columns of the current view."
-  (hive-list--columns
-   `(("" 1 nil)
-     (,(hive-words 'column-agent) 16 t)
-     (,(hive-words 'column-source) 6 t)
-     (,(hive-words 'column-project) 16 t)
-     (,(hive-words 'column-kind) 4 t)
-     (,(hive-words 'column-age) 5 nil :right-align t)
-     ,@(if (eq hive-list--view 'waiting)
-           `((,(hive-words 'column-expires) 7 nil :right-align t)
-             (,(hive-words 'column-question) 0 t))
-         `((,(hive-words 'column-ended) 7 nil :right-align t)
-           (,(hive-words 'column-outcome) 0 t))))))
+  (if (hive-list-agents-p)
+      (hive-list--agent-columns
+       :sign '("" 1 nil)
+       :agent `(,(hive-words 'column-agent) 22 t)
+       :handle `(,(hive-words 'column-handle) 14 t)
+       :client `(,(hive-words 'column-client) 12 t)
+       :project `(,(hive-words 'column-project) 12 t)
+       :branch `(,(hive-words 'column-branch) 12 t)
+       :kind `(,(hive-words 'column-kind) 4 t)
+       :age `(,(hive-words 'column-since) 5 nil :right-align t)
+       :text `(,(hive-words 'column-doing) 0 t))
+    (hive-list--columns
+     `(("" 1 nil)
+       (,(hive-words 'column-agent) 16 t)
+       (,(hive-words 'column-source) 6 t)
+       (,(hive-words 'column-project) 16 t)
+       (,(hive-words 'column-kind) 4 t)
+       (,(hive-words 'column-age) 5 nil :right-align t)
+       ,@(if (eq hive-list--view 'waiting)
+             `((,(hive-words 'column-expires) 7 nil :right-align t)
+               (,(hive-words 'column-question) 0 t))
+           `((,(hive-words 'column-ended) 7 nil :right-align t)
+             (,(hive-words 'column-outcome) 0 t)))))))
 
 (defun hive-list--fit (&rest _)
   "Show the columns that fit into the narrowest window of the list."
@@ -440,28 +539,47 @@ In this order, as the end of a long question is cut off."
                 "")
               (hive-human-label prompt) question))))
 
-(defun hive-list--row (prompt)
-  "Return the row of PROMPT, as `tabulated-list-entries' wants it."
+(defun hive-list--question-cells (prompt)
+  "Return the columns of PROMPT, a question."
   (let ((face (hive-list--face prompt)))
     (cl-flet ((cell (text) (propertize text 'face face)))
-      (list (plist-get prompt :ask_id)
-            (hive-list--columns
-             (list (cell (hive-list--sign prompt))
-                   (cell (if hive-list--few (hive-text-agent prompt 30)
-                           ;; There is a column for the source.
-                           (hive-text-title prompt 30)))
-                   (cell (hive-text-line (plist-get prompt :source) 6))
-                   (cell (hive-text-line (plist-get prompt :project) 30))
-                   (cell (if (hive-permission-p prompt) (hive-words 'list-permission) ""))
-                   (cell (hive-text-age (plist-get prompt :created_at)))
-                   (cell (if (hive-prompt-pending-p prompt)
-                             (hive-text-until (plist-get prompt :expires_at))
-                           (hive-text-age (plist-get prompt :settled_at))))
-                   (cell (hive-list--question prompt))))))))
+      (let ((sign (cell (hive-list--sign prompt)))
+            (project (cell (hive-text-line (plist-get prompt :project) 30)))
+            (kind (cell (if (hive-permission-p prompt) (hive-words 'list-permission) "")))
+            (age (cell (hive-text-age (plist-get prompt :created_at))))
+            (question (cell (hive-list--question prompt))))
+        (if (hive-list-agents-p)
+            (hive-list--agent-columns
+             :sign sign :agent (cell (hive-text-agent prompt 40)) :handle "" :client ""
+             :project project :branch "" :kind kind :age age :text question)
+          (hive-list--columns
+           (list sign
+                 (cell (if hive-list--few (hive-text-agent prompt 30)
+                         ;; There is a column for the source.
+                         (hive-text-title prompt 30)))
+                 (cell (hive-text-line (plist-get prompt :source) 6))
+                 project kind age
+                 (cell (if (hive-prompt-pending-p prompt)
+                           (hive-text-until (plist-get prompt :expires_at))
+                         (hive-text-age (plist-get prompt :settled_at))))
+                 question)))))))
+
+(defun hive-list--row-cells (row)
+  "Return the columns of ROW, of an agent or a shared buffer."
+  (let ((source (hive-row-field row :source 4)))
+    (hive-list--agent-columns
+     :sign (hive-row-sign row) :agent (hive-row-name row)
+     :handle (hive-row-field row :handle 40) :client (hive-row-field row :client 20)
+     :project (hive-row-field row :project 30) :branch (hive-row-field row :branch 30)
+     :kind (if (equal source "main") "" source)
+     :age (hive-row-age row) :text (hive-row-text row))))
 
 (defun hive-list--entry (item)
-  "Return ITEM, a heading or a prompt, as `tabulated-list-entries' wants it."
-  (if (hive-list-section-p item) (list item nil) (hive-list--row item)))
+  "Return ITEM as `tabulated-list-entries' wants it.
+It is a heading, a question or a row."
+  (cond ((hive-list-section-p item) (list item nil))
+        ((hive-row-p item) (list (hive-row-id item) (hive-list--row-cells item)))
+        (t (list (plist-get item :ask_id) (hive-list--question-cells item)))))
 
 (defun hive-list--entries ()
   "Return the entries of this page, once the columns fit them."
@@ -519,7 +637,7 @@ Return non-nil if that changed."
 Printing 500 rows takes as long as a dozen keys; one row takes none.
 With OTHER, marks or folds changed, and perhaps no question."
   (cond (tabulated-list-sort-key (hive-list--print)) ; the human has sorted the list
-        ((or (hive-list--update-page) other)
+        ((or (hive-list--update-page) (hive-list-agents-p) other)
          (let ((places (hive-list--places)) (new (hive-list--items)))
            (hive-list--update-lines new)
            (hive-list--give-back new)
@@ -550,34 +668,58 @@ With OTHER, marks or folds changed, and perhaps no question."
     (setq hive-list--lines (cdr head))))
 
 (defun hive-list--places ()
-  "Return the place of each window: a list of window, id and column.
-The place of point has nil as its window."
-  (let ((place (lambda (window position)
+  "Return the place of each window: window, column, first line, ids.
+The place of point has nil as its window, that of the mark has `mark'.
+The first line is the id of what it shows; nil is the beginning.  The ids
+are those of the line and of the one below it."
+  (let ((place (lambda (window position &optional start)
                  (save-excursion
                    (goto-char position)
-                   (list window (tabulated-list-get-id) (current-column))))))
-    (cons (funcall place nil (point))
-          (mapcar (lambda (window) (funcall place window (window-point window)))
-                  (remq (selected-window) (get-buffer-window-list nil nil t))))))
+                   (list window (current-column)
+                         (and start (> start (point-min)) (tabulated-list-get-id start))
+                         (tabulated-list-get-id)
+                         (progn (forward-line 1) (tabulated-list-get-id)))))))
+    (append (list (funcall place nil (point)
+                           (and (eq (current-buffer) (window-buffer)) (window-start))))
+            (and mark-active (list (funcall place 'mark (mark))))
+            (mapcar (lambda (window)
+                      (funcall place window (window-point window) (window-start window)))
+                    (remq (selected-window) (get-buffer-window-list nil nil t))))))
+
+(defun hive-list--restore-start (window id)
+  "Let WINDOW begin at the line of ID again, if that is still shown.
+A nil ID is the beginning, and so is any if all lines fit into WINDOW: a
+menu that was open may have left it elsewhere."
+  (let ((start (if (and id (> (length hive-list--lines) (window-body-height window)))
+                   (hive-list--position id (window-start window))
+                 (point-min))))
+    (unless (or (null start) (= start (window-start window)))
+      (set-window-start window start t))))
 
 (defun hive-list--restore (places)
-  "Return each window of PLACES to its question, if that is still shown."
-  (pcase-dolist (`(,window ,id ,column) places)
-    (let ((position (if window (window-point window) (point))))
-      (when id
+  "Return each window of PLACES to its lines.
+If its line is gone, go to the one that was below it."
+  (pcase-dolist (`(,window ,column ,start . ,ids) places)
+    (when (if window (windowp window) (eq (current-buffer) (window-buffer)))
+      (hive-list--restore-start (or window (selected-window)) start))
+    (let ((position (pcase window ('nil (point)) ('mark (mark)) (_ (window-point window)))))
+      (when (car ids)
         (save-excursion
           (goto-char position)
-          (unless (equal id (tabulated-list-get-id))
-            (goto-char (or (hive-list--position id) position)))
-          (when (equal id (tabulated-list-get-id))
+          (goto-char (or (cl-some (lambda (id) (and id (hive-list--position id (point)))) ids)
+                         position))
+          (when (member (tabulated-list-get-id) ids)
             (move-to-column column)
             (setq position (point))))
-        (if window (set-window-point window position) (goto-char position))))))
+        (pcase window
+          ('nil (goto-char position))
+          ('mark (set-marker (mark-marker) position))
+          (_ (set-window-point window position)))))))
 
 (defun hive-list--nothing ()
   "Return a sentence on why the list is empty."
   (cond ((hive-sidecar-absence))
-        ((if (eq hive-list--view 'waiting) (not (hive-model-complete-p)) (null hive-list--total))
+        ((if (hive-list-live-p) (not (hive-model-complete-p)) (null hive-list--total))
          (hive-words 'loading))
         ((and hive-list--filter (or (hive-prompts) (not (eq hive-list--view 'waiting))))
          (if (eq hive-list--view 'waiting)
@@ -586,18 +728,23 @@ The place of point has nil as its window."
         (t (hive-words (pcase hive-list--view
                          ('answered 'list-empty-answered) ('late 'list-empty-late)
                          ('expired 'list-empty-expired) ('cancelled 'list-empty-cancelled)
+                         ('status 'list-empty-status) ('agents 'no-agents)
                          (_ 'list-empty))))))
 
 (defun hive-list--count ()
   "Show the view and the counts in the mode line."
-  (hive-text-say-empty (and (null hive-list--shown) (hive-list--nothing)))
+  (hive-text-say-empty (and (null hive-list--lines) (hive-list--nothing)))
   (restore-buffer-modified-p nil)
   (let ((marked (length (hive-list--marked))))
     (setq mode-line-process
           ;; A percent sign in a mode line is a directive.
           (string-replace
            "%" "%%"
-           (concat (hive-list-view-name (length hive-list--shown))
+           (concat (hive-list-view-name
+                    (if (eq hive-list--view 'agents)
+                        (cl-loop for line in hive-list--lines
+                                 when (hive-list-section-p line) sum (hive-list-section-rows line))
+                      (length hive-list--shown)))
                    (if (> marked 0) (hive-words 'list-marked marked) ""))))))
 
 (defun hive-list--marked ()
@@ -605,15 +752,17 @@ The place of point has nil as its window."
 Pending ones may be on any page."
   (unless (zerop (hash-table-count hive-list--marks))
     (cl-remove-if-not #'hive-list--marked-p
-                      (if (eq hive-list--view 'waiting) (hive-prompts) hive-list--shown))))
+                      (if (hive-list-live-p) (hive-prompts) hive-list--shown))))
 
-(defun hive-list--position (id)
-  "Return where the row of ID begins, or nil."
-  (save-excursion
-    (goto-char (point-min))
-    (while (not (or (eobp) (equal id (tabulated-list-get-id))))
-      (forward-line 1))
-    (and (not (eobp)) (point))))
+(defun hive-list--position (id &optional guess)
+  "Return where the row of ID begins, or nil.
+GUESS is where it probably begins."
+  (if (and guess (equal id (tabulated-list-get-id guess))) guess
+    (save-excursion
+      (goto-char (point-min))
+      (while (not (or (eobp) (equal id (tabulated-list-get-id))))
+        (forward-line 1))
+      (and (not (eobp)) (point)))))
 
 (provide 'hive-list-view)
 ;;; hive-list-view.el ends here

@@ -1,4 +1,4 @@
-;;; hive-list.el --- The list of questions  -*- lexical-binding: t; -*-
+;;; hive-list.el --- The status buffer  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,11 +6,13 @@
 
 ;;; Commentary:
 
-;; `hive-list' shows the pending questions in a table that follows the model,
-;; in sections that can be folded; other keys show those that were answered,
-;; answered late, expired or cancelled.  Filters narrow the list.  A command is
-;; about the questions in the region, or else the marked ones, or else that at
-;; point.  Point stays on its question in every window.
+;; `hive' shows what needs you and what your agents do, in one table that
+;; follows the model, in sections that can be folded.  `hive-list' shows only the
+;; pending questions in that buffer, `hive-sessions' only the agents; other keys
+;; show the questions that were answered, answered late, expired or cancelled.
+;; Filters narrow what is shown.  A command is about the questions in the region,
+;; or else the marked ones, or else that at point; of an agent, about all its
+;; questions.  Point stays on its line in every window.
 
 ;;; Code:
 
@@ -22,11 +24,13 @@
 (require 'hive-list-view)
 (require 'hive-messages)
 (require 'hive-model)
+(require 'hive-next)
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-rules)
+(require 'hive-sessions)
 (require 'hive-text)
 (require 'subr-x)
 (require 'tabulated-list)
@@ -35,8 +39,7 @@
 
 (defun hive-list--renew ()
   "Update this page, fetching it if need be."
-  (if (eq hive-list--view 'waiting)
-      (hive-list--update)
+  (if (hive-list-live-p) (hive-list--update)
     (hive-list-fetch #'hive-list--update)))
 
 (defun hive-list--go (view filter)
@@ -45,12 +48,13 @@
   (clrhash hive-list--marks)
   (hive-list--print)
   (hive-list--to-first)
-  (unless (eq view 'waiting) (hive-list--renew)))
+  (when (hive-list-agents-p) (hive-sessions-fetch-ended))
+  (unless (hive-list-live-p) (hive-list--renew)))
 
 (defun hive-list-choose-view ()
   "Show the view whose number was pressed."
   (interactive nil hive-list-mode)
-  (hive-list--go (car (nth (- last-command-event ?1) hive-list-views)) hive-list--filter))
+  (hive-list--go (car (nth (- last-command-event ?0) hive-list-views)) hive-list--filter))
 
 (defun hive-list--filter-by (key value)
   "Show only questions with VALUE for KEY; with an empty VALUE, all."
@@ -113,7 +117,7 @@ AGENT is a title or a handle; the beginning is enough."
   (unless (hive-list-page-turn forward)
     (hive-fail (if forward 'last-page 'first-page)))
   (goto-char (point-min))
-  (if (eq hive-list--view 'waiting) (hive-list--print) (hive-list--renew))
+  (if (hive-list-live-p) (hive-list--print) (hive-list--renew))
   (hive-list--to-first))
 
 (defun hive-list--to-first ()
@@ -134,7 +138,7 @@ AGENT is a title or a handle; the beginning is enough."
 
 ;;;; The mode
 
-(defconst hive-list-name "*hive*" "The name of the list's buffer.")
+(defconst hive-list-name "*hive*" "The name of the status buffer.")
 
 (defconst hive-list--pause 0.5
   "Seconds between two updates that need a search or a fetch.")
@@ -149,6 +153,12 @@ AGENT is a title or a handle; the beginning is enough."
     (define-key map "i" #'hive-list-interrupt)
     (define-key map "j" #'hive-list-visit-terminal)
     (define-key map "A" #'hive-list-always)
+    (define-key map "w" #'hive-session-mention)
+    (define-key map "M" #'hive-session-mentions)
+    (define-key map "o" #'hive-session-shared)
+    (define-key map "e" #'hive-session-configure)
+    (define-key map "d" #'hive-session-visit)
+    (define-key map "h" #'hive-menu)
     (define-key map "m" #'hive-list-mark)
     (define-key map "u" #'hive-list-undo)
     (define-key map "U" #'hive-list-unmark-all)
@@ -167,7 +177,7 @@ AGENT is a title or a handle; the beginning is enough."
     (define-key map ">" #'hive-list-next-page)
     (define-key map "<" #'hive-list-previous-page)
     (dotimes (n (length hive-list-views))
-      (define-key map (number-to-string (1+ n)) #'hive-list-choose-view))
+      (define-key map (number-to-string n) #'hive-list-choose-view))
     (define-key filters "a" #'hive-list-filter-agent)
     (define-key filters "p" #'hive-list-filter-project)
     (define-key filters "k" #'hive-list-filter-kind)
@@ -180,6 +190,7 @@ AGENT is a title or a handle; the beginning is enough."
 
 (defvar-local hive-list--timer nil "The timer that updates the ages.")
 (defvar-local hive-list--soon nil "The timer of the next update, or nil.")
+(defvar-local hive-list--fetches nil "What the next update fetches: functions.")
 
 (defvar-local hive-list--previewed nil "The id of the question that was previewed last.")
 (defvar hive-list--preview nil "The buffer that is open only as a preview, or nil.")
@@ -187,12 +198,15 @@ AGENT is a title or a handle; the beginning is enough."
 (defvar hive-list--preview-timer nil "The timer of the next preview, or nil.")
 
 (declare-function hive-list-menu "hive-menu")
-(autoload 'hive-list-menu "hive-menu" "The keys of the list." t)
+(autoload 'hive-list-menu "hive-menu" "The keys of the status buffer." t)
+(declare-function hive-menu "hive-menu")
+(autoload 'hive-menu "hive-menu" "All that Hive does." t)
 
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"
-  "Major mode of the list of questions.
-\\<hive-list-mode-map>1 to 5 show the pending, answered, late, expired and cancelled ones.
-\\[hive-list-show] shows a question in full, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
+  "Major mode of the status buffer: questions, agents and shared buffers.
+\\<hive-list-mode-map>0 shows what needs you and all agents, 6 only the agents; 1 to 5 show
+the pending, answered, late, expired and cancelled questions.
+\\[hive-list-show] shows what is at point, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
 \\[hive-list-snooze] snoozes it;
 \\[hive-list-cancel-ended] cancels what was asked by sessions that have ended;
  \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
@@ -200,16 +214,21 @@ the agent; \\[hive-list-always] makes a rule from a permission.  While an answer
 \\[hive-list-undo] takes it back (see `hive-undo-seconds').
 \\[hive-list-follow] shows the question at point in another window while you move.
 
+\\[hive-session-mention] writes to the agent at point, \\[hive-session-shared] opens the shared buffer of its project,
+\\[hive-session-mentions] its mentions, \\[hive-session-visit] the directory of its project; \\[hive-session-configure] configures it.
+
 \\[hive-list-mark] marks, \\[hive-list-undo] and \\[hive-list-unmark-all] unmark, \\[hive-list-toggle-marks] toggles the marks,
 \\[hive-list-mark-regexp] marks by a regexp, \\[hive-list-mark-alike] marks what asks for the same as the
 question at point.  Commands are about the questions in the active
-region, or else the marked ones, or else the one at point; on the
-heading of a section, about all of the section.
+region, or else the marked ones, or else the one at point; on the line of
+an agent, about its questions, and on the heading of a section, about all
+of the section.
 
 \\[hive-list-fold] folds a section, \\[hive-list-fold-all] all of them; \\[hive-list-regroup] changes what the sections
-are.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind], \\[hive-list-filter-for] and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] removes
+of questions are.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind], \\[hive-list-filter-for] and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] removes
 the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-page] and \\[hive-list-previous-page] turn pages.
-\\[hive-list-menu] is a menu of these keys.  The list updates itself.
+\\[hive-list-menu] is a menu of these keys, \\[hive-menu] one of all that Hive does.  The buffer
+updates itself.
 \\{hive-list-mode-map}"
   :interactive nil
   (hive-text-guard-files)
@@ -227,33 +246,86 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
   (add-hook 'window-buffer-change-functions #'hive-list--appeared nil t)
   (add-hook 'window-size-change-functions #'hive-list--resized nil t)
   (add-hook 'kill-buffer-hook #'hive-list--end nil t)
+  (add-hook 'deactivate-mark-hook #'hive-list--region-ended nil t)
   (setq hive-list--timer (hive-every 30 #'hive-list--tick (current-buffer))))
 
 ;;;; Following the model
 
-(defconst hive-list--hooks '(hive-changed-hook hive-sidecar-state-hook)
-  "The hooks that run when the list may have changed.")
+(defconst hive-list--hooks
+  '((hive-changed-hook . hive-list--changed)
+    (hive-sidecar-state-hook . hive-list--changed)
+    (hive-model-sessions-changed-hook . hive-list--session-changed)
+    (hive-turns-changed-functions . hive-list--turn-changed)
+    (hive-mentions-changed-functions . hive-list--mention-changed))
+  "The hooks that run when the buffer may have changed, and the functions on them.")
+
+(defun hive-list--follow ()
+  "Begin to update the buffer."
+  (pcase-dolist (`(,hook . ,function) hive-list--hooks) (add-hook hook function)))
+
+(defun hive-list--unfollow ()
+  "Stop updating the buffer, which is gone."
+  (pcase-dolist (`(,hook . ,function) hive-list--hooks) (remove-hook hook function)))
+
+(defun hive-list--wait-p ()
+  "Return non-nil if this buffer must not change now.
+Either no window shows it, or the human is about to use the region."
+  (or (not (get-buffer-window nil t))
+      (and (region-active-p) (eq (current-buffer) (window-buffer)))))
 
 (defun hive-list--changed ()
-  "Update the list, or if it is out of sight, note that it is stale."
+  "Update the buffer, or if that must wait, note that it is stale."
   (let ((buffer (get-buffer hive-list-name)))
-    (if (not buffer)
-        (dolist (hook hive-list--hooks) (remove-hook hook #'hive-list--changed))
+    (if (not buffer) (hive-list--unfollow)
       (with-current-buffer buffer
-        (cond ((not (get-buffer-window buffer t)) (setq hive-list--stale t))
+        (cond ((hive-list--wait-p) (setq hive-list--stale t))
               ;; A search or a fetch covers many changes.
-              ((or hive-list--filter (not (eq hive-list--view 'waiting)))
-               (unless hive-list--soon
-                 (setq hive-list--soon
-                       (hive-later hive-list--pause #'hive-list--refresh-buffer buffer))))
+              ((or hive-list--filter (not (hive-list-live-p))) (hive-list--later))
               (t (hive-list--update)))))))
 
+(defun hive-list--later (&optional fetch)
+  "Update the buffer soon; call FETCH then, if it is not nil."
+  (when fetch (cl-pushnew fetch hive-list--fetches))
+  (unless hive-list--soon
+    (setq hive-list--soon
+          (hive-later hive-list--pause #'hive-list--refresh-buffer (current-buffer)))))
+
+(defun hive-list--agents-changed (&optional fetch)
+  "Update the buffer soon if agents are in it; call FETCH then, if it is not nil."
+  (let ((buffer (get-buffer hive-list-name)))
+    (if (not buffer) (hive-list--unfollow)
+      (with-current-buffer buffer
+        (when (hive-list-agents-p)
+          (if (get-buffer-window nil t) (hive-list--later fetch)
+            (setq hive-list--stale t)))))))
+
+(defun hive-list--turn-changed (_turn)
+  "Update the buffer soon, as a turn changed."
+  (hive-list--agents-changed))
+
+(defun hive-list--session-changed ()
+  "Update the buffer soon, as a session changed; it may have ended."
+  (hive-list--agents-changed #'hive-sessions-fetch-ended))
+
+(defun hive-list--mention-changed (mention)
+  "Update the buffer soon, as MENTION changed.
+How many mentions a session has is only in the list of sessions."
+  (unless (equal hive-mentions-human (plist-get mention :session_id))
+    (hive-list--agents-changed #'hive-model-refresh-sessions)))
+
 (defun hive-list--refresh-buffer (buffer)
-  "Update the list in BUFFER."
+  "Update BUFFER, and fetch what has changed."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq hive-list--soon nil)
-      (hive-rpc-guarded #'hive-list--renew))))
+      (when (hive-sidecar-connected-p)
+        (mapc #'hive-rpc-guarded (prog1 hive-list--fetches (setq hive-list--fetches nil))))
+      (if (hive-list--wait-p) (setq hive-list--stale t)
+        (hive-rpc-guarded #'hive-list--renew)))))
+
+(defun hive-list--region-ended ()
+  "Update the buffer, if it has waited for the end of the region."
+  (when hive-list--stale (hive-list--later)))
 
 (defun hive-list--resized (window)
   "Fit the columns to WINDOW, if the list is in it."
@@ -268,12 +340,15 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (and (derived-mode-p 'hive-list-mode) hive-list--stale)
-        (hive-rpc-guarded #'hive-list--print)))))
+        (hive-rpc-guarded #'hive-list--print)
+        (when (hive-list-agents-p)
+          (mapc #'hive-list--later '(hive-model-refresh-sessions hive-sessions-fetch-ended)))))))
 
 (defun hive-list--tick (buffer)
   "Update the ages in BUFFER while it is in a window."
-  (when (and (buffer-live-p buffer) (get-buffer-window buffer t))
-    (hive-rpc-guarded (lambda () (with-current-buffer buffer (hive-list--print))))))
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (unless (hive-list--wait-p) (hive-rpc-guarded #'hive-list--print)))))
 
 (defun hive-list--end ()
   "Cancel the timers, as the buffer is being killed."
@@ -286,8 +361,16 @@ the filters, and so does \\[hive-list-quit], which leaves; \\[hive-list-next-pag
 (declare-function hive-project-list "hive-integrations")
 
 ;;;###autoload
+(defun hive ()
+  "Show what needs you, and what your agents do and have done.
+\\<hive-list-mode-map>\\[hive-list-show] opens what is at point, \\[hive-list-answer] answers it, \\[hive-list-fold] folds a section;
+\\[hive-list-menu] is a menu of all keys."
+  (interactive)
+  (pop-to-buffer (hive-list-buffer 'status)))
+
+;;;###autoload
 (defun hive-list (&optional project)
-  "List the questions that wait for you, and those that were settled.
+  "Show only the questions of `hive': those that wait for you, and settled ones.
 With a prefix argument, list only those of the project that you are in
 \(see `hive-project-list'), which is PROJECT.
 \\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[describe-mode] lists all keys."
@@ -295,15 +378,26 @@ With a prefix argument, list only those of the project that you are in
   (if project (hive-project-list)
     (pop-to-buffer (hive-list-buffer))))
 
-(defun hive-list-buffer ()
-  "Return the buffer of the list, up to date."
+;;;###autoload
+(defun hive-sessions ()
+  "Show only the agents of `hive': who they are and what they do.
+\\<hive-list-mode-map>\\[hive-session-mention] sends one a message, \\[hive-list-answer] answers its questions,
+\\[hive-session-configure] configures it, \\[hive-list-interrupt] interrupts it."
+  (interactive)
+  (pop-to-buffer (hive-list-buffer 'agents)))
+
+(defun hive-list-buffer (&optional view)
+  "Return the status buffer, up to date, with VIEW.
+Without it, that is the view of questions that was shown last."
   (let ((buffer (get-buffer-create hive-list-name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-list-mode) (hive-list-mode))
-      (dolist (hook hive-list--hooks) (add-hook hook #'hive-list--changed))
-      (let ((new (= (point-min) (point-max))))
-        (hive-list--print)
-        (when new (hive-list--to-first))))
+      (hive-list--follow)
+      (let ((new (= (point-min) (point-max)))
+            (view (or view (if (hive-list-agents-p) 'waiting hive-list--view))))
+        (if (not (eq view hive-list--view)) (hive-list--go view hive-list--filter)
+          (hive-list--print)
+          (when new (hive-list--to-first)))))
     buffer))
 
 (defun hive-list-state ()
@@ -341,11 +435,11 @@ With a prefix argument, list only those of the project that you are in
            :key (lambda (prompt) (plist-get prompt :ask_id))))
 
 (defun hive-list-quit ()
-  "Leave the list, and remove its filters.
-It opens with the pending questions again."
+  "Leave the buffer, and remove its filters.
+What showed settled questions shows the pending ones again."
   (interactive nil hive-list-mode)
   (hive-list--end-preview)
-  (hive-list-view-set 'waiting nil)
+  (hive-list-view-set (if (hive-list-live-p) hive-list--view 'waiting) nil)
   (clrhash hive-list--marks)
   (setq hive-list--stale t)
   (quit-window))
@@ -373,13 +467,20 @@ It opens with the pending questions again."
                         hive-list--shown))))
 
 (defun hive-list-at-point ()
-  "Return the question at point, or if a heading is there, those of its section.
+  "Return the question at point; of an agent or a heading, all that it has.
 The value is a list, which is empty if there is none."
-  (let ((section (hive-list--section-at)))
-    (if section (hive-list--members (car section))
-      (let ((id (tabulated-list-get-id)))
-        (cl-remove id hive-list--shown :test-not #'equal
-                   :key (lambda (prompt) (plist-get prompt :ask_id)))))))
+  (let ((section (hive-list--section-at)) (row (hive-sessions-row-at-point))
+        (id (tabulated-list-get-id)))
+    (cond (section (hive-list--members (car section)))
+          (row (hive-list--questions-of (hive-row-session-id row)))
+          (t (cl-remove id hive-list--shown :test-not #'equal
+                        :key (lambda (prompt) (plist-get prompt :ask_id)))))))
+
+(defun hive-list--questions-of (session-id)
+  "Return the pending questions of SESSION-ID, which may be nil."
+  (and session-id
+       (cl-remove session-id (hive-prompts) :test-not #'equal
+                  :key (lambda (prompt) (plist-get prompt :session_id)))))
 
 (defun hive-list-selected ()
   "Return the questions that a command is about, in order.
@@ -389,12 +490,20 @@ those of `hive-list-at-point'.  Signal a `user-error' if there are none."
   (copy-sequence
    (or (if (use-region-p) (hive-list--region) (hive-list--marked))
        (hive-list-at-point)
-       (hive-fail 'list-none-here))))
+       (let ((session (and (hive-sessions-row-at-point) (hive-sessions-at-point))))
+         (if session (hive-fail 'session-none-pending (hive-text-title session 60))
+           (hive-fail 'list-none-here))))))
 
-(defun hive-list--sessions (questions)
-  "Return one of QUESTIONS for each session that asks."
-  (cl-remove-duplicates questions :test #'equal :from-end t
-                        :key (lambda (prompt) (plist-get prompt :session_id))))
+(defun hive-list--agents ()
+  "Return the agents that a command is about: conses of a session id and a name.
+That is the one whose line point is on, or else those that ask what
+`hive-list-selected' returns."
+  (let ((row (hive-sessions-row-at-point)))
+    (mapcar (lambda (thing) (cons (plist-get thing :session_id) (hive-text-title thing)))
+            (if (and row (hive-row-session-id row) (not (use-region-p)) (null (hive-list--marked)))
+                (list (hive-row-thing row))
+              (cl-remove-duplicates (hive-list-selected) :test #'equal :from-end t
+                                    :key (lambda (prompt) (plist-get prompt :session_id)))))))
 
 (defun hive-list--done ()
   "Unmark everything and end the region, as a command has used them."
@@ -402,22 +511,31 @@ those of `hive-list-at-point'.  Signal a `user-error' if there are none."
   (hive-list-unmark-all))
 
 (defun hive-list-show ()
-  "Show the question at point in full; on a heading, fold its section."
+  "Open what is at point; on a heading, fold its section.
+A question is shown in full.  Of an agent, that is the directory of its
+project, and of a message, its shared buffer."
   (interactive nil hive-list-mode)
-  (if (hive-list--section-at) (hive-list-fold)
-    (let ((prompt (hive-list--prompt)))
-      ;; It is the human's from now on.
-      (setq hive-list--preview nil)
-      (hive-prompt-show prompt))))
+  (let ((row (hive-sessions-row-at-point)))
+    (cond ((hive-list--section-at) (hive-list-fold))
+          (row (hive-sessions-set-read (hive-row-session-id row))
+               (hive-row-open row))
+          (t (let ((prompt (hive-list--prompt)))
+               ;; It is the human's from now on.
+               (setq hive-list--preview nil)
+               (hive-prompt-show prompt))))))
 
 (defun hive-list-answer ()
   "Answer the question at point, or several with one decision.
-Several are those in the region, the marked ones, or those of a section."
+In the view of `hive', a question has the keys that it has in
+`hive-next'; elsewhere, you answer in the minibuffer, and so you do with
+a prefix argument, which also asks for a comment.  Several are those in
+the region, the marked ones, those of an agent, or those of a section."
   (interactive nil hive-list-mode)
-  (let ((prompts (hive-list-selected)))
-    (if (null (cdr prompts))
-        (hive-answer-prompt (car prompts) current-prefix-arg)
-      (hive-batch-answer prompts))
+  (let* ((prompts (hive-list-selected)) (prompt (car prompts)))
+    (cond ((cdr prompts) (hive-batch-answer prompts))
+          ((and (hive-list-agents-p) (not current-prefix-arg) (hive-next-can-p prompt))
+           (hive-next-one prompt))
+          (t (hive-answer-prompt prompt current-prefix-arg)))
     (hive-list--done)))
 
 (defun hive-list-cancel ()
@@ -455,8 +573,9 @@ Without one, questions that are all snoozed already are un-snoozed."
   "Go to the terminal of the agent at point, if it is in this Emacs.
 Of several agents, show all terminals and go to the first."
   (interactive nil hive-list-mode)
-  (dolist (prompt (hive-list--sessions (hive-list-selected)))
-    (hive-terminal-visit (plist-get prompt :session_id) (hive-text-title prompt))))
+  (pcase-dolist (`(,session-id . ,name) (hive-list--agents))
+    (hive-sessions-set-read session-id)
+    (hive-terminal-visit session-id name)))
 
 (defun hive-list-always ()
   "Show the rule that would allow what the permission at point asks for."
@@ -464,21 +583,23 @@ Of several agents, show all terminals and go to the first."
   (hive-rule-for (car (hive-list-selected))))
 
 (defun hive-list-interrupt ()
-  "Ask the agent of the question at point to stop, or those of several questions."
+  "Ask the agent at point to stop, or the agents of several questions.
+With a prefix argument, ask for a note that they read."
   (interactive nil hive-list-mode)
-  (when (hive-interrupt-confirmed
-         (mapcar (lambda (prompt) (cons (plist-get prompt :session_id) (hive-text-title prompt)))
-                 (hive-list--sessions (hive-list-selected))))
-    (hive-list--done)))
+  (let ((agents (hive-list--agents)))
+    (when (hive-interrupt-confirmed
+           agents (and current-prefix-arg (read-string (hive-words 'session-why))))
+      (hive-list--done))))
 
 (defun hive-list-refresh ()
   "Print the list again and fetch the questions from the sidecar."
   (interactive nil hive-list-mode)
   (hive-list--print)
   (when (hive-sidecar-connected-p)
-    (if (eq hive-list--view 'waiting)
-        (hive-model-refresh)
-      (hive-list--renew))))
+    (when (hive-list-agents-p)
+      (hive-model-refresh-sessions)
+      (hive-sessions-fetch-ended))
+    (if (hive-list-live-p) (hive-model-refresh) (hive-list--renew))))
 
 ;;;; Commands for marks
 
@@ -570,7 +691,7 @@ One decision may answer all of them."
   "Return the key of the section at point, in a list."
   (unless (hive-list--sections-p) (hive-fail 'list-no-section))
   (or (hive-list--section-at)
-      (let ((prompt (hive-list--prompt))) (list (hive-list--key prompt)))))
+      (list (hive-list--key (or (hive-sessions-row-at-point) (hive-list--prompt))))))
 
 (defun hive-list-fold ()
   "Fold the section at point, or unfold it."
@@ -611,19 +732,22 @@ One decision may answer all of them."
   (hive-list-next-section t))
 
 (defun hive-list-regroup ()
-  "Make sections by project, by agent, or none, in turn, and sort as usual."
+  "Make sections by project, by agent, or none, in turn, and sort as usual.
+A view with agents always has the same sections."
   (interactive nil hive-list-mode)
+  (when (and (hive-list-agents-p) (null tabulated-list-sort-key)) (hive-fail 'list-fixed))
   (setq-local hive-list-group
               (cond (tabulated-list-sort-key hive-list-group)
                     ((eq hive-list-group 'project) 'agent)
                     ((eq hive-list-group 'agent) nil)
                     (t 'project)))
   (setq tabulated-list-sort-key nil
-        hive-list--folded nil)
+        hive-list--folded '(ended))
   (hive-list--print)
-  (hive-say (pcase hive-list-group
-              ('project 'list-grouped-project) ('agent 'list-grouped-agent)
-              (_ 'list-grouped-none))))
+  (unless (hive-list-agents-p)
+    (hive-say (pcase hive-list-group
+                ('project 'list-grouped-project) ('agent 'list-grouped-agent)
+                (_ 'list-grouped-none)))))
 
 ;;;; Preview
 

@@ -1,4 +1,4 @@
-;;; hive-menu.el --- A menu of everything Hive does  -*- lexical-binding: t; -*-
+;;; hive-menu.el --- Menus, and a keymap for a prefix key  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,8 +6,9 @@
 
 ;;; Commentary:
 
-;; `M-x hive' is a menu for people who do not know the commands yet;
-;; `hive-prefix-map' has the same keys for those who do:
+;; In the status buffer (`hive') ? is a menu of its keys, and h one of all that
+;; Hive does; ? in the buffer of a question is a menu of that one.  They say what
+;; is pending.  `hive-prefix-map' has the keys of h everywhere:
 ;;
 ;;   (global-set-key (kbd "C-c h") hive-prefix-map)
 
@@ -19,12 +20,13 @@
 
 (declare-function hive-respond "hive-respond")
 (declare-function hive-next "hive-next")
+(declare-function hive "hive-list")
 (declare-function hive-list "hive-list")
 (declare-function hive-amend "hive-amend")
 (declare-function hive-undo "hive-amend")
 (declare-function hive-shared "hive-shared")
 (declare-function hive-check-mentions "hive-mentions")
-(declare-function hive-sessions "hive-sessions")
+(declare-function hive-sessions "hive-list")
 (declare-function hive-outreach "hive-outreach")
 (declare-function hive-notices "hive-notify")
 (declare-function hive-history "hive-history")
@@ -40,6 +42,10 @@
 (declare-function hive-install-sidecar "hive-doctor")
 (declare-function hive-manual "hive-mode")
 (declare-function hive-token-for-directory "hive-token")
+(declare-function hive-count-notices "hive-notify")
+(declare-function hive-prompts-awake "hive-model")
+(declare-function hive-prompts-blocked "hive-model")
+(declare-function hive-quiet-text "hive-attention")
 (defvar hive-mode)
 
 (eval-and-compile
@@ -74,7 +80,7 @@
         ("T" menu-token hive-token-for-directory)
         ("P" menu-phone hive-phone-list)
         ("O" menu-on-off hive-mode))))
-    "The rows of the menu.
+    "The rows of the menu of everything.
 A row has groups, a group a title and commands, each with its key and
 its label.  Titles and labels are names in `hive-messages'."))
 
@@ -103,21 +109,40 @@ its label.  Titles and labels are names in `hive-messages'."))
           (which-key-add-keymap-based-replacements hive-prefix-map
             key (cons (hive-words label) command)))))))
 
-;;;; The menu of the list
+;;;; The menu of the status buffer
 
 (eval-and-compile
   (defconst hive-menu--list-rows
+    ;; Together they fit into 80 columns, and into 24 lines with another window.
     '(((menu-questions
         ("RET" menu-list-show hive-list-show)
         ("a" menu-list-answer hive-list-answer)
         ("s" menu-list-snooze hive-list-snooze)
         ("c" menu-list-cancel hive-list-cancel)
         ("C" menu-list-cancel-ended hive-list-cancel-ended)
-        ("i" menu-list-interrupt hive-list-interrupt)
-        ("j" menu-list-terminal hive-list-visit-terminal)
-        ("A" menu-list-always hive-list-always)
-        ("F" menu-list-follow hive-list-follow))
-       (menu-marks
+        ("A" menu-list-always hive-list-always))
+       (menu-agents
+        ("i" menu-prompt-stop hive-list-interrupt)
+        ("j" menu-agent-terminal hive-list-visit-terminal)
+        ("w" menu-agent-write hive-session-mention)
+        ("o" menu-shared hive-session-shared)
+        ("M" menu-agent-mentions hive-session-mentions)
+        ("d" menu-agent-directory hive-session-visit)
+        ("e" menu-agent-configure hive-session-configure))
+       (menu-show
+        ("0" menu-view-status hive-list-choose-view)
+        ("1" menu-view-pending hive-list-choose-view)
+        ("2" menu-view-answered hive-list-choose-view)
+        ("3" menu-view-late hive-list-choose-view)
+        ("4" menu-view-expired hive-list-choose-view)
+        ("5" menu-view-cancelled hive-list-choose-view)
+        ("6" menu-sessions hive-list-choose-view))
+       (menu-page
+        (">" menu-list-next-page hive-list-next-page)
+        ("<" menu-list-previous-page hive-list-previous-page)
+        ("g" menu-list-refresh hive-list-refresh)
+        ("h" menu-everything hive-menu)))
+      ((menu-marks
         ("m" menu-list-mark hive-list-mark)
         ("u" menu-list-unmark hive-list-undo)
         ("U" menu-list-unmark-all hive-list-unmark-all)
@@ -129,25 +154,16 @@ its label.  Titles and labels are names in `hive-messages'."))
         ("<backtab>" menu-list-fold-all hive-list-fold-all)
         ("M-n" menu-list-next-section hive-list-next-section)
         ("M-p" menu-list-previous-section hive-list-previous-section)
-        ("G" menu-list-regroup hive-list-regroup)))
-      ((menu-filter
+        ("G" menu-list-regroup hive-list-regroup)
+        ("F" menu-list-follow hive-list-follow))
+       (menu-filter
         ("/ a" menu-filter-agent hive-list-filter-agent)
         ("/ p" menu-filter-project hive-list-filter-project)
         ("/ k" menu-filter-kind hive-list-filter-kind)
         ("/ f" menu-filter-for hive-list-filter-for)
         ("/ t" menu-filter-text hive-list-filter-text)
-        ("/ /" menu-filter-none hive-list-filter-none))
-       (menu-show
-        ("1" menu-view-pending hive-list-choose-view)
-        ("2" menu-view-answered hive-list-choose-view)
-        ("3" menu-view-late hive-list-choose-view)
-        ("4" menu-view-expired hive-list-choose-view)
-        ("5" menu-view-cancelled hive-list-choose-view))
-       (menu-page
-        (">" menu-list-next-page hive-list-next-page)
-        ("<" menu-list-previous-page hive-list-previous-page)
-        ("g" menu-list-refresh hive-list-refresh))))
-    "The rows of the menu of the list, as in `hive-menu--rows'.")
+        ("/ /" menu-filter-none hive-list-filter-none))))
+    "The rows of the menu of the status buffer, as in `hive-menu--rows'.")
 
   (defconst hive-menu--prompt-rows
     '(((menu-answer
@@ -173,40 +189,46 @@ its label.  Titles and labels are names in `hive-messages'."))
 
 ;;;; Defining the menus
 
-(defun hive-menu--state ()
-  "Return the title of the menu."
-  (if (bound-and-true-p hive-mode) (hive-words 'menu-title) (hive-words 'menu-title-off)))
+(defconst hive-menu--loop-seconds (* 24 60 60)
+  "Loops that were stopped within so many seconds are in the title of the menus.")
 
-(defmacro hive-menu--define (name docstring rows &optional title)
+(defun hive-menu--state ()
+  "Return the title of a menu: what is pending, and what is stopped or quiet."
+  (if (not (bound-and-true-p hive-mode)) (hive-words 'menu-title-off)
+    (let ((waiting (hive-prompts-awake)) (blocked (hive-prompts-blocked))
+          (loops (hive-count-notices "loop_tripped" hive-menu--loop-seconds)))
+      (concat (hive-words 'menu-title waiting)
+              (if (> blocked 0) (hive-words 'menu-title-blocked blocked) "")
+              (let ((quiet (hive-quiet-text))) (if quiet (concat "; " quiet) ""))
+              (if (> loops 0) (hive-words 'menu-title-loops (hive-count loops "loop")) "")))))
+
+(defmacro hive-menu--define (name docstring rows)
   "Define NAME, a transient prefix with DOCSTRING, from ROWS.
-TITLE is a function that returns the title.  In each menu q quits it."
+In each menu q quits it; it is in the first row, which every window shows."
   (cl-flet ((group (group)
               (vconcat (list (hive-words (car group)))
                        (mapcar (pcase-lambda (`(,key ,label ,command))
                                  (list key (hive-words label) command))
                                (cdr group)))))
     (let* ((rows (mapcar (lambda (row) (mapcar #'group row)) rows))
-           (last (last (car (last rows)))))
+           (last (last (car rows))))
       (setcar last (vconcat (car last) `(("q" ,(hive-words 'menu-quit) transient-quit-one))))
       `(transient-define-prefix ,name ()
          ,docstring
-         ,@(if title
-               `([:description ,title ,@(car rows)] ,@(mapcar #'vconcat (cdr rows)))
-             (mapcar #'vconcat rows))))))
+         [:description hive-menu--state ,@(car rows)] ,@(mapcar #'vconcat (cdr rows))))))
 
 (defmacro hive-menu--define-all ()
   "Define the menus."
   `(progn
-     (hive-menu--define hive "Answer your coding agents." ,hive-menu--rows hive-menu--state)
-     (hive-menu--define hive-list-menu "The keys of the list of questions."
+     (hive-menu--define hive-menu "All that Hive does." ,hive-menu--rows)
+     (hive-menu--define hive-list-menu "The keys of the status buffer."
                         ,hive-menu--list-rows)
      (hive-menu--define hive-prompt-menu "The keys in the buffer of a question."
                         ,hive-menu--prompt-rows)))
 
-;;;###autoload (autoload 'hive "hive-menu" nil t)
 (hive-menu--define-all)
 ;; M-x completes them only where they are of use.
-(function-put 'hive-list-menu 'command-modes '(hive-list-mode))
+(dolist (menu '(hive-menu hive-list-menu)) (function-put menu 'command-modes '(hive-list-mode)))
 (function-put 'hive-prompt-menu 'command-modes '(hive-prompt-mode))
 
 (provide 'hive-menu)

@@ -25,11 +25,10 @@
 ;; answer when it suits you:
 ;;
 ;;   M-x hive-mode      start Hive; the mode line counts pending questions
+;;   M-x hive           see what needs you and what your agents do, and answer
 ;;   M-x hive-next      answer the questions one by one, with single keys
 ;;   M-x hive-respond   answer a question in the minibuffer
-;;   M-x hive-list      list all questions
 ;;   M-x hive-shared    open the buffer in which agents and you talk
-;;   M-x hive-sessions  list the agents
 ;;   M-x hive-doctor    find out what is wrong, and what to do about it
 ;;
 ;; Whatever arrives, Hive opens no minibuffer, moves no point, selects no
@@ -82,10 +81,9 @@
                (abbreviate-file-name (file-name-directory
                                       (directory-file-name hive-program-directory))))))
 
-;;;; The menu
+;;;; The keymap
 
 ;; For those who load this file without the package's autoloads.
-(autoload 'hive "hive-menu" "Answer your coding agents." t)
 (autoload 'hive-prefix-map "hive-menu" "Keys of Hive." t 'keymap)
 
 ;;;; Options

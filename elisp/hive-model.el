@@ -491,6 +491,10 @@ Each is a plist with its current :turn.")
     (maphash (lambda (_id session) (push session sessions)) hive-model--sessions)
     (sort sessions (lambda (a b) (string-collate-lessp (hive-text-title a) (hive-text-title b) nil t)))))
 
+(defun hive-model-map-sessions (function)
+  "Call FUNCTION with each living session, in any order."
+  (maphash (lambda (_id session) (funcall function session)) hive-model--sessions))
+
 (defun hive-model-session-of (agents text)
   "Return the one of AGENTS, plists, whose title or handle is TEXT."
   (cl-find text agents
@@ -510,8 +514,15 @@ Each is a plist with its current :turn.")
            (remhash id hive-text-titles))
           ((or (gethash id hive-model--sessions)
                (< (hash-table-count hive-model--sessions) hive-model--most))
-           (puthash id session hive-model--sessions)
+           (puthash id (hive-model--with-mentions session (gethash id hive-model--sessions))
+                    hive-model--sessions)
            (puthash id (plist-get session :title) hive-text-titles)))))
+
+(defun hive-model--with-mentions (session before)
+  "Return SESSION with the number of its open mentions that it had BEFORE.
+Only a list of sessions says that number."
+  (if (or (null before) (plist-member session :unprocessed_mentions)) session
+    (append session (list :unprocessed_mentions (plist-get before :unprocessed_mentions)))))
 
 (defvar hive-model--session-news nil
   "During a fetch of the sessions, a cons whose cdr is what arrived since.

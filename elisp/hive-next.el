@@ -596,6 +596,18 @@ and does what it usually does."
                 answered (max 0 (- answered (length back)))
                 waiting (append back (hive-next--following (append (hive-next--ids back) passed)))))))))
 
+(defun hive-next-can-p (prompt)
+  "Return non-nil if PROMPT can be answered with the keys of `hive-next' now."
+  (and (hive-prompt-unanswered-p prompt)
+       (not (hive-prompt-in-terminal-p prompt))
+       (not executing-kbd-macro)))
+
+(defun hive-next-one (prompt)
+  "Let the human answer PROMPT, and only that, with the keys of `hive-next'."
+  (let ((done (hive-next--handle (list prompt) 0)))
+    (message "%s" (hive-next--delayed))
+    done))
+
 (defun hive-next--ids (batch)
   "Return the ids of the questions in BATCH."
   (mapcar (lambda (prompt) (plist-get prompt :ask_id)) batch))

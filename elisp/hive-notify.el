@@ -207,6 +207,15 @@ If an answer from this Emacs was rejected, its outbox has reported it."
   (setq hive-notify--list notices)
   (hive-rpc-guarded #'hive-notify--show))
 
+(defun hive-count-notices (kind seconds)
+  "Return how many notices of KIND were given within so many SECONDS."
+  (let ((since (- (hive-now) seconds)))
+    (cl-count-if (lambda (notice)
+                   (and (equal kind (plist-get notice :notice))
+                        (stringp (plist-get notice :at))
+                        (> (hive-text-seconds (plist-get notice :at)) since)))
+                 hive-notify--list)))
+
 (defun hive-notify--fetch ()
   "Fetch earlier notices from the store."
   (hive-rpc-request

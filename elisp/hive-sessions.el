@@ -1,4 +1,4 @@
-;;; hive-sessions.el --- The list of agents  -*- lexical-binding: t; -*-
+;;; hive-sessions.el --- The agents, and what can be done with them  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,11 +6,10 @@
 
 ;;; Commentary:
 
-;; `hive-sessions' lists the sessions: who they are, where they run, what they
-;; do and what they wait for, with keys to talk to them, answer, configure and
-;; interrupt them.  It updates itself while it is visible.
-;;
-;; The commands also work outside the list; there they ask for a session.
+;; The rows of sessions and of shared buffers in the status buffer (hive-list):
+;; who works, who is idle or has ended, what is unread.  Also the commands to
+;; write to an agent, to open its mentions, its shared buffer and its project,
+;; and to configure it.
 
 ;;; Code:
 
@@ -22,19 +21,283 @@
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
-(require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-shared)
 (require 'hive-shared-compose)
 (require 'hive-text)
 (require 'tabulated-list)
 
+;;;; What the human has not looked at
+
+;; A turn that ended while Emacs knew it is unread until the human goes to its
+;; agent, or until the agent's next turn.
+
+(defvar hive-sessions--watched (make-hash-table :test #'equal)
+  "The turns that were seen running, by session id.")
+(defvar hive-sessions--unread (make-hash-table :test #'equal)
+  "The ids of the sessions whose last turn the human has not looked at.")
+
+(defun hive-sessions--turn-changed (turn)
+  "Note whether TURN is running, or has ended and is unread."
+  (let ((session (plist-get turn :session_id)) (id (plist-get turn :turn_id)))
+    (cond ((equal "in_progress" (plist-get turn :state))
+           (puthash session id hive-sessions--watched)
+           (remhash session hive-sessions--unread))
+          ((equal id (gethash session hive-sessions--watched))
+           (remhash session hive-sessions--watched)
+           (puthash session t hive-sessions--unread)))))
+
+(defun hive-sessions-set-read (session-id)
+  "Note that the human has looked at the session SESSION-ID."
+  (when (gethash session-id hive-sessions--unread)
+    (remhash session-id hive-sessions--unread)
+    (hive-changed)))
+
+(add-hook 'hive-turns-changed-functions #'hive-sessions--turn-changed)
+
+;;;; The sessions that have ended
+
+(defconst hive-sessions--most-ended 100 "How many sessions that have ended are shown.")
+
+(defvar hive-sessions--ended nil "The sessions that ended last.")
+(defvar hive-sessions-more nil "Non-nil if more sessions have ended than were fetched.")
+
+(defun hive-sessions-fetch-ended ()
+  "Fetch the sessions that have ended."
+  (when (hive-sidecar-connected-p)
+    (hive-rpc-request
+     'session/list (list :state "ended" :limit hive-sessions--most-ended)
+     :success (lambda (result)
+                (setq hive-sessions--ended (hive-sessions--known (append (plist-get result :sessions) nil))
+                      hive-sessions-more (hive-rpc-true-p result :more))
+                (hive-changed))
+     :error (lambda (err) (hive-rpc-log "no sessions: %S" err)))))
+
+(defun hive-sessions--known (sessions)
+  "Return SESSIONS; one that is as it was before is the same object."
+  (let ((before (make-hash-table :test #'equal)))
+    (dolist (session hive-sessions--ended)
+      (puthash (plist-get session :session_id) session before))
+    (mapcar (lambda (session)
+              (let ((known (gethash (plist-get session :session_id) before)))
+                (if (equal known session) known session)))
+            sessions)))
+
+;;;; Rows
+
+(defface hive-sessions-active '((t :inherit hive-success))
+  "A session that works."
+  :group 'hive)
+
+(defface hive-sessions-ended '((t :inherit hive-shadow))
+  "A session that has ended."
+  :group 'hive)
+
+(cl-defstruct (hive-row (:constructor hive-row-make) (:copier nil))
+  "A line of the status buffer that is not a question.
+ID is a cons of its kind (session, mention, held, room) and an id.  THING
+is the session, the mention or the last unread message.  The other slots
+say what else the line shows; ORDER is its place in its SECTION."
+  id section order thing turn (questions 0) blocking (mentions 0) unread)
+
+(defvar hive-sessions--rows (make-hash-table :test #'equal)
+  "The rows as they were shown last, by id; those of sessions by the session's id.
+A row that still says the same stays the same object, so that its line
+is not printed again.")
+
+(defconst hive-sessions--most-rows 4000 "How many rows are remembered.")
+
+(defun hive-sessions--remember (key row)
+  "Remember ROW by KEY, and return it."
+  (when (> (hash-table-count hive-sessions--rows) hive-sessions--most-rows)
+    (clrhash hive-sessions--rows))
+  (puthash key row hive-sessions--rows))
+
+;; With each question that arrives, all of this is computed again.  So it must
+;; not leave garbage: the table and its entries are used again.
+
+(defvar hive-sessions--asks (make-hash-table :test #'equal)
+  "The pending questions of each session, by its id.
+A value is a cons of their number and the first one that blocks.")
+
+(defun hive-sessions--count-questions ()
+  "Count the pending questions of each session."
+  (maphash (lambda (_id entry) (setcar entry 0) (setcdr entry nil)) hive-sessions--asks)
+  (dolist (prompt (hive-prompts))
+    (let* ((id (plist-get prompt :session_id))
+           (entry (or (gethash id hive-sessions--asks)
+                      (puthash id (list 0) hive-sessions--asks))))
+      (cl-incf (car entry))
+      (when (and (null (cdr entry)) (hive-prompt-blocked-p prompt))
+        (setcdr entry prompt)))))
+
+(defun hive-sessions--row (session)
+  "Return the row of SESSION."
+  (let* ((id (plist-get session :session_id))
+         (ended (equal "ended" (plist-get session :state)))
+         (turn (if ended (plist-get session :turn) (hive-turns-newest id)))
+         (working (and (not ended) (equal "in_progress" (plist-get turn :state))))
+         (section (cond (ended 'ended) (working 'working) (t 'idle)))
+         (asks (gethash id hive-sessions--asks))
+         (questions (or (car asks) 0))
+         (unread (and (gethash id hive-sessions--unread) t))
+         (old (gethash id hive-sessions--rows)))
+    (if (and old
+             (eq session (hive-row-thing old)) (eq turn (hive-row-turn old))
+             (eq section (hive-row-section old)) (eql questions (hive-row-questions old))
+             (eq (cdr asks) (hive-row-blocking old)) (eq unread (hive-row-unread old)))
+        old
+      (hive-sessions--remember
+       id
+       (hive-row-make
+        :id (cons 'session id) :section section
+        :order (or (cond (ended (plist-get session :ended_at))
+                         (working (plist-get turn :started_at))
+                         (t (plist-get turn :ended_at)))
+                   (plist-get session :started_at) "")
+        :thing session :turn turn :questions questions :blocking (cdr asks)
+        :mentions (or (plist-get session :unprocessed_mentions) 0) :unread unread)))))
+
+(defun hive-sessions--room-row (id order thing &optional number)
+  "Return the row with ID and ORDER of THING in the section of the shared buffers.
+NUMBER says how many mentions or messages there are."
+  (let ((old (gethash id hive-sessions--rows)))
+    (if (and old (eq thing (hive-row-thing old)) (eql number (hive-row-unread old)))
+        old
+      (hive-sessions--remember
+       id (hive-row-make :id id :section 'room :order order :thing thing :unread number)))))
+
+(defun hive-sessions--room-rows ()
+  "Return the rows of the shared buffers: mentions, and what is unread."
+  (let (rows)
+    (maphash (lambda (project-dir unread)
+               (push (hive-sessions--room-row (cons 'room project-dir) "2" (cdr unread) (car unread))
+                     rows))
+             hive-shared-unread)
+    (hive-model-map-sessions
+     (lambda (session)
+       (let ((count (or (plist-get session :unprocessed_mentions) 0)))
+         (when (> count 0)
+           (push (hive-sessions--room-row (cons 'held (plist-get session :session_id))
+                                          "1" session count)
+                 rows)))))
+    (dolist (mention (hive-mentions-open) rows)
+      (push (hive-sessions--room-row (cons 'mention (plist-get mention :message_id)) "0" mention)
+            rows))))
+
+(defun hive-sessions--sorted (rows reverse)
+  "Sort ROWS by their order; the last one first if REVERSE is non-nil."
+  (let ((sorted (sort rows (lambda (a b) (string< (hive-row-order a) (hive-row-order b))))))
+    (if reverse (nreverse sorted) sorted)))
+
+(defun hive-sessions-rows (rooms)
+  "Return all rows, in order; those of the shared buffers only if ROOMS is non-nil.
+Of those who work, the one that began first comes first; of the others,
+the one that stopped last."
+  (let (working idle ended)
+    (hive-sessions--count-questions)
+    (hive-model-map-sessions
+     (lambda (session)
+       (let ((row (hive-sessions--row session)))
+         (if (eq 'working (hive-row-section row)) (push row working) (push row idle)))))
+    (dolist (session hive-sessions--ended)
+      ;; It may have been resumed since.
+      (unless (hive-model-session (plist-get session :session_id))
+        (push (hive-sessions--row session) ended)))
+    (nconc (hive-sessions--sorted working nil)
+           (hive-sessions--sorted idle t)
+           (and rooms (hive-sessions--sorted (hive-sessions--room-rows) nil))
+           (hive-sessions--sorted ended t))))
+
+(defun hive-sessions--sidecar ()
+  "Forget everything when Hive is turned off."
+  (when (eq hive-sidecar-state 'off)
+    (setq hive-sessions--ended nil hive-sessions-more nil)
+    (mapc #'clrhash (list hive-sessions--rows hive-sessions--asks hive-sessions--watched
+                          hive-sessions--unread))))
+
+(add-hook 'hive-sidecar-state-hook #'hive-sessions--sidecar)
+
+;;;; What a row says
+
+(defun hive-row-session-id (row)
+  "Return the id of the session that ROW is about, or nil."
+  (and (memq (car (hive-row-id row)) '(session held)) (cdr (hive-row-id row))))
+
+(defun hive-row-unread-p (row)
+  "Return non-nil if the human has not looked at what ROW is about."
+  (and (hive-row-unread row) (not (eq 'held (car (hive-row-id row))))))
+
+(defun hive-row-sign (row)
+  "Return the first column of ROW, one character."
+  (if (hive-row-unread-p row) (propertize "•" 'face 'hive-warning) " "))
+
+(defun hive-row-face (row)
+  "Return the face of the name in ROW."
+  (pcase (hive-row-section row)
+    ('working 'hive-sessions-active) ('ended 'hive-sessions-ended)
+    (_ (if (hive-row-unread-p row) 'bold 'default))))
+
+(defun hive-row-name (row)
+  "Return who ROW is about."
+  (let ((thing (hive-row-thing row)))
+    (propertize (pcase (car (hive-row-id row))
+                  ((or 'mention 'room) (hive-text-author thing 40))
+                  (_ (hive-text-title thing 40)))
+                'face (hive-row-face row))))
+
+(defun hive-row-field (row key width)
+  "Return the field KEY of what ROW is about, at most WIDTH columns wide."
+  (hive-text-line (plist-get (hive-row-thing row) key) width))
+
+(defun hive-row-age (row)
+  "Return since when ROW is as it is, in a few characters."
+  (let ((turn (hive-row-turn row)) (thing (hive-row-thing row)))
+    (hive-text-age (pcase (hive-row-section row)
+                     ('working (plist-get turn :started_at))
+                     ('ended (plist-get thing :ended_at))
+                     ('idle (or (plist-get turn :ended_at) (plist-get thing :last_seen_at)))
+                     (_ (or (plist-get thing :at) (plist-get thing :created_at)
+                            (plist-get thing :last_seen_at)))))))
+
+(defun hive-sessions--doing (row)
+  "Return what the session of ROW does, or how its last turn ended."
+  (let ((turn (hive-row-turn row)) (prompt (hive-row-blocking row)))
+    (cond (prompt (hive-words 'session-blocked (hive-prompt-waits prompt)
+                              (hive-text-line (plist-get prompt :question) 80)))
+          ((null turn) "")
+          ((plist-get turn :tool) (hive-turns-doing turn))
+          ;; Since when is in a column of its own.
+          ((eq 'working (hive-row-section row)) (hive-words 'row-running))
+          (t (hive-text-line (plist-get turn :sentence) 80)))))
+
+(defun hive-row-text (row)
+  "Return the last column of ROW."
+  (let ((thing (hive-row-thing row)) (mentions (hive-row-mentions row)))
+    (pcase (car (hive-row-id row))
+      ('mention (hive-words 'room-mention (hive-text-line (plist-get thing :body) 200)))
+      ('held (hive-words 'room-held (hive-count (hive-row-unread row) "open mention")))
+      ('room (hive-words 'room-unread (hive-count (hive-row-unread row) "unread message")
+                         (hive-text-line (plist-get thing :body) 200)))
+      (_ (string-join
+          (delq nil
+                (list (unless (hive-rpc-true-p thing :shared) (hive-words 'session-not-shared))
+                      (let ((doing (hive-sessions--doing row)))
+                        (unless (string-empty-p doing) doing))
+                      (hive-sessions--count (hive-row-questions row) "question")
+                      (hive-sessions--count mentions "mention")))
+          "  ")))))
+
+(defun hive-sessions--count (number noun)
+  "Return NUMBER and NOUN as a warning, or nil for 0."
+  (when (> number 0) (propertize (hive-count number noun) 'face 'hive-warning)))
+
 ;;;; Choosing a session
 
 (defun hive-sessions--which ()
-  "Return the session at point in the list, or let the human choose one."
-  (if (derived-mode-p 'hive-sessions-mode)
-      (hive-sessions-at-point)
+  "Return the session that point is about, or let the human choose one."
+  (if (derived-mode-p 'hive-list-mode)
+      (or (hive-sessions-at-point) (hive-fail 'no-session-here))
     (let* ((sessions (or (hive-model-sessions) (hive-sidecar-demand)
                          (hive-fail 'no-agents)))
            (name (completing-read (hive-words 'which-session)
@@ -45,6 +308,17 @@
                                   nil t)))
       (or (hive-model-session-of sessions name)
           (hive-fail 'no-session-chosen)))))
+
+(defun hive-sessions-row-at-point ()
+  "Return the row at point, or nil if a question, a heading or nothing is there."
+  (let ((id (tabulated-list-get-id)))
+    (and (consp id) (not (eq 'section (car id))) (gethash (if (eq 'session (car id)) (cdr id) id) hive-sessions--rows))))
+
+(defun hive-sessions-at-point ()
+  "Return the session of the row at point, or the one that asks the question there."
+  (let ((row (hive-sessions-row-at-point)))
+    (if row (and (hive-row-session-id row) (hive-row-thing row))
+      (hive-model-session (plist-get (hive-prompt-at-point) :session_id)))))
 
 (defun hive-sessions--title (session)
   "Return the title of SESSION for display."
@@ -60,7 +334,7 @@
 
 (defun hive-session-visit (session)
   "Visit the project of SESSION."
-  (declare (modes hive-sessions-mode))
+  (declare (modes hive-list-mode))
   (interactive (list (hive-sessions--which)))
   (let* ((project-dir (or (plist-get session :project_dir) ""))
          (directory (replace-regexp-in-string "/\\.git/?\\'" "/" project-dir)))
@@ -70,7 +344,7 @@
 
 (defun hive-session-shared (session)
   "Open the shared buffer of the project of SESSION."
-  (declare (modes hive-sessions-mode))
+  (declare (modes hive-list-mode))
   (interactive (list (hive-sessions--which)))
   (hive-shared-display (hive-shared-buffer (hive-sessions--place session))
                        hive-shared-position))
@@ -79,7 +353,7 @@
 
 (defun hive-session-mention (session body)
   "Post BODY to SESSION, as a mention in the shared buffer of its project."
-  (declare (modes hive-sessions-mode))
+  (declare (modes hive-list-mode))
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (hive-post-read (hive-words 'tell (hive-sessions--title session))
@@ -89,24 +363,13 @@
                   :place (hive-sessions--place session))
   (hive-post-say-queued))
 
-(defun hive-session-answer (session)
-  "Answer a pending question of SESSION."
-  (declare (modes hive-sessions-mode))
-  (interactive (list (hive-sessions--which)))
-  (let ((prompts (cl-remove-if-not
-                  (lambda (prompt)
-                    (equal (plist-get prompt :session_id) (plist-get session :session_id)))
-                  (hive-prompts))))
-    (unless prompts (hive-fail 'session-none-pending (hive-sessions--title session)))
-    (hive-answer-prompt (if (cdr prompts) (hive-read-prompt prompts) (car prompts)))))
-
 (defun hive-session-mentions (session)
   "Show the mentions of SESSION."
-  (declare (modes hive-sessions-mode))
+  (declare (modes hive-list-mode))
   (interactive (list (hive-sessions--which)))
   (hive-check-mentions-of (plist-get session :handle)))
 
-;;;; Commands: configuring and interrupting
+;;;; Commands: configuring
 
 (defconst hive-sessions--settings
   '(("name" :name setting-name)
@@ -138,7 +401,7 @@ Its `name' is what you see it by.
 A session with `shared' off gets no @All and no mentions by agents,
 but still your mentions by name.  `gate' is what open mentions
 do to its tool calls."
-  (declare (modes hive-sessions-mode))
+  (declare (modes hive-list-mode))
   (interactive
    (let* ((session (hive-sessions--which))
           (name (completing-read (hive-words 'which-setting (hive-sessions--title session))
@@ -155,246 +418,18 @@ do to its tool calls."
      :error (lambda (err)
               (hive-announce 'setting-failed (hive-text-line (plist-get err :text) 200))))))
 
-(defun hive-session-interrupt (session &optional note)
-  "Interrupt SESSION, and report the result.
-With a prefix argument, ask for a NOTE that the agent reads."
-  (declare (modes hive-sessions-mode))
-  (interactive
-   (let ((session (hive-sessions--which)))
-     (list session (when current-prefix-arg (read-string (hive-words 'session-why))))))
-  (hive-interrupt-confirmed (list (cons (plist-get session :session_id) (hive-text-title session))) note))
 
-;;;; The mode
+;;;; Opening a row
 
-(defconst hive-sessions--name "*hive-sessions*" "The name of the list's buffer.")
-(defconst hive-sessions--rows 500 "The largest number of rows.")
-(defconst hive-sessions--debounce 0.5 "Changes within so many seconds are shown together.")
-
-(defface hive-sessions-active '((t :inherit hive-success))
-  "A session that is active."
-  :group 'hive)
-
-(defface hive-sessions-ended '((t :inherit hive-shadow))
-  "A session that has ended."
-  :group 'hive)
-
-(defvar hive-sessions-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'hive-session-visit)
-    (define-key map (kbd "m") #'hive-session-mention)
-    (define-key map (kbd "s") #'hive-session-shared)
-    (define-key map (kbd "a") #'hive-session-answer)
-    (define-key map (kbd "M") #'hive-session-mentions)
-    (define-key map (kbd "c") #'hive-session-configure)
-    (define-key map (kbd "i") #'hive-session-interrupt)
-    (define-key map (kbd "e") #'hive-sessions-toggle-ended)
-    map)
-  "Keymap of `hive-sessions-mode'.")
-
-(define-derived-mode hive-sessions-mode tabulated-list-mode "Hive-Sessions"
-  "Major mode of the list of sessions.
-\\<hive-sessions-mode-map>\\[hive-session-mention] sends a session a message, \\[hive-session-answer] answers its questions,
-\\[hive-session-mentions] shows its mentions, \\[hive-session-shared] opens its shared buffer, \\[hive-session-visit] visits its
-project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
-\\[hive-sessions-toggle-ended] also shows the sessions that have ended.
-\\{hive-sessions-mode-map}"
-  :interactive nil
-  (hive-text-guard-files)
-  (setq tabulated-list-format (vector (list (hive-words 'column-title) 24 t)
-                                      (list (hive-words 'column-handle) 14 t)
-                                      (list (hive-words 'column-client) 12 t)
-                                      (list (hive-words 'column-source) 6 t)
-                                      (list (hive-words 'column-state) 7 t)
-                                      (list (hive-words 'column-project) 14 t)
-                                      (list (hive-words 'column-branch) 12 t)
-                                      (list (hive-words 'column-questions) 9
-                                            #'hive-sessions--by-number :right-align t)
-                                      (list (hive-words 'column-mentions) 8
-                                            #'hive-sessions--by-number :right-align t)
-                                      (list (hive-words 'column-seen) 5 nil :right-align t)
-                                      (list (hive-words 'column-doing) 0 t))
-        tabulated-list-padding 1
-        tabulated-list-sort-key nil
-        tabulated-list-entries #'hive-sessions--entries
-        ;; Right-to-left text in one column must not move the others.
-        bidi-paragraph-direction 'left-to-right)
-  (setq truncate-lines t)
-  (setq-local revert-buffer-function (lambda (&rest _) (hive-sessions-refresh)))
-  (tabulated-list-init-header)
-  (add-hook 'window-buffer-change-functions #'hive-sessions--window-shown nil t))
-
-;;;; Rows
-
-(defvar hive-sessions--list nil "The fetched sessions, newest first.")
-(defvar hive-sessions--more nil "Non-nil if there are more sessions than were fetched.")
-(defvar hive-sessions--ended nil "Non-nil to also show sessions that have ended.")
-
-(defun hive-sessions--by-number (a b)
-  "Return non-nil if row A has a smaller number than B in the sort column."
-  (let ((column (cl-position (car tabulated-list-sort-key) tabulated-list-format
-                             :key #'car :test #'equal)))
-    (cl-flet ((number (row) (string-to-number (aref (cadr row) column))))
-      (< (number a) (number b)))))
-
-(defun hive-sessions--doing (session)
-  "Return what SESSION does, in words."
-  (let ((turn (plist-get session :turn))
-        (prompt (hive-prompts-blocking (plist-get session :session_id))))
-    (cond (prompt (hive-words 'session-blocked (hive-prompt-waits prompt)
-                              (hive-text-line (plist-get prompt :question) 80)))
-          ((null turn) "")
-          ((equal "in_progress" (plist-get turn :state)) (hive-turns-doing turn))
-          (t (hive-text-line (plist-get turn :sentence) 80)))))
-
-(defun hive-sessions--count (number)
-  "Return the cell for NUMBER, empty for 0."
-  (cond ((not (and (numberp number) (> number 0))) "")
-        (t (propertize (number-to-string number) 'face 'hive-warning))))
-
-(defun hive-sessions--question-counts ()
-  "Return a hash table of the number of pending questions by session id."
-  (let ((counts (make-hash-table :test #'equal)))
-    (dolist (prompt (hive-prompts) counts)
-      (cl-incf (gethash (plist-get prompt :session_id) counts 0)))))
-
-(defun hive-sessions--row (session questions)
-  "Return the row of SESSION; QUESTIONS is from `hive-sessions--question-counts'."
-  (let* ((state (hive-text-line (plist-get session :state) 7))
-         (face (pcase state ("active" 'hive-sessions-active) ("ended" 'hive-sessions-ended)
-                      (_ 'default))))
-    (cl-flet ((cell (key width) (hive-text-line (plist-get session key) width)))
-      (list (plist-get session :session_id)
-            (vector (propertize (hive-text-title session 40) 'face face)
-                    (cell :handle 40)
-                    (cell :client 20) (cell :source 6)
-                    (propertize state 'face face)
-                    (cell :project 30) (cell :branch 30)
-                    (hive-sessions--count (gethash (plist-get session :session_id) questions))
-                    (hive-sessions--count (plist-get session :unprocessed_mentions))
-                    (hive-text-age (plist-get session :last_seen_at))
-                    (concat (if (hive-rpc-true-p session :shared) "" (hive-words 'session-not-shared))
-                            (hive-sessions--doing session)))))))
-
-(defun hive-sessions--entries ()
-  "Return the rows, in the order of the sidecar."
-  (let ((questions (hive-sessions--question-counts)))
-    (mapcar (lambda (session) (hive-sessions--row session questions))
-            (seq-take hive-sessions--list hive-sessions--rows))))
-
-(defun hive-sessions-at-point ()
-  "Return the session at point."
-  (or (cl-find (tabulated-list-get-id) hive-sessions--list :test #'equal
-               :key (lambda (session) (plist-get session :session_id)))
-      (hive-fail 'no-session-here)))
-
-;;;; Updating
-
-(defvar hive-sessions--timer nil "The timer of the next fetch, or nil.")
-(defvar hive-sessions--stale nil "Non-nil if something changed while the list was not visible.")
-
-(defun hive-sessions--print ()
-  "Print the list; each window stays on its session."
-  (let ((places (mapcar (lambda (window)
-                          (cons window (tabulated-list-get-id (window-point window))))
-                        (get-buffer-window-list nil nil t)))
-        (inhibit-modification-hooks t))
-    (setq mode-line-process
-          (when hive-sessions--more
-            (hive-words 'sessions-more (length hive-sessions--list))))
-    (tabulated-list-print t)
-    (hive-text-say-empty (unless hive-sessions--list
-                           (or (hive-sidecar-absence) (hive-words 'no-agents))))
-    (pcase-dolist (`(,window . ,id) places)
-      (let ((pos (and id (not (eq window (selected-window)))
-                      (hive-sessions--position id))))
-        (when pos (set-window-point window pos))))))
-
-(defun hive-sessions--position (id)
-  "Return where the row of the session ID begins, or nil."
-  (let ((pos (point-min)))
-    (while (and pos (not (equal id (get-text-property pos 'tabulated-list-id))))
-      (setq pos (next-single-property-change pos 'tabulated-list-id)))
-    pos))
-
-(defun hive-sessions-refresh ()
-  "Fetch the sessions and print the list."
-  (interactive nil hive-sessions-mode)
-  (setq hive-sessions--stale nil)
-  (when (hive-sidecar-connected-p)
-    (hive-rpc-request
-     'session/list (list :state (if hive-sessions--ended "all" "alive")
-                         :limit hive-sessions--rows)
-     :success (lambda (result)
-                (setq hive-sessions--list (append (plist-get result :sessions) nil)
-                      hive-sessions--more (hive-rpc-true-p result :more))
-                (let ((buffer (get-buffer hive-sessions--name)))
-                  (when buffer
-                    (with-current-buffer buffer (hive-sessions--print)))))
-     :error (lambda (err) (hive-rpc-log "no sessions: %S" err)))))
-
-(defun hive-sessions--changed (&rest _)
-  "Update the list soon."
-  (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
-        ((not hive-sessions--timer)
-         (setq hive-sessions--timer
-               (hive-later hive-sessions--debounce #'hive-sessions--refresh)))))
-
-(defun hive-sessions--refresh ()
-  "Fetch the sessions if the list is visible; otherwise mark it stale."
-  (setq hive-sessions--timer nil)
-  (if (get-buffer-window hive-sessions--name t)
-      (hive-rpc-guarded #'hive-sessions-refresh)
-    (setq hive-sessions--stale t)))
-
-(defun hive-sessions--window-shown (window)
-  "Update the list when WINDOW begins to show it."
-  (when (and hive-sessions--stale (window-live-p window)
-             (equal hive-sessions--name (buffer-name (window-buffer window))))
-    (hive-sessions-refresh)))
-
-(defconst hive-sessions--hooks
-  '(hive-model-sessions-changed-hook hive-mentions-changed-functions hive-changed-hook)
-  "The hooks that run when a row may have changed.")
-
-(defun hive-sessions--follow ()
-  "Start updating the list."
-  (dolist (hook hive-sessions--hooks) (add-hook hook #'hive-sessions--changed)))
-
-(defun hive-sessions--unfollow ()
-  "Stop updating the list."
-  (dolist (hook hive-sessions--hooks) (remove-hook hook #'hive-sessions--changed)))
-
-(cl-defmethod hive-rpc-handle :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
-  "Update the list, as a turn changed."
-  (hive-sessions--changed)
-  (cl-call-next-method))
-
-;;;; Commands
-
-(defun hive-sessions-toggle-ended ()
-  "Show or hide the sessions that have ended."
-  (interactive nil hive-sessions-mode)
-  (setq hive-sessions--ended (not hive-sessions--ended))
-  (hive-sessions-refresh))
-
-;;;###autoload
-(defun hive-sessions ()
-  "List the agents: who they are, what they do and what they wait for.
-\\<hive-sessions-mode-map>\\[hive-session-mention] sends one a message, \\[hive-session-answer] answers its questions,
-\\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it."
-  (interactive)
-  (unless hive-sessions--list (hive-sidecar-demand))
-  (pop-to-buffer (hive-sessions-buffer))
-  (hive-sessions-refresh))
-
-(defun hive-sessions-buffer ()
-  "Return the buffer of the list, with the sessions that are known by now."
-  (let ((buffer (get-buffer-create hive-sessions--name)))
-    (with-current-buffer buffer
-      (unless (derived-mode-p 'hive-sessions-mode) (hive-sessions-mode))
-      (hive-sessions--follow)
-      (hive-sessions--print))
-    buffer))
+(defun hive-row-open (row)
+  "Show what ROW is about: the project, the mentions or the shared buffer."
+  (let ((thing (hive-row-thing row)))
+    (pcase (car (hive-row-id row))
+      ('session (hive-session-visit thing))
+      ('held (hive-session-mentions thing))
+      (_ (hive-shared-display
+          (hive-shared-buffer (and (plist-get thing :project_dir) (hive-sessions--place thing)))
+          hive-shared-position)))))
 
 (provide 'hive-sessions)
 ;;; hive-sessions.el ends here

@@ -30,6 +30,7 @@
 (require 'hive-human)
 (require 'hive-mentions)
 (require 'hive-messages)
+(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-shared-text)
@@ -483,8 +484,46 @@ If there would be a gap between both, start again with the last ones."
          (hive-shared-trim)
          (hive-shared-edges))))
 
+;; A message counts as unread until a buffer that has it is in a window.  Your
+;; own messages do not count.
+
+(defvar hive-shared-unread (make-hash-table :test #'equal)
+  "The unread messages since Emacs connected: a count and the last one.
+The keys are the directories of projects, and nil for everyone's buffer.")
+
+(defun hive-shared--note-unread (message)
+  "Count MESSAGE, a new one, as unread if its buffer is in no window."
+  (unless (or (equal "human" (plist-get message :author))
+              (cl-some (lambda (buffer)
+                         (and (get-buffer-window buffer 'visible)
+                              (with-current-buffer buffer (hive-shared--ours-p message))))
+                       (hive-shared-buffers)))
+    (let ((project-dir (plist-get message :project_dir)))
+      (puthash project-dir
+               (cons (1+ (or (car (gethash project-dir hive-shared-unread)) 0)) message)
+               hive-shared-unread)
+      (hive-changed))))
+
+(defun hive-shared-set-read ()
+  "Note that the human sees the messages of this buffer."
+  (let ((project-dir (plist-get hive-shared-place :project_dir)))
+    (when (and (null hive-shared-thread)
+               (if project-dir (gethash project-dir hive-shared-unread)
+                 (> (hash-table-count hive-shared-unread) 0)))
+      ;; Everyone's buffer shows the messages of all projects.
+      (if project-dir (remhash project-dir hive-shared-unread)
+        (clrhash hive-shared-unread))
+      (hive-changed))))
+
+(defun hive-shared--sidecar ()
+  "Forget what is unread when Hive is turned off."
+  (when (eq hive-sidecar-state 'off) (clrhash hive-shared-unread)))
+
+(add-hook 'hive-sidecar-state-hook #'hive-shared--sidecar)
+
 (cl-defmethod hive-rpc-handle ((_method (eql 'message/posted)) message)
   "Show MESSAGE, a new one, in its buffers."
+  (hive-rpc-guarded #'hive-shared--note-unread message)
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
       (when (hive-shared--ours-p message)

@@ -326,10 +326,12 @@ see, it is posted, but its author is unverified.
   (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
 
 (defun hive-shared--resized (window)
-  "Fit the line to WINDOW, if it displays a shared buffer."
+  "Fit the line to WINDOW, if it displays a shared buffer.
+Its messages are then read."
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (derived-mode-p 'hive-shared-mode)
+        (hive-shared-set-read)
         (hive-rpc-guarded #'hive-shared-fit)))))
 
 (defun hive-shared--copy (beg end &optional delete)

@@ -13,6 +13,8 @@ import { DARK, drawPicture, LIGHT } from './terminal-picture.mjs';
 const SCREEN = { columns: 110, lines: 14 };
 /** For a diff. */
 const TALL = { columns: 100, lines: 28 };
+/** For the status buffer. */
+const STATUS = { columns: 110, lines: 20 };
 /** For the statistics. */
 const PAGE = { columns: 100, lines: 40 };
 const images = join(import.meta.dirname, '../docs/images');
@@ -187,68 +189,81 @@ async function stats() {
   });
 }
 
-/** Six agents of three kinds in one list, in an Emacs and a store of their own. */
-async function agents() {
+/** Eight agents of three kinds in the status buffer, in an Emacs and a store of their own. */
+async function status() {
   const place = join(folder, 'agents', 'hive.db');
   mkdirSync(dirname(place), { mode: 0o700 });
   const others = await openHive({ store: place, env: {} });
-  const asks = [
-    ['claude-code', 'Session table', 'shop', 'Drop the old sessions table now?', { urgency: 'critical' }],
-    [
-      'codex',
-      'Landing stages',
-      'rocket',
-      'Run npm install?',
-      { kind: 'permission', options: ['Allow', 'Deny'] },
-    ],
-    [
-      'opencode',
-      'Delivery date',
-      'shop',
-      'Change src/delivery.ts?',
-      { kind: 'permission', options: ['Allow', 'Deny'] },
-    ],
-    ['claude-code', 'Tutorial', 'docs', 'Which of the two titles do you want?', {}],
-    [
-      'opencode',
-      'Stages from the API',
-      'rocket',
-      'Fetch https://example.org/stages.json?',
-      { kind: 'permission', options: ['Allow', 'Deny'] },
-    ],
-    ['codex', 'Release notes', 'docs', 'What shall the release be called?', { urgency: 'low' }],
-  ];
-  for (const [n, [client, client_title, project, question, more]] of asks.entries()) {
-    const session = await others.sessions.introduce({
+  const ago = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const session = (client, client_title, project, more = {}) =>
+    others.sessions.introduce({
+      ...{ client, client_title, session_id: client_title, project, source: 'main', branch: 'main' },
       ...{
-        client,
-        client_title,
-        session_id: `agent-${n}`,
-        project,
-        source: 'main',
         project_dir: `/home/ada/${project}/.git`,
+        parent_session_id: null,
+        machine: hostname(),
+        pid: null,
       },
-      ...{ branch: 'main', parent_session_id: null, machine: hostname(), pid: null },
+      ...more,
     });
-    await others.prompts.ask({ question, ...more }, session);
-  }
-  const terminal = await openTerminal(
-    mkdtempSync(join(folder, 'a')),
-    { ...env, HIVE_STORE: place },
-    start,
-    SCREEN,
-  );
+  const work = async ({ session_id }, minutes, tool) => {
+    const turn = await others.turns.start({ session_id });
+    const open_tools = tool === undefined ? [] : [{ use_id: null, name: tool, since: ago(minutes / 3) }];
+    await others.store.write((tx) => tx.turns.update({ ...turn, started_at: ago(minutes), open_tools }));
+    return turn;
+  };
+  const table = await session('claude-code', 'Session table', 'shop');
+  const stages = await session('codex', 'Landing stages', 'rocket');
+  const delivery = await session('opencode', 'Delivery date', 'shop');
+  const tutorial = await session('claude-code', 'Tutorial', 'docs');
+  const nightly = await session('claude-code', 'Nightly build', 'shop', { source: 'bg' });
+  const release = await session('codex', 'Release notes', 'docs');
+  const checkout = await session('claude-code', 'Checkout tests', 'shop');
+  await work(table, 14);
+  await work(stages, 6);
+  await work(delivery, 41, 'Bash');
+  await work(nightly, 3, 'WebFetch');
+  await others.turns.end((await work(release, 70)).turn_id);
+  const allow = { kind: 'permission', options: ['Allow', 'Deny'] };
+  const drop = { question: 'Drop the old sessions table now?', options: ['yes', 'keep it a week', 'no'] };
+  await others.prompts.ask({ ...drop, urgency: 'critical' }, table);
+  await others.prompts.ask({ question: 'Run npm install?', ...allow }, stages);
+  await others.prompts.ask({ question: 'Which of the two titles do you want?' }, tutorial);
+  await others.prompts.ask({ question: 'Shall I keep the old fixtures?' }, checkout);
+  await others.sessions.end(checkout.session_id);
+  const post = ({ session_id, handle, title, project, project_dir }, body) =>
+    others.messages.post({
+      body,
+      author: { kind: 'agent', session_id, handle, title, project, project_dir, via: 'mcp' },
+    });
+  await post(delivery, '@Human the date picker is in, please have a look');
+  await post(table, '@Delivery-date which column holds the date?');
+  const shown = async (name, theme, background, screen) => {
+    const coloured = start.map((word) => word.replace("'light", `'${background}`));
+    const where = mkdtempSync(join(folder, 'a'));
+    const terminal = await openTerminal(where, { ...env, HIVE_STORE: place }, coloured, screen);
+    try {
+      const done = await work(tutorial, 25);
+      await terminal.until(/hive 3\b/);
+      // What ends and is posted from now on is unread.
+      await others.turns.end(done.turn_id);
+      await post(stages, 'The tanks are full.');
+      await terminal.keys('M-x');
+      await terminal.type('hive');
+      await terminal.keys('Enter');
+      await terminal.until(/\*hive\*/);
+      await terminal.keys('C-x', '1', 'C-l', 'C-f', 'C-b');
+      await terminal.until(/^(?![\s\S]*Mark set)[\s\S]*▸ Ended/);
+      await picture(terminal, name, theme, screen);
+    } finally {
+      await terminal.close();
+    }
+  };
   try {
-    await terminal.until(/hive 6\b/);
-    await terminal.keys('M-x');
-    await terminal.type('hive-list');
-    await terminal.keys('Enter');
-    await terminal.until(/\*hive\*/);
-    await terminal.keys('M-<', 'C-x', '1', 'C-l', 'C-f', 'C-b');
-    await terminal.until(/^(?![\s\S]*Mark set)[\s\S]*release be called/);
-    await picture(terminal, 'agents');
+    await shown('status', LIGHT, 'light', STATUS);
+    await shown('status-dark', DARK, 'dark', STATUS);
+    await shown('status-narrow', LIGHT, 'light', { ...STATUS, columns: 80 });
   } finally {
-    await terminal.close();
     await others.close();
   }
 }
@@ -383,7 +398,7 @@ try {
   await emacs.keys('C-x', '1', 'C-l');
   await picture(emacs, 'notices');
   await diffs(claude);
-  await agents();
+  await status();
   await stats();
 } finally {
   await hive.close();

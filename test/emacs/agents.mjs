@@ -71,13 +71,12 @@ export async function serveAgents({ env, input, output, end }) {
     sessions: () => hive.sessions.list({}),
     ask: async ({ from, ...request }) =>
       (await hive.prompts.ask(request, await hive.sessions.resolve(from))).prompt,
+    work: async ({ from }) =>
+      hive.turns.start({ session_id: (await hive.sessions.resolve(from)).session_id }),
+    rest: ({ turn_id }) => hive.turns.end(turn_id),
     end: async ({ from }) => {
       const { session_id } = await hive.sessions.resolve(from);
-      await hive.store.write(async (tx) => {
-        const session = await tx.sessions.get(session_id);
-        await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
-        await tx.events.append({ type: 'session/ended', session_id, subject: session_id, data: {} });
-      });
+      await hive.sessions.end(session_id);
       return {};
     },
   };

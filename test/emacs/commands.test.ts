@@ -46,6 +46,10 @@ async function answerTo(ask_id: string | undefined) {
 
 const command = (name: string, terminal = emacs): Promise<void> => commandIn(terminal, name);
 
+/** The line of the screen with the cursor. */
+const here = async (): Promise<string> =>
+  (await emacs.screen())[Number((await emacs.cursor()).split(',')[1])] ?? '';
+
 async function gone(pattern: RegExp): Promise<void> {
   await emacs.until(new RegExp(`^(?![\\s\\S]*(?:${pattern.source}))`));
 }
@@ -170,6 +174,49 @@ test('a card is shown with its buttons, and RET on one answers', async () => {
   await emacs.keys('q');
 });
 
+describe('hive, the status buffer', () => {
+  test('shows what needs me, and answers it in place', async () => {
+    const [ask_id] = await asked({ question: 'In place?', ...YES_NO });
+    await command('hive');
+    await emacs.until(/▾ Needs you {2}1 question\n.*Deployer.*In place\?[\s\S]*▾ Idle and done/);
+    await emacs.keys('a');
+    await emacs.until(/In place\?\n 1 {2}yes[\s\S]*TAB skip/);
+    await emacs.answer(/TAB skip/, '2');
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'no', via: 'emacs' });
+    await gone(/Needs you/);
+  });
+
+  test('follows an agent that works, rests and is looked at, and moves nothing', async () => {
+    const turn = await home.agent.turns.start();
+    await emacs.until(/▾ Working {2}1 agent\n.*Deployer.*running/);
+    await home.agent.turns.end(turn.turn_id);
+    await emacs.until(/▾ Idle and done {2}1 agent \(1 unread\)\n • Deployer.*task completed/);
+    await emacs.keys('M-<', 'C-n');
+    const [ask_id] = await asked({ question: 'Above it?', ...YES_NO });
+    // The question came above the line of the agent, and point is still on that.
+    await emacs.until(/Above it\?[\s\S]*• Deployer/);
+    expect(await here()).toMatch(/^ • Deployer/);
+    // On the line of an agent, a key is about its questions.
+    await emacs.keys('c');
+    await emacs.until(/Cancel Deployer.s question\?/);
+    await emacs.keys('y');
+    expect(await answerTo(ask_id)).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('has a menu that says what is pending, and one of everything else', async () => {
+    await emacs.keys('?');
+    await emacs.until(/Hive: 0 pending[\s\S]*w write to it[\s\S]*h everything else/);
+    await emacs.keys('h');
+    await emacs.until(/correct an answer[\s\S]*interrupt all/);
+    // Its keys open what they say.
+    await emacs.keys('l');
+    await emacs.until(/No questions are pending\./);
+    await emacs.keys('6');
+    await emacs.until(/agents 1\b/);
+    await emacs.keys('0', 'q');
+  });
+});
+
 test('hive-interrupt stops what runs, and says so', async () => {
   const turn = await home.agent.turns.start();
   home.agent.turns.onInterrupt(turn.turn_id, async () => {
@@ -233,14 +280,6 @@ test('a snoozed question is not offered', async () => {
   await command('hive-respond');
   await emacs.said(/No questions are pending for you now \(1 snoozed; M-x hive-list shows them\)/);
   await home.agent.prompts.cancel(away ?? '');
-});
-
-test('the menu opens what its keys say', async () => {
-  await command('hive');
-  await emacs.until(/answer a question[\s\S]*interrupt all/);
-  await emacs.keys('l');
-  await emacs.until(/\*hive\*/);
-  await emacs.keys('q');
 });
 
 describe('bad input', () => {

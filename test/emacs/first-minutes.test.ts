@@ -103,6 +103,8 @@ test('the countdown below the next question goes when the answer was sent', asyn
 
 test('q in a menu quits the menu, and nothing else', async () => {
   await command('hive');
+  await emacs.until(/\*hive\*/);
+  await emacs.keys('h');
   await emacs.until(/do not disturb/);
   await emacs.keys('q');
   await emacs.until(/^(?![\s\S]*do not disturb)/);

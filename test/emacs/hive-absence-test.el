@@ -23,8 +23,8 @@
                (overlays-in (point-min) (point-max)) "")))
 
 (defconst hive-absence-test-commands
-  '(hive-next hive-respond hive-interrupt hive-interrupt-all hive-sessions
-    hive-session-visit hive-check-mentions)
+  '(hive-next hive-respond hive-interrupt hive-interrupt-all hive-session-visit
+    hive-check-mentions)
   "Commands that would otherwise report an empty list.")
 
 (ert-deftest hive-absence-no-command-claims-that-nothing-is-there ()
@@ -55,6 +55,21 @@
       (hive-test-wait 5 (equal " No questions are pending." (hive-absence-test-note)))
       ;; It is not a line of the list, and disappears when the list has one.
       (should (null (hive-list-test-lines)))
+      (hive-test-call 'fake/ask nil)
+      (hive-test-wait 5 (hive-list-test-lines))
+      (should (equal "" (hive-absence-test-note))))))
+
+(ert-deftest hive-absence-the-empty-status-says-why-it-is-empty ()
+  (hive-test-with-desk nil
+    (hive-list-test
+      (hive)
+      (should (string-match-p "Hive is off; .*M-x hive-mode" (hive-absence-test-note)))
+      (hive-sessions)
+      (should (string-match-p "Hive is off; .*M-x hive-mode" (hive-absence-test-note)))
+      (hive)
+      (hive-test-connect)
+      (hive-test-wait 5 (equal " Nothing needs you, and no agents are online."
+                               (hive-absence-test-note)))
       (hive-test-call 'fake/ask nil)
       (hive-test-wait 5 (hive-list-test-lines))
       (should (equal "" (hive-absence-test-note))))))

@@ -103,7 +103,7 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
 (defconst hive-files-test-modes
   '(hive-batch-mode hive-check-mentions-mode hive-compose-mode hive-doctor-mode
     hive-history-mode hive-list-mode hive-outreach-mode hive-phone-list-mode hive-phone-mode
-    hive-prompt-mode hive-rule-mode hive-rules-mode hive-sessions-mode hive-shared-mode
+    hive-prompt-mode hive-rule-mode hive-rules-mode hive-shared-mode
     hive-stats-mode)
   "Every mode of a buffer of ours.")
 

@@ -81,7 +81,7 @@
       (desktop-release-lock folder))))
 
 (ert-deftest hive-a-view-that-is-opened-before-the-sidecar-is-connected-is-fetched-then ()
-  (let ((views '((command hive-sessions) (command hive-outreach) (command hive-check-mentions)
+  (let ((views '((command hive-outreach) (command hive-check-mentions)
                  (history :query "ship")))
         (said nil) (asked nil))
     (hive-test-with-desk nil
@@ -95,7 +95,7 @@
                              (push (list method (current-buffer)) asked)
                              (apply request method args))))
                   (hive-test-connect))
-                (cl-loop for method in '(session/list outreach/list mention/list history/search)
+                (cl-loop for method in '(outreach/list mention/list history/search)
                          for buffer in buffers
                          do (should (member (list method buffer) asked))))
             (mapc #'kill-buffer buffers)))))))

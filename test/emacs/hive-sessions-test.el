@@ -4,57 +4,55 @@
 
 (require 'cl-lib)
 (require 'ert)
-(require 'hive-sessions)
+(require 'hive-list)
 (require 'hive-shared-test-help)
 
 (defun hive-sessions-test-cells (handle)
-  "Return the cells of the row of HANDLE, or nil."
-  (let ((row (cl-find handle (hive-sessions--entries) :test #'equal
-                      :key (lambda (row) (substring-no-properties (aref (cadr row) 1))))))
-    (and row (mapcar #'substring-no-properties (cdr (append (cadr row) nil))))))
+  "Return the cells of the row of HANDLE, from the handle on, or nil."
+  (with-current-buffer "*hive*"
+    (save-excursion
+      (goto-char (point-min))
+      (let (cells)
+        (while (not (or cells (eobp)))
+          (let ((entry (append (tabulated-list-get-entry) nil)))
+            (when (equal handle (and (nth 2 entry) (substring-no-properties (nth 2 entry))))
+              (setq cells (mapcar #'substring-no-properties (cddr entry)))))
+          (forward-line 1))
+        cells))))
 
 (defun hive-sessions-test-goto (handle)
   "Go to the row of HANDLE."
+  (set-buffer "*hive*")
   (goto-char (point-min))
   (search-forward handle)
   (beginning-of-line))
 
 (defmacro hive-sessions-test-with (&rest body)
-  "Run BODY in the list, with two sessions in it."
+  "Run BODY in the view of the agents, with two sessions in it."
   (declare (indent 0) (debug t))
   `(hive-shared-test-with
-     (hive-sessions)
-     (hive-test-wait 5 (= 2 (length hive-sessions--list)))
-     (unwind-protect (progn ,@body)
-       (hive-sessions--unfollow)
-       (setq hive-sessions--list nil hive-sessions--ended nil hive-sessions--stale nil))))
+     (save-window-excursion
+       (hive-sessions)
+       (hive-test-wait 5 (and (hive-sessions-test-cells "Claude-abc12")
+                              (hive-sessions-test-cells "Claude-def34")))
+       ,@body)))
 
 (ert-deftest hive-sessions/lists-the-sessions ()
   (hive-sessions-test-with
-    (should (equal (seq-take (hive-sessions-test-cells "Claude-abc12") 5)
-                   '("Claude-abc12" "claude-code" "main" "active" "demo")))
-    (should (string-search "Claude-def34" (buffer-string)))))
+    (should (equal '("Claude-abc12" "claude-code" "demo" "" "")
+                   (seq-take (hive-sessions-test-cells "Claude-abc12") 5)))
+    (should (string-search "▾ Idle and done  2 agents" (buffer-string)))
+    (should (string-search " agents 2" mode-line-process))))
 
 (ert-deftest hive-sessions/says-what-a-session-waits-for-and-since-when ()
   (hive-sessions-test-with
-    (let ((id (plist-get (car hive-sessions--list) :session_id))
-          (handle (plist-get (car hive-sessions--list) :handle)))
-      (hive-model-put-prompt (hive-test-prompt :session_id id :question "Deploy?"))
-      (should-not (string-search "Deploy?" (car (last (hive-sessions-test-cells handle)))))
-      (hive-model-put-prompt (hive-test-prompt :session_id id :question "May I?"
-                                               :blocked_since (hive-test-time -6630)))
-      (should (equal "blocked for 1h 50m: May I?" (car (last (hive-sessions-test-cells handle))))))))
-
-(ert-deftest hive-sessions/says-that-there-are-more ()
-  (hive-sessions-test-with
-    (should-not mode-line-process)
-    (let ((hive-sessions--rows 1))
-      (hive-sessions-refresh)
-      (hive-test-wait 5 (= 1 (length hive-sessions--list)))
-      (should (string-search "there are more" mode-line-process)))
-    (hive-sessions-refresh)
-    (hive-test-wait 5 (= 2 (length hive-sessions--list)))
-    (should-not mode-line-process)))
+    (let ((ask (lambda (&rest fields)
+                 (hive-model-put-prompt (apply #'hive-test-prompt :session_id "abc12-session" fields))
+                 (hive-model--run-changed)
+                 (car (last (hive-sessions-test-cells "Claude-abc12"))))))
+      (should (equal "1 question" (funcall ask :question "Deploy?")))
+      (should (equal "blocked for 1h 50m: May I?  2 questions"
+                     (funcall ask :question "May I?" :blocked_since (hive-test-time -6630)))))))
 
 (ert-deftest hive-sessions/a-cut-list-leaves-the-others-known ()
   (hive-shared-test-with
@@ -71,37 +69,46 @@
     (hive-sessions-test-goto "Claude-abc12")
     (hive-shared-test-do "join" :session_id "zzz99-session" :branch "topic" :source "bg")
     (hive-test-wait 5 (hive-sessions-test-cells "Claude-zzz99"))
-    (should (equal (nth 5 (hive-sessions-test-cells "Claude-zzz99")) "topic"))
+    (should (equal '("topic" "bg") (seq-subseq (hive-sessions-test-cells "Claude-zzz99") 3 5)))
     (hive-shared-test-post "@Claude-def34 hello")
-    (hive-test-wait 5 (equal "1" (nth 7 (hive-sessions-test-cells "Claude-def34"))))
+    (hive-test-wait 5 (equal "1 mention" (car (last (hive-sessions-test-cells "Claude-def34")))))
     (hive-shared-test-do "ask" :from "Claude-zzz99" :question "Which?")
-    (hive-test-wait 5 (equal "1" (nth 6 (hive-sessions-test-cells "Claude-zzz99"))))
-    (hive-test-wait 5 (string-match-p "Claude-zzz99.* 1 " (buffer-string)))
+    (hive-test-wait 5 (equal "1 question" (car (last (hive-sessions-test-cells "Claude-zzz99")))))
     ;; Point stays on its session.
-    (should (equal "abc12-session" (tabulated-list-get-id)))
+    (should (equal '(session . "abc12-session") (tabulated-list-get-id)))
     (hive-shared-test-do "end" :from "Claude-zzz99")
-    (hive-test-wait 5 (not (hive-sessions-test-cells "Claude-zzz99")))
-    (hive-sessions-toggle-ended)
-    (hive-test-wait 5 (equal "ended" (nth 3 (hive-sessions-test-cells "Claude-zzz99"))))))
+    (hive-test-wait 5 (string-search "▸ Ended  1 agent" (buffer-string)))
+    (should-not (hive-sessions-test-cells "Claude-zzz99"))
+    (goto-char (hive-list--position '(section ended)))
+    (hive-list-fold)
+    (should (equal "1 question" (car (last (hive-sessions-test-cells "Claude-zzz99")))))))
+
+(ert-deftest hive-sessions/says-that-more-have-ended ()
+  (hive-sessions-test-with
+    (let ((hive-sessions--most-ended 1))
+      (hive-shared-test-do "end" :from "Claude-abc12")
+      (hive-test-wait 5 (string-search "▸ Ended  1 agent\n" (buffer-string)))
+      (hive-shared-test-do "end" :from "Claude-def34")
+      (hive-test-wait 5 (string-search "▸ Ended  1 agent+\n" (buffer-string))))))
 
 (ert-deftest hive-sessions/a-hidden-list-requests-nothing ()
   (hive-sessions-test-with
     (switch-to-buffer "*scratch*")
     (hive-shared-test-do "join" :session_id "zzz99-session")
-    (hive-test-wait 5 hive-sessions--stale)
+    (hive-test-wait 5 (buffer-local-value 'hive-list--stale (get-buffer "*hive*")))
     (hive-test-pass 0.7)
-    (should (= 2 (length hive-sessions--list)))
+    (should-not (hive-sessions-test-cells "Claude-zzz99"))
     (hive-sessions)
-    (hive-test-wait 5 (= 3 (length hive-sessions--list)))
-    (kill-buffer "*hive-sessions*")
+    (hive-test-wait 5 (hive-sessions-test-cells "Claude-zzz99"))
+    (kill-buffer "*hive*")
     (hive-shared-test-do "join" :session_id "yyy99-session")
-    (hive-test-wait 5 (not (memq #'hive-sessions--changed hive-model-sessions-changed-hook)))))
+    (hive-test-wait 5 (not (memq #'hive-list--session-changed hive-model-sessions-changed-hook)))))
 
 (ert-deftest hive-sessions/texts-of-agents-are-inert ()
   (hive-sessions-test-with
     (hive-shared-test-do "join" :session_id "zzz99-session" :branch "100%s\n\e[1m\u202e")
     (hive-test-wait 5 (hive-sessions-test-cells "Claude-zzz99"))
-    (should (equal (nth 5 (hive-sessions-test-cells "Claude-zzz99")) "100%s ^[[1m<U+202E>"))))
+    (should (equal (nth 3 (hive-sessions-test-cells "Claude-zzz99")) "100%s ^[[1m<U+202E>"))))
 
 (ert-deftest hive-sessions/sends-one-a-message ()
   (hive-sessions-test-with
@@ -117,9 +124,11 @@
     (let ((prompt (hive-shared-test-do "ask" :from "Claude-def34" :question "Which?")))
       (hive-test-wait 5 (hive-prompts))
       (hive-sessions-test-goto "Claude-abc12")
-      (should-error (call-interactively #'hive-session-answer) :type 'user-error)
+      (should (equal "demo has no pending questions"
+                     (cadr (should-error (call-interactively #'hive-list-answer) :type 'user-error))))
       (hive-sessions-test-goto "Claude-def34")
-      (hive-test-with-inputs '("this one") (call-interactively #'hive-session-answer))
+      (hive-test-with-inputs '("this one" "")
+        (let ((current-prefix-arg '(4))) (call-interactively #'hive-list-answer)))
       (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
       (should (equal "this one"
                      (plist-get (plist-get (hive-test-call 'prompt/get
@@ -134,14 +143,14 @@
     (save-window-excursion
       (call-interactively #'hive-session-mentions)
       (should (equal (buffer-name) "*hive-mentions: Claude-def34*")))
-    (set-buffer "*hive-sessions*")
+    (set-buffer "*hive*")
     (hive-sessions-test-goto "Claude-def34")
     (save-window-excursion
       (call-interactively #'hive-session-shared)
       (should (equal (buffer-name) "*hive-shared: demo*"))
       (hive-shared-test-ready)
       (should (equal (hive-shared-test-bodies) '("@Claude-def34 hello"))))
-    (set-buffer "*hive-sessions*")
+    (set-buffer "*hive*")
     (hive-sessions-test-goto "Claude-def34")
     (save-window-excursion
       (call-interactively #'hive-session-visit)
@@ -151,7 +160,7 @@
 (ert-deftest hive-sessions/configures-one ()
   (hive-sessions-test-with
     (cl-flet ((set-to (&rest inputs)
-                (set-buffer "*hive-sessions*")
+                (set-buffer "*hive*")
                 (hive-sessions-test-goto "Claude-def34")
                 (hive-test-with-inputs inputs (call-interactively #'hive-session-configure)))
               (now (key)
@@ -166,7 +175,7 @@
       (set-to "shared" "no")
       (hive-test-wait 5 (not (now :shared)))
       (hive-test-wait 5 (string-search "[not shared]"
-                                       (or (nth 9 (hive-sessions-test-cells "Claude-def34")) "")))
+                                       (or (car (last (hive-sessions-test-cells "Claude-def34"))) "")))
       (set-to "roles" "reviewer, tester")
       (hive-test-wait 5 (equal '("reviewer" "tester") (now :roles)))
       (set-to "gate" "off")
@@ -185,11 +194,11 @@
         (hive-sessions-test-goto "Claude-def34")
         ;; It runs no turn, so there is nothing to confirm.
         (should (equal "demo 2 is idle; nothing to interrupt"
-                       (cadr (should-error (call-interactively #'hive-session-interrupt) :type 'user-error))))
+                       (cadr (should-error (call-interactively #'hive-list-interrupt) :type 'user-error))))
         (should-not asked)
         ;; What Emacs does not know yet, the sidecar says, and Emacs does not wait.
         (clrhash hive-model--sessions)
-        (call-interactively #'hive-session-interrupt)
+        (call-interactively #'hive-list-interrupt)
         (should (equal '("Interrupt demo 2? ") asked))
         (hive-test-wait 10 said)
         (should (string-prefix-p "Hive: demo 2 is idle" (car said)))))))

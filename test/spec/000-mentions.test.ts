@@ -95,7 +95,7 @@ requirement(
     id: '000-03',
     title: 'The human is notified that an agent is held by a mention.',
     source: 'Notifies the user about pending mentions',
-    lives: ['`hive-notify-held`', '`M-x hive-sessions`', '`hive sessions`', '`desk/notice`'],
+    lives: ['`hive-notify-held`', '`M-x hive`', '`hive sessions`', '`desk/notice`'],
     verdict: 'works',
   },
   async () => {
@@ -658,7 +658,7 @@ requirement(
     id: '000-29',
     title: 'Sharing is switched for each session.',
     source: '/enable-shared (per session)',
-    lives: ['`hive sessions set`', '`/hive:session`', '`c` in `M-x hive-sessions`', '`session/configure`'],
+    lives: ['`hive sessions set`', '`/hive:session`', '`e` in `M-x hive`', '`session/configure`'],
     verdict: 'works',
   },
   async () => {

@@ -490,7 +490,7 @@ requirement(
     id: '002-15',
     title: 'People read that the task was replaced by a new one.',
     source: '"task aborted: replaced by a new task"',
-    lives: ['`sentence` of a turn', '`M-x hive-sessions`'],
+    lives: ['`sentence` of a turn', '`M-x hive`'],
     verdict: 'works',
   },
   async () => {
@@ -523,7 +523,7 @@ requirement(
     id: '002-17',
     title: 'Everyone who watches the turn is told in words that it was aborted.',
     source: 'Handle TurnAborted in all consumers',
-    lives: ['`M-x hive-sessions`', '`hive interrupt`', '`hivemind_interrupt`', 'UserPromptSubmit hook'],
+    lives: ['`M-x hive`', '`hive interrupt`', '`hivemind_interrupt`', 'UserPromptSubmit hook'],
     verdict: 'works',
   },
   async () => {
@@ -535,11 +535,7 @@ requirement(
     await emacs.calm();
     await emacs.command('hive-sessions');
     const line = new RegExp(`Claude-abc12[^\\n]*task interrupted by ${coordinator.handle}`);
-    await eventually(
-      async () => line.test(await emacs.text('*hive-sessions*')),
-      10_000,
-      'the line of the agent',
-    );
+    await eventually(async () => line.test(await emacs.text('*hive*')), 10_000, 'the line of the agent');
     const { say, stop } = await nextTold();
     expect(say).toContain(`Your last turn was interrupted by ${coordinator.handle}`);
     expect(say).toContain('wrong branch');

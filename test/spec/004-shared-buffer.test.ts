@@ -495,7 +495,7 @@ requirement(
     id: '004-21',
     title: 'A command mentions one agent.',
     source: ':VibingMention <claude-id>',
-    lives: ['`M-x hive-mention`', '`m` in `M-x hive-sessions`'],
+    lives: ['`M-x hive-mention`', '`w` in `M-x hive`'],
     verdict: 'neutral',
     because: 'It is a command of Emacs and asks whom, with completion.',
   },

@@ -182,8 +182,10 @@ requirement(
     });
     await emacs.calm();
     await emacs.command('hive');
+    await emacs.until(/Claude-abc12|Idle and done|Needs you/);
+    await emacs.keys('h');
     await emacs.until(/correct an answer/);
-    await emacs.keys('C-g');
+    await emacs.keys('q', 'q');
     const foreign = await emacs.evaluate(
       `(let (found) (mapatoms (lambda (s) (when (and (commandp s) (symbol-file s 'defun)
          (string-match-p "/elisp/" (symbol-file s 'defun))
