@@ -412,7 +412,7 @@ reply is posted at once, which marks the mention done if it is
 yours."
   (interactive nil hive-check-mentions-mode)
   (let* ((mention (hive-mentions--demand))
-         (templates (hive-template-demand (plist-get mention :project)))
+         (templates (hive-template-messages (plist-get mention :project)))
          (text (hive-read-template
                 (hive-words 'reply-to-mention (hive-text-author mention 30)) templates)))
     ;; The shared buffer shows mentions and therefore loads this file.

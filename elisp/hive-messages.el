@@ -336,7 +336,6 @@ Its agents ask as token:%s.  To take the token away:
       (permission-unread
        . "Not sent: scroll through the whole permission without skipping any part, then answer again")
       (context-loading . "… (loading the rest)\n")
-      (no-templates . "You have no templates for mentions here; customize `hive-reply-templates'")
 
       ;; Sending an answer
       (answer-queued . "Answer queued")

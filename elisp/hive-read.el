@@ -245,7 +245,8 @@ NUMBERED is an alist of keys and options."
 ;; key in `hive-check-mentions' and in shared buffers, and with M-n where a
 ;; message is typed in the minibuffer.
 
-(defcustom hive-reply-templates nil
+(defcustom hive-reply-templates
+  '(("mention" nil "Thanks, noted." "Yes, go ahead." "Not now; go on without me."))
   "Answers that Hive offers where free text is allowed.
 Each element is (KIND PROJECT TEXT...): the texts are offered for
 that KIND (\"question\", \"permission\" or \"mention\") from that
@@ -289,11 +290,6 @@ option where the question has that option."
 (defun hive-template-messages (project)
   "Return the templates for mentions and messages in PROJECT."
   (cl-remove-if-not #'stringp (hive-read--matching "mention" project)))
-
-(defun hive-template-demand (project)
-  "Return the templates for messages in PROJECT, or signal a `user-error'."
-  (or (hive-template-messages project)
-      (hive-fail 'no-templates)))
 
 ;;;; Words beside an option
 

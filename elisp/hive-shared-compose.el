@@ -644,7 +644,7 @@ Posting the reply marks its mention of you done."
   "Insert TEXT, one of `hive-reply-templates', into the draft."
   (declare (modes hive-shared-mode))
   (interactive (list (hive-read-template (hive-words 'which-template)
-                                         (hive-template-demand (hive-shared--project)))))
+                                         (hive-template-messages (hive-shared--project)))))
   (when (< (point) (hive-shared-start))
     (push-mark nil t)
     (goto-char (point-max)))

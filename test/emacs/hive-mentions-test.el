@@ -193,13 +193,28 @@
       (should (equal (plist-get asked :message_id)
                      (plist-get (car (last (hive-shared-test-do "messages"))) :reply_to))))))
 
-(ert-deftest hive-mentions/an-empty-answer-and-a-lack-of-templates-post-nothing ()
+(ert-deftest hive-mentions/three-templates-are-there-without-being-set-up ()
+  (should (= 3 (length (hive-template-messages "demo")))))
+
+(ert-deftest hive-mentions/ones-own-words-are-posted-without-any-template ()
+  (hive-shared-test-with
+    (let ((hive-reply-templates nil))
+      (hive-shared-test-post "@Human look")
+      (hive-test-wait 5 (= 1 (hive-mentions-count)))
+      (hive-mentions-test-open)
+      (goto-char (point-min))
+      (hive-test-with-inputs (list "In an hour.")
+        (hive-check-mentions-reply-with-template))
+      (hive-test-wait 10 (= 0 (hive-mentions-count)))
+      (should (equal (car (last (hive-shared-test-stored)))
+                     '("Human" nil "@Claude-abc12 In an hour."))))))
+
+(ert-deftest hive-mentions/an-empty-answer-posts-nothing ()
   (hive-shared-test-with
     (hive-shared-test-post "@Human look")
     (hive-test-wait 5 (= 1 (hive-mentions-count)))
     (hive-mentions-test-open)
     (goto-char (point-min))
-    (should-error (hive-check-mentions-reply-with-template) :type 'user-error)
     (let ((hive-reply-templates '((nil nil "x"))))
       (hive-test-with-inputs (list "")
         (should-error (hive-check-mentions-reply-with-template) :type 'user-error)))
