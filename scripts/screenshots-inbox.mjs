@@ -82,12 +82,12 @@ try {
   await page.getByLabel('Name of this phone').fill("Ada's phone");
   await page.getByRole('button', { name: 'Pair' }).click();
   await page.locator('.phrase').waitFor();
-  const { device_id, key } = await hive.devices.paired(code);
+  const device = await hive.devices.paired(code);
   // Her human lets this phone allow permissions.
-  const seats = JSON.stringify({ seats: [{ name: "Ada's phone", key }] });
+  const seats = JSON.stringify({ seats: [{ name: "Ada's phone", key: device.key }] });
   mkdirSync(join(folder, '.config/hive'), { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, '.config/hive/trust.json'), seats, { mode: 0o600 });
-  await hive.devices.confirm(device_id, 'ada');
+  await hive.devices.confirm(device, 'ada');
   await page.getByText('Migration').first().waitFor();
   await picture(page, 'inbox-list');
   await page.goto(`${url}#/ask/${migration}`);
