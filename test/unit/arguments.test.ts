@@ -163,6 +163,14 @@ describe('an argument that does not exist', () => {
     expect(note).toMatch(/Who you are is known from your client/);
   });
 
+  test('whom hivemind_interrupt stops may be given as session_id', () => {
+    expect(take('hivemind_interrupt', { session_id: 'Claude-abc12' })).toEqual({
+      args: { session: 'Claude-abc12' },
+      ignored: [],
+      note: null,
+    });
+  });
+
   test('a tool without arguments is called anyway', () => {
     expect(take('hivemind_status', { random_string: 'x' })).toMatchObject({
       args: {},

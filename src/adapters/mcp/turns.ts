@@ -11,6 +11,8 @@ const interrupt = tool({
     'Coordinator: interrupt the turn that another agent runs. Returns when that turn is over, or unconfirmed after wait_ms; the interrupt stays in force. Never for yourself, nor for a session you descend from.',
   example: { session: 'Claude-abc12', note: 'The plan has changed.' },
   input: interruptShape,
+  // Whom it stops; who calls is known from the connection.
+  aliases: { session_id: 'session' },
   effect: 'decides',
   async handle({ session, wait_ms: asked_ms = LONGEST_WAIT_MS, ...request }, call) {
     const wait_ms = Math.min(asked_ms, call.owned_ms);
