@@ -82,7 +82,8 @@ async function killAtRandom(seed: number, way: HookWay): Promise<void> {
   isOver = true;
   if (problem === null) await human;
   // The keeper of this agent was killed before it had recorded the agent. The agent's first hook would stop it if the model still answered.
-  for (const line of remainingProcesses()) if (line.includes(folder)) kill(Number.parseInt(line, 10));
+  for (const line of remainingProcesses(`HOME=${folder}`))
+    if (line.includes(run.clients.claude)) kill(Number.parseInt(line, 10));
   const plan = `seed ${seed}, hooks by ${way}`;
   expect(problem, plan).toBeNull();
   expect(await runOf(hive), plan).toMatchObject({ problem: null, exit_code: 0 });

@@ -131,11 +131,14 @@ export function watchesBell(pid: number, store: string): boolean {
   }
 }
 
-/** The processes of this test file that are still alive, as "PID COMMAND". */
-export function remainingProcesses(): string[] {
+/** The processes of this test file that are still alive, as "PID COMMAND"; with a variable, only those that have it in their environment. */
+export function remainingProcesses(variable: string = RUN): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .filter((pid) => readProc(pid, 'environ').split('\0').includes(RUN))
+    .filter((pid) => {
+      const variables = readProc(pid, 'environ').split('\0');
+      return variables.includes(RUN) && variables.includes(variable);
+    })
     .map((pid) => `${pid} ${readProc(pid, 'cmdline').replaceAll('\0', ' ')}`);
 }
 
