@@ -348,18 +348,20 @@ These are headings, questions and rows."
   ;; A table of the usual size would be more garbage than the rest.
   (let ((sections (make-hash-table :test #'equal :size 8))
         (headings (make-hash-table :test #'equal :size 8))
-        (agents (hive-list-agents-p))
-        order)
+        (agents (hive-list-agents-p)) (keyed (hive-list--sections-p))
+        (last-key (make-symbol "none")) last-section order)
     (cl-flet ((add (item)
-                (let* ((key (and (hive-list--sections-p) (hive-list--key item)))
-                       (section (gethash key sections))
+                (let* ((key (and keyed (hive-list--key item)))
+                       ;; Most items are in the section of the one before.
+                       (section (if (eq key last-key) last-section (gethash key sections)))
                        (cell (hive-list--cell item)))
                   (if section
                       (setcdr section (setcdr (cdr section) cell))
                     ;; Its first cons, and its last.
                     (setq section (cons cell cell))
                     (puthash key section sections)
-                    (unless (and agents key) (push (cons key section) order))))))
+                    (unless (and agents key) (push (cons key section) order)))
+                  (setq last-key key last-section section))))
       (mapc #'add hive-list--shown)
       (mapc #'add (hive-list--rows)))
     (when (and agents (null order))
@@ -647,24 +649,28 @@ With OTHER, marks or folds changed, and perhaps no question."
   (setq hive-list--stale nil))
 
 (defun hive-list--update-lines (new)
-  "Make the lines show NEW, headings and questions."
+  "Make the lines show NEW, headings, questions and rows."
   (let* ((inhibit-read-only t)
          ;; Change the list in place, along with its lines.
-         (head (cons nil hive-list--lines)) (cell head))
+         (head (cons nil hive-list--lines)) (cell head)
+         ;; To go over each line that stays would cost more than the rest.
+         (unchanged 0))
     (save-excursion
       (goto-char (point-min))
       (while (or (cdr cell) new)
         (let ((old (cadr cell)) (want (car new)))
-          (if (and old (not (eq old want))
-                   (or (null want) (eq (caddr cell) want) (not (memq old new))))
-              (progn
-                (delete-region (point) (line-beginning-position 2))
-                (setcdr cell (cddr cell)))
-            (if (eq old want)
-                (forward-line 1)
+          (if (eq old want)
+              (setq unchanged (1+ unchanged)
+                    cell (cdr cell) new (cdr new))
+            (forward-line unchanged)
+            (setq unchanged 0)
+            (if (and old (or (null want) (eq (caddr cell) want) (not (memq old new))))
+                (progn
+                  (delete-region (point) (line-beginning-position 2))
+                  (setcdr cell (cddr cell)))
               (apply #'hive-list--print-row (hive-list--entry want))
-              (setcdr cell (cons want (cdr cell))))
-            (setq cell (cdr cell) new (cdr new))))))
+              (setcdr cell (cons want (cdr cell)))
+              (setq cell (cdr cell) new (cdr new)))))))
     (setq hive-list--lines (cdr head))))
 
 (defun hive-list--places ()

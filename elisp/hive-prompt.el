@@ -19,7 +19,6 @@
 (require 'hive-compose)
 (require 'hive-diff)
 (require 'hive-display)
-(require 'hive-fold)
 (require 'hive-human)
 (require 'hive-interrupt)
 (require 'hive-links)

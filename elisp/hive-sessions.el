@@ -105,10 +105,23 @@ say what else the line shows; ORDER is its place in its SECTION."
 A row that still says the same stays the same object, so that its line
 is not printed again.")
 
+(defvar hive-sessions--made nil "Non-nil if a row has changed since the last list of rows.")
+(defvar hive-sessions--last nil
+  "What the last list of rows was made of, and that list.
+A list of the number of living sessions, those that have ended, and the
+rows of the shared buffers, which may be nil.")
+
 (defconst hive-sessions--most-rows 4000 "How many rows are remembered.")
 
 (defun hive-sessions--remember (key row)
-  "Remember ROW by KEY, and return it."
+  "Remember ROW by KEY, and return it.
+If it stays where it was in the last list of rows, take it into that."
+  (let* ((old (gethash key hive-sessions--rows))
+         (cell (and old
+                    (eq (hive-row-section old) (hive-row-section row))
+                    (equal (hive-row-order old) (hive-row-order row))
+                    (memq old (cdddr hive-sessions--last)))))
+    (if cell (setcar cell row) (setq hive-sessions--made t)))
   (when (> (hash-table-count hive-sessions--rows) hive-sessions--most-rows)
     (clrhash hive-sessions--rows))
   (puthash key row hive-sessions--rows))
@@ -193,9 +206,27 @@ NUMBER says how many mentions or messages there are."
 (defun hive-sessions-rows (rooms)
   "Return all rows, in order; those of the shared buffers only if ROOMS is non-nil.
 Of those who work, the one that began first comes first; of the others,
-the one that stopped last."
+the one that stopped last.  The list is used again: do not modify it."
+  (setq hive-sessions--made nil)
+  (hive-sessions--count-questions)
+  (let ((living 0) (room-rows (and rooms (hive-sessions--room-rows))))
+    (hive-model-map-sessions (lambda (session)
+                               (cl-incf living)
+                               (hive-sessions--row session)))
+    (dolist (session hive-sessions--ended)
+      (unless (hive-model-session (plist-get session :session_id)) (hive-sessions--row session)))
+    (pcase-let ((`(,last-living ,last-ended ,last-room-rows . ,rows) hive-sessions--last))
+      (if (and (not hive-sessions--made) (eql living last-living)
+               (eq hive-sessions--ended last-ended)
+               (equal (mapcar #'hive-row-id room-rows) (mapcar #'hive-row-id last-room-rows)))
+          rows
+        (cdddr (setq hive-sessions--last
+                     `(,living ,hive-sessions--ended ,room-rows
+                       . ,(hive-sessions--ordered room-rows))))))))
+
+(defun hive-sessions--ordered (room-rows)
+  "Return the rows of all sessions and ROOM-ROWS in their order."
   (let (working idle ended)
-    (hive-sessions--count-questions)
     (hive-model-map-sessions
      (lambda (session)
        (let ((row (hive-sessions--row session)))
@@ -206,13 +237,13 @@ the one that stopped last."
         (push (hive-sessions--row session) ended)))
     (nconc (hive-sessions--sorted working nil)
            (hive-sessions--sorted idle t)
-           (and rooms (hive-sessions--sorted (hive-sessions--room-rows) nil))
+           (hive-sessions--sorted (copy-sequence room-rows) nil)
            (hive-sessions--sorted ended t))))
 
 (defun hive-sessions--sidecar ()
   "Forget everything when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
-    (setq hive-sessions--ended nil hive-sessions-more nil)
+    (setq hive-sessions--ended nil hive-sessions-more nil hive-sessions--last nil)
     (mapc #'clrhash (list hive-sessions--rows hive-sessions--asks hive-sessions--watched
                           hive-sessions--unread))))
 
