@@ -39,6 +39,31 @@ else the machine does is not counted."
     (cancel-timer hive-model--timer)
     (hive-model--run-changed)))
 
+(defun bench-open-agents (count)
+  "Let COUNT agents be online; every other one runs a tool."
+  (hive-model--list-sessions
+   (list :sessions
+         (vconcat
+          (mapcar (lambda (number)
+                    (let ((id (format "session-%d" number)))
+                      (list :session_id id :handle (format "Claude-%d" number)
+                            :title (format "Task number %d" number) :client "claude-code"
+                            :source "main" :project "hive" :project_dir "/home/user/hive/.git"
+                            :branch "main" :state "active" :shared t :unprocessed_mentions 0
+                            :started_at "2026-01-01T00:00:00.000Z"
+                            :last_seen_at "2026-01-01T00:00:00.000Z"
+                            :turn (bench-turn number (if (= 0 (% number 2)) "in_progress" "completed")))))
+                  (number-sequence 1 count))))
+   nil))
+
+(defun bench-turn (number state)
+  "Return the turn in STATE of the agent NUMBER."
+  (list :turn_id (format "turn-%d" number) :session_id (format "session-%d" number)
+        :state state :started_at (format "2026-01-01T00:00:%02d.000Z" (% number 60))
+        :ended_at (and (equal state "completed") "2026-01-01T00:01:00.000Z")
+        :tool (and (equal state "in_progress") "Bash") :tool_since "2026-01-01T00:00:59.000Z"
+        :sentence "task completed"))
+
 (defun bench-snapshot (count)
   "Return COUNT questions that wait, in the order in which a sidecar lists them."
   (sort (mapcar (lambda (number) (bench-parse (bench-json number "pending")))

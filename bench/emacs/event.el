@@ -5,8 +5,10 @@
 ;; Run in batch by bench/rows/emacs.ts.  With BENCH_PENDING questions waiting,
 ;; BENCH_EVENTS events arrive, in turn a new question and news of one that
 ;; was settled.  Timed is everything from the JSON to the end of what the
-;; change sets off.  Prints two arrays of milliseconds: without the list of
-;; questions, and with it shown in a window.
+;; change sets off.  Then the status buffer is refreshed as often as ten events
+;; arrive.  Prints four arrays of milliseconds: the events without a buffer, with
+;; the list of questions shown in a window, and with the status buffer of
+;; BENCH_AGENTS agents; and the refreshes of the latter.
 
 ;;; Code:
 
@@ -33,7 +35,7 @@
 
 (let ((events (string-to-number (getenv "BENCH_EVENTS")))
       (inhibit-message t)
-      plain listed)
+      plain listed status refreshed)
   (bench-open-desk (string-to-number (getenv "BENCH_PENDING")))
   (bench-events (bench-frames 100000 20))
   ;; Made before anything is timed: the garbage of the bench is not Hive's.
@@ -45,6 +47,15 @@
     (let ((frames (bench-frames 300000 events)))
       (garbage-collect)
       (setq listed (bench-events frames))))
-  (princ (json-serialize (vector plain listed))))
+  (bench-open-agents (string-to-number (getenv "BENCH_AGENTS")))
+  (save-window-excursion
+    (hive)
+    (let ((frames (bench-frames 400000 events)))
+      (garbage-collect)
+      (setq status (bench-events frames)))
+    (dotimes (_ (/ events 10))
+      (garbage-collect)
+      (push (bench-time #'hive-list-refresh) refreshed)))
+  (princ (json-serialize (vector plain listed status (vconcat refreshed)))))
 
 ;;; event.el ends here
