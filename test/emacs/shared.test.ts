@@ -299,12 +299,12 @@ describe('mentions of the human', () => {
 describe('sessions', () => {
   test('are listed live, and can be sent a message', async () => {
     await command('hive-sessions');
-    await emacs.until(/Claude-abc12 +claude-code +main +active +demo/);
+    await emacs.until(/Claude-abc12 +claude-code +demo/);
     await shared.join(hive, 'new01-session', { project: 'demo', branch: 'topic', machine: 'elsewhere' });
     await emacs.until(/Claude-new01 .* topic/);
     await emacs.keys('M-<', 'C-s');
     await emacs.type('Claude-def34');
-    await emacs.keys('Enter', 'm');
+    await emacs.keys('Enter', 'w');
     await emacs.until(/Message to @demo.*:/);
     await emacs.type('from the list');
     await emacs.keys('Enter');
