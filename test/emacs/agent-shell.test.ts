@@ -246,9 +246,9 @@ describe('an agent', () => {
     await begin();
     const id = (await emacs.eval(SESSION)) as string;
     await eventually(async () => (await hive.sessions.find(id))?.client === 'Gemini');
-    const doing = `(progn (hive-model-refresh-sessions) (hive-sessions-refresh) (driver-settled)
-      (driver-wait (and hive-sessions--list (hive-model-complete-p)))
-      (hive-sessions--doing (car hive-sessions--list)))`;
+    const doing = `(progn (hive-model-refresh-sessions) (driver-settled)
+      (driver-wait (and (hive-model-sessions) (hive-model-complete-p)))
+      (hive-sessions--doing (car (hive-sessions-rows nil))))`;
     await eventually(async () => /^running/.test(String(await emacs.eval(doing))));
     await ask(0);
     await pending();
