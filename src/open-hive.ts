@@ -117,7 +117,7 @@ export async function openWakes(options: OpenHiveOptions): Promise<WakeService> 
   return createWakes({ store, feed: createFeed(store, log), ids: randomIds, processes });
 }
 
-/** What every service needs. */
+/** The parts that every service shares. */
 async function openStoreFor({ store: given, env = process.env, log, busy_ms }: OpenHiveOptions): Promise<{
   address: string;
   env: NonNullable<OpenHiveOptions['env']>;

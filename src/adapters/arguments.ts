@@ -32,7 +32,7 @@ export type Aliases = Readonly<Record<string, string>>;
 /** In characters. A longer name is cut where it is quoted. */
 const LONGEST_NAME = 60;
 
-/** Who wrote an input, beside the schema. */
+/** The writer of an input. */
 interface Writer {
   aliases?: Aliases | undefined;
   /** A model: it may have written as text what is none. */
@@ -195,7 +195,7 @@ function among<Found extends z.ZodType>(
 // Models, and clients that know only texts, write `"[\"a\",\"b\"]"`, `"5000"` and `"True"`. A text is taken as something else
 // only where no text is possible, so nothing that a human is to read changes; the one exception is in `optionAsMeant`.
 
-/** What may stand at a position. */
+/** The kinds of values. */
 type Kind = 'text' | 'list' | 'number' | 'boolean' | 'object';
 
 /** The kinds of a schema. What is not known here may be a text. */

@@ -59,7 +59,7 @@ export function createDoor(
 ): Door {
   const limits = { ...LIMITS, ...given };
   const strangers = createStrangers(limits.most_strangers);
-  /** What is being answered on each connection. */
+  /** The requests that are being answered, by connection. */
   const answering = new WeakMap<Duplex, Set<ServerResponse>>();
   const options = {
     headersTimeout: limits.headers_ms,

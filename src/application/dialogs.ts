@@ -231,7 +231,7 @@ async function conclude(
   return null;
 }
 
-/** What an answer that allows is compared with. */
+/** Everything that an allowing answer is compared with. */
 interface Against {
   /** The human's file, with the seats whose signature counts. */
   file: Trust | null;

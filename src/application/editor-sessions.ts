@@ -17,7 +17,7 @@ import type { TurnService } from './turns.ts';
 import type { WakeService } from './wakes.ts';
 import type { Logger } from './world.ts';
 
-/** What an editor says about its agent. */
+/** An agent as its editor describes it. */
 export interface EditorAgent {
   /** Its id in the hive: `editor-…`. */
   session_id: string;
@@ -30,7 +30,7 @@ export interface EditorAgent {
   cwd: string;
 }
 
-/** What the hive may ask of the editor. */
+/** Actions that the hive may ask of the editor. */
 export interface EditorActions {
   /** Stop the running turn. */
   interrupt(by: string): Promise<void>;
@@ -39,7 +39,7 @@ export interface EditorActions {
 }
 
 export interface EditorSession {
-  /** What the editor has said about its agent. */
+  /** The editor's latest description of its agent. */
   about(): EditorAgent;
   /** The editor has learned more about its agent. */
   describe(agent: EditorAgent): Promise<Session>;

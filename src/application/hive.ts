@@ -96,7 +96,7 @@ export interface Hive {
   readonly wakes: WakeService;
   readonly retention: RetentionService;
   readonly doctor: DoctorService;
-  /** What a human answered and nobody could take. */
+  /** Answers of a human that could not be taken. */
   readonly unreadAnswers: UnreadAnswers;
   readonly tokens: TokenService;
   /** Phones and browsers that show the inbox. */
@@ -155,7 +155,7 @@ export interface HiveParts {
   /** The seat of this process, and its environment. */
   seat: string;
   env: Variables;
-  /** What the human's file says now. */
+  /** The present content of the human's file. */
   trust: () => Trust;
   /** A key in the person's SSH agent. */
   agentKey: (key: string) => SeatKey;

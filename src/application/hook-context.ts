@@ -73,7 +73,7 @@ export interface HookContext {
   ids: Ids;
   processes: Processes;
   log: Logger;
-  /** What the earlier handlers returned. */
+  /** The verdict of the earlier handlers. */
   verdict: Verdict;
   /** This event has already waited, so it must not wait again. */
   waited: Waited | null;

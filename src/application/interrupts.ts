@@ -41,7 +41,7 @@ import type { CodexControl, Files, Ids, Logger, Processes } from './world.ts';
 
 /** That a turn must stop, or was stopped. */
 export interface StopRequest {
-  /** Who wants it. */
+  /** The human or coordinator who interrupts. */
   by: string;
   /** Why; at most 2,000 characters. */
   note: string | null;

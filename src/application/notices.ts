@@ -8,7 +8,7 @@ export interface Notice {
   text: string;
   /** The session it is about. */
   session_id: string | null;
-  /** What a desk may act on: ids, names of rules. */
+  /** Data that a desk may act on: ids, names of rules. */
   data?: Record<string, unknown>;
 }
 

@@ -37,7 +37,7 @@ import type { PromptService } from './prompts.ts';
 import type { TrustService } from './trust.ts';
 import type { Logger, Notifier } from './world.ts';
 
-/** Who shows popups in this process. */
+/** A process that shows popups. */
 export interface PopupParty {
   /** Machine and user. */
   seat: string;
@@ -71,7 +71,7 @@ interface PhoneParty {
   wait(subject: PopupSubject, now: PhoneMoment): number | null;
 }
 
-/** What a phone that waits looks at. */
+/** The state that a waiting phone reads. */
 interface PhoneMoment {
   kind: PopupKind;
   preferences: Preferences;
@@ -90,7 +90,7 @@ export interface PopupParts {
   trust: Pick<TrustService, 'authority'>;
 }
 
-/** What happened to a popup. */
+/** The outcome of a popup. */
 export interface PopupResult {
   outcome: Exclude<PopupOutcome, 'leased'>;
   /** Why it was suppressed or failed. */

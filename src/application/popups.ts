@@ -101,7 +101,7 @@ interface PopupQueue {
   isDue(event: HiveEvent): boolean;
   /** Processes events; what they make due may be leased from `at` on (by performance.now). */
   take(events: readonly HiveEvent[], at: number): void;
-  /** What waits already is due now. */
+  /** Popups that are waiting become due now. */
   addPending(): Promise<void>;
   /** Leases nothing more; resolves when nothing is being leased. */
   halt(): Promise<void>;

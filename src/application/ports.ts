@@ -385,7 +385,7 @@ export interface SessionReads extends PrunableReads {
   byHandle(handle: string): Promise<Session | undefined>;
   /** Every handle, the most recently active session first. */
   handles(): Promise<KnownHandle[]>;
-  /** What the living sessions are called. */
+  /** The names of the living sessions. */
   titles(): Promise<Pick<Session, 'session_id' | 'handle' | 'title' | 'name'>[]>;
   /** The living session whose client is this process; subagents carry no pid. */
   byProcess(machine: string, pid: number): Promise<Session | undefined>;
@@ -425,7 +425,7 @@ export interface GateRecords extends GateReads {
   put(record: GateRecord): Promise<void>;
 }
 
-/** Who waits to wake which session. */
+/** The process that waits to wake a session. */
 export interface WakerReads {
   get(session_id: string): Promise<Waker | undefined>;
 }

@@ -76,7 +76,7 @@ export interface RuleTrial extends Omit<Trial, 'examples' | 'counter_examples'> 
   counter_examples: ShownExample[];
 }
 
-/** What a permission suggests. */
+/** A rule that a permission suggests. */
 export interface SuggestedRule {
   /** The one that is shown first, complete, with a name and the day on which it ends. */
   rule: RuleDraft;
@@ -89,7 +89,7 @@ export interface RuleService {
   list(): Promise<RuleList>;
   /** The rule for a permission. @throws HiveError `invalid_input` where no rule could allow it. */
   suggest(ask_id: string): Promise<SuggestedRule>;
-  /** What a rule would have answered. */
+  /** The earlier permissions that the rule would have answered. */
   try(draft: RuleDraft): Promise<RuleTrial>;
   /** Writes a rule into the human's file. @throws HiveError `not_allowed` without a registered seat, `invalid_input`. */
   add(draft: RuleDraft, setter: Setter): Promise<ListedRule>;

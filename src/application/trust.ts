@@ -95,7 +95,7 @@ function problemText({ problems, path }: Trust): string | null {
   return `Nothing in ${path} allows anything now; its rules that deny still do. ${first}${others}`;
 }
 
-/** What the doctor says of the file. */
+/** The doctor's checks of the file. */
 export function examineTrust(trust: Trust): Check[] {
   const { path, problems, digest, permission_rules } = trust;
   if (problems.length > 0)

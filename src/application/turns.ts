@@ -67,7 +67,7 @@ export interface TurnService {
 interface ProgramTurn {
   session_id: string;
   client_turn_id?: string | null | undefined;
-  /** Who replaces the running turn. */
+  /** The actor who replaces the running turn. */
   by?: string | null | undefined;
 }
 
@@ -259,7 +259,7 @@ export async function turnOf(
   return client_turn_id === null ? tx.turns.last(session_id) : undefined;
 }
 
-/** What an MCP call reports about its turn. */
+/** The turn of an MCP call, as the call reports it. */
 export interface CallTrace {
   client_turn_id: string | null;
   tool_use_id: string | null;

@@ -12,7 +12,7 @@ import type { Check } from './world.ts';
 export interface UnreadAnswer {
   /** Where it came from; the same answer from the same place is kept once. */
   from: string;
-  /** What was sent. */
+  /** The answer as it was sent. */
   params: unknown;
   /** A sentence: why it could not be accepted, or which part of it. */
   reason: string;
@@ -27,7 +27,7 @@ export interface UnreadAnswers {
   keep(answer: UnreadAnswer): Promise<void>;
 }
 
-/** What marks the notice of one, for programs. */
+/** The mark of its notice, for programs. */
 const NOTICE = 'unread_answer';
 /** Longer than the longest answer with its comment; what is longer is cut. */
 const MOST_KEPT = 160 * 1024;
@@ -62,7 +62,7 @@ export function createUnreadAnswers(store: Store): UnreadAnswers {
   };
 }
 
-/** What was sent, as JSON that can be stored. */
+/** The answer as JSON that can be stored. */
 function written(params: unknown): string {
   if (isTooDeep(params)) return 'something that is nested too deeply to be written down';
   const text = JSON.stringify(cleanDeep(params)) ?? 'nothing';

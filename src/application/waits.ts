@@ -8,7 +8,7 @@ import { leaseOfWait, STANDING_LEASE, WAIT_HEARTBEAT_MS } from '../domain/waits.
 import type { Store, WriteTx } from './ports.ts';
 import type { Ids } from './world.ts';
 
-/** Who waits for what. */
+/** A session that waits, and its questions. */
 export interface Waiter {
   /** The session that waits. Only its own questions, and those of its subagents, block it. */
   session_id: string;

@@ -51,7 +51,7 @@ export interface WakeWait {
   signal?: AbortSignal | undefined;
 }
 
-/** What a session is woken for. */
+/** A session to wake, and why. */
 interface Wanted {
   session: Session;
   waker: Waker;

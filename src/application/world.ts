@@ -138,11 +138,11 @@ export type PopupEnd = { kind: 'button'; index: number } | { kind: 'opened' } | 
 
 /** One line a call; `fields` never contain answers, tokens or environments. */
 export interface Logger {
-  /** What happens. */
+  /** Ordinary events. */
   info(message: string, fields?: Record<string, unknown>): void;
-  /** What went wrong and was dealt with. */
+  /** Faults that were dealt with. */
   warn(message: string, fields?: Record<string, unknown>): void;
-  /** What failed. */
+  /** Faults that were not. */
   error(message: string, fields?: Record<string, unknown>): void;
 }
 

@@ -18,7 +18,7 @@ const LIMIT_MS = 2_000;
 /** Shorter than `LIMIT_MS`, so that the reason can still be said. */
 const BUSY_MS = 1_500;
 
-/** What started the hook (bin/hive). */
+/** The program that started the hook (bin/hive). */
 interface Host {
   /** Starts the same event again in the program that has everything (scripts/build.mjs). */
   startAgain(): void;

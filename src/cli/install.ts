@@ -359,7 +359,7 @@ function run(program: string, args: readonly string[]): Promise<void> {
   });
 }
 
-/** What bin/hive calls for these two commands. */
+/** The entry of bin/hive for these two commands. */
 export async function runInstaller(): Promise<void> {
   const program = new Command('hive').exitOverride();
   program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) });

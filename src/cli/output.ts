@@ -214,7 +214,7 @@ export function stateOf(prompt: Prompt): string {
   }
 }
 
-/** Who is asked, and who has begun to answer. */
+/** The addressees of a question, and the human who has begun to answer. */
 function describeAddressee({ to, escalated_at, claimed_by }: Prompt): string {
   const addressee = to === null ? '' : STATE.addressee(to, escalated_at !== null);
   return addressee + (claimed_by === null ? '' : STATE.claimed(claimed_by));

@@ -164,7 +164,7 @@ async function settledAmong(
 /** The longest single wait: a timer of Node overflows after 24 days. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
-/** Who waits, and how long at most. */
+/** The caller that waits, and its limit. */
 interface Waiting {
   /** Null: no limit. */
   limit_ms: number | null;

@@ -32,7 +32,7 @@ export const ACTION = {
 
 export type Action = (typeof ACTION)[keyof typeof ACTION];
 
-/** Whoever is not recorded. */
+/** An actor whose name is not recorded. */
 const SOMEBODY = 'somebody';
 
 export const ACTOR = {

@@ -59,7 +59,7 @@ const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read 
   reports: choice('report_policy', REPORT_POLICIES),
 };
 
-/** What to write where any word is valid. */
+/** The placeholder of an option that takes any word. */
 const EXAMPLES: Readonly<Record<string, string>> = { name: "'Fix the login'", roles: 'ROLE,ROLE…' };
 
 const NAMES = Object.keys(SETTINGS).join(', ');

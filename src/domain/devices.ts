@@ -11,7 +11,7 @@ import { isLoopback, isReadableByOthers } from './tokens.ts';
 /** A paired device, or one that waits until its human confirms it. */
 export interface Device {
   device_id: string;
-  /** What its human calls it: "Ada's phone". */
+  /** Its human's name for it: "Ada's phone". */
   name: string;
   /** Whose it is: what it answers is answered by them. */
   human: string;

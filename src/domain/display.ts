@@ -193,7 +193,7 @@ function shownAt(level: Level, text: string): string {
   const kinds = table();
   const kindAt = (index: number): number => kinds[text.codePointAt(index) ?? 0] ?? KIND.hidden;
   let shown = '';
-  /** What is before it is in `shown`. */
+  /** The text before this position is in `shown`. */
   let done = 0;
   let index = 0;
   /** How many marks the last character that is none may still carry. */

@@ -14,10 +14,10 @@ import { cleanDeep, excerpt } from './text.ts';
 
 /** One of the agent's own options. */
 export interface EditorOption {
-  /** What the agent gets back. */
+  /** The value that the agent gets back. */
   id: string;
   label: string;
-  /** What choosing it means, in Hive's words. */
+  /** Its meaning in Hive's words. */
   description: string | null;
   /** Choosing it permits nothing. */
   refuses: boolean;
@@ -53,10 +53,10 @@ export interface EditorPermission {
 const TOO_LONG =
   'This is too long to be shown here in full, so it can only be denied here. To allow it, answer in your editor.';
 
-/** What an editor's agent asks its person. */
+/** A dialog of an agent in an editor. */
 export type EditorDialog = EditorPermission | FormDialog;
 
-/** What the agent gets. */
+/** The reply to the agent. */
 export type EditorAnswer =
   /** `note`: what the human adds; null where the dialog accepts no words. */
   | { kind: 'chosen'; option_id: string; note: string | null }

@@ -18,7 +18,7 @@ export type FileState =
   /** `why` completes "The file …". */
   | { kind: 'unread'; why: string };
 
-/** What makes a diff. */
+/** The tools that make a diff of an edit. */
 export interface EditTools {
   /** The version of a client that writes this transcript; null if it does not say so, after a short wait for it. */
   versionIn(client: HookClient, transcript_path: string): Promise<string | null>;
@@ -33,7 +33,7 @@ export interface EditTools {
   compare(before: string, after: string, context: number): string;
 }
 
-/** What a person reads of an edit. */
+/** An edit as a person reads it. */
 export interface ShownEdit {
   /** Remarks of Hive at the beginning of a line, then the diffs. */
   shown: string;

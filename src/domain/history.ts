@@ -7,7 +7,7 @@ export interface HistoryEntry {
   /** An ask_id or a message_id. */
   id: string;
   at: string;
-  /** Who asked or wrote. */
+  /** The asker or author. */
   agent: string;
   /** What people see its session by now; null for the human, and for a session that is no longer known. */
   agent_title: string | null;

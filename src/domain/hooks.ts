@@ -252,7 +252,7 @@ export function wakesSince({ wakes, human_seq }: Pick<Waker, 'wakes' | 'human_se
 
 const REMEMBERED = 1_000;
 
-/** What a session is woken for. */
+/** The reasons to wake a session. */
 interface WokenFor {
   ask_ids: readonly string[];
   mentions: readonly Pick<Mention, 'mention_id' | 'from_session_id'>[];

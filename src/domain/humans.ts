@@ -69,7 +69,7 @@ export function createTeam(
   return { folded: foldName(name), name, members: [...members.values()], escalate_after_ms };
 }
 
-/** What a name may refer to. */
+/** The things that a name may refer to. */
 interface Known {
   human: Human | undefined;
   team: Team | undefined;

@@ -15,10 +15,10 @@ export interface Interrupt {
   session_id: string;
   /** The turn to stop, and no other. */
   turn_id: string;
-  /** Who wants it stopped. */
+  /** The human or coordinator who interrupts. */
   by: string;
   via: Via;
-  /** What the agent reads with it. */
+  /** The note that the agent reads with it. */
   note: string | null;
   /** How long its asker waits, in milliseconds. */
   timeout_ms: number;
@@ -36,7 +36,7 @@ export interface Interrupt {
   pushed_at: string | null;
 }
 
-/** What every asker receives, once. */
+/** The reply to an interrupt; every asker receives it once. */
 export interface InterruptOutcome {
   /** Null when the turn had been interrupted before: no new request was made. */
   interrupt_id: string | null;
@@ -48,7 +48,7 @@ export interface InterruptOutcome {
   outcome: 'aborted' | 'completed' | 'unconfirmed';
   /** Why it was aborted; null when it was not. */
   abort_reason: AbortReason | null;
-  /** Who ended the turn. */
+  /** The actor that ended the turn. */
   by: string | null;
   /** Milliseconds from the request to this outcome. */
   waited_ms: number;
@@ -203,7 +203,7 @@ function endSentence(turn: Ended): string {
   return `${turnSentence(turn)}${turn.abort_reason === 'interrupted' ? sinceTool(turn) : ''}${questions}`;
 }
 
-/** What was stopped. */
+/** How long the interrupted tool had run, as the end of a sentence. */
 function sinceTool({ last_tool, last_tool_ms }: LastTool): string {
   if (last_tool === null || last_tool_ms === null) return '';
   return `, ${seconds(last_tool_ms)} after it started ${excerpt(last_tool, 100)}`;

@@ -7,7 +7,7 @@ import { callOf } from './dialogs.ts';
 import { digestOf } from './permissions.ts';
 import type { Prompt } from './prompts.ts';
 
-/** What the likeness of a prompt depends on. */
+/** The fields that make two prompts alike. */
 type Compared = Pick<
   Prompt,
   | 'kind'

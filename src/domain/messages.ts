@@ -87,7 +87,7 @@ export interface Message {
   via: Via;
 }
 
-/** What an author gives for a message. */
+/** A message as its author posts it. */
 export interface PostRequest {
   body: string;
   reply_to?: string | null | undefined;
@@ -162,7 +162,7 @@ export interface MessageStamp {
   /** The message it replies to. */
   parent: Message | null;
   hops: number;
-  /** Who is recorded as having posted it. */
+  /** Its recorded author. */
   by: string;
   /** The heading it was written under; `handle` is null when it is the author's own. */
   under: { handle: string | null; stamp: string } | null;

@@ -113,13 +113,13 @@ export type Sender = Pick<
   'session_id' | 'agent' | 'agent_title' | 'source' | 'project' | 'project_dir' | 'turn_id'
 >;
 
-/** What an agent gives for a ping. */
+/** A ping as an agent asks for it. */
 export interface PingRequest {
   message: string;
   critical?: boolean | undefined;
 }
 
-/** What an agent gives for a card. */
+/** A card as an agent asks for it. */
 export interface CardRequest {
   title: string;
   description?: string | null | undefined;
@@ -128,7 +128,7 @@ export interface CardRequest {
   actions?: readonly { label: string; ask?: string | null | undefined }[] | undefined;
 }
 
-/** What an agent gives for a report. */
+/** A report as an agent asks for it. */
 export interface ReportRequest {
   message: string;
 }
@@ -383,7 +383,7 @@ function disturbedUntil(preferences: Preferences, moment: Moment): Busy | null {
   return { reason, until: ends ? quietTimes(quiet_hours, moment.now).ends_at : null };
 }
 
-/** What the rules look at. */
+/** The fields that the rules read. */
 export interface RuleState {
   kind: 'ping' | 'card';
   source: Source;

@@ -26,7 +26,7 @@ export interface PermissionRule {
   source: Source | null;
   /** Which other machines it covers, `token:NAME` with stars. Null: none for an allowing rule, all for a denying one. */
   machine: string | null;
-  /** What the denied agent reads. */
+  /** The note for the denied agent. */
   note: string | null;
   /** The day (UTC) with whose beginning the rule ends, such as `2027-03-31`; null: never. */
   expires: string | null;
@@ -547,7 +547,7 @@ const RUNS_A_WORD = new Set(
 );
 /** Their first word is code. */
 const READS_CODE = new Set('sed gsed awk gawk mawk nawk jq yq dc bc m4 ex ed'.split(' '));
-/** What they run may follow any of their words. */
+/** Programs that run another one, which any of their words may name. */
 const RUNS_ANY_WORD = new Set(
   (
     'sudo doas su ssh watch eval parallel script tmux screen at batch crontab trap alias systemd-run nsenter unshare ' +

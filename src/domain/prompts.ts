@@ -62,7 +62,7 @@ export interface PromptAnswer {
   selected: string[];
   /** A comment on the decision; at most 65,536 characters. */
   comment: string | null;
-  /** Who answered. */
+  /** The author of the answer. */
   by: string;
   /** The channel it came through. */
   via: Via;
@@ -89,7 +89,7 @@ export interface Prompt {
   /** The turn it was asked in; null if none was known. */ turn_id: string | null;
   /** What sort of question. */ kind: PromptKind;
   /** A few words for the list. */ header: string | null;
-  /** What is asked. */ question: string;
+  /** The question itself. */ question: string;
   /** Markdown: what the human needs to know to decide. */ context: string | null;
   /** The answers to choose from; empty if it asks for free text only. */ options: PromptOption[];
   /** What the asker has added since, oldest first; at most 10. */ notes: PromptNote[];
@@ -134,7 +134,7 @@ export interface Prompt {
   /** The answer; null while there is none, and for expired and cancelled prompts. */ decision: string | null;
   /** Labels of the options chosen. */ selected: string[];
   /** A comment on the decision. */ comment: string | null;
-  /** Who settled it. */ by: string | null;
+  /** The actor that settled it. */ by: string | null;
   /** The channel that settled it. */ via: Via | null;
   /** Whether a key of the person signed the answer (PromptAnswer); false while there is none. */ attested: boolean;
   /** Id of the current answer. */ response_id: string | null;
@@ -145,7 +145,7 @@ export interface Prompt {
   orphaned: boolean;
   /** The sessions of coordinators that leave it to the human. They are not given it again. */ left_by: string[];
   /** Hidden until then. */ snoozed_until: string | null;
-  /** Who has claimed it. */ claimed_by: string | null;
+  /** The human who has claimed it. */ claimed_by: string | null;
   /** When it was claimed. */ claimed_at: string | null;
   /** When a desk first showed it. */ offered_at: string | null;
   /** When a human opened it. */ seen_at: string | null;
@@ -550,7 +550,7 @@ export function unattestedText(kind: Prompt['kind']): string {
 
 /** An option as an asker gives it. */
 export interface AskedOption {
-  /** What is chosen; at most 500 characters. */
+  /** The text of the choice; at most 500 characters. */
   label: string;
   /** What choosing it means; at most 2,000 characters. */
   description?: string | null | undefined;
@@ -850,7 +850,7 @@ function invalidAnswer(prompt: Prompt, why: string): HiveError {
   );
 }
 
-/** Whom a prompt is addressed to. */
+/** The addressees of a prompt. */
 export type Address = Pick<Prompt, 'to' | 'recipients' | 'escalates_at'>;
 
 /** The address when nobody is named. */

@@ -126,7 +126,7 @@ export function deliveryOf({ show, close }: PushMessage): PushDelivery {
 
 // ---- When ----
 
-/** What is known of the desks of a human. */
+/** The desks of a human. */
 export interface Attendance {
   /** Whether one of them has the focus now. */
   attended: boolean;

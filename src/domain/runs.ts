@@ -345,7 +345,7 @@ const EVERYTHING = '*';
 /** In plan mode the client decides by itself. Once the plan is approved, the agent works in the default mode. */
 const UNTIL_APPROVED = 'plan *';
 
-/** What the options of Claude Code allow. */
+/** The tools that the options of Claude Code allow. */
 export function allowedBy(options: readonly string[]): string[] {
   const allowed: string[] = [];
   for (let at = 0; at < options.length; at += 1) {

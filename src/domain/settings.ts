@@ -293,7 +293,7 @@ export const AUTHORITY: Readonly<
   permission_rules: null,
 };
 
-/** What matters to notifications on a phone. */
+/** The settings of notifications on a phone. */
 const OF_PHONES: ReadonlySet<SettingKey> = new Set<SettingKey>([
   'notify_when',
   'do_not_disturb',
@@ -395,7 +395,7 @@ export function showSetting(value: unknown): string {
   return String(value);
 }
 
-/** Who has set each stored value. */
+/** The program that set a stored value. */
 export type SetBy = 'emacs' | 'cli';
 /** Where a value comes from: nobody has set it, somebody has in a shell, an Emacs has, or a wider seat. */
 export type Origin = 'default' | 'stored' | 'emacs' | 'inherited';

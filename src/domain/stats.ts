@@ -5,7 +5,7 @@
 import type { Via } from './actors.ts';
 import type { Prompt } from './prompts.ts';
 
-/** What the statistics read of a prompt. */
+/** The fields of a prompt that the statistics read. */
 export type CountedPrompt = Pick<
   Prompt,
   | 'ask_id'

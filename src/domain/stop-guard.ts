@@ -73,7 +73,7 @@ export function owesReport(
   return report_policy === 'always' && (unreported.length > 0 || !reported_in_turn);
 }
 
-/** What to do with a Stop. */
+/** The decision about a Stop. */
 export type StopDecision =
   | { opinion: 'pass'; record: StopGuardRecord }
   | { opinion: 'block'; record: StopGuardRecord; reason: string }

@@ -56,7 +56,7 @@ export function cleanDeep<T>(value: T, left = DEEPEST): T {
   ) as T;
 }
 
-/** What is wrong with it. */
+/** The refusal of JSON that nests too deep. */
 export const TOO_DEEP = `The JSON nests deeper than ${DEEPEST} levels: flatten it.`;
 
 /** What search compares: NFKC, lower case, white space folded. Done in JS so that all engines agree. */

@@ -49,7 +49,7 @@ export interface TrustFile {
 
 export const NO_AUTHORITY: Authority = { popup_permissions: false, notify_command: null };
 
-/** What its rules are named after. */
+/** The beginning of its rules' names. */
 const FILE = 'trust.json';
 /** The name of the seat that a key in the SSH agent is. */
 const SSH_AGENT = 'SSH agent';

@@ -47,7 +47,7 @@ export interface Turn {
   state: TurnState;
   /** Why it was aborted; null when it was not. */
   abort_reason: AbortReason | null;
-  /** Who ended it; null if nobody did. */
+  /** The actor that ended it; null if nobody did. */
   by: string | null;
   /** The channel through which it was ended; null if nobody ended it. */
   via: Via | null;
@@ -85,7 +85,7 @@ export interface Turn {
   batch_closed_at: string | null;
 }
 
-/** What is known about a turn when it begins. */
+/** A turn as it is known when it begins. */
 export interface TurnStart {
   turn_id: string;
   number: number;

@@ -4,7 +4,7 @@ import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
 import type { QueuedAnswer } from './storage.ts';
 import { WORDS } from './words.ts';
 
-/** What the human has chosen or written. */
+/** An answer that is not sent yet. */
 export interface Given {
   selected?: readonly string[];
   decision?: string;

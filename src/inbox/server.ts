@@ -7,7 +7,7 @@ import { ERROR_CODES } from '../domain/errors.ts';
 import { sign } from './keys.ts';
 import type { OwnDevice } from './storage.ts';
 
-/** What the server refused, and why. */
+/** A refusal of the server, with its reason. */
 export class Refused extends Error {
   readonly code: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export class Failed extends Unreachable {
   }
 }
 
-/** What can be tried again later. */
+/** The codes of failures that can be tried again later. */
 const TRANSIENT: ReadonlySet<string> = new Set(['store_busy', 'store_unavailable', 'store_full', 'too_many']);
 
 /** What the server says of this device when it comes in. */

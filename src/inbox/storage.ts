@@ -41,7 +41,7 @@ export interface QueuedMessage {
 
 export type Queued = QueuedAnswer | QueuedMessage;
 
-/** What became of an entry. */
+/** The outcome of an entry. */
 export type Fate =
   | { state: 'queued' }
   /** Accepted, late, or lost to another answer. */

@@ -22,7 +22,7 @@ export const configureParams = z.object({
   gate: z.enum(['block', 'remind', 'off']).nullish(),
   shared: z.boolean().nullish(),
   roles: z.array(role).max(20).nullish(),
-  /** Who changes it, for the event log. */
+  /** The author of the change, for the event log. */
   by: z.string().min(1).max(200).nullish(),
   ...outreachSettingsShape,
 });

@@ -15,7 +15,7 @@ import { type AgentHive, hiveServer, program } from './agent-hive.ts';
 
 /** What to run. The names are those of the SDK's options, where it has the same. */
 export interface HeadlessRequest {
-  /** What the agent should do. */
+  /** The task of the agent. */
   prompt: string;
   /** The directory in which the agent works; default: this program's. */
   cwd?: string;

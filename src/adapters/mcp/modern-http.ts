@@ -19,7 +19,7 @@ import {
   refuseEnvelope,
 } from './modern.ts';
 
-/** What a POST of the new revision carries. */
+/** The body of a POST in the new revision. */
 export type ModernPost =
   | { kind: 'request'; request: JSONRPCRequest; client: { name: string; version: string } }
   | { kind: 'notification' }

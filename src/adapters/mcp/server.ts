@@ -235,7 +235,7 @@ function newMcpServer(): McpServer {
   );
 }
 
-/** What comes with a call beside its arguments. */
+/** The surroundings of a call. */
 type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /** Runs a tool with the arguments as the client wrote them. */

@@ -49,7 +49,7 @@ export interface ToolCall {
 export interface Awaited {
   created_at: string;
   updated_at: string;
-  /** What to do now; null while it waits. */
+  /** The next step, as a sentence; null while it waits. */
   next: string | null;
 }
 

@@ -9,9 +9,9 @@ import type { Environment } from './parts.ts';
 /** On a busy machine a server that is in order may take long to start. Emacs waits 30 s for the whole doctor. */
 const LIMIT_MS = 20_000;
 
-/** What to say to a program. */
+/** A conversation with a program. */
 export interface Conversation {
-  /** What is written to it first. */
+  /** Its first input. */
   input: string;
   /** Called for each line it prints: what to write next, or `done`. */
   reply?: (line: string) => string | 'done' | undefined;

@@ -65,7 +65,7 @@ export interface ChosenNode {
   instead_of: string | null;
 }
 
-/** What is to be installed. */
+/** The package to install. */
 export interface Wanted extends Place {
   /** The folder of a built package, for example of the one that runs. */
   source: string;

@@ -22,7 +22,7 @@ interface Source {
   /** The columns as an entry names them. */
   select: string;
   order: readonly [at: string, id: string];
-  /** What its ids begin with. */
+  /** The beginning of its ids. */
   prefix: string;
   agent: string;
 }

@@ -212,7 +212,7 @@ export async function renewMessageChecksums(sql: Sql): Promise<void> {
     await sql.run(SET_CHECKSUM, [row['message_id'] ?? null, checksumOfMessage(row)]);
 }
 
-/** What `readMessage` needs. */
+/** The columns that `readMessage` reads. */
 export const MESSAGE_COLUMNS: readonly string[] = [...messages.columns, 'body_digest', 'checksum'];
 /** The same, for a SELECT. */
 const LIST: string = `${messages.list}, body_digest, checksum, ${titleOfSession('messages')}`;

@@ -170,7 +170,7 @@ export async function renewPromptChecksums(sql: Sql): Promise<void> {
     await sql.run(SET_CHECKSUM, [row['ask_id'] ?? null, checksumOfPrompt(row)]);
 }
 
-/** What `readPrompt` needs. */
+/** The columns that `readPrompt` reads. */
 const LIST: string = `${prompts.list}, order_key, checksum, ${receipts.list}, ${titleOfSession('prompts')}`;
 const FROM = 'FROM prompts LEFT JOIN deliveries ON deliveries.subject = prompts.ask_id';
 /** A SELECT of prompts, as far as its WHERE. */

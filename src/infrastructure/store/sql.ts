@@ -95,7 +95,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface StoreServer {
   /** @throws HiveError with a sentence that says what to do. */
   open(address: string, env: Environment, options: { busy_ms?: number | undefined }): Promise<Driver>;
-  /** What the doctor finds there. */
+  /** The doctor's checks of the server. */
   examine(address: string, env: Environment): Promise<Check[]>;
 }
 

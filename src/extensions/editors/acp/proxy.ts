@@ -26,9 +26,9 @@ import {
 
 /** One side of the proxy. */
 export interface Side {
-  /** What it sends. */
+  /** Read from it. */
   input: Readable;
-  /** What it gets. */
+  /** Written to it. */
   output: Writable;
 }
 

@@ -86,7 +86,7 @@ function textsIn(value: unknown): string[] {
 }
 
 interface KnownTool {
-  /** What opencode asks for it. */
+  /** opencode's request. */
   permission: string;
   /** Its name here. */
   name: string;
