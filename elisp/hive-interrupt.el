@@ -189,13 +189,73 @@ They go before the search among the processes of this Emacs.")
               (buffer (and session (hive-terminal-buffer (or (plist-get session :pid)
                                                              (plist-get session :shell_pid))))))
          (cond ((null session) (hive-announce 'terminal-gone name))
-               ((null buffer) (hive-announce 'terminal-elsewhere name))
+               ((null buffer)
+                (hive-interrupt--visit-pane
+                 (hive-interrupt--ancestors (or (plist-get session :pid) (plist-get session :shell_pid)))
+                 name))
                ;; If the human has moved on, show the buffer without selecting it.
                ((and (eq from (selected-window)) (not (hive-notify-busy-p)))
                 (pop-to-buffer buffer))
                (t (display-buffer buffer)))))
      :error (lambda (err)
               (hive-announce 'terminal-failed name (hive-text-line (plist-get err :text) 200))))))
+
+;;;;; tmux
+
+;; An agent in tmux descends from the process of its pane.  Each server of the
+;; human's is asked for its panes: what the agent's environment says of its own, the
+;; agent could have written.
+
+(defun hive-interrupt--sockets ()
+  "Return the sockets of the human's tmux servers."
+  (let ((folder (expand-file-name (format "tmux-%d" (user-uid)) (or (getenv "TMUX_TMPDIR") "/tmp"))))
+    (and (file-directory-p folder)
+         (eql (user-uid) (file-attribute-user-id (file-attributes folder)))
+         (executable-find "tmux")
+         (directory-files folder t directory-files-no-dot-files-regexp))))
+
+(defun hive-interrupt--tmux (socket args then)
+  "Run tmux with ARGS at SOCKET; call THEN with its exit code and output.
+After five seconds it is ended: a server may hang."
+  (let* ((buffer (generate-new-buffer " *hive tmux*"))
+         (process (make-process
+                   :name "hive-tmux" :buffer buffer :noquery t :connection-type 'pipe
+                   :command (append (list "tmux" "-S" socket) args)
+                   :sentinel (lambda (process _event)
+                               (unless (process-live-p process)
+                                 (let ((output (with-current-buffer buffer (buffer-string))))
+                                   (kill-buffer buffer)
+                                   (funcall then (process-exit-status process) output)))))))
+    (run-at-time 5 nil (lambda () (when (process-live-p process) (delete-process process))))))
+
+(defun hive-interrupt--find-pane (chain sockets then)
+  "Find the pane of tmux whose process is one of CHAIN, at one of SOCKETS.
+Call THEN with its socket, its id and its session, or with nil."
+  (if (null sockets) (funcall then nil)
+    (hive-interrupt--tmux
+     (car sockets) '("list-panes" "-a" "-F" "#{pane_pid} #{pane_id} #{session_name}")
+     (lambda (_code output)
+       (let ((pane (cl-loop for line in (split-string output "\n" t)
+                            thereis (and (string-match "\\`\\([0-9]+\\) \\(%[0-9]+\\) \\(.*\\)\\'" line)
+                                         (memql (string-to-number (match-string 1 line)) chain)
+                                         (list (car sockets) (match-string 2 line) (match-string 3 line))))))
+         (if pane (funcall then pane)
+           (hive-interrupt--find-pane chain (cdr sockets) then)))))))
+
+(defun hive-interrupt--visit-pane (chain name)
+  "Go to the pane of tmux in which the agent called NAME runs, if it does.
+CHAIN are the ids of its process and of those above it."
+  (hive-interrupt--find-pane
+   chain (and chain (hive-interrupt--sockets))
+   (lambda (pane)
+     (pcase pane
+       ('nil (hive-announce 'terminal-elsewhere name))
+       (`(,socket ,id ,session)
+        (hive-interrupt--tmux
+         socket (list "select-window" "-t" id ";" "select-pane" "-t" id ";" "switch-client" "-t" id)
+         (lambda (code _output)
+           (hive-announce (if (eql code 0) 'terminal-tmux 'terminal-tmux-hidden)
+                          name (hive-text-line session 40)))))))))
 
 ;;;; Options
 

@@ -570,7 +570,7 @@ Without one, questions that are all snoozed already are un-snoozed."
     (hive-list--done)))
 
 (defun hive-list-visit-terminal ()
-  "Go to the terminal of the agent at point, if it is in this Emacs.
+  "Go to the terminal of the agent at point, in this Emacs or in tmux.
 Of several agents, show all terminals and go to the first."
   (interactive nil hive-list-mode)
   (pcase-dolist (`(,session-id . ,name) (hive-list--agents))

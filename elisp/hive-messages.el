@@ -794,7 +794,9 @@ This buffer shows when a phone has used it.")
       (editor-answer-failed
        . "The answer could not be given to %s; its buffer shows what became of the dialog")
       (terminal-gone . "%s is no longer running")
-      (terminal-elsewhere . "%s is not running in a terminal of this Emacs")
+      (terminal-elsewhere . "%s is not running in a terminal of this Emacs, nor in tmux")
+      (terminal-tmux . "%s is in the tmux session %s")
+      (terminal-tmux-hidden . "%s is in the tmux session %s, which no terminal shows")
       (terminal-failed . "Hive could not find out where %s runs: %s")
 
       ;; Sessions

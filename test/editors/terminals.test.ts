@@ -1,13 +1,14 @@
 /**
  * `j` goes from a question in the list to the terminal in which its agent runs: term, ansi-term, and the packages vterm and eat,
- * with real keys. One Emacs has all of them, each with a shell in which an agent was started by hand.
+ * with real keys. One Emacs has all of them, each with a shell in which an agent was started by hand. And to a pane of tmux.
  */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, test } from 'vitest';
-import { ROOT } from '../support/children.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { childEnvironment, ROOT } from '../support/children.ts';
 import { type EmptyHome, openEmptyHome } from '../support/emacs.ts';
-import type { Terminal } from '../support/tmux.ts';
+import { openTerminal, type Terminal } from '../support/tmux.ts';
 
 const PACKAGES = '/usr/share/emacs/site-lisp/elpa';
 const AGENT = join(ROOT, 'test/editors/children/terminal-agent.ts');
@@ -43,7 +44,10 @@ let emacs: Terminal;
 
 beforeAll(async () => {
   home = await openEmptyHome();
-  emacs = await home.emacs(SET_UP, { columns: 120, lines: 40 });
+  emacs = await home.emacs(`(progn (setenv "TMUX_TMPDIR" "${home.folder}/servers") ${SET_UP})`, {
+    columns: 120,
+    lines: 40,
+  });
 });
 afterAll(() => home.close());
 
@@ -110,3 +114,31 @@ test.for(KINDS)(
     await leave(prefix);
   },
 );
+
+test('tmux: j selects the pane, and says where it is', async () => {
+  const folder = join(home.folder, 'servers', `tmux-${process.getuid?.()}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const env = childEnvironment(home.store, { HOME: home.folder, TERM: 'xterm-256color' });
+  const pane = await openTerminal(folder, env, [process.execPath, AGENT, 'tmux']);
+  onTestFinished(() => pane.close());
+  const tmux = (...args: string[]): string =>
+    execFileSync('tmux', ['-S', join(folder, 'tmux'), ...args], { encoding: 'utf8' }).trim();
+  const window = (): string => tmux('display-message', '-p', '#{window_index}');
+  const first = window();
+  await pane.until(/^tmux has asked/m, 20_000);
+  await command('hive-list');
+  await emacs.until(lineWith('Which port for tmux?'));
+  await emacs.keys('M-<', 'C-s');
+  await emacs.type('for tmux?');
+  await emacs.keys('Enter');
+  const jump = async (where: string): Promise<void> => {
+    tmux('new-window', 'sleep 600');
+    expect(window()).not.toBe(first);
+    await emacs.keys('j');
+    await emacs.until(new RegExp(`tmux is in the tmux session 0${where}$`, 'm'));
+    expect(window()).toBe(first);
+  };
+  await jump(', which no terminal shows');
+  await pane.watch();
+  await jump('');
+});
