@@ -505,7 +505,7 @@ requirement(
     await emacs.until(/Mention:/);
     await emacs.type('Claude-abc12');
     await emacs.keys('Enter');
-    await emacs.until(/Message to @Claude-abc12:/);
+    await emacs.until(/Message to @Claude-abc12 \(M-n: templates\):/);
     await emacs.type('come here');
     await emacs.keys('Enter');
     await eventually(async () => (await waiting(abc)).length === 1, 5_000, 'the mention');
