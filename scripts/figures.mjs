@@ -67,15 +67,19 @@ async function figures() {
     .join('\n');
   const notifications = read('docs/internals/protocol.md').split('\n## Notifications to Emacs\n')[1] ?? '';
   const packages = Object.keys(JSON.parse(read('package.json')).dependencies).length;
-  const docs = [...textsIn('docs', '.md'), { text: read('README.md') }];
+  const docs = textsIn('docs', '.md');
+  const isInternal = ({ name }) => name.startsWith('docs/internals/');
+  const pages = [...docs.filter((page) => !isInternal(page)), { text: read('README.md') }];
   // Without the figures themselves, which would change what they say.
-  const words = docs.reduce((sum, { text }) => sum + countOf(withoutFigures(text).join(''), /\S+/g), 0);
+  const wordsOf = (texts) =>
+    texts.reduce((sum, { text }) => sum + countOf(withoutFigures(text).join(''), /\S+/g), 0);
   const rows = [
     ['`src/`', sizeOf('src', '.ts', '.tsx')],
     ...LAYERS.map((layer) => [`of which \`${layer}/\``, sizeOf(join('src', layer), '.ts', '.tsx')]),
     ['`elisp/`', sizeOf('elisp', '.el')],
     ['`test/`', sizeOf('test', '.ts', '.tsx', '.el', '.mjs')],
-    ['`docs/` and the README', `${about(words)} words`],
+    ['pages for users: the README and `docs/`', `${about(wordsOf(pages))} words`],
+    ['`docs/internals/`', `${about(wordsOf(docs.filter(isInternal)))} words`],
     ['packages at run time', packages],
     ['MCP tools: agents, coordinators', `${toolsFor('agent').length}, ${toolsFor('coordinator').length}`],
     ['commands of `hive` (and below them), options of all', `${commands} (${below}), ${options}`],
