@@ -16,7 +16,7 @@ export interface Receipts {
   handed_at: string | null;
   /** When it was proved read. */
   collected_at: string | null;
-  /** What delivered it (one MCP connection, the hooks of a session): only that can prove that it arrived. */
+  /** The carrier that delivered it (one MCP connection, the hooks of a session): only that can prove that it arrived. */
   carrier: string | null;
 }
 

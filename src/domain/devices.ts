@@ -68,7 +68,7 @@ export function codeFrom(digest: string): string {
   return pairs.map((pair) => ALPHABET[Number.parseInt(pair, 16) % ALPHABET.length]).join('');
 }
 
-/** What a pairing code looks like once it is cleaned. */
+/** A pairing code, once it is cleaned. */
 const CODE = /^[0-9a-hjkmnp-tv-z]{8}$/;
 
 /** The code as it was made, however a person typed it: 7K3M-9Q2X, 7k3m 9q2x, O for 0. Null if it cannot be one. */
@@ -121,7 +121,7 @@ export function isAdmitted({ confirmed_at, revoked_at }: Device): boolean {
   return confirmed_at !== null && revoked_at === null;
 }
 
-/** What a device may do at all, for lists: it waits until its human has compared the phrases, it is in use, or was revoked. */
+/** The state of a device, for lists: it waits until its human has compared the phrases, it is in use, or was revoked. */
 export function stateOf({ confirmed_at, revoked_at }: Device): DeviceState {
   if (revoked_at !== null) return 'revoked';
   return confirmed_at === null ? 'unconfirmed' : 'confirmed';
@@ -193,7 +193,7 @@ export function inboxAddress(given: string): string {
   return `${url.origin}${INBOX_PATH}`;
 }
 
-/** What the QR code shows. What follows # is not sent to any server. */
+/** The address in the QR code. The part after # is not sent to any server. */
 export function pairingAddress(address: string, code: string): string {
   return `${address}#code=${shownCode(code)}`;
 }

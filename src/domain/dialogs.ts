@@ -405,14 +405,14 @@ function planText(input: Raw, plan: string | null): string {
   return [plan ?? '', rest].filter((part) => part !== '').join('\n\n');
 }
 
-/** What a permission dialog is about, with everything that came with it; a digest of what it shows covers this, too. */
+/** The subject of a permission dialog, with everything that came with it; a digest of what it shows covers this, too. */
 export function dialogFingerprint(dialog: Dialog): string {
   if (dialog.kind !== 'permission' && dialog.kind !== 'plan') return '';
   const { name, input } = dialog.tool;
   return `${name} ${digestOfCall([name, input, dialog.kind === 'permission' ? dialog.suggestions : []])}`;
 }
 
-/** What the client itself offers to allow from now on, in words; null when it offers nothing. */
+/** The client's own offer to allow from now on, in words; null when it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
   const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []).join('; ');
   const isTooLong = (text: string): boolean => text.length > PROMPT_LIMITS.optionDescription;
@@ -470,7 +470,7 @@ function ruleInWords(rule: unknown): string | null {
   return typeof ruleContent === 'string' ? `${toolName}(${ruleContent})` : null;
 }
 
-/** What the client receives for an answer. Whatever is not plainly a yes is a no. */
+/** The reply to the client for an answer. Everything that is not plainly a yes is a no. */
 function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer | null {
   const { decision, selected, comment, by } = prompt;
   const [chosen] = selected;
@@ -587,7 +587,7 @@ export function promptsOf(dialog: Dialog, { client, cwd }: Pick<HookEvent, 'clie
   }
 }
 
-/** What the client receives once every prompt of the dialog is answered, given in the order in which they were asked. */
+/** The reply to the client once every prompt of the dialog is answered, given in the order in which they were asked. */
 export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): DialogAnswer | null {
   switch (dialog.kind) {
     case 'questions':

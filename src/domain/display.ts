@@ -10,7 +10,7 @@ import { onDemand } from './text.ts';
 
 // ---- The table ----
 
-/** What a character is, as a number: one of these, or `FIRST_SCRIPT` and the number of its script. */
+/** The class of a character, as a number: one of these, or `FIRST_SCRIPT` and the number of its script. */
 const KIND = {
   /** Not drawn, or not known to be drawn. */
   hidden: 0,
@@ -19,7 +19,7 @@ const KIND = {
   mark: 2,
   /** A blank that is no space. */
   blank: 3,
-  /** What may be between two letters of a word: digits and the underscore. */
+  /** A character that may be between two letters of a word: a digit or the underscore. */
   inner: 4,
 } as const;
 const FIRST_SCRIPT = 5;

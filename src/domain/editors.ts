@@ -25,7 +25,7 @@ export interface EditorOption {
   once: boolean;
 }
 
-/** What a call would change in a file, as the agent shows it. */
+/** A change of a file, as the agent shows it. */
 export interface ShownChange {
   path: string;
   /** Null: a new file. */
@@ -77,7 +77,7 @@ export function editorPrompts(dialog: EditorDialog): AskRequest[] {
   return dialog.kind === 'form' ? formPrompts(dialog) : permissionPrompts(dialog);
 }
 
-/** What a permission is about, with everything that came with it; a digest of what it shows covers this, too. */
+/** The subject of a permission, with everything that came with it; a digest of what it shows covers this, too. */
 export function editorFingerprint(dialog: EditorDialog): string {
   if (dialog.kind === 'form') return '';
   return `${dialog.tool.name} ${digestOfCall(dialog)}`;
@@ -151,7 +151,7 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): {
   }
 }
 
-/** What the agent gets once every prompt of the dialog is answered; null when an answer does not fit. */
+/** The reply to the agent once every prompt of the dialog is answered; null when an answer does not fit. */
 export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Prompt[]): EditorAnswer | null {
   if (dialog.kind === 'form') {
     const decided = decideForm(dialog, prompts);
@@ -182,7 +182,7 @@ export function isWhollyInput({ tool: { input }, changes, rest }: EditorPermissi
   );
 }
 
-/** What agents over ACP add to name their tool and where it comes from. */
+/** Fields in which agents over ACP name their tool and its origin. */
 const NAMING: ReadonlySet<string> = new Set(['toolName', 'provenance', 'serverId', 'phase']);
 
 function namesOnly(value: unknown): boolean {

@@ -37,7 +37,7 @@ export const ERROR_CODES = [
   'internal',
 ] as const;
 
-/** What a program goes by when Hive refuses something. */
+/** The code by which a program tells refusals apart. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** In characters. A sentence may quote text of any length; nobody reads more than this, and it must fit into a frame. */

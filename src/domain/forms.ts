@@ -12,7 +12,7 @@ import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from '
 /** A form as it was sent. */
 export interface FormDialog {
   kind: 'form';
-  /** Who sent it, for people: the name of an MCP server, or of an agent. */
+  /** The sender, for people: the name of an MCP server, or of an agent. */
   asker: string;
   /** The header of its prompts, which identifies them. */
   header: string;
@@ -157,7 +157,7 @@ function isUsable({ question, options }: { question: string; options: readonly P
 
 // ---- And back ----
 
-/** What whoever sent the form gets; null when an answer is not of the type that its field wants. */
+/** The reply to the sender of the form; null when an answer is not of the type that its field wants. */
 export function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): DialogAnswer | null {
   if (prompts.some(({ selected }) => selected.includes(DECLINE)))
     return { kind: 'form', action: 'decline', content: {} };

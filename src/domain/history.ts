@@ -9,7 +9,7 @@ export interface HistoryEntry {
   at: string;
   /** The asker or author. */
   agent: string;
-  /** What people see its session by now; null for the human, and for a session that is no longer known. */
+  /** The present title of its session; null for the human, and for a session that is no longer known. */
   agent_title: string | null;
   /** Where the author ran; null for the human, and for a session that is no longer known. */
   source: Source | null;

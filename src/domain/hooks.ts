@@ -50,7 +50,7 @@ export interface HookEvent {
   raw: Readonly<Record<string, unknown>>;
 }
 
-/** What a hook may wait for, outside of any transaction. */
+/** A wait of a hook, outside of any transaction. */
 export interface HookWait {
   ask_ids: readonly string[];
   wait_ms: number;
@@ -68,7 +68,7 @@ export interface Waited extends HookWait {
   abandoned: boolean;
 }
 
-/** What the client receives. Everything is optional; usually it is empty. */
+/** The reply to the client. Everything is optional; usually it is empty. */
 export interface Verdict {
   /** Texts the model reads in addition. */
   context: string[];
@@ -218,7 +218,7 @@ export function isWorthWaking(prompt: Prompt, { woken_for }: Pick<Waker, 'woken_
   );
 }
 
-/** What the person has configured about mentions. */
+/** The person's settings for mentions. */
 export interface MentionWakes {
   /** Whether `@All` wakes too. */
   all: boolean;
@@ -277,7 +277,7 @@ export function wakeSentence(ask_ids: readonly string[]): string {
   return `${ask_ids.slice(0, NAMED).join(', ')}${more} are answered: call hivemind_poll.`;
 }
 
-/** Who mentioned the agent, and the calls that read and clear that; nothing of what was said. */
+/** A sentence that names who mentioned the agent, and the calls that read and clear that; it quotes nothing. */
 export function mentionWakeSentence(
   mentions: readonly { mention_id: string; from_handle: string; priority: Mention['priority'] }[],
 ): string {
@@ -297,7 +297,7 @@ export function wakeLifeMs({ wake }: Pick<Preferences, 'wake'>): number | null {
   return wake === 'off' ? null : wake * 60 * 60 * 1000;
 }
 
-/** What the preferences of a seat say about mentions. */
+/** The part of a seat's preferences about mentions. */
 export function mentionWakes({ wake_all, gate }: Pick<Preferences, 'wake_all' | 'gate'>): MentionWakes {
   return { all: wake_all, mode: gate };
 }

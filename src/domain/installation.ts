@@ -173,7 +173,7 @@ export function knowsConnection(client: HookClient, version: string): boolean {
 /** The first version of Claude Code that goes on after a Stop with additional context (adapters/hooks/hook.ts). */
 const FIRST_HELD: readonly number[] = [2, 1, 163];
 
-/** What is missing in this version of a client, as the doctor says it; null for nothing. */
+/** The doctor's sentence on what this version of a client lacks; null for nothing. */
 export function missingIn(client: HookClient, version: string): string | null {
   if (client !== 'claude-code' || isAtLeast(version, FIRST_HELD)) return null;
   return `Claude Code ${version} cannot be held when it stops: that needs ${FIRST_HELD.join('.')}`;
@@ -194,7 +194,7 @@ export const TRIED: Readonly<Record<HookClient, readonly string[]>> = {
   codex: ['0.169.0', '0.171.0'],
 };
 
-/** What the doctor says about the version of a client. */
+/** The doctor's sentence on the version of a client. */
 export function describeVersion(client: HookClient, version: string): string {
   const tried = TRIED[client];
   return tried.includes(version)

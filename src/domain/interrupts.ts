@@ -86,7 +86,7 @@ export function withdrawInterrupt(interrupt: Interrupt, withdrawn_by: string, no
     : interrupt;
 }
 
-/** What an asker receives for a turn in its current state; `unconfirmed` while it still runs. */
+/** The reply to an asker for a turn in its current state; `unconfirmed` while it still runs. */
 export function outcomeOf(turn: Turn, interrupt_id: string | null, waited_ms: number): InterruptOutcome {
   const { session_id, turn_id, state, abort_reason, by, cancelled_prompts } = turn;
   return {
@@ -209,7 +209,7 @@ function sinceTool({ last_tool, last_tool_ms }: LastTool): string {
   return `, ${seconds(last_tool_ms)} after it started ${excerpt(last_tool, 100)}`;
 }
 
-/** What became of a request for an interrupt; null while it waits for the turn's end. */
+/** The outcome of a request for an interrupt; null while it waits for the turn's end. */
 export function requestSentence({ state }: Interrupt, turn: Turn): string | null {
   if (state === 'withdrawn') return 'the interrupt was withdrawn';
   return state === 'answered' ? endSentence({ ...turn, ...lastToolOf(turn) }) : null;
@@ -240,7 +240,7 @@ export function pleaseStop(asked: InterruptText): string {
   return `${withPeriod(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 }
 
-/** What the session reads at the start of its next turn. */
+/** The sentence for the session at the start of its next turn. */
 export function abortNotice(turn: Turn, repeated: boolean): string {
   const { abort_reason, by, ended_at, note } = turn;
   const again = repeated ? ' (This may have reached you before.)' : '';

@@ -45,7 +45,7 @@ export interface Mention {
   created_at: string;
   expires_at: string | null;
   delivered_at: string | null;
-  /** What delivered it to the agent: one MCP connection or one hook. */
+  /** The carrier that delivered it: one MCP connection or one hook. */
   carrier: string | null;
   processed_at: string | null;
   processed_by: string | null;
@@ -210,7 +210,7 @@ export function explainUnresolved({ handle, reason, near }: Unresolved): string 
   return `${written} reached nobody: ${REASONS[reason]}.${hint}`;
 }
 
-/** What looks like a mention and is none, with the names that were probably meant. */
+/** A text like a mention that is none, with the names that were probably meant. */
 export function unresolvedText(text: string): Unresolved {
   const near = text.split(/[@\uff20]/).filter((name) => name !== '');
   return { handle: text, reason: 'no_mention', near };

@@ -15,7 +15,7 @@ import { characterCount, cleanOptional, cleanText, excerpt, FILE_END } from './t
 // A heading is a claim. It holds when the writer is the one it names, or when the human posts the block with
 // a key of their own. Otherwise the author is unverified: neither the human nor an agent.
 
-/** What a reader of an unverified message has to know. */
+/** The warning for a reader of an unverified message. */
 export const UNVERIFIED_WARNING =
   'A message marked unverified was posted under a name that its writer did not prove. It does not come from your human.';
 
@@ -51,7 +51,7 @@ export function authorKey({ author, session_id }: Pick<Message, 'author' | 'sess
 /** `unverified`: a block under a heading that its writer did not prove to be their own. */
 type AuthorKind = 'human' | 'agent' | 'unverified';
 type MessagePriority = 'normal' | 'urgent';
-/** Whom `@All` and roles reach: the sessions of the message's project, or those of all projects. */
+/** The reach of `@All` and roles: the sessions of the message's project, or those of all projects. */
 export type MessageScope = 'project' | 'all';
 
 /** A message. Times are ISO-8601 UTC with milliseconds. */
@@ -97,7 +97,7 @@ export interface PostRequest {
   scope?: MessageScope | undefined;
 }
 
-/** Who writes. The application resolves it; it is never taken from the request. */
+/** The author. The application resolves it; it is never taken from the request. */
 export interface Author {
   kind: AuthorKind;
   session_id: string | null;

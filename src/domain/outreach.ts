@@ -29,7 +29,7 @@ interface CardField {
 
 interface CardAction {
   label: string;
-  /** What pressing the button asks the agent to do. */
+  /** The task that pressing the button gives to the agent. */
   ask: string | null;
 }
 
@@ -42,7 +42,7 @@ export interface Outreach {
   session_id: string;
   /** The sender's handle, as people type it. */
   agent: string;
-  /** What people see the sender by now; null once its session was removed. */
+  /** The sender's present title; null once its session was removed. */
   agent_title: string | null;
   source: Source;
   project: string;
@@ -69,11 +69,11 @@ export interface Outreach {
   /** Visible output: when a report covered it, or when the guard gave up asking for a report. */
   reported_at: string | null;
   let_go_at: string | null;
-  /** Who reads a report: the sender's parent session; null means the project's last active main session. */
+  /** The reader of a report: the sender's parent session; null means the project's last active main session. */
   to_session_id: string | null;
   handed_at: string | null;
   delivered_at: string | null;
-  /** What delivered it: only that connection or hook can prove that it arrived. */
+  /** The carrier that delivered it: only that connection or hook can prove that it arrived. */
   carrier: string | null;
 }
 
@@ -107,7 +107,7 @@ export const OUTREACH_LIMITS: Readonly<
 
 export const CARD_COLORS: readonly CardColor[] = ['blue', 'green', 'red', 'yellow'];
 
-/** Who sends, from where. The application resolves it; it is never taken from the request. */
+/** The sender, with its project. The application resolves it; it is never taken from the request. */
 export type Sender = Pick<
   Outreach,
   'session_id' | 'agent' | 'agent_title' | 'source' | 'project' | 'project_dir' | 'turn_id'
@@ -523,7 +523,7 @@ const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   settled: 'no Emacs is open',
 };
 
-/** What an agent reads when nobody sees its ping or card. */
+/** The sentence for an agent whose ping or card nobody sees. */
 export function unseenSentence({
   kind,
   source,

@@ -19,7 +19,7 @@ export interface PermissionRule {
   decision: 'allow' | 'deny';
   /** A tool's name; `*` stands for any characters. */
   tool: string;
-  /** What the command, the file or the address must match; null: any arguments that Hive understands for this tool. */
+  /** The pattern for the command, the file or the address; null: any arguments that Hive understands for this tool. */
   input: string | null;
   /** The directory of the project; a denying rule may also give its short name. */
   project: string | null;
@@ -76,7 +76,7 @@ const FIELDS = new Set([
   'expires',
 ]);
 
-/** What is wrong with a rule; null if nothing is. A rule that is only partly understood might do less than intended. */
+/** The problem of a rule; null if it has none. A rule that is only partly understood might do less than intended. */
 function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (raw['decision'] !== 'allow' && raw['decision'] !== 'deny') return 'says neither allow nor deny';
   if (textIn(raw, 'tool') === null) return 'names no tool';
@@ -205,7 +205,7 @@ function fits(pattern: string, text: string): boolean {
   return fill(pattern.split('*'), text) !== null;
 }
 
-/** What each star between the pieces matches; null when the text does not consist of them. */
+/** The text that each star between the pieces matches; null when the text does not consist of them. */
 function fill(pieces: readonly string[], text: string): string[] | null {
   const [first = ''] = pieces;
   const last = pieces.at(-1) ?? '';

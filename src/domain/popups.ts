@@ -14,14 +14,14 @@ import { calledBy, headedBy, type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
 
-/** What the human prefers, and what they let happen without being asked. */
+/** The human's preferences, with those that permit something. */
 export type PopupPreferences = Preferences & Authority;
 
 /** Why no popup was shown where there is no desktop at all. */
 export const NO_BUS =
   'There is no D-Bus session bus: DBUS_SESSION_BUS_ADDRESS is not set, and /run/user has none.';
 
-/** What a popup is about: a prompt, a ping or card (outreach), or a mention of the human. */
+/** The subject of a popup: a prompt, a ping or card (outreach), or a mention of the human. */
 export type PopupKind = 'prompt' | 'outreach' | 'mention';
 
 /** One thing that a popup is about, with all that decides whether it is shown. */
@@ -36,7 +36,7 @@ export interface PopupSubject {
 
 export type Verdict = { show: true } | { show: false; reason: SuppressReason };
 
-/** What to show, as plain text; whoever shows it escapes it. */
+/** A popup as plain text; the program that shows it escapes it. */
 export interface Popup {
   /** `outreach`: a ping or a card. `mention`: of the human. `notice`: about a popup, not about something new. */
   kind: 'prompt' | 'storm' | 'outreach' | 'mention' | 'notice';

@@ -40,7 +40,7 @@ export interface Preferences {
   /** When the human is notified that a mention blocks an agent. */
   notify_held: NotifyHeld;
   gate: GateMode;
-  /** What becomes of your own message to an agent with unprocessed mentions: it carries them along, or is refused. */
+  /** The fate of your own message to an agent with unprocessed mentions: it carries them along, or is refused. */
   gate_prompt: 'carry' | 'block';
   /** Whether agents are kept from stopping for anything at all. */
   stop_guard: boolean;
@@ -52,7 +52,7 @@ export interface Preferences {
   wake: 'off' | number;
   /** Whether `@All` wakes idle agents, too. */
   wake_all: boolean;
-  /** What happens to a headless run that ignores its interrupt. */
+  /** The fate of a headless run that ignores its interrupt. */
   escalate: 'off' | 'signal';
 }
 

@@ -32,21 +32,21 @@ export type CancelReason =
   | 'replaced'
   | 'unknown';
 
-/** What happens to a question when the turn it was asked in is aborted. A turn that ends normally cancels nothing. */
+/** The fate of a question when the turn it was asked in is aborted. A turn that ends normally cancels nothing. */
 export const WHEN_TURN_ABORTED = ['stays', 'cancelled_if_interrupted', 'cancelled'] as const;
 export type WhenTurnAborted = (typeof WHEN_TURN_ABORTED)[number];
 
 /** One of the answers to choose from. */
 export interface PromptOption {
-  /** What is chosen, and the decision; at most 500 characters. */
+  /** The text of the choice, and the decision; at most 500 characters. */
   label: string;
-  /** What choosing it means; at most 2,000 characters. */
+  /** Its meaning; at most 2,000 characters. */
   description: string | null;
   /** Of a permission: choosing it permits nothing. Missing: it may allow something. */
   refuses?: true;
 }
 
-/** What the asker has learned since it asked, and what the human should know before answering. */
+/** A fact that the asker has learned since it asked, and the human should know before answering. */
 export interface PromptNote {
   /** At most 2,000 characters. */
   text: string;
@@ -80,7 +80,7 @@ export interface Prompt {
   /** The session that asked. */ session_id: string;
   /** The asker's handle at the time of asking, as people type it. */
   agent: string;
-  /** What people see the asker by now; null once its session was removed. */
+  /** The asker's present title; null once its session was removed. */
   agent_title: string | null;
   /** Where that session ran. */ source: Source;
   /** Short name of the project, for people; `project_dir` is the identity. */
@@ -92,7 +92,7 @@ export interface Prompt {
   /** The question itself. */ question: string;
   /** Markdown: what the human needs to know to decide. */ context: string | null;
   /** The answers to choose from; empty if it asks for free text only. */ options: PromptOption[];
-  /** What the asker has added since, oldest first; at most 10. */ notes: PromptNote[];
+  /** Notes that the asker has added since, oldest first; at most 10. */ notes: PromptNote[];
   /** Several options may be chosen. */ multi_select: boolean;
   /** The human may write instead of choosing. */ allow_free_text: boolean;
   /** How it is announced. */ urgency: Urgency;
@@ -152,7 +152,7 @@ export interface Prompt {
   /** When the answer was given. */ responded_at: string | null;
   /** When the answer was returned or printed to the agent. */ handed_at: string | null;
   /** When there was proof that the agent had read it. */ collected_at: string | null;
-  /** What delivered the answer to the agent (one MCP connection or one hook). Only that can prove that it arrived. */
+  /** The carrier that delivered the answer to the agent (one MCP connection or one hook). Only that can prove that it arrived. */
   carrier: string | null;
 }
 
@@ -161,7 +161,7 @@ export function isExpired(prompt: Prompt, now: string): boolean {
   return prompt.status === 'pending' && prompt.expires_at !== null && prompt.expires_at <= now;
 }
 
-/** What happened to an answer. `accepted`: it settled the prompt. `late`: kept beside a prompt that had no answer. `lost`: another answer won. */
+/** The outcome of an answer. `accepted`: it settled the prompt. `late`: kept beside a prompt that had no answer. `lost`: another answer won. */
 export type AnswerOutcome = 'accepted' | 'late' | 'lost';
 
 /**
@@ -552,13 +552,13 @@ export function unattestedText(kind: Prompt['kind']): string {
 export interface AskedOption {
   /** The text of the choice; at most 500 characters. */
   label: string;
-  /** What choosing it means; at most 2,000 characters. */
+  /** Its meaning; at most 2,000 characters. */
   description?: string | null | undefined;
   /** Of a permission: choosing it permits nothing. */
   refuses?: boolean | undefined;
 }
 
-/** What an asker sends. Options may be plain strings. Without `timeout_ms` it waits for ever (invariant 3). */
+/** A question as its asker sends it. Options may be plain strings. Without `timeout_ms` it waits for ever (invariant 3). */
 export interface AskRequest {
   /** 1 to 8,000 characters. */
   question: string;
@@ -582,7 +582,7 @@ export interface AskRequest {
   idempotency_key?: string | null | undefined;
   /** Shared by several questions of one form; at most 200 characters. */
   group_id?: string | null | undefined;
-  /** What happens to it when its turn is aborted; default `cancelled_if_interrupted`. */
+  /** Its fate when its turn is aborted; default `cancelled_if_interrupted`. */
   when_turn_aborted?: WhenTurnAborted | undefined;
   /** A name of the asker's own, never an identity; at most 200 characters. */
   label?: string | null | undefined;
@@ -592,7 +592,7 @@ export interface AskRequest {
   escalate_after_ms?: number | null | undefined;
 }
 
-/** Who asks, and from where. The application resolves it; it is never taken from the request. */
+/** The asker, with its project. The application resolves it; it is never taken from the request. */
 export interface Asker {
   session_id: string;
   agent: string;
@@ -611,7 +611,7 @@ export function isPlainRefusal(label: string): boolean {
   return PLAIN_REFUSALS.has(label.trim().toLowerCase());
 }
 
-/** What a permission is answered with when its asker names nothing. */
+/** The options of a permission whose asker names none. */
 const ALLOW_OR_DENY: readonly AskedOption[] = [{ label: 'Allow' }, { label: 'Deny' }];
 
 function normalizeOptions({ options, kind }: Pick<AskRequest, 'options' | 'kind'>): PromptOption[] {
@@ -769,7 +769,7 @@ export function createPrompt(
   return prompt.idempotency_key === null ? prompt : { ...prompt, fingerprint: fingerprintOf(prompt) };
 }
 
-/** What must be equal for two asks under one idempotency key to be the same ask. */
+/** The fields that must be equal for two asks under one idempotency key to be the same ask. */
 function fingerprintOf(prompt: Prompt): string {
   const { question, context, options, multi_select, allow_free_text, kind, header, recipients } = prompt;
   return JSON.stringify([
@@ -787,7 +787,7 @@ function fingerprintOf(prompt: Prompt): string {
 // ---- Resolving an answer ----
 // The choice, checked against the options.
 
-/** What a human, a popup or a rule answers. `selected` wins over `decision` when both are given. */
+/** An answer of a human, a popup or a rule. `selected` wins over `decision` when both are given. */
 export interface AnswerRequest {
   /** The label of an option, or free text; at most 65,536 characters. */
   decision?: string | null | undefined;

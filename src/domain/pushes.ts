@@ -10,7 +10,7 @@ import type { Urgency } from './prompts.ts';
 import { calledBy } from './sources.ts';
 import { excerpt } from './text.ts';
 
-/** What a push says, as JSON: something to show, or the tags of what is to disappear. */
+/** The content of a push, as JSON: something to show, or the tags of what is to disappear. */
 export interface PushMessage {
   show: PushedPopup | null;
   close: readonly string[];
@@ -19,7 +19,7 @@ export interface PushMessage {
 /** A notification on the phone. One with the same tag takes its place. */
 export interface PushedPopup {
   tag: string;
-  /** What it is about; `storm`: many questions and permissions. */
+  /** Its subject; `storm`: many questions and permissions. */
   kind: 'question' | 'permission' | 'storm' | 'outreach' | 'mention';
   /** The prompt that it is about, if it is about one. */
   ask_id: string | null;
@@ -134,7 +134,7 @@ export interface Attendance {
   last_ms: number | null;
 }
 
-/** What may be pushed, how long ago it was created, and what is known of the desks. */
+/** A subject to push, its age, and the state of the desks. */
 export interface PushCase {
   kind: PopupKind;
   urgency: Urgency;
@@ -160,12 +160,12 @@ export function msUntilPush(
 
 // ---- Failures ----
 
-/** What a push service said; null: it could not be reached, or did not answer in time. */
+/** The reply of a push service; null: it could not be reached, or did not answer in time. */
 export interface PushReply {
   status: number | null;
   /** Its header of that name. */
   retry_after: string | null;
-  /** What went wrong, for the trail; of a refusal, the beginning of what the service says about it. */
+  /** The fault, for the trail; of a refusal, the beginning of what the service says about it. */
   text: string;
 }
 
@@ -185,7 +185,7 @@ export const PUSH_RETRIES_MS: readonly number[] = [1_000, 5_000, 20_000];
 /** Whoever asks for more patience than this gets no further try. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** What becomes of a push after its `tried`th try. */
+/** The fate of a push after its `tried`th try. */
 export function afterPush(
   { status, retry_after, text }: PushReply,
   tried: number,

@@ -62,7 +62,7 @@ export interface QuotaOwner {
 /** A token belongs to a machine, on which several agents may run. */
 const TOKEN_FACTOR = 5;
 
-/** Who pays for what a session does. A remote agent names its own sessions, so its token pays as well. */
+/** The owners of the quotas that a session uses. A remote agent names its own sessions, so its token pays as well. */
 export function quotaOwners(
   session: Pick<Session, 'session_id' | 'parent_session_id' | 'machine'>,
 ): QuotaOwner[] {
@@ -182,7 +182,7 @@ function sentenceOf(quota: Quota, owner: QuotaOwner, quotas: Quotas, seconds: nu
   return `${who} may have at most ${most} (${quota}), and this would be more. Nothing was sent. Try again in ${seconds} s. ${instead}`;
 }
 
-/** What the human reads, at most once an hour for each owner. */
+/** The notice for the human, at most once an hour for each owner. */
 export function quotaNotice(
   { quota, owner }: QuotaRefusal,
   session: Pick<Session, 'handle' | 'title' | 'source' | 'project'>,

@@ -4,7 +4,7 @@
  */
 import type { HookEvent, HookTool } from './hooks.ts';
 
-/** What an agent wanted to do with a tool, and the argument that has its words. */
+/** A use of a tool, and the argument that has the agent's words. */
 const SPEAKING: Readonly<Record<string, readonly [verb: string, argument: string]>> = {
   hivemind_ask_async: ['ask', 'question'],
   hivemind_ask: ['ask', 'question'],

@@ -49,7 +49,7 @@ export type PastPermission = Pick<
 > &
   Pick<RuledSession, 'machine'>;
 
-/** What became of it: `elsewhere` was answered in the agent's own terminal, so nobody knows how. */
+/** Its outcome: `elsewhere` was answered in the agent's own terminal, so nobody knows how. */
 export type Outcome = 'allowed' | 'denied' | 'elsewhere' | 'unanswered';
 
 /** A call that an agent once wanted to make, and what became of it. */
@@ -91,7 +91,7 @@ export type PlaceOf = (call: PastCall) => Place;
 
 // ---- Trying a rule ----
 
-/** What a rule would have answered, among the calls that no rule answered. */
+/** The calls that a rule would have answered, of those that no rule answered. */
 export interface Trial {
   /** How many of these calls the human allowed, denied, answered in the agent's terminal, or did not answer. */
   allowed: number;
@@ -100,7 +100,7 @@ export interface Trial {
   unanswered: number;
   /** How many calls other rules answered. */
   by_rules: number;
-  /** What the human decided otherwise than the rule would, newest first. */
+  /** Decisions of the human that the rule would not have made, newest first. */
   counter_examples: PastCall[];
   /** Some of the calls that the rule would have answered, newest first, each text once. */
   examples: PastCall[];
@@ -143,7 +143,7 @@ function decides(rule: PermissionRule, call: PastCall, place: Place, now: string
   return decidingRule(rulesForTool([rule], call.tool, place), call, now) !== null;
 }
 
-/** What a call is about, on one line: its command, its file or its address. */
+/** The subject of a call, on one line: its command, its file or its address. */
 export function textOfCall({ tool }: Pick<PastCall, 'tool'>): string {
   const input = tool.input as Readonly<Record<string, unknown>>;
   const field = toolKind(tool.name)?.field;

@@ -139,7 +139,7 @@ export function nextStart(run: Run, keeper: RunKeeper, now: string): Run {
 // These are in the agent's environment, which its hooks inherit. They permit nothing.
 
 export const RUN_VARIABLE = 'HIVE_RUN';
-/** What the command line of the run allows, one entry a line. */
+/** The tools that the command line of the run allows, one a line. */
 export const ALLOWED_VARIABLE = 'HIVE_RUN_ALLOWED';
 
 export interface RunStart {
@@ -208,7 +208,7 @@ export function readCommand(words: readonly string[]): RunCommand {
   return { program, options, prompt };
 }
 
-/** What the agent reads when it starts again without a call that it could repeat by itself. */
+/** The sentence for an agent that starts again without a call that it could repeat by itself. */
 const GO_ON = 'You were stopped from outside. Continue from where you left off.';
 
 /** The same when its questions were answered; the hooks add the answers. */
@@ -256,7 +256,7 @@ function inModeOf({ calls }: Run, options: readonly string[]): readonly string[]
 export const DENYING_SERVER = 'hive-run';
 export const DENYING_TOOL = 'deny';
 
-/** What the model reads where the client asks for a permission and nobody gives it. */
+/** The sentence for the model where the client asks for a permission and nobody gives it. */
 export const NOT_PERMITTED = 'Nobody permitted this. Do something else, or ask your human with hivemind_ask.';
 
 /** The options that a run adds, unless the human chose another way: `serve` starts the server. */

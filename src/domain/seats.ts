@@ -33,7 +33,7 @@ export interface SeatKey {
   sign(text: string): string | Promise<string>;
 }
 
-/** What a signature says: this person was shown this, and gave this answer then. */
+/** The statement of a signature: this person was shown this, and gave this answer then. */
 export interface SignedAnswer {
   store_id: string;
   ask_id: string;

@@ -19,9 +19,9 @@ type SessionState = 'active' | 'idle' | 'ended';
 export interface Session {
   /** The client's id of it; `SESSION:AGENT_ID` for a subagent. */
   session_id: string;
-  /** What people type: its given name, else the client's name and the first characters of the id, `Claude-abc12`. Unique in the store. */
+  /** The name that people type: its given name, else the client's name and the first characters of the id, `Claude-abc12`. Unique in the store. */
   handle: string;
-  /** What people see it by: one of the four below, or a number after it; its handle if there is none. Unique among the living. */
+  /** The name that people see: one of the four below, or a number after it; its handle if there is none. Unique among the living. */
   title: string;
   /** The name that its person gave it (`HIVE_AGENT`, `hive sessions set`). */
   name: string | null;
@@ -71,7 +71,7 @@ export interface Session {
   hooks_seen_at: string | null;
 }
 
-/** What a session says about itself when it registers. */
+/** A session as it registers itself. */
 export interface SessionIntroduction {
   session_id: string;
   client: string;
@@ -309,7 +309,7 @@ export function hasOwnHandle({
   return first !== undefined && handle.startsWith(first);
 }
 
-/** What a person reads when their session has another handle than they asked for; null when it has that one. */
+/** The sentence for a person whose session has another handle than they asked for; null when it has that one. */
 export function explainHandle(name: string, handle: string): string | null {
   if (handle === name) return null;
   const base = givenHandle(name);
@@ -371,7 +371,7 @@ export function refusalOfTitle(title: string, humans: readonly string[]): string
   return LIKE_A_HANDLE().test(key) ? `"${title}" looks like the handle of a session.` : null;
 }
 
-/** What is known of a session when its title is decided. */
+/** The facts that decide the title of a session. */
 export interface Titling {
   session: Pick<Session, 'handle' | 'title' | 'client' | 'project' | 'name' | 'client_title' | 'first_words'>;
   /** The title of the session that a subagent is part of; null for any other. */
@@ -587,7 +587,7 @@ function lastRow(from: string, to: string): number[] {
 
 /** Settings to change; what is left out stays. */
 export interface SessionChanges extends OutreachChanges {
-  /** What people see it by; null: its client's title or its project again. */
+  /** The name that people see; null: its client's title or its project again. */
   name?: string | null | undefined;
   shared?: boolean | undefined;
   roles?: readonly string[] | undefined;
@@ -623,7 +623,7 @@ const HUMAN_ONLY: Readonly<Record<string, string>> = {
 };
 const AGENT_SETTINGS: ReadonlySet<string> = new Set(['shared', 'roles']);
 
-/** What is known when an agent wants to change a session's settings. */
+/** An agent's wish to change a session's settings. */
 export interface SettingContext {
   session: Session;
   /** The settings a human has set for the session, with the name of that human. */

@@ -284,7 +284,7 @@ export function boundsOf(key: SettingKey): { min: number; max: number } {
   return setting.type;
 }
 
-/** What permits or runs something, and the option of Emacs that sets it besides the human's file; null: the file alone. */
+/** Settings that permit or run something, with the option of Emacs that sets each besides the human's file; null: the file alone. */
 export const AUTHORITY: Readonly<
   Record<keyof Authority | 'permission_rules', { option: string; kind: 'yes_no' | 'command' } | null>
 > = {
@@ -339,7 +339,7 @@ const WORDS: Readonly<Record<string, boolean>> = {
 };
 const HOURS = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** What a value typed by a person means. @throws HiveError `invalid_input` that says what the setting accepts. */
+/** The value that a person has typed. @throws HiveError `invalid_input` that says what the setting accepts. */
 export function parseSetting({ key, type }: Setting, given: string, now: string): unknown {
   const text = given.trim();
   const wrong = (takes: string) =>

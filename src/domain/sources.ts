@@ -91,7 +91,7 @@ type Named = { handle: string; title: string } | { agent: string; agent_title: s
 /** A named thing of a project. */
 type Placed = Named & { source: Source | null; project: string };
 
-/** What people call an agent, everywhere: its title, else its handle. */
+/** The name of an agent for people, everywhere: its title, else its handle. */
 export function calledBy(one: Named): string {
   return 'handle' in one ? one.title : (one.agent_title ?? one.agent);
 }

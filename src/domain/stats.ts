@@ -65,7 +65,7 @@ export interface Stats {
   most_asked: Counted[];
   /** How often each rule answered. */
   rules: Counted[];
-  /** What the rules saved, had each of these waited as long as the median permission did; null if nothing is known of that. */
+  /** The time that the rules saved, had each of these waited as long as the median permission did; null if nothing is known of that. */
   saved_ms: number | null;
 }
 

@@ -59,7 +59,7 @@ export function cleanDeep<T>(value: T, left = DEEPEST): T {
 /** The refusal of JSON that nests too deep. */
 export const TOO_DEEP = `The JSON nests deeper than ${DEEPEST} levels: flatten it.`;
 
-/** What search compares: NFKC, lower case, white space folded. Done in JS so that all engines agree. */
+/** The text that search compares: NFKC, lower case, white space folded. Done in JS so that all engines agree. */
 export function searchText(...parts: (string | null | undefined)[]): string {
   return parts
     .filter((part): part is string => typeof part === 'string' && part !== '')

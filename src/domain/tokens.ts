@@ -1,7 +1,7 @@
 /** Tokens: which remote agent may connect, under which name, and with which role. Pure. The secret itself is never stored. */
 import { invalidInput } from './errors.ts';
 
-/** What a caller may do. A coordinator sees and answers other agents' questions, but never permissions. */
+/** The role of a caller. A coordinator sees and answers other agents' questions, but never permissions. */
 export type Role = 'agent' | 'coordinator';
 
 /** A token, without its secret. */

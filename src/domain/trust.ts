@@ -42,7 +42,7 @@ export interface TrustFile {
   path: string;
   /** Null: there is none, or it could not be read. A file that is too large is cut. */
   text: string | null;
-  /** What is wrong with the file itself: its owner, its permissions, its size. */
+  /** Problems of the file itself: its owner, its permissions, its size. */
   problems: readonly string[];
   digest: string | null;
 }

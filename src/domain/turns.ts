@@ -283,7 +283,7 @@ type Meaning =
   /** It is about no known turn. */
   | { kind: 'nothing' };
 
-/** What an event means for the turns of its session. */
+/** The meaning of an event for the turns of its session. */
 export function meaningOf({ kind, client_turn_id }: Arrival, { current, named, last }: KnownTurns): Meaning {
   if (client_turn_id === null || (current !== null && current.client_turn_id === null))
     return withoutId(kind, current, last);
@@ -481,7 +481,7 @@ export function turnSentence({
   return state === 'completed' ? 'task completed' : 'task running';
 }
 
-/** Who did something to a turn, as a phrase; null is the client itself. */
+/** An actor on a turn, as a phrase; null is the client itself. */
 export function whom(by: string | null): string {
   if (by === null) return 'by its client';
   return by === 'terminal' ? 'at the terminal' : `by ${excerpt(by, 100)}`;
