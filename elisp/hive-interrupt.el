@@ -226,7 +226,7 @@ After five seconds it is ended: a server may hang."
                                  (let ((output (with-current-buffer buffer (buffer-string))))
                                    (kill-buffer buffer)
                                    (funcall then (process-exit-status process) output)))))))
-    (run-at-time 5 nil (lambda () (when (process-live-p process) (delete-process process))))))
+    (hive-later 5 (lambda () (when (process-live-p process) (delete-process process))))))
 
 (defun hive-interrupt--find-pane (chain sockets then)
   "Find the pane of tmux whose process is one of CHAIN, at one of SOCKETS.
@@ -243,7 +243,7 @@ Call THEN with its socket, its id and its session, or with nil."
            (hive-interrupt--find-pane chain (cdr sockets) then)))))))
 
 (defun hive-interrupt--visit-pane (chain name)
-  "Go to the pane of tmux in which the agent called NAME runs, if it does.
+  "Go to the pane of tmux that has the agent called NAME, if one has it.
 CHAIN are the ids of its process and of those above it."
   (hive-interrupt--find-pane
    chain (and chain (hive-interrupt--sockets))
