@@ -1,10 +1,10 @@
 /**
- * The extensions of this build: products of their own, each in a folder of src/extensions/, which the core works without. This is
- * the only file of the core that names them (`npm run check` holds that). Each is loaded when it is first used.
+ * The extensions of this build: products of their own, each in a folder of src/extensions/, which the core works without. Only this
+ * file and src/cli/extensions.ts name them (`npm run check` holds that). Each is loaded when it is first used.
  */
 import type { StoreServer } from './infrastructure/store/sql.ts';
 
-/** Where stores are that are no files. */
+/** The engine of stores that are on a server. */
 export const storeServer: StoreServer = {
   async open(address, env, options) {
     const { openPostgresAt } = await import('./extensions/postgres/driver.ts');
