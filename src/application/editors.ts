@@ -1,6 +1,6 @@
 /**
- * Dialogs of agents in an editor, offered at the desks as well. Whoever speaks for the editor (`hive acp`) opens a dialog,
- * waits for its answer, and withdraws it when the editor's own dialog was answered first. The store decides who was first.
+ * The carrier of dialogs that an editor shows. `hive acp` and the like, which speak for the editor, open a dialog here, wait for
+ * its answer, and withdraw it when the editor's own dialog was answered first. The store decides who was first (dialogs.ts).
  */
 import {
   allows,
@@ -15,25 +15,26 @@ import {
   refusalIn,
 } from '../domain/editors.ts';
 import { decidingRule, type Place, rulesForTool } from '../domain/permission-rules.ts';
-import { permissionDigest } from '../domain/permissions.ts';
-import {
-  type CheckedRequest,
-  checkRequest,
-  createPrompt,
-  OPEN_LIMIT,
-  type Prompt,
-} from '../domain/prompts.ts';
+import { checkRequest, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { cleanText, excerpt } from '../domain/text.ts';
 import type { Trust } from '../domain/trust.ts';
-import { type DeliveryService, handPrompt } from './delivery.ts';
+import type { DeliveryService } from './delivery.ts';
+import {
+  conclude,
+  displayedOf,
+  draft,
+  isAnswered,
+  offer,
+  promptsNow,
+  settleByRule,
+  type WordedDialog,
+  withdraw,
+} from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
-import { insertPrompt, recordAnswer, recordCancel } from './prompts.ts';
-import { chargeQuotas, demandOf } from './quotas.ts';
-import { seatThatAnswered, unsignedText } from './signatures.ts';
 import type { Ids } from './world.ts';
 
 /** A dialog that is open in an editor. */
@@ -46,11 +47,7 @@ export interface EditorRequest {
   key?: string | undefined;
 }
 
-/** A dialog with what it asks, in words: made before the transaction, because others wait for its lock. */
-interface WordedRequest extends EditorRequest {
-  requests: readonly CheckedRequest[];
-  fingerprint: string;
-}
+interface WordedRequest extends EditorRequest, WordedDialog {}
 
 /** A dialog as it is offered at the desks. */
 export interface OfferedDialog extends WordedRequest {
@@ -101,11 +98,6 @@ interface EditorParts {
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
 export function createEditors({ store, feed, ids, delivery, trust }: EditorParts): EditorService {
-  async function promptsNow(tx: ReadTx, { ask_ids }: OfferedDialog): Promise<Prompt[]> {
-    const found = await Promise.all(ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
-    return found.filter((prompt) => prompt !== undefined);
-  }
-
   return {
     async open(given) {
       const { session, place } = given;
@@ -127,42 +119,28 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
         const before = await openedBefore(tx, request);
         if (before !== null) {
           const offered = { ...request, ask_ids: before.map(({ ask_id }) => ask_id) };
-          return { offered, answer: await conclude(tx, offered, before) };
+          return { offered, answer: await answerTo(tx, offered, before) };
         }
+        const prompts = await draftUnder(tx, request);
         const rule = decidingRule(matching, session, tx.now);
         const option =
           rule === null || dialog.kind === 'form' ? undefined : optionOfRule(dialog, rule.decision);
-        const prompts = await promptsFor(tx, ids, request);
-        const offered = { ...request, ask_ids: prompts.map(({ ask_id }) => ask_id) };
         const [first] = prompts;
         if (rule !== null && option !== undefined && first !== undefined) {
-          await insertPrompt(tx, first);
-          const label = option.label.trim();
-          const { prompt } = await recordAnswer(tx, first, {
-            decision: label,
-            selected: [label],
-            comment: rule.decision === 'deny' ? rule.note : null,
-            by: rule.name,
-            via: 'rule',
-            attested: true,
-            response_id: ids.make('response'),
-            responded_at: tx.now,
-          });
-          await handPrompt(tx, prompt, carrierOf(session));
-          const note = dialog.kind === 'permission' && dialog.takes_notes ? prompt.comment : null;
+          const by = { rule, label: option.label.trim(), carrier: carrierOf(session) };
+          const { comment } = await settleByRule(tx, ids, first, by);
+          const note = dialog.kind === 'permission' && dialog.takes_notes ? comment : null;
+          const offered = { ...request, ask_ids: [first.ask_id] };
           return { offered, answer: { kind: 'chosen', option_id: option.id, note } as const };
         }
-        if ((await chargeQuotas(tx, session, demandOf(prompts))) !== null)
-          return { offered: { ...request, ask_ids: [] }, answer: null };
-        for (const prompt of prompts) await insertPrompt(tx, prompt);
-        return { offered, answer: null };
+        return { offered: { ...request, ask_ids: await offer(tx, session, prompts) }, answer: null };
       });
     },
 
     async untilAnswered(offered, signal) {
       const check = (): Promise<true | undefined> =>
         store.read(async (tx) => {
-          const prompts = await promptsNow(tx, offered);
+          const prompts = await promptsNow(tx, offered.ask_ids);
           const isOver = prompts.some(({ status }) => status !== 'pending' && status !== 'responded');
           return isOver || prompts.every(({ status }) => status === 'responded') ? true : undefined;
         });
@@ -171,28 +149,28 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
         if (done !== undefined) break;
         if (signal.aborted) return null;
       }
-      return store.write(async (tx) => conclude(tx, offered, await promptsNow(tx, offered)));
+      return store.write(async (tx) => answerTo(tx, offered, await promptsNow(tx, offered.ask_ids)));
     },
 
     withdraw: (offered, reason, decision = null) =>
       store.write(async (tx) => {
-        const prompts = await promptsNow(tx, offered);
-        const isAnswered = prompts.length > 0 && prompts.every(({ status }) => status === 'responded');
-        if (isAnswered) {
-          if (reason === 'answered_elsewhere' && offered.key !== undefined)
-            await noticeLost(tx, offered.session, prompts, decision);
-          return { accepted: false };
+        const prompts = await promptsNow(tx, offered.ask_ids);
+        if (!isAnswered(prompts)) {
+          await withdraw(tx, prompts, { by: 'editor', via: 'terminal', reason });
+          return { accepted: true };
         }
-        for (const prompt of prompts)
-          await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason });
-        return { accepted: true };
+        if (reason === 'answered_elsewhere' && offered.key !== undefined)
+          await noticeLost(tx, offered.session, prompts, decision);
+        return { accepted: false };
       }),
 
     withdrawLeft: (session_id) =>
       store.write(async (tx) => {
-        for (const prompt of await tx.prompts.openOf(session_id, OPEN_LIMIT))
-          if (prompt.dialog && prompt.status === 'pending' && prompt.idempotency_key !== null)
-            await recordCancel(tx, prompt, { by: 'editor', via: 'terminal', reason: 'withdrawn' });
+        const open = await tx.prompts.openOf(session_id, OPEN_LIMIT);
+        const left = open.filter(
+          ({ dialog, status, idempotency_key }) => dialog && status === 'pending' && idempotency_key !== null,
+        );
+        await withdraw(tx, left, { by: 'editor', via: 'terminal', reason: 'withdrawn' });
       }),
 
     acted: async (session_id, key) => {
@@ -202,48 +180,34 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
     isAttended: () => store.read(async (tx) => (await tx.desks.online(tx.now)).length > 0),
   };
 
-  /** What leaves for the agent. An answer that allows something must be one to exactly this, signed by a seat. */
-  async function conclude(
+  async function answerTo(
     tx: WriteTx,
     offered: OfferedDialog,
     prompts: readonly Prompt[],
   ): Promise<EditorAnswer | null> {
     const { session, dialog, key } = offered;
-    if (!prompts.every(({ status }) => status === 'responded')) return null;
-    const decided = decideEditorDialog(dialog, prompts);
-    if (decided === null) return null;
-    const [answered] = prompts;
-    const isDue = dialog.kind === 'permission' && answered !== undefined && allows(dialog, decided);
-    if (isDue && !(await isSigned(tx, offered, answered))) {
-      const text = unsignedText(answered);
-      await giveNotice(tx, { severity: 'warning', session_id: session.session_id, text });
-      return refusalIn(dialog, null);
-    }
-    // Words that the dialog has no room for come with the agent's next poll.
+    if (!isAnswered(prompts)) return null;
     const takesNotes = dialog.kind === 'permission' && dialog.takes_notes;
-    for (const prompt of prompts)
-      if (prompt.comment === null || takesNotes) await handPrompt(tx, prompt, carrierOf(session, key));
-    return decided;
+    return conclude<EditorAnswer>(tx, prompts, {
+      carrier: carrierOf(session, key),
+      decide: (answered) => decideEditorDialog(dialog, answered),
+      allows: (answer) => allows(dialog, answer),
+      asked: displayedOf(offered),
+      store,
+      seats: trust().seats,
+      refusal: () => (dialog.kind === 'form' ? { kind: 'refused', note: null } : refusalIn(dialog, null)),
+      // Words that the dialog has no room for come with the agent's next poll.
+      isWhole: (_answer, { comment }) => comment === null || takesNotes,
+    });
   }
 
-  async function isSigned(
-    tx: ReadTx,
-    { requests: [asked], fingerprint }: OfferedDialog,
-    answered: Prompt,
-  ): Promise<boolean> {
-    if (asked === undefined) return false;
-    const { kind, question, context, options } = asked;
-    const displayed_digest = permissionDigest({
-      kind,
-      question,
-      context,
-      options,
-      fingerprint,
-      notes: answered.notes,
-    });
-    if (displayed_digest !== permissionDigest(answered)) return false;
-    const { seats } = trust();
-    return (await seatThatAnswered(tx, answered, { store, displayed_digest, seats })) !== null;
+  /** The prompts of a dialog, not stored yet, under the first free keys. */
+  async function draftUnder(tx: ReadTx, request: WordedRequest): Promise<Prompt[]> {
+    const { session, key } = request;
+    const prompts = await draft(tx, ids, session, request);
+    if (key === undefined) return prompts;
+    const opening = await nextOpening(tx, session.session_id, key);
+    return prompts.map((prompt, n) => ({ ...prompt, idempotency_key: keyOf(key, n, opening) }));
   }
 }
 
@@ -306,27 +270,4 @@ function keyOf(key: string, n: number, opening: number): string {
 async function nextOpening(tx: ReadTx, session_id: string, key: string): Promise<number> {
   for (let opening = 1; ; opening += 1)
     if ((await tx.prompts.byKey(session_id, keyOf(key, 0, opening))) === undefined) return opening;
-}
-
-/** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
-async function promptsFor(
-  tx: ReadTx,
-  ids: Ids,
-  { session, requests, fingerprint, key }: WordedRequest,
-): Promise<Prompt[]> {
-  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
-  const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
-  const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id };
-  const ask_ids = requests.map(() => ids.make('ask')).sort();
-  const group_id = requests.length > 1 ? ids.make('group') : null;
-  const opening = key === undefined ? 0 : await nextOpening(tx, session_id, key);
-  return requests.map((request, n) => ({
-    ...createPrompt(request, asker, ask_ids[n] ?? '', tx.now),
-    dialog: true,
-    // Until somebody answers, the agent does nothing else.
-    blocked_since: tx.now,
-    group_id,
-    fingerprint,
-    idempotency_key: key === undefined ? null : keyOf(key, n, opening),
-  }));
 }

@@ -20,7 +20,7 @@ import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { DISPLACED_TAIL_BYTES, transcriptNames } from '../domain/turns.ts';
 import { announceOutput, deliverAnswers, END_OF_TIME, hookCarrier, reconcileDeliveries } from './delivery.ts';
-import { cancelEndedDialogs } from './dialogs.ts';
+import { cancelEndedDialogs } from './ended-dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, recordSessionState, sessionOfHook, speakerOf, titlesIn } from './hook-sessions.ts';
@@ -246,7 +246,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   },
   {
     concerns: (event, settings) => dialogOf(event) !== null && ownRun(settings) === null,
-    load: async (event, settings) => (await import('./dialogs.ts')).dialogHandler(event, settings),
+    load: async (event, settings) => (await import('./hook-dialogs.ts')).dialogHandler(event, settings),
   },
   {
     concerns: (event, { editTools }) => editTools !== undefined && endsEdit(event),

@@ -39,7 +39,7 @@ import {
   SHARED_BUCKET,
 } from '../domain/outreach.ts';
 import { momentOf, preferencesFrom } from '../domain/preferences.ts';
-import { type CheckedRequest, checkRequest, createPrompt } from '../domain/prompts.ts';
+import { askerOf, type CheckedRequest, checkRequest, createPrompt } from '../domain/prompts.ts';
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
@@ -242,9 +242,7 @@ async function current(tx: ReadTx, session: Session): Promise<Session> {
 }
 
 async function senderOf(tx: ReadTx, session: Session): Promise<Sender> {
-  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
-  const turn = await tx.turns.current(session_id);
-  return { session_id, agent, agent_title, source, project, project_dir, turn_id: turn?.turn_id ?? null };
+  return askerOf(session, (await tx.turns.current(session.session_id))?.turn_id ?? null);
 }
 
 function refuse(sentence: string | null): void {

@@ -24,6 +24,7 @@ import {
   type AnswerRequest,
   type AskRequest,
   amendPrompt,
+  askerOf,
   type CancelReason,
   type CheckedRequest,
   cancelPrompt,
@@ -328,7 +329,7 @@ export async function askIn(
   ids: Ids,
   { request, session, turn_id }: Asking,
 ): Promise<Asked | QuotaRefusal> {
-  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = session;
+  const { session_id } = session;
   const [turn, desks, address, readings] = await Promise.all([
     turnOfAsk(tx, session_id, turn_id),
     tx.desks.online(tx.now),
@@ -337,7 +338,7 @@ export async function askIn(
   ]);
   const prompt = createPrompt(
     request,
-    { session_id, agent, agent_title, source, project, project_dir, turn_id: turn?.turn_id ?? null },
+    askerOf(session, turn?.turn_id ?? null),
     ids.make('ask'),
     tx.now,
     address,

@@ -22,17 +22,17 @@ import {
 } from '../domain/runs.ts';
 import { labelled } from '../domain/sources.ts';
 import type { Trust } from '../domain/trust.ts';
+import { displayedOf, draft, meantFor } from './dialogs.ts';
+import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import {
   type Asking,
   applicableRules,
-  askFor,
   concludePrompt,
   dialogHandler,
   inWords,
   isChangedFile,
   openByRule,
-} from './dialogs.ts';
-import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+} from './hook-dialogs.ts';
 import { giveNotice } from './notices.ts';
 import { insertPrompt, recordCancel } from './prompts.ts';
 import {
@@ -163,7 +163,9 @@ async function open(
   // Without an id no later call could be recognized; the client's own question waits as it does outside runs.
   if (use_id === null) return otherwise?.(hook) ?? null;
   const { calls, warning } = await withoutLost(hook, run, asking);
-  const [asked] = await askFor(hook, asking, null, { warning, call: nameOf(run, use_id) });
+  const { ids, session } = hook;
+  const meant = { warning, call: nameOf(run, use_id) };
+  const [asked] = await draft(tx, ids, session, meantFor(asking, meant));
   if (asked === undefined) return null;
   // The prompt outlives the turn of the agent that died: the next agent repeats the same call.
   await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
@@ -204,7 +206,7 @@ async function knownCall(
     if (call.given || (use_id === null ? isAnother(hook, call) : call.call_id !== use_id)) continue;
     const prompt = await hook.tx.prompts.get(call.ask_id);
     if (prompt === undefined || (prompt.status !== 'pending' && prompt.status !== 'responded')) continue;
-    if (await asksThis(hook, asking, prompt, nameOf(run, call.call_id))) return { call, prompt };
+    if (asksThis(asking, prompt, nameOf(run, call.call_id))) return { call, prompt };
   }
   return null;
 }
@@ -234,7 +236,7 @@ async function withoutLost(
       call.start !== run.start &&
       !call.deferred &&
       prompt !== undefined &&
-      (await asksThis(hook, asking, prompt, nameOf(run, call.call_id)));
+      asksThis(asking, prompt, nameOf(run, call.call_id));
     if (!isLost) calls.push(call);
     else if (call.given) warning = MAY_HAVE_RUN;
     else if (prompt.status === 'responded') warning ??= ANSWERED_BEFORE;
@@ -244,15 +246,16 @@ async function withoutLost(
 }
 
 /** Whether a prompt is what this dialog asks for one call. */
-async function asksThis(hook: HookContext, asking: Asking, prompt: Prompt, call: string): Promise<boolean> {
-  for (const warning of WARNINGS) {
-    const [asked] = await askFor(hook, asking, null, { warning, call });
-    if (asked === undefined) continue;
-    if (permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt)) return true;
+function asksThis(asking: Asking, prompt: Prompt, call: string): boolean {
+  return WARNINGS.some((warning) => {
+    const asked = displayedOf(meantFor(asking, { warning, call }));
+    if (asked === null) return false;
     // A call stays the same call if its file changes; but an answer to the old diff does not allow it.
-    if (isChangedFile(asking.dialog, asked, prompt)) return true;
-  }
-  return false;
+    return (
+      permissionDigest({ ...asked, notes: prompt.notes }) === permissionDigest(prompt) ||
+      isChangedFile(asking.dialog, asked, prompt)
+    );
+  });
 }
 
 async function putCall(

@@ -10,6 +10,7 @@ import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import {
   type AskRequest,
+  askerOf,
   type CheckedRequest,
   checkRequest,
   createPrompt,
@@ -18,10 +19,11 @@ import {
 } from '../domain/prompts.ts';
 import { blockingAsk, isOnlyCall, type Run, type RunCall, STEP_TAIL_BYTES } from '../domain/runs.ts';
 import { labelled } from '../domain/sources.ts';
-import { type Asking, askFor, concludePrompts, inWords } from './dialogs.ts';
+import { draft, promptsNow, withdraw } from './dialogs.ts';
 import type { HookContext, HookSettings } from './hook-context.ts';
+import { type Asking, concludePrompts, inWords } from './hook-dialogs.ts';
 import { giveNotice } from './notices.ts';
-import { askIn, insertPrompt, recordCancel } from './prompts.ts';
+import { askIn, insertPrompt } from './prompts.ts';
 
 /** A client that does not defer a call asks for permission instead, and lets that hook wait ten minutes; the rest is for printing. */
 export const WAITING_MS = 590_000;
@@ -117,12 +119,10 @@ export async function concludeQuestion(
 ): Promise<Partial<Verdict> | null> {
   const { tx, event, session, settings, verdict } = hook;
   const calls = run.calls.filter(({ ask_id }) => ask_ids.includes(ask_id));
-  const found = await Promise.all(ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
-  const prompts = found.filter((prompt) => prompt !== undefined);
+  const prompts = await promptsNow(tx, ask_ids);
   if (calls.length === 0 || prompts.length < ask_ids.length) return null;
   if (verdict.deny !== null || verdict.end_turn !== null) {
-    for (const prompt of prompts)
-      await recordCancel(tx, prompt, { by: 'interrupt', via: 'hook', reason: 'interrupted' });
+    await withdraw(tx, prompts, { by: 'interrupt', via: 'hook', reason: 'interrupted' });
     return null;
   }
   // The agent is about to end: the next one to make this call gets the answer.
@@ -145,8 +145,7 @@ export async function concludeQuestion(
     if ('request' in question) await giveWaitNotice(hook, calls);
     return null;
   }
-  for (const prompt of prompts)
-    await recordCancel(tx, prompt, { by: session.handle, via: 'clock', reason: 'withdrawn' });
+  await withdraw(tx, prompts, { by: session.handle, via: 'clock', reason: 'withdrawn' });
   await putCalls(hook, run, calls, []);
   return null;
 }
@@ -171,11 +170,10 @@ async function ask(hook: HookContext, question: RunQuestion): Promise<string[]> 
     const asked = await askIn(tx, ids, { request: question.request, session });
     return 'quota' in asked ? [] : [asked.prompt.ask_id];
   }
-  const prompts = await askFor(hook, question.asking, null);
-  const group_id = prompts.length > 1 ? ids.make('group') : null;
+  const prompts = await draft(tx, ids, session, question.asking);
   // The prompts outlive the turn of an agent that died: the next agent repeats the same call.
   for (const prompt of prompts)
-    await insertPrompt(tx, { ...prompt, group_id, when_turn_aborted: 'cancelled_if_interrupted' });
+    await insertPrompt(tx, { ...prompt, when_turn_aborted: 'cancelled_if_interrupted' });
   return prompts.map(({ ask_id }) => ask_id);
 }
 
@@ -192,8 +190,9 @@ async function knownCalls({ tx, ...hook }: HookContext, run: Run, question: RunQ
   const groups = Map.groupBy(run.calls, ({ call_id, ask_id }) => call_id ?? ask_id);
   const asked = (await drafts({ tx, ...hook }, question)).map(permissionDigest);
   for (const [id, calls] of groups) {
-    const prompts = (await Promise.all(calls.map(({ ask_id }) => tx.prompts.get(ask_id)))).filter(
-      (prompt) => prompt !== undefined,
+    const prompts = await promptsNow(
+      tx,
+      calls.map(({ ask_id }) => ask_id),
     );
     const isGone = prompts.some(({ status }) => status === 'cancelled');
     if (prompts.length < calls.length || isGone) continue;
@@ -207,11 +206,10 @@ const plainDigest = (prompt: Prompt): string => permissionDigest({ ...prompt, no
 
 /** The prompts as they would be asked now. */
 async function drafts(hook: HookContext, question: RunQuestion): Promise<Prompt[]> {
-  if ('asking' in question) return askFor(hook, question.asking, null);
-  const { session_id, handle: agent, title: agent_title, source, project, project_dir } = hook.session;
-  const asker = { session_id, agent, agent_title, source, project, project_dir, turn_id: null };
+  const { tx, ids, session } = hook;
+  if ('asking' in question) return draft(tx, ids, session, question.asking);
   // A digest covers what is shown.
-  return [createPrompt(question.request, asker, '', hook.tx.now)];
+  return [createPrompt(question.request, askerOf(session, null), '', tx.now)];
 }
 
 async function putCalls(

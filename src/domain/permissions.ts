@@ -49,7 +49,8 @@ export function permissionDigest(prompt: Displayed): string {
   return digestOf(displayed(prompt));
 }
 
-type Displayed = Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>;
+/** What a permission displays, and what it stands for. */
+export type Displayed = Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>;
 
 function displayed({ kind, question, context, options, notes, fingerprint }: Displayed): unknown {
   return [kind, question, context, options, notes.map(({ text }) => text), fingerprint];

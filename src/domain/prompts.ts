@@ -14,6 +14,7 @@ import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { isBlank, revealed, skeletonOf } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
+import type { Session } from './sessions.ts';
 import { calledBy, type Source } from './sources.ts';
 import { cleanOptional, cleanText, excerpt } from './text.ts';
 
@@ -601,6 +602,21 @@ export interface Asker {
   project: string;
   project_dir: string;
   turn_id: string | null;
+}
+
+/** A session as the asker of what it asks in a turn. */
+export function askerOf(
+  {
+    session_id,
+    handle: agent,
+    title: agent_title,
+    source,
+    project,
+    project_dir,
+  }: Pick<Session, 'session_id' | 'handle' | 'title' | 'source' | 'project' | 'project_dir'>,
+  turn_id: string | null,
+): Asker {
+  return { session_id, agent, agent_title, source, project, project_dir, turn_id };
 }
 
 /** Labels that nobody takes for a yes: in a permission that an agent asks by itself, these options refuse. */

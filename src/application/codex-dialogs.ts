@@ -1,0 +1,88 @@
+/**
+ * The carrier of Codex' questions. When Codex asks its person (request_user_input), a hook cannot answer: while it waits, the
+ * terminal shows no question. So the hook only stores the questions (hook-dialogs.ts). Once all of them are answered at a
+ * desk, the process of that desk answers the dialog through the control socket, if it is still open.
+ */
+import type { HiveEvent } from '../domain/events.ts';
+import { OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import { type Session, threadOf } from '../domain/sessions.ts';
+import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
+import type { Feed } from './feed.ts';
+import type { Store, WriteTx } from './ports.ts';
+import type { CodexControl, Logger } from './world.ts';
+
+interface CodexAnswerParts {
+  store: Store;
+  feed: Feed;
+  delivery: DeliveryService;
+  codex: CodexControl;
+  /** This machine; the socket of another one cannot be reached. */
+  machine: string;
+  log: Logger;
+}
+
+/** Answers until the returned function is called. */
+export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> {
+  const { store, feed, delivery, codex, machine, log } = parts;
+
+  async function answer(ask_id: string): Promise<void> {
+    const answered = await store.write((tx) => handAnswered(tx, ask_id, machine));
+    if (answered === null) return;
+    const { session, delivered } = answered;
+    const answers = new Map(delivered.map(({ prompt }) => [prompt.question, wordsOf(prompt)]));
+    if (await codex.answer({ thread_id: threadOf(session), answers })) return;
+    // The terminal was first, or the dialog is gone: the session's next hook delivers the answer.
+    log.info('A dialog of Codex could not be answered any more.', { ask_id });
+    const handed = delivered.map(({ prompt }) => ({
+      ask_id: prompt.ask_id,
+      handed_at: prompt.handed_at ?? '',
+    }));
+    await delivery.markLost(hookCarrier(session.session_id), handed);
+  }
+
+  const following = (async () => {
+    const cursor = await store.read((tx) => tx.events.head());
+    return feed.follow({
+      cursor,
+      async onEvents(events: HiveEvent[]) {
+        for (const { type, subject } of events)
+          if (type === 'prompt/responded' && subject !== null) await answer(subject);
+      },
+      // Hooks deliver what was missed, like any answer.
+      onResync: async () => undefined,
+    });
+  })();
+  following.catch((error: unknown) =>
+    log.warn('Answers to the dialogs of Codex could not be followed.', { error: String(error) }),
+  );
+  return async () => {
+    const unfollow = await following.catch(() => null);
+    await unfollow?.();
+  };
+}
+
+/** Hands over the answers of a dialog once all are there, to one process only; null while it cannot be answered here. */
+async function handAnswered(
+  tx: WriteTx,
+  ask_id: string,
+  machine: string,
+): Promise<{ session: Session; delivered: Delivered[] } | null> {
+  const prompt = await tx.prompts.get(ask_id);
+  if (prompt?.dialog !== true || prompt.kind !== 'question') return null;
+  const session = await tx.sessions.get(prompt.session_id);
+  if (session?.client !== 'codex' || session.machine !== machine) return null;
+  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const group = open.filter((one) =>
+    prompt.group_id === null ? one.ask_id === ask_id : one.group_id === prompt.group_id,
+  );
+  if (!group.every(({ status, handed_at }) => status === 'responded' && handed_at === null)) return null;
+  const delivered: Delivered[] = [];
+  for (const one of group) delivered.push(await handPrompt(tx, one, hookCarrier(session.session_id)));
+  return delivered.length === 0 ? null : { session, delivered };
+}
+
+/** What the model reads: the chosen labels or the free text, then the comment. */
+function wordsOf({ selected, decision, comment }: Prompt): string[] {
+  const chosen = selected.length > 0 ? selected : [decision ?? ''];
+  return comment === null ? chosen : [...chosen, comment];
+}

@@ -1,0 +1,24 @@
+/** The hook handler that closes dialogs which the client has left behind. Most events close none and cost at most one read. */
+
+import { mayEndDialogs } from '../domain/dialogs.ts';
+import { OPEN_LIMIT } from '../domain/prompts.ts';
+import { askIdsOfRun } from './delivery.ts';
+import type { HookHandler } from './hook-context.ts';
+import { recordCancel } from './prompts.ts';
+
+/** The reason for cancelling a dialog that was answered in its terminal. */
+export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
+
+/** Cancels pending dialogs that were answered in their client's terminal. */
+export const cancelEndedDialogs: HookHandler = async (hook) => {
+  const { tx, event, session } = hook;
+  if (!mayEndDialogs(event)) return null;
+  const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
+  if (waiting.length === 0) return null;
+  const { dialogsEndedBy } = await import('../domain/dialogs.ts');
+  const ofRun = await askIdsOfRun(hook);
+  for (const prompt of dialogsEndedBy(event, waiting, tx.now))
+    if (!ofRun.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
+  return null;
+};

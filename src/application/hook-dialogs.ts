@@ -1,0 +1,318 @@
+/**
+ * The hook handler of dialogs: what an agent's client asks its person is also asked at the desk. The hook waits outside
+ * any transaction, and the first answer wins. If nobody answers, everything is as if there were no hook.
+ */
+
+import {
+  ALLOW,
+  comparedDialog,
+  DENY,
+  type Dialog,
+  decideDialog,
+  dialogFingerprint,
+  dialogOf,
+  editsFiles,
+  promptsOf,
+} from '../domain/dialogs.ts';
+import { type EditTools, type ExpectedFile, expectedFiles } from '../domain/edits.ts';
+import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
+import { machineOfSeat } from '../domain/humans.ts';
+import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
+import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
+import { type Displayed, permissionDigest } from '../domain/permissions.ts';
+import { checkRequest, type Prompt } from '../domain/prompts.ts';
+import type { Trust } from '../domain/trust.ts';
+import { hookCarrier } from './delivery.ts';
+import {
+  conclude,
+  displayedOf,
+  draft,
+  type Held,
+  isAnswered,
+  type Meant,
+  meantFor,
+  offer,
+  promptsNow,
+  settleByRule,
+  type WordedDialog,
+  withdraw,
+} from './dialogs.ts';
+import { rememberAllowedEdit } from './edits.ts';
+import { ELSEWHERE } from './ended-dialogs.ts';
+import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import { recordTrust } from './trust.ts';
+import { recordTurnEnd, turnOf } from './turns.ts';
+import { leaveToTerminal } from './waits.ts';
+
+/** The handler of one event. What needs no store is done here, before anybody else has to wait for it. */
+export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
+  const found = dialogOf(event);
+  if (found === null) return async () => null;
+  const asking = await inWords(found, event, settings);
+  const rules = await applicableRules(asking.dialog, event, settings);
+  return async (hook) => {
+    const { verdict, waited } = hook;
+    if (waited !== null) return concludeWait(hook, asking, waited, rules);
+    if (rules.file !== null && settings.seat !== undefined)
+      await recordTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
+    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, asking, rules);
+  };
+}
+
+/** A dialog of a client with hooks, in words. */
+export interface Asking extends WordedDialog {
+  dialog: Dialog;
+  /** The files as its diffs claim them. */
+  expected: readonly ExpectedFile[];
+}
+
+/**
+ * The dialog in words, with its edits as diffs of the files. They are compared again before an answer is given to the tool, so
+ * that a yes to one diff is none to another (invariant 13). @throws HiveError `invalid_input` for what no prompt may be.
+ */
+export async function inWords(found: Dialog, event: HookEvent, { editTools }: HookSettings): Promise<Asking> {
+  const tools = editTools !== undefined && editsFiles(found) ? await editTools(event.cwd) : null;
+  const dialog = tools === null ? found : await compared(found, event, tools);
+  const claimed = dialog.kind === 'permission' ? (dialog.edit?.claimed ?? []) : [];
+  return {
+    dialog,
+    expected: tools === null ? [] : expectedFiles(claimed, tools),
+    requests: promptsOf(dialog, event).map(checkRequest),
+    fingerprint: dialogFingerprint(dialog),
+  };
+}
+
+async function compared(
+  found: Dialog,
+  { client, transcript_path }: HookEvent,
+  tools: EditTools,
+): Promise<Dialog> {
+  const version = transcript_path === null ? null : await tools.versionIn(client, transcript_path);
+  return comparedDialog(found, { client, version }, tools);
+}
+
+async function open(
+  hook: HookContext,
+  asking: Asking,
+  { matching }: Pick<ApplicableRules, 'matching'>,
+): Promise<Partial<Verdict> | null> {
+  const { tx } = hook;
+  const decided = await openByRule(hook, asking, { matching });
+  if (decided !== null) return decided;
+  if (hook.event.client === 'codex' && asking.dialog.kind === 'questions') return offerBeside(hook, asking);
+  const limit = await waitLimitFor(hook, asking.dialog);
+  // Nobody is at a desk, so only the terminal asks, and at once.
+  if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
+  const { wait_ms, hidden } = limit;
+  // A dialog that its terminal shows has no time limit. After the hook has ended, it waits there alone.
+  const { ids, session } = hook;
+  const ask_ids = await offer(tx, session, await draft(tx, ids, session, asking, hidden ? wait_ms : null));
+  return ask_ids.length === 0
+    ? null
+    : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden, in_terminal: !hidden } };
+}
+
+/** Answers by a rule of the human's; null where none decides. */
+export async function openByRule(
+  hook: HookContext,
+  asking: Asking,
+  { matching }: Pick<ApplicableRules, 'matching'>,
+): Promise<Partial<Verdict> | null> {
+  const { tx, ids, session } = hook;
+  const rule = decidingRule(matching, session, tx.now);
+  const [asked] = rule === null ? [] : await draft(tx, ids, session, asking);
+  if (rule === null || asked === undefined) return null;
+  const label = rule.decision === 'allow' ? ALLOW : DENY;
+  const settled = await settleByRule(tx, ids, asked, {
+    rule,
+    label,
+    carrier: hookCarrier(session.session_id),
+  });
+  return { decision: decideDialog(asking.dialog, [settled]), carries: true };
+}
+
+/** Codex shows the dialog as soon as this hook has ended; the answer goes through the control socket (codex-dialogs.ts). */
+async function offerBeside(hook: HookContext, asking: Asking): Promise<null> {
+  const { tx, ids, event, session, settings } = hook;
+  const { question_wait: given } = await hook.preferences();
+  // Its subagents may not ask.
+  if (given === 'off' || event.agent_id !== null || settings.codexListens?.() !== true) return null;
+  const desks = await tx.desks.online(tx.now);
+  if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
+  const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
+  await offer(tx, session, await draft(tx, ids, session, asking, timeout_ms));
+  return null;
+}
+
+const THIS_DIALOG: Meant = { warning: null, call: null };
+
+async function concludeWait(
+  hook: HookContext,
+  asking: Asking,
+  waited: Waited,
+  { file }: ApplicableRules,
+): Promise<Partial<Verdict> | null> {
+  const { tx, verdict } = hook;
+  const prompts = await promptsNow(tx, waited.ask_ids);
+  const stop = await interruptAnswer(hook);
+  if (stop !== null) return { decision: stop };
+  if (isAnswered(prompts) && !waited.abandoned && verdict.deny === null)
+    return concludeAll(hook, asking, prompts, { file, meant: THIS_DIALOG });
+  const shows = waited.in_terminal === true && !waited.abandoned && verdict.deny === null;
+  const staysOpen = shows && prompts.every(({ status }) => status === 'pending');
+  if (staysOpen) for (const prompt of prompts) await leaveToTerminal(tx, prompt);
+  else await withdraw(tx, prompts, ELSEWHERE);
+  return null;
+}
+
+/** Everything that an allowing answer is compared with. */
+interface Against {
+  /** The human's file, with the seats whose signature counts. */
+  file: Trust | null;
+  meant: Meant;
+}
+
+/** Gives the answer to a permission to the call that waits for it. */
+export async function concludePrompt(
+  hook: HookContext,
+  asking: Asking,
+  prompt: Prompt,
+  against: Against,
+): Promise<Partial<Verdict> | null> {
+  return concludeAll(hook, asking, [prompt], against);
+}
+
+/** Gives the answers to a client's questions to the call that waits for them. */
+export async function concludePrompts(
+  hook: HookContext,
+  asking: Asking,
+  prompts: readonly Prompt[],
+): Promise<Partial<Verdict> | null> {
+  return concludeAll(hook, asking, prompts, { file: null, meant: THIS_DIALOG });
+}
+
+async function concludeAll(
+  hook: HookContext,
+  asking: Asking,
+  prompts: readonly Prompt[],
+  { file, meant }: Against,
+): Promise<Partial<Verdict> | null> {
+  const { tx, session, store, settings } = hook;
+  const { dialog, expected } = asking;
+  const decision = await conclude<DialogAnswer>(tx, prompts, {
+    carrier: hookCarrier(session.session_id),
+    decide: (answered) => decideDialog(dialog, answered),
+    allows: ({ kind }) => kind === 'allow' && isPermission(dialog),
+    asked: displayedOf(meantFor(asking, meant)),
+    isChangedFile: (asked, shown) => isChangedFile(dialog, asked, shown),
+    store,
+    seats: settings.seats?.() ?? file?.seats ?? [],
+    refusal: (why) => ({ kind: 'deny', message: DENIED[why], interrupt: false }),
+    // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
+    isWhole: (given, { comment }) => comment === null || given.kind === 'deny' || dialog.kind === 'questions',
+  });
+  if (decision === null) return null;
+  if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
+  if (decision.kind === 'allow' && expected.length > 0 && prompts[0] !== undefined)
+    await rememberAllowedEdit(hook, prompts[0], expected);
+  return { decision, carries: true };
+}
+
+const DENIED: Readonly<Record<Held, string>> = {
+  not_displayed:
+    'Denied by Hive: what the human was shown is not what is about to run. Nothing was allowed. Tell the human.',
+  file_changed:
+    'Denied by Hive: the file has changed since the human was shown this edit, so what the human allowed is not what would happen. Nothing was changed. Read the file again, then repeat the edit; the human is asked again.',
+  not_signed:
+    'Denied by Hive: no seat that the human has registered signed this answer. Nothing was allowed. Tell the human.',
+};
+
+/** Whether the call is the one that was shown, and only the diff of its files has become another. */
+export function isChangedFile(dialog: Dialog, asked: Displayed, shown: Prompt): boolean {
+  return (
+    editsFiles(dialog) &&
+    asked.fingerprint === shown.fingerprint &&
+    permissionDigest({ ...asked, context: shown.context, notes: shown.notes }) === permissionDigest(shown)
+  );
+}
+
+/** The turn is interrupted while its dialog waits. No other hook would fire, so the dialog ends it. */
+async function interruptAnswer({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
+  const turn = await turnOf(tx, session.session_id, event.client_turn_id);
+  if (turn === undefined || event.client !== 'claude-code' || event.name !== 'PermissionRequest') return null;
+  const [asked] = await tx.turns.pendingInterrupts(turn.turn_id);
+  if (asked === undefined) return null;
+  await recordTurnEnd(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
+  return { kind: 'deny', message: pleaseStop(asked), interrupt: true };
+}
+
+/** The client stops without another hook, so the turn ends here. */
+async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefined): Promise<void> {
+  const turn = await tx.turns.current(session.session_id);
+  if (turn === undefined || prompt === undefined) return;
+  const { by, via, comment: note } = prompt;
+  await recordTurnEnd(tx, stopPrinted(turn, tx.now), {
+    state: 'aborted',
+    abort_reason: 'interrupted',
+    by,
+    via,
+    note,
+  });
+}
+
+// ---- The human's settings for dialogs ----
+// How long dialogs wait at a desk, and the rules that answer them.
+
+/** Claude Code lets the hook of a dialog wait for a day (installation.ts); the difference is for printing the result. */
+const LONGEST_S = 24 * 60 * 60 - 10;
+/** Where no terminal shows the dialog. */
+const UNATTENDED_S = 590;
+const HIDDEN_S = 60;
+/** Codex hides its own dialog while a hook waits. */
+const CODEX_S = 20;
+
+interface WaitLimit {
+  wait_ms: number;
+  /** The person at the client's terminal does not see the dialog, or nobody is there. */
+  hidden: boolean;
+}
+
+/** `permission_wait` and `question_wait`; usually dialogs wait at a desk with Claude Code, not with Codex. */
+async function waitLimitFor(
+  { event, session, preferences }: HookContext,
+  dialog: Dialog,
+): Promise<WaitLimit | null> {
+  const { permission_wait, question_wait } = await preferences();
+  const given = isPermission(dialog) ? permission_wait : question_wait;
+  const codex = event.client === 'codex';
+  if (given === 'off' || (codex && given === 'usual')) return null;
+  const inBackground = event.agent_id !== null && session.source === 'bg';
+  const unattended = event.attended === false;
+  const hidden = codex || inBackground || unattended;
+  const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : unattended ? UNATTENDED_S : LONGEST_S;
+  const seconds = typeof given === 'number' ? Math.max(1, given) : usual;
+  return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden };
+}
+
+function isPermission({ kind }: Dialog): boolean {
+  return kind === 'permission' || kind === 'plan';
+}
+
+export interface ApplicableRules {
+  /** The human's file; null where nothing asks for it. */
+  file: Trust | null;
+  /** The rules that match what the tool is about to do, whichever session it is. */
+  matching: readonly PermissionRule[];
+}
+
+/** The human's rules for this dialog: they answer permissions only, never a question, never a plan. */
+export async function applicableRules(
+  dialog: Dialog,
+  { cwd }: HookEvent,
+  { human }: HookSettings,
+): Promise<ApplicableRules> {
+  if (!isPermission(dialog) || human === undefined) return { file: null, matching: [] };
+  const { trust, place } = await human(cwd);
+  if (dialog.kind !== 'permission') return { file: trust, matching: [] };
+  return { file: trust, matching: rulesForTool(trust.permission_rules, dialog.tool, place) };
+}
