@@ -249,6 +249,7 @@ describe('the hook that prints allow', () => {
       expect(said(await printed)?.hookSpecificOutput).toMatchObject({
         decision: { behavior: 'deny', message: expect.stringContaining('not what is about to run') },
       });
+      expect(await noticesOf(hive)).toContainEqual(expect.stringContaining(`${ask_id} does not show`));
     },
   );
 });
