@@ -10,7 +10,8 @@
 ;; minibuffer.  The question and its context are above the answer; they are
 ;; read-only, and one key quotes from them.  What you type is saved as a draft,
 ;; one file per question, so it survives a crash.  Text typed in the minibuffer
-;; and then abandoned becomes a draft too.
+;; and then abandoned becomes a draft too.  The drafts of shared buffers are
+;; kept in the same way.
 
 ;;; Code:
 
@@ -28,48 +29,87 @@
 ;;;; Options
 
 (defcustom hive-drafts-directory (locate-user-emacs-file "hive/drafts/")
-  "Where drafts of answers are saved."
+  "Where drafts of answers and messages are saved."
   :type 'directory
   :group 'hive)
 
 ;;;; Drafts
 
-(defun hive-compose--file (ask-id)
-  "Return the file of the draft for ASK-ID."
+(defun hive-compose--file (id)
+  "Return the file of the draft with ID."
   ;; The id comes from the store; even so, keep it from naming another path.
-  (expand-file-name (concat (replace-regexp-in-string "[^a-z0-9-]" "_" ask-id) ".txt")
+  (expand-file-name (concat (replace-regexp-in-string "[^a-z0-9-]" "_" id) ".txt")
                     hive-drafts-directory))
 
-(defun hive-compose-draft (ask-id)
-  "Return the draft for ASK-ID, or nil."
-  (let ((file (hive-compose--file ask-id)))
+(defun hive-compose-draft (id)
+  "Return the draft with ID, that of a question or of a shared buffer, or nil."
+  (let ((file (hive-compose--file id)))
     (when (and (file-regular-p file) (file-readable-p file))
       (with-temp-buffer
         (let ((coding-system-for-read 'utf-8-unix))
           (insert-file-contents file))
         (buffer-string)))))
 
-(defun hive-compose-keep (ask-id text)
-  "Save TEXT as the draft for ASK-ID; delete the draft if TEXT is blank.
-If the disk is full, the text stays in its buffer, and the echo area
-says so."
-  (let ((file (hive-compose--file ask-id)))
+(defun hive-compose-keep (id text)
+  "Save TEXT as the draft with ID; delete the draft if TEXT is blank.
+Return non-nil unless the disk is full: then the text stays in its
+buffer, and the echo area says so."
+  (let ((file (hive-compose--file id)))
     (condition-case oops
-        (if (string-blank-p text)
-            (when (file-exists-p file) (delete-file file))
-          (unless (file-directory-p hive-drafts-directory)
-            (with-file-modes #o700 (make-directory hive-drafts-directory t)))
-          (let ((coding-system-for-write 'utf-8-unix)
-                (write-region-inhibit-fsync nil)
-                (new (concat file ".new")))
-            ;; Whole or not at all: the old draft stays until the new one is there.
-            (with-file-modes #o600
-              (write-region text nil new nil 'silent))
-            (rename-file new file t))
+        (progn
+          (if (string-blank-p text)
+              (when (file-exists-p file) (delete-file file))
+            (unless (file-directory-p hive-drafts-directory)
+              (with-file-modes #o700 (make-directory hive-drafts-directory t)))
+            (let ((coding-system-for-write 'utf-8-unix)
+                  (write-region-inhibit-fsync nil)
+                  (new (concat file ".new")))
+              ;; Whole or not at all: the old draft stays until the new one is there.
+              (with-file-modes #o600
+                (write-region text nil new nil 'silent))
+              (rename-file new file t)))
           t)
       (file-error
        (hive-announce 'draft-unsaved (error-message-string oops))
        nil))))
+
+;;;; Drafts in buffers
+
+(defvar-local hive-compose--timer nil "The idle timer that will save the draft.")
+(defvar-local hive-compose--keep nil "The function that saves the draft of this buffer, or nil.")
+
+(defun hive-draft-watch (keep)
+  "Save the draft of this buffer with KEEP before it can be lost.
+KEEP is a function that returns non-nil when the draft is on disk.  It
+is called when the human pauses, and when the buffer or Emacs ends."
+  (setq hive-compose--keep keep)
+  (add-hook 'after-change-functions #'hive-compose--changed nil t)
+  (add-hook 'kill-buffer-hook #'hive-draft-save nil t))
+
+(defun hive-compose--changed (&rest _)
+  "Save the draft once the human pauses."
+  (unless hive-compose--timer
+    (setq hive-compose--timer
+          (run-with-idle-timer 1 nil #'hive-compose--save-in (current-buffer)))))
+
+(defun hive-compose--save-in (buffer)
+  "Save the draft in BUFFER, if it is live."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer (hive-draft-save))))
+
+(defun hive-draft-save ()
+  "Save the draft of this buffer now; return non-nil if it is on disk."
+  (when hive-compose--timer (cancel-timer hive-compose--timer))
+  (setq hive-compose--timer nil)
+  (and hive-compose--keep (funcall hive-compose--keep)))
+
+(defun hive-compose--save-all ()
+  "Save the drafts that changed last, as Emacs ends."
+  (dolist (buffer (buffer-list))
+    (when (buffer-local-value 'hive-compose--timer buffer)
+      (hive-rpc-guarded #'hive-compose--save-in buffer))))
+
+(add-hook 'kill-emacs-hook #'hive-compose--save-all)
 
 ;;;; Drafts in the minibuffer
 
@@ -96,8 +136,6 @@ If the human quits, what they typed becomes the draft."
 ;;;; The mode
 
 (defvar-local hive-compose--prompt nil "The question that this buffer answers.")
-(defvar-local hive-compose--timer nil "The idle timer that will save the draft.")
-
 (defvar-local hive-compose--begin nil "Where the answer begins, a marker.")
 (defvar-local hive-compose--option nil "The label of the option beside the answer, or nil.")
 
@@ -119,7 +157,7 @@ question above; \\[hive-compose-insert-template] inserts a template; \\[hive-com
 which your text is then a comment."
   :interactive nil
   (hive-text-guard-files)
-  (add-hook 'after-change-functions #'hive-compose--changed nil t)
+  (hive-draft-watch #'hive-compose--keep-answer)
   (add-hook 'kill-buffer-hook #'hive-compose--killed nil t)
   (add-hook 'hive-changed-hook #'hive-compose--refresh)
   (setq header-line-format '(:eval (hive-compose--header))))
@@ -202,27 +240,13 @@ which your text is then a comment."
           (when (and now (not (equal (plist-get now :notes) (plist-get hive-compose--prompt :notes))))
             (hive-compose--fetch buffer now)))))))
 
-(defun hive-compose--changed (&rest _)
-  "Save the draft once the human pauses."
-  (unless hive-compose--timer
-    (setq hive-compose--timer
-          (run-with-idle-timer 1 nil #'hive-compose--save-in (current-buffer)))))
-
-(defun hive-compose--save-in (buffer)
-  "Save the draft in BUFFER, if it is live."
-  (when (buffer-live-p buffer)
-    (with-current-buffer buffer (hive-compose--save))))
-
-(defun hive-compose--save ()
-  "Save the draft now."
-  (when hive-compose--timer (cancel-timer hive-compose--timer))
-  (setq hive-compose--timer nil)
+(defun hive-compose--keep-answer ()
+  "Save the draft of the answer."
   (when hive-compose--prompt
     (hive-compose-keep (plist-get hive-compose--prompt :ask_id) (hive-compose-text))))
 
 (defun hive-compose--killed ()
-  "Save the draft and release the question, as the buffer is being killed."
-  (hive-compose--save)
+  "Release the question, as the buffer is being killed."
   (when hive-compose--prompt (hive-respond-release hive-compose--prompt)))
 
 ;;;; Commands
@@ -310,7 +334,7 @@ With an empty LABEL, your text is the answer itself."
 (defun hive-compose-put-aside ()
   "Save the text as a draft and close the buffer."
   (interactive nil hive-compose-mode)
-  (hive-compose--save)
+  (hive-draft-save)
   (let ((prompt hive-compose--prompt))
     (quit-window t)
     (hive-say 'draft-kept (hive-respond-still prompt))))

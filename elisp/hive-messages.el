@@ -46,10 +46,8 @@
       (program-missing-hive
        . "install it with M-x hive-install-sidecar; if it is already installed, add its directory to `exec-path' or set `hive-sidecar-command' to (\"/path/to/hive\" \"sidecar\")")
       (program-missing-option . "correct `%s'")
-      (protocol-missing
-       . "The program that was started is not a Hive sidecar; check `hive-sidecar-command'")
-      (sidecar-too-old
-       . "The Hive sidecar is older than hive-mode; update it with M-x hive-install-sidecar")
+      (protocol-missing . "The program that was started is not a Hive sidecar; check `hive-sidecar-command'")
+      (sidecar-too-old . "The Hive sidecar is older than hive-mode; update it with M-x hive-install-sidecar")
       (sidecar-too-new
        . "Your hive-mode is older than the Hive sidecar; update the package hive-mode, then restart Emacs")
       (node-missing
@@ -106,12 +104,10 @@ Its agents ask as token:%s.  To take the token away:
       (doctor-store-later . "Shown once the sidecar is connected")
       (doctor-outbox . "%d unsent, %d rejected%s, in %s")
       (doctor-outbox-unverified . ", %d not signed with your key")
-      (outbox-unverified
-       . "The outbox has %s not signed with your key; M-x hive-outbox-review shows them")
+      (outbox-unverified . "The outbox has %s not signed with your key; M-x hive-outbox-review shows them")
       (outbox-unusable . "Hive cannot keep answers: %s")
       (outbox-nothing-to-review . "Nothing in the outbox needs you: all of it is signed with your key, and none is rejected")
-      (outbox-about
-       . "This entry in %s is not signed with your key.  Send it only if it is yours.")
+      (outbox-about . "This entry in %s is not signed with your key.  Send it only if it is yours.")
       (outbox-review . "[s] send it as your own  [d] delete it  [l] later ")
       (outbox-review-unknown
        . "This is neither an answer nor a message, so it cannot be sent.  [d] delete it  [l] later ")
@@ -277,8 +273,7 @@ Its agents ask as token:%s.  To take the token away:
       (mode-line-ended . "%s of sessions that have ended; C in the list cancels them")
       (mode-line-first . "%s asks: %s")
       (mode-line-pending . "Questions are pending\nmouse-1: answer\nmouse-3: list")
-      (mode-line-mentions
-       . "Agents have mentioned you; M-x hive-check-mentions lists the mentions")
+      (mode-line-mentions . "Agents have mentioned you; M-x hive-check-mentions lists the mentions")
       (mode-line-interrupt . "mouse-2: interrupt an agent")
       (mode-line-unsent . " %d unsent")
       (mode-line-count-ended . " %d ended")
@@ -349,8 +344,7 @@ Its agents ask as token:%s.  To take the token away:
       (answered-late . "Your answer to %s came late; it is stored, and the agent will see it")
       (answered-second . "Your answer to %s was not accepted; %s answered first: %s")
       (answer-rejected . "Your answer to %s could not be stored: %s  (M-x hive-doctor shows it)")
-      (answer-unsaved
-       . "Hive could not save your answer (%s).  Nothing was sent; the text is in the kill ring")
+      (answer-unsaved . "Hive could not save your answer (%s).  Nothing was sent; the text is in the kill ring")
       (message-unsaved
        . "Hive could not save your message (%s).  Nothing was sent; the text is in the kill ring")
       (delete-rejected . "Delete %s? ")
@@ -364,8 +358,7 @@ Its agents ask as token:%s.  To take the token away:
        . "You answered \"%s\": %s; this answer was already delivered to %s, so send a message instead")
       (answered-amendable . "You already answered \"%s\": %s; M-x hive-amend corrects it")
       (in-terminal-only . "\"%s\" waits in the terminal of %s; answer it there (j in the list goes to it)")
-      (answer-unstored
-       . "Your answer to \"%s\" is not stored yet; once it is, M-x hive-amend corrects it")
+      (answer-unstored . "Your answer to \"%s\" is not stored yet; once it is, M-x hive-amend corrects it")
       (fate-answered . "answered by %s")
       (fate-expired . "expired")
       (fate-cancelled . "cancelled")
@@ -466,8 +459,7 @@ Its agents ask as token:%s.  To take the token away:
       (compose-no-templates . "You have no templates for this question; customize `hive-reply-templates'")
       (compose-no-options . "This question has no options")
       (which-beside . "Option to send with your text (empty for none): ")
-      (compose-lost
-       . " This question is already %s.  Your answer would not be accepted; your text stays here.")
+      (compose-lost . " This question is already %s.  Your answer would not be accepted; your text stays here.")
       (compose-closed
        . " This question is already %s.  If you send your answer, it is stored as late; your text stays here.")
 
@@ -685,11 +677,9 @@ Its agents ask as token:%s.  To take the token away:
 
   \\[hive-phone-serve]      serve it from this Emacs, and pair a phone
   C-u \\[hive-phone]  give the address of an inbox that another machine serves")
-      (phone-serve-at
-       . "Address at which phones reach it (https://…; empty: only browsers on this machine): ")
+      (phone-serve-at . "Address at which phones reach it (https://…; empty: only browsers on this machine): ")
       (phone-serve-later? . "Serve it from later sessions of Emacs, too? ")
-      (phone-list-empty
-       . "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one.")
+      (phone-list-empty . "\\<hive-phone-list-mode-map>No phone is paired.  \\[hive-phone] pairs one.")
       (phone-picture . "QR code")
       (phone-scan
        . "Point the phone's camera at the code, or type this address there:
@@ -791,8 +781,7 @@ This buffer shows when a phone has used it.")
       (doing . "%s for %s")
       (running . "running for %s")
       (editor-several-chats . "ECA has several chats open, so Hive passed this to none of them: %s")
-      (editor-answer-failed
-       . "The answer could not be given to %s; its buffer shows what became of the dialog")
+      (editor-answer-failed . "The answer could not be given to %s; its buffer shows what became of the dialog")
       (terminal-gone . "%s is no longer running")
       (terminal-elsewhere . "%s is not running in a terminal of this Emacs, nor in tmux")
       (terminal-tmux . "%s is in the tmux session %s")
@@ -831,6 +820,7 @@ This buffer shows when a phone has used it.")
       (mark-critical . "critical")
       (mark-expects-reply . "expects a reply")
       (mark-reply . "reply")
+      (mark-reply-to . "reply to %s: %s")
       (mark-as . "as %s")
       (mention-delivered . "delivered %s ago")
       (mentions-gating . "; %d hold it, %d tool calls denied")
@@ -899,8 +889,6 @@ This buffer shows when a phone has used it.")
       (no-draft . "There is no draft")
       (draft-discarded . "Draft discarded; its text is in the kill ring")
       (draft-keys
-       . "\\<hive-shared-mode-map>\\[hive-shared-post] posts your message, \\[hive-shared-discard] discards it")
-      (draft-keys-templates
        . "\\<hive-shared-mode-map>\\[hive-shared-post] posts your message, \\[hive-shared-discard] discards it, \\[hive-shared-insert-template] inserts a template")
       (draft-urgent . "The message will be urgent")
       (draft-normal . "The message will have normal priority")
@@ -908,6 +896,7 @@ This buffer shows when a phone has used it.")
       (target-thread . "in thread %s")
       (which-template . "Insert template: ")
       (which-thread . "Thread: ")
+      (thread-last . "  %s, the last by %s %s ago%s")
       (which-shared . "Shared buffer of: ")
       (which-position . "Where")
       (which-shared-file . "Save messages to: ")

@@ -13,12 +13,16 @@
 ;; and deletes it; undo restores the text.  A draft may reply to a message, and
 ;; may be urgent; the header line says so.
 ;;
+;; The draft is saved as those of answers are (hive-compose), and with it the
+;; message that it replies to.
+;;
 ;; A program that inserts a message in the format of the shared buffer posts
 ;; it; see "Detecting messages of other programs".
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-compose)
 (require 'hive-human)
 (require 'hive-mentions)
 (require 'hive-messages)
@@ -583,6 +587,7 @@ Emacs or the sidecar crashes."
                       :heading (cdr post)))
     (hive-shared--clear)
     (hive-shared-plain-draft)
+    (hive-draft-save)
     (hive-post-say-queued)))
 
 (defun hive-shared-plain-draft ()
@@ -599,6 +604,7 @@ The next one is no reply and is not urgent."
     (unless (string-blank-p draft) (kill-new draft))
     (hive-shared--clear)
     (hive-shared-plain-draft)
+    (hive-draft-save)
     (hive-say (if (string-blank-p draft) 'no-draft 'draft-discarded))))
 
 (defun hive-shared-toggle-urgent ()
@@ -630,10 +636,7 @@ Posting the reply marks its mention of you done."
   (when (string-blank-p (hive-shared-draft))
     (insert (hive-post-address message)))
   (force-mode-line-update)
-  (message "%s" (substitute-command-keys
-                 (hive-words (if (hive-template-messages (hive-shared--project))
-                                 'draft-keys-templates
-                               'draft-keys)))))
+  (message "%s" (substitute-command-keys (hive-words 'draft-keys))))
 
 (defun hive-shared--project ()
   "Return the project of the draft, or nil."
@@ -659,7 +662,55 @@ With a prefix argument, ask for a NOTE about what you did."
     (unless mention (hive-fail 'no-mention-in-message))
     (hive-mentions-process (list (plist-get mention :mention_id)) :note note)))
 
-;;;; Header line and cleanup
+;;;; Saving the draft
+
+(defvar-local hive-shared--draft-id nil "The id under which the draft was saved last, or nil.")
+
+(defconst hive-shared--reply-fields '(:message_id :from_handle :session_id :by :as_handle :body :project)
+  "What is saved of the message that the draft replies to.")
+
+(defun hive-shared--id-of-draft ()
+  "Return the id of the draft of this buffer, for `hive-compose-keep'."
+  (concat "shared-" (secure-hash 'sha1 (format "%s\n%s" (plist-get hive-shared-place :project_dir)
+                                               hive-shared-thread))))
+
+(defun hive-shared--keep-draft ()
+  "Save the draft, and what it replies to; return non-nil if that is on disk."
+  (when hive-shared--start
+    (let* ((id (hive-shared--id-of-draft)) (draft (hive-shared-draft))
+           (reply (if (and hive-shared-reply-to (not (string-blank-p draft)))
+                      (json-serialize
+                       (cl-loop for field in hive-shared--reply-fields
+                                for value = (plist-get hive-shared-reply-to field)
+                                when (stringp value) nconc (list field (hive-text-sendable value))))
+                    "")))
+      ;; The sidecar may call the project otherwise than Emacs has guessed.
+      (when (and hive-shared--draft-id (not (equal id hive-shared--draft-id)))
+        (hive-compose-keep hive-shared--draft-id "")
+        (hive-compose-keep (concat hive-shared--draft-id "-reply") ""))
+      (setq hive-shared--draft-id id)
+      (and (hive-compose-keep id draft)
+           (hive-compose-keep (concat id "-reply") reply)))))
+
+(defun hive-shared-restore-draft ()
+  "Insert the draft that was saved, unless something is below the line."
+  (let* ((id (hive-shared--id-of-draft))
+         (draft (and hive-shared--start (hive-compose-draft id)))
+         (reply (hive-compose-draft (concat id "-reply"))))
+    (when (and draft (string-blank-p (hive-shared-draft)))
+      (hive-shared-put (point-max) (propertize draft 'hive-typed t))
+      (setq hive-shared--draft-id id
+            hive-shared-reply-to (and reply (ignore-errors
+                                              (json-parse-string reply :object-type 'plist)))))))
+
+(defun hive-shared-keep-draft ()
+  "Save the draft, as the buffer is being killed.
+If that fails, put it into the kill ring."
+  (when (and hive-shared--start (not (string-blank-p (hive-shared-draft)))
+             (not (hive-draft-save)))
+    (kill-new (hive-shared-draft))))
+
+;;;; Header line
 
 (defun hive-shared-target ()
   "Return where the draft will go, in words, or \"\" for nothing special."
@@ -674,11 +725,6 @@ With a prefix argument, ask for a NOTE about what you did."
                  (when thread
                    (hive-words 'target-thread (hive-text-line thread 30)))))
      ", ")))
-
-(defun hive-shared-keep-draft ()
-  "Put the draft into the kill ring, as the buffer is being killed."
-  (when (and hive-shared--start (not (string-blank-p (hive-shared-draft))))
-    (kill-new (hive-shared-draft))))
 
 (provide 'hive-shared-compose)
 ;;; hive-shared-compose.el ends here

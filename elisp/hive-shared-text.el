@@ -17,6 +17,8 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-links)
+(require 'hive-markdown)
 (require 'hive-messages)
 (require 'hive-text)
 (require 'pcase)
@@ -283,6 +285,9 @@ Records about that text are dropped."
 (defface hive-shared-mention '((t :inherit hive-success))
   "A mention of somebody.")
 
+(defface hive-shared-mention-nobody '((t :inherit hive-shadow))
+  "An @ with a name that nobody is known by.")
+
 (defface hive-shared-mention-human '((t :inherit (bold hive-warning)))
   "A mention of you.")
 
@@ -332,21 +337,37 @@ With BEFORE-MARKERS, also before point, mark and windows there."
 (defconst hive-shared-text--most-colours 1000
   "How many mentions of a message get a face; Emacs is slow with more.")
 
+(defvar hive-shared-names (make-hash-table :test #'equal)
+  "The names, in lower case, that somebody was known by since Hive is on.
+An agent that has ended was really mentioned, so names are only added.")
+
+(defun hive-shared-learn (names)
+  "Note that somebody is known by each of NAMES; return those that are new."
+  (cl-loop for name in names for key = (and name (downcase name))
+           when (and key (not (gethash key hive-shared-names)))
+           do (puthash key t hive-shared-names) and collect key))
+
+(defun hive-shared-mention-face (name)
+  "Return the face of an @ with NAME, which is in lower case."
+  (cond ((equal "human" name) 'hive-shared-mention-human)
+        ((or (equal "all" name) (gethash name hive-shared-names)) 'hive-shared-mention)
+        (t 'hive-shared-mention-nobody)))
+
 (defun hive-shared--colour-line (line most)
   "Add faces to the first MOST mentions in LINE, and return how many it has."
   (let ((pos 0) (ticks 0) (found 0))
     (while (and (< found most) (string-match hive-shared-text--mention line pos))
       (let ((beg (match-beginning 1)) (end (match-end 1))
-            (human (equal "human" (downcase (match-string 2 line)))))
+            (name (downcase (match-string-no-properties 2 line))))
         (setq ticks (+ ticks (cl-count ?` (substring line pos beg)))
               found (1+ found)
               pos end)
         ;; Inline code mentions nobody.
         (when (cl-evenp ticks)
-          (put-text-property beg end 'font-lock-face
-                             (if human 'hive-shared-mention-human 'hive-shared-mention)
-                             line)
-          (when human (put-text-property beg end 'hive-mention 'human line)))))
+          (add-text-properties beg end (list 'font-lock-face (hive-shared-mention-face name)
+                                             'hive-name name)
+                               line)
+          (when (equal "human" name) (put-text-property beg end 'hive-mention 'human line)))))
     found))
 
 (defun hive-shared--colour (body)
@@ -366,6 +387,25 @@ Code blocks and quoted lines mention nobody."
               (t (setq left (- left (hive-shared--colour-line line left)))))))
     (string-join (nconc (nreverse done) lines) "\n")))
 
+(defun hive-shared--body (message)
+  "Return the body of MESSAGE, inert, with faces for its Markdown and its mentions."
+  (with-temp-buffer
+    ;; Without a number of columns, tables stay as they are: the text is what is stored.
+    (hive-markdown-insert (hive-format-body (hive-text-inert (plist-get message :body))))
+    (let ((pos (point-min)))
+      ;; Font Lock removes the property `face'.
+      (while (< pos (point-max))
+        (let ((next (next-single-property-change pos 'face nil (point-max)))
+              (face (get-text-property pos 'face)))
+          (when face (put-text-property pos next 'font-lock-face face))
+          (setq pos next)))
+      (remove-list-of-text-properties (point-min) (point-max) '(face)))
+    (hive-shared--colour (buffer-string))))
+
+(defun hive-shared-activate (beg end)
+  "Make the addresses between BEG and END, in messages, buttons."
+  (hive-shared-silently (hive-links-activate beg end)))
+
 (defvar hive-shared-heading-map (make-sparse-keymap)
   "Keymap on the heading of a message.")
 
@@ -381,8 +421,7 @@ Code blocks and quoted lines mention nobody."
 Every character has MESSAGE as its property `hive-message'; text typed
 beside it does not inherit that."
   (let* ((heading (format "## %s %s" (hive-format-stamp (plist-get message :at))
-                          (hive-text-line (plist-get message :from_handle) 80)))
-         (body (hive-format-body (hive-text-inert (plist-get message :body)))))
+                          (hive-text-line (plist-get message :from_handle) 80))))
     (propertize
      (concat (propertize heading
                          'font-lock-face (hive-shared-heading-face message)
@@ -391,13 +430,15 @@ beside it does not inherit that."
                          'help-echo (if (equal "unverified" (plist-get message :author))
                                         (hive-words 'heading-unverified)
                                       (hive-words 'heading-reply)))
-             "\n\n" (hive-shared--colour (substring body 0)) "\n\n")
+             "\n\n" (hive-shared--body message) "\n\n")
      'hive-message message
      'rear-nonsticky t)))
 
 (defconst hive-shared-properties
-  '(hive-message hive-mention hive-heading hive-edge font-lock-face keymap
-                 display help-echo mouse-face invisible read-only rear-nonsticky)
+  '(hive-message hive-mention hive-name hive-heading hive-edge font-lock-face keymap
+                 display help-echo mouse-face invisible read-only rear-nonsticky
+                 hive-diff line-prefix wrap-prefix
+                 button category follow-link action hive-address hive-host)
   "The properties of displayed messages, which copies do not have.")
 
 (defun hive-shared-plain (text)
@@ -421,8 +462,9 @@ beside it does not inherit that."
                   (call-interactively command)))
     (propertize label 'face 'link 'mouse-face 'highlight 'help-echo help 'keymap map)))
 
-(defun hive-shared--marks (message)
-  "Return the properties of MESSAGE to note, as short strings."
+(defun hive-shared--marks (message parent)
+  "Return the properties of MESSAGE to note, as short strings.
+It replies to PARENT, if that is not nil."
   (let ((as (plist-get message :as_handle))
         (title (plist-get message :agent_title))
         (thread (plist-get message :thread)))
@@ -434,14 +476,17 @@ beside it does not inherit that."
                   (hive-words 'mark-as (hive-text-line as 40)))
                 (when (equal "urgent" (plist-get message :priority)) (hive-words 'mark-urgent))
                 (when (eq t (plist-get message :expects_reply)) (hive-words 'mark-expects-reply))
-                (when (plist-get message :reply_to) (hive-words 'mark-reply))
+                (cond (parent (hive-words 'mark-reply-to (hive-text-author parent 20)
+                                          (hive-text-line (plist-get parent :body) 40)))
+                      ((plist-get message :reply_to) (hive-words 'mark-reply)))
                 (when (and thread (not (string-prefix-p "msg-" thread)))
                   (hive-words 'target-thread (hive-text-line thread 40)))))))
 
-(defun hive-shared-note (message open)
+(defun hive-shared-note (message open &optional parent)
   "Return the note behind the heading of MESSAGE, or nil.
-OPEN means that it has an open mention of the human."
-  (let ((marks (hive-shared--marks message)))
+OPEN means that it has an open mention of the human.  PARENT is the
+message that it replies to, if that is shown."
+  (let ((marks (hive-shared--marks message parent)))
     (when (or marks open)
       (concat
        (when marks (propertize (concat "  (" (string-join marks ", ") ")")

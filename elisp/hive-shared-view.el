@@ -110,6 +110,7 @@ This changes only how it is displayed, not its text."
 
 (defun hive-shared-prepare ()
   "Set up this buffer, still without messages."
+  (hive-shared--learn-sessions)
   (hive-shared-silently
     (erase-buffer)
     (insert (hive-shared--introduction) (hive-shared--rule)))
@@ -183,6 +184,11 @@ Text that was typed into it is part of the region.  Search from FROM."
 
 ;;;; Notes beside headings, and hidden messages
 
+(defun hive-shared--note (message)
+  "Return the note behind the heading of MESSAGE, or nil."
+  (hive-shared-note message (hive-mentions-open-p message)
+                    (hive-shared-message (plist-get message :reply_to))))
+
 (defun hive-shared-adorn (message &optional from)
   "Update the note behind the heading of MESSAGE.
 Search for it from FROM."
@@ -192,7 +198,7 @@ Search for it from FROM."
         (save-restriction
           (widen)
           (goto-char (car region))
-          (let ((note (hive-shared-note message (hive-mentions-open-p message)))
+          (let ((note (hive-shared--note message))
                 (end (line-end-position)))
             (dolist (overlay (overlays-in (car region) end))
               (when (overlay-get overlay 'hive-note) (delete-overlay overlay)))
@@ -243,9 +249,14 @@ Return the new ones."
         (dolist (message new)
           (puthash (plist-get message :message_id) message hive-shared--ids))
         (dolist (message new)
-          (when (hive-shared-note message (hive-mentions-open-p message))
-            (hive-shared-adorn message from))
-          (when hive-shared-narrowed (hive-shared-hide message from)))))
+          (when (hive-shared--note message) (hive-shared-adorn message from))
+          (when hive-shared-narrowed (hive-shared-hide message from)))
+        ;; After paging back, what a reply answers is shown, too.
+        (dolist (message (cdr (memq (car (last new)) hive-shared-messages)))
+          (when (and (plist-get message :reply_to)
+                     (cl-find (plist-get message :reply_to) new :test #'equal
+                              :key (lambda (one) (plist-get one :message_id))))
+            (hive-shared-adorn message from)))))
     new))
 
 (defun hive-shared--insert (new)
@@ -257,14 +268,23 @@ Return the position of the first."
            (place (hive-shared--place-for first)))
       (if (cl-some (lambda (message) (< first (seq message) last)) hive-shared-messages)
           (dolist (message new)
-            (hive-shared-put (hive-shared--place-for (seq message))
-                             (hive-shared--text (list message))))
+            (hive-shared--put (hive-shared--place-for (seq message)) (list message)))
         ;; All go to one place, as a fetched page always does.
-        (hive-shared-put place (hive-shared--text new)
-                         ;; A window at the top keeps showing the same text.
-                         (and hive-shared-messages
-                              (< first (seq (hive-shared-first))))))
+        (hive-shared--put place new
+                          ;; A window at the top keeps showing the same text.
+                          (and hive-shared-messages
+                               (< first (seq (hive-shared-first))))))
       place)))
+
+(defun hive-shared--put (pos messages &optional before-markers)
+  "Insert MESSAGES at POS; BEFORE-MARKERS is as in `hive-shared-put'."
+  (hive-shared-learn (cl-loop for message in messages
+                              when (equal "agent" (plist-get message :author))
+                              nconc (list (plist-get message :from_handle)
+                                          (hive-model-title-name message))))
+  (let ((text (hive-shared--text messages)))
+    (hive-shared-put pos text before-markers)
+    (hive-shared-activate pos (+ pos (length text)))))
 
 (defun hive-shared--forget (messages)
   "Remove MESSAGES, which are adjacent."
@@ -516,8 +536,10 @@ The keys are the directories of projects, and nil for everyone's buffer.")
       (hive-changed))))
 
 (defun hive-shared--sidecar ()
-  "Forget what is unread when Hive is turned off."
-  (when (eq hive-sidecar-state 'off) (clrhash hive-shared-unread)))
+  "Forget what is unread, and who is known, when Hive is turned off."
+  (when (eq hive-sidecar-state 'off)
+    (clrhash hive-shared-unread)
+    (clrhash hive-shared-names)))
 
 (add-hook 'hive-sidecar-state-hook #'hive-shared--sidecar)
 
@@ -536,6 +558,34 @@ The keys are the directories of projects, and nil for everyone's buffer.")
       (with-current-buffer buffer
         (let ((message (hive-shared-message (plist-get mention :message_id))))
           (when message (hive-shared-adorn message)))))))
+
+;;;; Names
+
+(defun hive-shared--learn-sessions ()
+  "Note what the living sessions are called; return the names that are new."
+  (hive-shared-learn (nconc (mapcar (lambda (session) (plist-get session :handle))
+                                    (hive-model-sessions))
+                            (hive-model-known-handles))))
+
+(defun hive-shared--sessions-changed ()
+  "Give mentions of somebody who has just become known the face of mentions."
+  (when (hive-shared--learn-sessions)
+    (dolist (buffer (hive-shared-buffers))
+      (with-current-buffer buffer (hive-rpc-guarded #'hive-shared--recolour)))))
+
+(defun hive-shared--recolour ()
+  "Correct the faces of the mentions in this buffer."
+  (hive-shared-silently
+    (let ((pos (point-min)))
+      (while (setq pos (next-single-property-change pos 'hive-name))
+        (let ((name (get-text-property pos 'hive-name)))
+          (when name
+            (put-text-property pos (next-single-property-change pos 'hive-name nil (point-max))
+                               'font-lock-face (hive-shared-mention-face name))))))))
+
+(add-hook 'hive-model-sessions-changed-hook #'hive-shared--sessions-changed)
+
+;;;; Changes elsewhere
 
 (defvar-local hive-shared--store nil "The store whose messages are shown.")
 

@@ -23,6 +23,7 @@
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-shared-compose)
 (require 'hive-shared-text)
@@ -82,11 +83,55 @@ What you post then goes to that thread."
 
 (defun hive-shared-open-thread (thread)
   "Open THREAD in a buffer of its own; by default that of the message at point.
-With a prefix argument, type the name of a thread."
+With a prefix argument, choose one of the threads that are shown, by its
+name or its subject, or type the name of a new one."
   (declare (modes hive-shared-mode))
-  (interactive (list (if current-prefix-arg (read-string (hive-words 'which-thread))
+  (interactive (list (if current-prefix-arg (hive-shared--read-thread)
                        (hive-shared--thread-at))))
   (pop-to-buffer (hive-shared-buffer hive-shared-place thread)))
+
+(defun hive-shared--threads ()
+  "Return the threads that are shown, the newest first.
+Each is a list of what it is called, the thread, and its messages, the
+newest first.  A thread without a name is called as its first message
+begins; one without replies is left out."
+  (let ((threads (make-hash-table :test #'equal)) (named (make-hash-table :test #'equal)) order)
+    (dolist (message hive-shared-messages)
+      (push message (gethash (hive-shared-thread-of message) threads)))
+    (dolist (message (reverse hive-shared-messages))
+      (let* ((thread (hive-shared-thread-of message)) (messages (gethash thread threads))
+             (topic (not (string-prefix-p "msg-" thread))))
+        (when (and messages (or topic (cdr messages)))
+          (let* ((name (if topic (hive-text-line thread 60)
+                         (hive-text-line (plist-get (car (last messages)) :body) 60)))
+                 (same (cl-incf (gethash name named 0))))
+            (push (list (if (= same 1) name (format "%s (%d)" name same)) thread messages) order)))
+        (remhash thread threads)))
+    (nreverse order)))
+
+(defun hive-shared--thread-affix (threads)
+  "Return the affixation function for the names of THREADS."
+  (lambda (names)
+    (mapcar (lambda (name)
+              (pcase-let* ((`(,_name ,thread ,messages) (assoc name threads))
+                           (last (car messages)))
+                (list name ""
+                      (propertize
+                       (hive-words 'thread-last (hive-count (length messages) "message")
+                                   (hive-text-author last 20) (hive-text-age (plist-get last :at))
+                                   (if (string-prefix-p "msg-" thread) ""
+                                     (concat ": " (hive-text-line (plist-get (car (last messages)) :body) 40))))
+                       'face 'completions-annotations))))
+            names)))
+
+(defun hive-shared--read-thread ()
+  "Let the human choose a thread, or name a new one."
+  (let* ((threads (hive-shared--threads))
+         (name (string-trim (completing-read (hive-words 'which-thread)
+                                             (hive-read-table (mapcar #'car threads) 'hive-thread
+                                                              (hive-shared--thread-affix threads))))))
+    (when (string-empty-p name) (hive-fail 'nothing-chosen))
+    (or (nth 1 (assoc name threads)) name)))
 
 ;;;; Saving messages to a file
 
@@ -118,6 +163,18 @@ the command line: hive messages --format shared."
         (coding-system-for-write 'utf-8-unix))
     (write-region text nil file nil nil nil t)
     (hive-say 'shared-saved (hive-count count "message") (abbreviate-file-name file))))
+
+(defun hive-shared--write ()
+  "Save the messages, for `write-contents-functions'."
+  (unless buffer-file-name
+    (call-interactively #'hive-shared-save)
+    t))
+
+(defun hive-shared--written ()
+  "Visit no file again, after `write-file' has written this buffer to one."
+  (when buffer-file-name
+    (set-visited-file-name nil t)
+    (hive-shared--rename)))
 
 ;;;; Showing the buffer on a mention
 
@@ -282,6 +339,9 @@ Without this, `display-buffer-use-some-window' may use another frame."
     (define-key map (kbd "C-c C-f") #'hive-shared-page-forward)
     (define-key map (kbd "C-c C-l") #'hive-shared-latest)
     (define-key map (kbd "C-c C-s") #'hive-shared-save)
+    ;; A file name would take the buffer over.
+    (define-key map [remap save-buffer] #'hive-shared-save)
+    (define-key map [remap write-file] #'hive-shared-save)
     (define-key map (kbd "M-n") #'hive-shared-next-message)
     (define-key map (kbd "M-p") #'hive-shared-previous-message)
     (define-key map (kbd "TAB") #'completion-at-point)
@@ -313,6 +373,7 @@ see, it is posted, but its author is unverified.
               header-line-format '(:eval (hive-shared--header))
               bidi-paragraph-direction nil
               scroll-conservatively 101
+              require-final-newline nil
               filter-buffer-substring-function #'hive-shared--copy
               yank-excluded-properties hive-shared-properties
               revert-buffer-function (lambda (&rest _) (hive-shared-refresh)))
@@ -323,6 +384,10 @@ see, it is posted, but its author is unverified.
     (add-hook hook #'hive-shared--resized nil t))
   (add-hook 'completion-at-point-functions #'hive-model-complete-handle nil t)
   (add-hook 'pre-command-hook #'hive-shared-stray-key nil t)
+  ;; For M-x save-buffer, and for programs.
+  (add-hook 'write-contents-functions #'hive-shared--write nil t)
+  (add-hook 'after-save-hook #'hive-shared--written nil t)
+  (hive-draft-watch #'hive-shared--keep-draft)
   (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
 
 (defun hive-shared--resized (window)
@@ -365,7 +430,8 @@ With DELETE, delete the text."
   "Rename this buffer after its project."
   (let ((name (hive-shared--buffer-name)))
     (unless (string-prefix-p name (buffer-name))
-      (rename-buffer name t))))
+      (rename-buffer name t)))
+  (hive-shared-restore-draft))
 
 (setq hive-shared-name-function #'hive-shared--rename)
 
@@ -393,6 +459,7 @@ With DELETE, delete the text."
               hive-model-project-dir (plist-get place :project_dir)
               default-directory (or (plist-get place :directory) default-directory))
         (rename-buffer (hive-shared--buffer-name) t)
+        (hive-shared-restore-draft)
         (goto-char (point-max))
         (hive-shared-refresh)
         (current-buffer))))

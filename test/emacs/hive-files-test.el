@@ -117,9 +117,6 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
       (cl-letf (((symbol-function 'hack-local-variables-confirm) (lambda (&rest _) t)))
         (pcase how
           ('write-file (write-file file))
-          ('save-buffer (write-file file)
-                        (insert " ")
-                        (save-buffer))
           ('append-to-file (append-to-file (point-min) (point-max) file))
           ('region (write-region (point-min) (point-max) file nil 'quiet))
           ('all (write-region nil nil file nil 'quiet))))
@@ -148,7 +145,7 @@ Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
     (require feature))
   (dolist (mode hive-files-test-modes)
     (dolist (how (if (eq mode 'hive-shared-mode)
-                     '(write-file save-buffer append-to-file region all)
+                     '(write-file append-to-file region all)
                    '(write-file)))
       (dolist (extension (if (eq mode 'hive-shared-mode) '("" ".md" ".org" ".el" ".html") '(".md")))
         (let ((file (make-temp-name (expand-file-name "hive-files" temporary-file-directory)))

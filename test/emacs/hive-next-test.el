@@ -389,7 +389,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (let ((id (plist-get (car (hive-prompts)) :ask_id)))
         (hive-compose (car (hive-prompts)))
         (insert "Because.\n\nOf this.")
-        (hive-compose--save)
+        (hive-draft-save)
         (should (hive-compose-draft id))
         (hive-compose-send)
         (should (equal "Because.\n\nOf this."

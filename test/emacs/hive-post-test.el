@@ -171,16 +171,89 @@
       (should (equal "urgent" (plist-get message :priority))))
     (should-not hive-shared-urgent)))
 
-(ert-deftest hive-post/discarding-and-killing-keep-the-text ()
+(ert-deftest hive-post/discarding-keeps-the-text ()
   (hive-shared-test-with
     (hive-shared-test-open)
     (goto-char (point-max))
     (insert "half a thought")
     (hive-shared-discard)
     (should (equal (car kill-ring) "half a thought"))
-    (insert "another")
     (kill-buffer (current-buffer))
-    (should (equal (car kill-ring) "another"))))
+    (let ((default-directory project)) (hive-shared-test-open))
+    (should (equal (hive-shared-draft) ""))))
+
+;;;; The draft is kept
+
+(defmacro hive-post-test-open (&optional thread)
+  "Open the buffer of the project, or of THREAD, after another one was killed."
+  `(let ((default-directory project)) (hive-shared-test-open ,thread)))
+
+(ert-deftest hive-post/a-draft-survives-the-buffer-with-what-it-replies-to ()
+  (hive-shared-test-with
+    (let ((asked (hive-shared-test-post "Which one?")))
+      (hive-shared-test-open)
+      (goto-char (hive-shared-top))
+      (hive-shared-reply)
+      (insert "the sécond")
+      (kill-buffer (current-buffer))
+      (hive-post-test-open)
+      (should (equal (hive-shared-draft) "@Claude-abc12 the sécond"))
+      (should (string-search "replying to demo: Which one?" (hive-shared--header)))
+      (should (= (point) (point-max)))
+      (hive-shared-post)
+      (hive-shared-test-wait-for "@Claude-abc12 the sécond")
+      (should (equal (plist-get asked :message_id) (plist-get (hive-shared-last) :reply_to)))
+      ;; What was posted is no draft any more.
+      (should-not (directory-files hive-drafts-directory nil "txt\\'")))))
+
+(ert-deftest hive-post/each-thread-has-a-draft-of-its-own ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert "for all")
+    (kill-buffer (current-buffer))
+    (hive-post-test-open "release")
+    (should (equal (hive-shared-draft) ""))
+    (insert "for the release")
+    (kill-buffer (current-buffer))
+    (hive-post-test-open)
+    (should (equal (hive-shared-draft) "for all"))))
+
+(ert-deftest hive-post/a-draft-survives-a-crash-and-the-end-of-emacs ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert "typed and left alone")
+    ;; As after a pause: from then on, Emacs may crash.
+    (timer-event-handler hive-compose--timer)
+    (should (equal (hive-compose-draft (hive-shared--id-of-draft)) "typed and left alone"))
+    (insert ", and then C-x C-c")
+    (run-hooks 'kill-emacs-hook)
+    (should (equal (hive-compose-draft (hive-shared--id-of-draft))
+                   "typed and left alone, and then C-x C-c"))
+    (hive-shared-discard)))
+
+(ert-deftest hive-post/a-draft-follows-the-name-that-the-sidecar-gives-the-project ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert "the draft")
+    (hive-draft-save)
+    (let ((before (hive-shared--id-of-draft)))
+      (setq hive-shared-place (list :confirmed t :project "demo" :project_dir "/elsewhere"))
+      (hive-draft-save)
+      (should-not (hive-compose-draft before))
+      (should (equal (hive-compose-draft (hive-shared--id-of-draft)) "the draft")))
+    (hive-shared-discard)))
+
+(ert-deftest hive-post/a-draft-that-cannot-be-kept-goes-into-the-kill-ring ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert "precious")
+    (let ((hive-drafts-directory "/proc/no such directory/"))
+      (kill-buffer (current-buffer)))
+    (should (equal (car kill-ring) "precious"))))
 
 ;;;; Handles
 
