@@ -407,6 +407,7 @@ the one that stopped last.  The list is used again: do not modify it."
     ("shared" :shared setting-shared "yes" "no")
     ("roles" :roles setting-roles)
     ("gate" :gate setting-gate "block" "remind" "off" "default")
+    ("room" :room setting-room "off" "count" "text" "default")
     ("source" :source setting-source "main" "bg" "fork" "detected")
     ("ping" :allow_ping setting-ping "yes" "no" "default")
     ("reports" :report_policy setting-reports
@@ -431,7 +432,7 @@ the one that stopped last.  The list is used again: do not modify it."
 Its `name' is what you see it by.
 A session with `shared' off gets no @All and no mentions by agents,
 but still your mentions by name.  `gate' is what open mentions
-do to its tool calls."
+do to its tool calls, `room' how it notices other messages."
   (declare (modes hive-list-mode))
   (interactive
    (let* ((session (hive-sessions--which))

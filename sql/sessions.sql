@@ -3,7 +3,9 @@
 -- `continues` is the session that this one took over from (after /clear, say). `source_fixed`: a human set the source, so
 -- hooks leave it alone. `outreach` holds the outreach settings in which this session differs from the general ones.
 -- `shared`: it takes part in the shared buffer. `shell_pid`: the shell in whose terminal a session without a client process was
--- used last; it ends with that shell. `title` is decided from `name`, `client_title`, `project` and `first_words`.
+-- used last; it ends with that shell. `title` is decided from `name`, `client_title`, `project` and `first_words`. `room` is the
+-- setting; `room_read`: the newest message of the room that it has read, null while it takes no part; `room_news`: its next hook
+-- mentions that there are newer ones.
 CREATE TABLE sessions (
   session_id        TEXT PRIMARY KEY,
   handle            TEXT NOT NULL,
@@ -25,6 +27,9 @@ CREATE TABLE sessions (
   shared            INTEGER NOT NULL,
   roles             TEXT NOT NULL,
   gate              TEXT,
+  room              TEXT,
+  room_read         BIGINT,
+  room_news         INTEGER NOT NULL,
   outreach          TEXT NOT NULL,
   state             TEXT NOT NULL,
   started_at        TEXT NOT NULL,

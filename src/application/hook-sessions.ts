@@ -149,13 +149,16 @@ async function newRoot(
   const introduced = await newSession(tx, await withParent(tx, introduction, above), before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   // The human's settings for a session also apply to the one that continues it.
-  const { shared, roles, gate, outreach, source_fixed } = before;
+  const { shared, roles, gate, room, room_read, room_news, outreach, source_fixed } = before;
   const session = await recordSession(tx, 'session/started', {
     ...introduced,
     continues: before.session_id,
     shared,
     roles,
     gate,
+    room,
+    room_read,
+    room_news,
     outreach,
     source_fixed,
     source: decideSource({

@@ -33,6 +33,7 @@ import type { PromptService } from './prompts.ts';
 import { noticingRefusals } from './quotas.ts';
 import { noticeRefusedCalls } from './refused-calls.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
+import { noticeRoom } from './room.ts';
 import type { TitleReport } from './sessions.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
@@ -259,6 +260,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   },
   deliverAnswers,
   deliverReports,
+  noticeRoom,
   noticeRefusedCalls,
   endTurns,
   recordSessionState,

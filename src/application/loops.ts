@@ -16,7 +16,8 @@ import {
 } from '../domain/mention-gate.ts';
 import type { Addressee } from '../domain/mentions.ts';
 import { type Author, authorKey, type Message } from '../domain/messages.ts';
-import { UNVERIFIED_HANDLE } from '../domain/sessions.ts';
+import { type RoomNews, roomLoopReason } from '../domain/room.ts';
+import { type Session, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { findSession } from './sessions.ts';
@@ -92,6 +93,36 @@ export async function guardLoops(
   return trips;
 }
 
+/**
+ * The new messages of the room that a session may be told of: not those of an agent that the human muted with it, nor those of one
+ * with which it goes on and on. Notifies the human once of each such pair.
+ */
+export async function guardRoom(
+  tx: WriteTx,
+  reader: Pick<Session, 'session_id' | 'handle' | 'project_dir'>,
+  news: readonly RoomNews[],
+): Promise<RoomNews[]> {
+  const stopped = new Set<string>();
+  const byAuthor = Map.groupBy(news, ({ session_id }) => session_id);
+  for (const [author, written] of byAuthor) {
+    const newest = written.at(-1);
+    if (author === null || newest === undefined) continue;
+    const pair = pairOf(author, reader.session_id);
+    const loop = await tx.loops.get(pair);
+    const spoke = await humanSpokeAt(tx, [author, reader.session_id, reader.project_dir]);
+    const [first, second] = await tx.messages.countOf(pair, windowBefore(tx.now), spoke);
+    const reason = roomLoopReason({ hops: newest.hops, exchanged: 2 * Math.min(first, second) });
+    if (loop?.state !== 'muted' && reason === null) continue;
+    stopped.add(author);
+    if (reason === null || loop?.state === 'muted' || isLoopNotified(loop, spoke)) continue;
+    const { message_id, seq } = newest;
+    await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq, reason });
+    await appendLoop(tx, 'loop/tripped', pair, { reason, message_id });
+    await notifyHuman(tx, newest, author, [reader], reason);
+  }
+  return news.filter(({ session_id }) => session_id === null || !stopped.has(session_id));
+}
+
 /** The `seq` of the newest message when a human last wrote to this session, to its project or to everyone. */
 export function humanSpokeTo(
   tx: ReadTx,
@@ -106,9 +137,9 @@ function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise
 
 async function notifyHuman(
   tx: WriteTx,
-  { from_handle, session_id, message_id }: Message,
+  { from_handle, session_id, message_id }: Pick<Message, 'from_handle' | 'session_id' | 'message_id'>,
   author: string,
-  addressees: readonly Addressee[],
+  addressees: readonly Pick<Addressee, 'session_id' | 'handle'>[],
   reason: string,
 ): Promise<void> {
   const called = async (id: string | null, handle: string): Promise<string> =>

@@ -29,6 +29,7 @@ import { hopsOf, humanWrote, type Trip } from './loops.ts';
 import { mentionIn, recordProcessed } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 import { chargeQuotas } from './quotas.ts';
+import { announceInRoom } from './room.ts';
 import type { Ids } from './world.ts';
 
 /** A message to post. */
@@ -70,6 +71,8 @@ export interface MessageService {
   read(filter: MessageFilter): Promise<MessagePage>;
   /** The same, with only as many as fit into this many bytes of JSON: the first with `after`, else the last; at least one. */
   readFitting(filter: MessageFilter, bytes: number): Promise<MessagePage>;
+  /** A session has read the room up to this message. A receipt: nothing is acknowledged with it. */
+  recordRead(session_id: string, seq: number): Promise<void>;
 }
 
 const SAME_BODIES = 100;
@@ -92,6 +95,7 @@ export function createMessages(store: Store, ids: Ids): MessageService {
         if (refusal !== null) return refusal;
         const { message, parent } = await writeMessage(tx, command, ids.make('msg'));
         const { mentions, unresolved, trips } = await mentionIn(tx, message, names, ids);
+        await announceInRoom(tx, message);
         const answered = parent === null ? null : await processByReply(tx, parent, message, command);
         if (message.author === 'human') await humanWrote(tx, message);
         unresolved.push(...[...missed].map(unresolvedText));
@@ -102,6 +106,8 @@ export function createMessages(store: Store, ids: Ids): MessageService {
     },
 
     get: (message_id) => store.read((tx) => find(tx, message_id)),
+
+    recordRead: (session_id, seq) => store.writeUnflushed((tx) => tx.sessions.readRoom(session_id, seq)),
     read: (filter) => store.read((tx) => readPage(tx, filter)),
 
     // Both reads in one transaction: what is posted in between was not measured, and would not fit.

@@ -21,6 +21,7 @@ import type { Message } from '../domain/messages.ts';
 import type { Bucket, Outreach, OutreachKind } from '../domain/outreach.ts';
 import type { PopupKind, Storm } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
+import type { RoomNews } from '../domain/room.ts';
 import type { PastPermission } from '../domain/rules.ts';
 import type { Run } from '../domain/runs.ts';
 import type { KnownHandle, Session } from '../domain/sessions.ts';
@@ -406,6 +407,16 @@ export interface SessionRecords extends SessionReads, Prunable {
   upsert(session: Session): Promise<void>;
   touch(session_id: string, now: string): Promise<void>;
   touchByHook(session_id: string, now: string): Promise<void>;
+  /** The author of a message and those it mentions take part in the room from this message on. */
+  joinRoom(message: Pick<Message, 'message_id' | 'seq' | 'session_id'>): Promise<void>;
+  /** A session takes part in the room from now on. */
+  beginRoom(session_id: string): Promise<void>;
+  /** Marks the sessions whose next hook says that this message is new. */
+  markRoom(message: Pick<Message, 'message_id' | 'project_dir' | 'session_id' | 'scope'>): Promise<void>;
+  /** Removes that mark: a hook says it now. */
+  noticeRoom(session_id: string): Promise<void>;
+  /** A session that takes part has read the room up to this message. */
+  readRoom(session_id: string, seq: number): Promise<void>;
   /** Remembers whose call this is, until it arrives over MCP. */
   recordCaller(tool_use_id: string, session_id: string): Promise<void>;
   openConnection(connection: Connection): Promise<void>;
@@ -494,6 +505,15 @@ export interface MessagePage {
 export interface MessageReads extends PrunableReads {
   get(message_id: string): Promise<Message | undefined>;
   list(filter: MessageFilter): Promise<MessagePage>;
+  /** Messages of the room that a session neither wrote nor is mentioned in, after the one with the `seq` `after`: the newest `limit`, oldest first. */
+  newsFor(reader: {
+    session_id: string;
+    project_dir: string;
+    after: number;
+    limit: number;
+  }): Promise<RoomNews[]>;
+  /** How many messages each of two sessions has written since then, with a higher seq. */
+  countOf(pair: Pair, since: string, after: number): Promise<[number, number]>;
   /** The last messages with exactly this body, newest first. */
   byBody(body: string, limit: number): Promise<Message[]>;
   /** The ids of those that do not read as they were written. Lists leave them out. Reads every message. */

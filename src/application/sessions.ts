@@ -161,7 +161,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
       }),
 
     async configure(handle_or_id, changes, actor) {
-      const { name, shared, roles, gate, source, ...outreach } = changes;
+      const { name, shared, roles, gate, room, source, ...outreach } = changes;
       const { session_id } = await service.resolve(handle_or_id);
       checkRoles(roles ?? []);
       return store.write(async (tx) => {
@@ -176,10 +176,13 @@ export function createSessions(store: Store, processes: Processes, standing?: St
           shared: shared ?? session.shared,
           roles: roles === undefined ? session.roles : [...new Set(roles)],
           gate: gate === undefined ? session.gate : gate,
+          room: room === undefined ? session.room : room,
           source: source ?? session.source,
           source_fixed: source === undefined ? session.source_fixed : source !== null,
           outreach: applyOutreachChanges(session.outreach, outreach),
         };
+        // What was written before it was set is nothing new.
+        if (room === 'count' || room === 'text') await tx.sessions.beginRoom(session_id);
         if (name === undefined) return recordSession(tx, 'session/changed', changed, trail);
         const named = { ...changed, name: await checkedName(tx, name) };
         return recordTitle(tx, await titled(tx, named), trail);

@@ -5,7 +5,7 @@ import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { REPORT_POLICIES } from '../domain/outreach.ts';
 import type { Prompt } from '../domain/prompts.ts';
-import { nearestNames, type Session, type SessionChanges } from '../domain/sessions.ts';
+import { nearestNames, ROOM_MODES, type Session, type SessionChanges } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
@@ -51,6 +51,7 @@ const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read 
   shared: { values: ['on', 'off'], read: (value) => ({ shared: SWITCH[value] }) },
   roles: { values: [], read: (value) => ({ roles: value.split(',').filter((role) => role !== '') }) },
   gate: choice('gate', ['block', 'remind', 'off']),
+  room: choice('room', ROOM_MODES),
   source: choice('source', SOURCES),
   ping: {
     values: ['on', 'off', DEFAULT],

@@ -15,6 +15,10 @@ import { cleanText, excerpt, onDemand } from './text.ts';
 /** `idle`: it has no current turn. `ended`: it is gone; what it asked is still answerable. */
 type SessionState = 'active' | 'idle' | 'ended';
 
+/** How a session notices new messages of the room that do not mention it: not at all, by their number, or with the beginning of each. */
+export const ROOM_MODES = ['off', 'count', 'text'] as const;
+export type RoomMode = (typeof ROOM_MODES)[number];
+
 /** One agent conversation. Times are ISO-8601 UTC with milliseconds. */
 export interface Session {
   /** The client's id of it; `SESSION:AGENT_ID` for a subagent. */
@@ -57,6 +61,12 @@ export interface Session {
   roles: string[];
   /** How unprocessed mentions hold its tool calls; null follows the global setting. */
   gate: GateMode | null;
+  /** How it notices new messages of the room that do not mention it; null follows the default (room.ts). */
+  room: RoomMode | null;
+  /** The `seq` of the newest message of the room that it has read; null while it has neither posted nor been mentioned. */
+  room_read: number | null;
+  /** Its next hook mentions that there are newer ones. */
+  room_news: boolean;
   /** The outreach settings that the human set for this session alone. */
   outreach: OutreachOverrides;
   /** Whether it is alive. */
@@ -160,6 +170,9 @@ export function startSession(
     shared: true,
     roles: [],
     gate: null,
+    room: null,
+    room_read: null,
+    room_news: false,
     source_fixed: false,
     outreach: {},
     state: 'active',
@@ -592,6 +605,7 @@ export interface SessionChanges extends OutreachChanges {
   shared?: boolean | undefined;
   roles?: readonly string[] | undefined;
   gate?: GateMode | null | undefined;
+  room?: RoomMode | null | undefined;
   /** Holds until it is set to null; then the client's own report counts again. */
   source?: Source | null | undefined;
 }
@@ -621,7 +635,7 @@ const HUMAN_ONLY: Readonly<Record<string, string>> = {
   gate: 'the gate holds an agent until it has processed its mentions',
   source: 'the source decides how much an agent may send unasked, and what it must report',
 };
-const AGENT_SETTINGS: ReadonlySet<string> = new Set(['shared', 'roles']);
+const AGENT_SETTINGS: ReadonlySet<string> = new Set(['shared', 'roles', 'room']);
 
 /** An agent's wish to change a session's settings. */
 export interface SettingContext {

@@ -1,6 +1,6 @@
 /** Input about sessions. */
 import { z } from 'zod';
-import { ROLE, ROLE_SENTENCE } from '../domain/sessions.ts';
+import { ROLE, ROLE_SENTENCE, ROOM_MODES } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
 import { outreachSettingsShape } from './outreach.ts';
 
@@ -20,6 +20,8 @@ export const configureParams = z.object({
   name: z.string().max(200).nullish(),
   source: z.enum(SOURCES).nullish(),
   gate: z.enum(['block', 'remind', 'off']).nullish(),
+  /** How it notices new messages of the room that do not mention it. */
+  room: z.enum(ROOM_MODES).nullish(),
   shared: z.boolean().nullish(),
   roles: z.array(role).max(20).nullish(),
   /** The author of the change, for the event log. */

@@ -39,7 +39,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
       const amy = await join(hive, 'amy', { name: 'amy' });
       const set = (session: string, changes: SessionChanges): Promise<Session> =>
         hive.sessions.configure(session, changes, agent(bob));
-      await set('bob', { shared: false, roles: ['tester'] });
+      await set('bob', { shared: false, roles: ['tester'], room: 'text' });
       await set('bob', { shared: true });
       for (const changes of [
         { gate: 'off' },
@@ -56,6 +56,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
       expect(await hive.sessions.resolve('bob')).toMatchObject({
         shared: true,
         roles: ['tester'],
+        room: 'text',
         gate: null,
       });
       expect(await hive.sessions.resolve('amy')).toEqual(amy);

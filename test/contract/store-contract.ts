@@ -18,6 +18,7 @@ import { migrationsContract } from './migrations-contract.ts';
 import { namesContract } from './names-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
 import { popupsContract } from './popups-contract.ts';
+import { roomContract } from './room-contract.ts';
 import { sessionSettingsContract } from './session-settings-contract.ts';
 import { statsContract } from './stats-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
@@ -46,6 +47,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('lists', () => listsContract(engine));
     describe('waits', { tags: ['state-not-events'] }, () => waitsContract(engine));
     describe('names', () => namesContract(engine));
+    describe('the room', { tags: ['guards-end'] }, () => roomContract(engine));
     describe('session settings', { tags: ['provenance'] }, () => sessionSettingsContract(engine));
     describe('deliveries', { tags: ['at-least-once', 'not-consumed'] }, () => deliveriesContract(engine));
     describe('messages', () => messagesContract(engine));

@@ -115,6 +115,7 @@ describe('hive sessions set', () => {
       'shared=off',
       'roles=reviewer,tester',
       'gate=remind',
+      'room=text',
       'source=bg',
       'ping=off',
       'reports=always',
@@ -127,15 +128,25 @@ describe('hive sessions set', () => {
       shared: false,
       roles: ['reviewer', 'tester'],
       gate: 'remind',
+      room: 'text',
       source: 'bg',
       source_fixed: true,
       outreach: { allow_ping: false, report_policy: 'always' },
     });
-    const back = ['shared=on', 'roles=', 'gate=default', 'source=default', 'ping=default', 'reports=default'];
+    const back = [
+      'shared=on',
+      'roles=',
+      'gate=default',
+      'room=default',
+      'source=default',
+      'ping=default',
+      'reports=default',
+    ];
     expect((await set('frontend-tests', ...back, '--json')).json().session).toMatchObject({
       shared: true,
       roles: [],
       gate: null,
+      room: null,
       source_fixed: false,
       outreach: {},
     });
@@ -170,7 +181,7 @@ describe('hive sessions set', () => {
     await person.as(NAME).hive('post', 'here');
     for (const [words, said] of [
       [['shared=off'], 'Name a session, for example: hive sessions set Claude-abc12 shared=off'],
-      [['front'], 'Name a setting: name, shared, roles, gate, source, ping, reports.'],
+      [['front'], 'Name a setting: name, shared, roles, gate, room, source, ping, reports.'],
       [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
       [['front', 'toString=1'], 'There is no setting "toString".'],
       [['front', 'gate=open'], '"gate=open" is not valid. Write gate=block|remind|off|default.'],

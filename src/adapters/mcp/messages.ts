@@ -67,6 +67,10 @@ const read = tool({
     };
     const page = await hive.messages.readFitting({ ...filter, limit }, RESULT_BYTES);
     const { items, next_cursor, more } = page;
+    const last = items.at(-1);
+    const isRoom = thread === undefined && from === undefined && query === undefined;
+    if (isRoom && last !== undefined && session.room_read !== null && session.room_read < last.seq)
+      await hive.messages.recordRead(session.session_id, last.seq);
     const cursor = next_cursor ?? after ?? null;
     const go =
       after !== undefined && more

@@ -4,6 +4,7 @@
  */
 import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
+import type { RoomNews } from '../../domain/room.ts';
 import { searchText } from '../../domain/text.ts';
 import { checksumOf, coveredColumns, isIntact, verifyChecksum } from './checksums.ts';
 import { pruneMessages } from './prune.ts';
@@ -28,6 +29,29 @@ const GET = statement(() => `SELECT ${LIST} FROM messages WHERE message_id = $1`
 const BY_BODY = statement(
   () => `SELECT ${LIST} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
 );
+
+/** The parts of a project's view, each read by one index. */
+const NEWS = ['project_dir = $3', `scope = 'all' AND (project_dir IS NULL OR project_dir <> $3)`].map(
+  (part) =>
+    statement(
+      `SELECT message_id, seq, session_id, from_handle, as_handle, author, hops FROM messages AS m
+       WHERE ${part} AND seq > $2 AND (session_id IS NULL OR session_id <> $1)
+       AND NOT EXISTS (SELECT 1 FROM mentions WHERE mentions.message_id = m.message_id AND mentions.session_id = $1)
+       ORDER BY seq DESC LIMIT $4`,
+    ),
+);
+const COUNT_OF = statement(
+  'SELECT session_id, COUNT(*) AS n FROM messages WHERE at > $3 AND seq > $4 AND session_id IN ($1, $2) GROUP BY session_id',
+);
+const news = table<RoomNews>('m', {
+  message_id: 'plain',
+  seq: 'plain',
+  session_id: 'plain',
+  from_handle: 'plain',
+  as_handle: 'plain',
+  author: 'plain',
+  hops: 'plain',
+});
 
 /** The parts of a view, each read by one index. No message is in two of them. */
 function parts({ thread, project_dir }: MessageFilter): Conditions[] {
@@ -96,6 +120,20 @@ export function messageStatements(sql: Sql): MessageRecords {
         previous_cursor: first !== undefined && (forward || more) ? encodeCursor([first.seq]) : null,
         more,
       };
+    },
+
+    async newsFor({ session_id, project_dir, after, limit }) {
+      const found: RoomNews[] = [];
+      for (const part of NEWS)
+        found.push(...(await sql.all(part, [session_id, after, project_dir, limit])).map(news.decode));
+      return found.sort((a, b) => a.seq - b.seq).slice(-limit);
+    },
+
+    async countOf({ first_session_id, second_session_id }, since, after) {
+      const rows = await sql.all(COUNT_OF, [first_session_id, second_session_id, since, after]);
+      const of = (session_id: string): number =>
+        Number(rows.find((row) => row['session_id'] === session_id)?.['n'] ?? 0);
+      return [of(first_session_id), of(second_session_id)];
     },
 
     byBody: async (body, limit) => readIntact(await sql.all(BY_BODY, [digest(body), limit])),

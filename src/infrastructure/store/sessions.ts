@@ -26,6 +26,9 @@ const sessions = table<Session>('sessions', {
   shared: 'boolean',
   roles: 'json',
   gate: 'plain',
+  room: 'plain',
+  room_read: 'plain',
+  room_news: 'boolean',
   outreach: 'json',
   state: 'plain',
   started_at: 'plain',
@@ -56,8 +59,32 @@ const ENDED = statement(
   () => `SELECT ${sessions.list} FROM sessions WHERE state = 'ended' ORDER BY ended_at DESC LIMIT $1`,
 );
 const ALL = statement(() => `SELECT ${sessions.list} FROM sessions ORDER BY last_seen_at DESC LIMIT $1`);
+/** A session is read, changed and written; meanwhile only their own statements change these. */
+const OF_THE_ROOM = ['room_read', 'room_news'] as const;
 const UPSERT = statement(
-  () => `${sessions.insert()} ON CONFLICT (session_id) DO UPDATE SET ${sessions.assignments}`,
+  () =>
+    `${sessions.insert()} ON CONFLICT (session_id) DO UPDATE SET ${sessions.assignmentsWithout(OF_THE_ROOM)}`,
+);
+const ADDRESSED = 'SELECT session_id FROM mentions WHERE message_id = $1';
+const JOIN_ROOM = statement(
+  `UPDATE sessions SET room_read = $2 WHERE room_read IS NULL AND (session_id = $3 OR session_id IN (${ADDRESSED}))`,
+);
+const BEGIN_ROOM = statement(
+  `UPDATE sessions SET room_read = (SELECT value FROM counters WHERE name = 'message')
+   WHERE session_id = $1 AND room_read IS NULL`,
+);
+/** Sessions that the mark reaches: the living ones that take part, except the author and those it mentions. */
+const MARK_ROOM = statement(
+  `UPDATE sessions SET room_news = 1
+   WHERE state <> 'ended' AND room_news = 0 AND room_read IS NOT NULL AND shared = 1 AND COALESCE(room, 'count') <> 'off'
+   AND ($4 = 'all' OR project_dir = $2) AND session_id <> $3 AND session_id NOT IN (${ADDRESSED})`,
+);
+const NOTICE_ROOM = statement('UPDATE sessions SET room_news = 0 WHERE session_id = $1');
+/** The mark stays if anything was posted after what was read. */
+const READ_ROOM = statement(
+  `UPDATE sessions SET room_read = $2, room_news =
+     CASE WHEN (SELECT value FROM counters WHERE name = 'message') > $2 THEN room_news ELSE 0 END
+   WHERE session_id = $1 AND room_read < $2`,
 );
 const CHILDREN = statement(
   () => `SELECT ${sessions.list} FROM sessions WHERE parent_session_id = $1 AND state <> 'ended'`,
@@ -130,6 +157,21 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     },
     async touchByHook(session_id, at) {
       await sql.run(TOUCH_BY_HOOK, [session_id, at]);
+    },
+    async joinRoom({ message_id, seq, session_id }) {
+      await sql.run(JOIN_ROOM, [message_id, seq, session_id ?? '']);
+    },
+    async beginRoom(session_id) {
+      await sql.run(BEGIN_ROOM, [session_id]);
+    },
+    async markRoom({ message_id, project_dir, session_id, scope }) {
+      await sql.run(MARK_ROOM, [message_id, project_dir ?? '', session_id ?? '', scope]);
+    },
+    async noticeRoom(session_id) {
+      await sql.run(NOTICE_ROOM, [session_id]);
+    },
+    async readRoom(session_id, seq) {
+      await sql.run(READ_ROOM, [session_id, seq]);
     },
     childrenOf: async (session_id) => (await sql.all(CHILDREN, [session_id])).map(sessions.decode),
     async callerOf(tool_use_id) {

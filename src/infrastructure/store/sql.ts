@@ -118,6 +118,8 @@ export interface Table<T> {
   insert(extra?: readonly string[]): string;
   /** `"b" = $2, "c" = $3` for every column but the first, with the placeholders of `encode`. */
   readonly assignments: string;
+  /** The same, without these columns. */
+  assignmentsWithout(columns: readonly string[]): string;
 }
 
 /** Describes a table whose columns are the fields of `T`, all of them, checked by the compiler. */
@@ -132,11 +134,13 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
         .join(', ');
     },
     get assignments() {
-      return quoted()
-        .map((column, index) => `${column} = $${index + 1}`)
-        .slice(1)
-        .join(', ');
+      return this.assignmentsWithout([]);
     },
+    assignmentsWithout: (left) =>
+      columns
+        .map((column, index) => (index === 0 || left.includes(column) ? null : `"${column}" = $${index + 1}`))
+        .filter((assignment) => assignment !== null)
+        .join(', '),
     insert(extra = []) {
       const all = [...quoted(), ...extra];
       return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${all.map((_, index) => `$${index + 1}`).join(', ')})`;
