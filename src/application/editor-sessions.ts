@@ -28,6 +28,8 @@ export interface EditorAgent {
   name: string | null;
   pid: number | null;
   cwd: string;
+  /** The session whose subagent it is. */
+  parent_session_id?: string | null;
 }
 
 /** Actions that the hive may ask of the editor. */
@@ -117,7 +119,7 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
       pid: pid ?? known?.pid ?? null,
       source: 'main',
       machine,
-      parent_session_id: null,
+      parent_session_id: agent.parent_session_id ?? null,
     });
   }
 

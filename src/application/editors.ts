@@ -61,6 +61,9 @@ export interface OpenedDialog {
   answer: EditorAnswer | null;
 }
 
+/** Why an editor takes a dialog off the desks. */
+export type WithdrawReason = 'answered_elsewhere' | 'withdrawn' | 'interrupted';
+
 export interface EditorService {
   /**
    * Offers a dialog at the desks. A rule of the human's may answer it at once. Without prompts, and beyond a quota, only
@@ -75,7 +78,7 @@ export interface EditorService {
    */
   withdraw(
     offered: OfferedDialog,
-    reason: 'answered_elsewhere' | 'withdrawn' | 'interrupted',
+    reason: WithdrawReason,
     decision?: string | null,
   ): Promise<{ accepted: boolean }>;
   /** Withdraws what was opened under keys for a session and waits no more: whoever opened it has lost its connection. */

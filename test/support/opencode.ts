@@ -195,8 +195,6 @@ export async function attach(hive: OpenedHive, url: string): Promise<Attached> {
     server: opencodeServer({ url, login: null }),
     machine: 'test',
     pid: process.pid,
-    findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
-    placeAt: (cwd) => ({ cwd, project_dir: '/demo/.git', resolve: (path) => path }),
     signal: stop.signal,
     remark: (text) => remarks.push(text),
   });

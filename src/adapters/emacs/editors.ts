@@ -3,6 +3,7 @@
  * offered at the desks as well. When its connection ends, what this Emacs has opened is withdrawn; nothing is allowed by that.
  */
 import type { z } from 'zod';
+import { DialogRace } from '../../application/dialog-race.ts';
 import type { EditorAgent, EditorSession } from '../../application/editor-sessions.ts';
 import type { EditorDialog } from '../../domain/editors.ts';
 import { invalidInput } from '../../domain/errors.ts';
@@ -95,7 +96,7 @@ const methods = {
       const dialog = connection.agents.dialogs.get(key) ?? openDialog(connection, params);
       if (dialog.session_id !== session_id)
         throw invalidInput(`The key "${key}" is that of a dialog of another session.`);
-      const opened = await dialog.opened;
+      const opened = await dialog.race.opened;
       if (opened === null) return { prompts: [], hooked: true, answer: null };
       const { offered, answer } = opened;
       const found = await Promise.all(offered.ask_ids.map((ask_id) => connection.hive.prompts.get(ask_id)));
@@ -116,7 +117,7 @@ const methods = {
       const dialog = agents.dialogs.get(key);
       if (dialog === undefined) return {};
       agents.dialogs.delete(key);
-      dialog.stop.abort();
+      dialog.race.end();
       await hive.editors.acted(dialog.session_id, key);
       return {};
     }),
@@ -138,16 +139,17 @@ function openDialog(connection: DeskConnection, params: z.infer<typeof openParam
   const { hive, agents, notify } = connection;
   const { session_id, key } = params;
   const session = sessionOf(connection, session_id);
-  const opened = session.open(dialogOf(params, session.about()), key);
-  const dialog: OpenDialog = { session_id, key, opened, stop: new AbortController() };
+  const race = new DialogRace(hive.editors, () => session.open(dialogOf(params, session.about()), key));
+  const dialog: OpenDialog = { session_id, key, race };
   agents.dialogs.set(key, dialog);
   // A retry opens it again.
-  opened.catch(() => agents.dialogs.delete(key));
-  void opened
-    .then(async (found) => {
-      if (found === null || found.answer !== null || found.offered.ask_ids.length === 0) return;
-      const { ask_ids } = found.offered;
-      const answer = await hive.editors.untilAnswered(found.offered, dialog.stop.signal);
+  race.opened.catch(() => agents.dialogs.delete(key));
+  void race.opened
+    .then(async (opened) => {
+      // The reply to the request says what a rule has answered.
+      if (opened === null || opened.answer !== null) return;
+      const { ask_ids } = opened.offered;
+      const answer = await race.answer();
       if (answer !== null) await notify('dialog/answered', { session_id, key, ask_ids, answer });
     })
     .catch((error: unknown) =>
@@ -185,16 +187,15 @@ function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAge
 }
 
 async function close(
-  { hive, agents }: DeskConnection,
-  dialog: OpenDialog,
+  { agents }: DeskConnection,
+  { key, race }: OpenDialog,
   reason: z.infer<typeof closeParams>['reason'],
   decision: string | null = null,
 ): Promise<boolean> {
-  agents.dialogs.delete(dialog.key);
-  const opened = await dialog.opened.catch(() => null);
-  if (opened === null || opened.offered.ask_ids.length === 0) return true;
-  const { accepted } = await hive.editors.withdraw(opened.offered, reason, decision);
-  dialog.stop.abort();
+  agents.dialogs.delete(key);
+  await race.opened.catch(() => null);
+  const accepted = await race.withdraw(reason, decision);
+  race.end();
   return accepted;
 }
 

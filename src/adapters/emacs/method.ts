@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
+import type { DialogRace } from '../../application/dialog-race.ts';
 import type { EditorSession } from '../../application/editor-sessions.ts';
-import type { OpenedDialog } from '../../application/editors.ts';
 import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HumanActor } from '../../domain/actors.ts';
@@ -24,10 +24,7 @@ export interface EditorAgents {
 export interface OpenDialog {
   session_id: string;
   key: string;
-  /** As it was offered, and its answer; null where the agent's own hooks offer it. */
-  opened: Promise<OpenedDialog | null>;
-  /** Ends the wait for its answer. */
-  stop: AbortController;
+  race: DialogRace;
 }
 
 /** What every method gets besides its parameters. */

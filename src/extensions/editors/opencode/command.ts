@@ -6,8 +6,6 @@ import { remark } from '../../../cli/output.ts';
 import { untilSignalled, withHive } from '../../../cli/program.ts';
 import { invalidInput } from '../../../domain/errors.ts';
 import { isLoopback } from '../../../domain/tokens.ts';
-import { placeAt } from '../../../infrastructure/platform/place.ts';
-import { findProject } from '../../../infrastructure/platform/project.ts';
 import { attachOpencode } from './attach.ts';
 import { opencodeServer, type ServerAddress } from './server.ts';
 
@@ -39,7 +37,7 @@ export function defineAttach(command: Command): void {
         await Promise.all(
           addresses.map((address) =>
             attachOpencode({
-              ...{ hive, findProject, placeAt, signal, remark },
+              ...{ hive, signal, remark },
               server: opencodeServer(address),
               machine: hostname(),
               pid: process.pid,

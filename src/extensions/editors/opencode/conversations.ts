@@ -1,0 +1,247 @@
+/**
+ * The sessions of one server of opencode, as the hive knows them: which process speaks for each, and their turns. A session is
+ * introduced when the first thing is known of it, and only once: all that one process has attached look alike in the store.
+ */
+import type { EditorSession } from '../../../application/editor-sessions.ts';
+import type { Hive } from '../../../application/hive.ts';
+import type { Raw } from '../../../domain/hooks.ts';
+import { objectIn, textIn } from '../../../domain/json.ts';
+import { CLIENT } from './dialogs.ts';
+import type { OpencodeServer } from './server.ts';
+
+/** One session of opencode. */
+export interface Conversation {
+  /** Its id in opencode. */
+  id: string;
+  directory: string;
+  /** As the hive knows it; null as long as nothing has introduced it, and while another process speaks for it. */
+  session: Promise<EditorSession | null> | null;
+  /** A turn of it runs. */
+  isRunning: boolean;
+  /** The running turn was aborted. */
+  isAborted: boolean;
+  /** The beginnings and ends of its turns, in their order. */
+  turns: Promise<unknown>;
+}
+
+interface ConversationParts {
+  hive: Hive;
+  server: OpencodeServer;
+  machine: string;
+  /** The process that speaks for the sessions: they end with it. */
+  pid: number;
+  beside: (work: () => Promise<void>) => void;
+  /** What they ask. */
+  questions: {
+    isAsking(conversation: Conversation): boolean;
+    /** Its turn is over, and nobody waits for what it asked. */
+    turnEnded(conversation: Conversation): void;
+    /** Takes all that it asks off the desks. */
+    withdrawAll(conversation: Conversation, reason: 'withdrawn' | 'interrupted'): Promise<void>;
+  };
+}
+
+/** A subagent of a subagent…: a longer chain is an error of the server. */
+const MOST_PARENTS = 10;
+/** What is kept of one server, however much it sends: the newest sessions and projects. */
+const MOST_CONVERSATIONS = 200;
+const MOST_DIRECTORIES = 100;
+/** Longer ones are not of opencode. */
+const LONGEST_ID = 200;
+const LONGEST_DIRECTORY = 4_096;
+
+export class Conversations {
+  readonly #parts: ConversationParts;
+  readonly #known = new Map<string, Conversation>();
+  /** The projects that the server has shown. */
+  readonly directories = new Set<string>();
+  readonly #speakers: Map<string, string>;
+
+  constructor(parts: ConversationParts) {
+    this.#parts = parts;
+    this.#speakers = speakersIn(parts.hive);
+  }
+
+  find(id: string | null): Conversation | undefined {
+    return id === null ? undefined : this.#known.get(id);
+  }
+
+  in(directory: string): Conversation[] {
+    return [...this.#known.values()].filter((one) => one.directory === directory);
+  }
+
+  /** The session with this id, known from now on. The oldest idle one is forgotten when there are too many. */
+  of(id: string, directory: string): Conversation {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known;
+    if (directory.length <= LONGEST_DIRECTORY) this.directories.add(directory);
+    forgetOldest(this.directories, MOST_DIRECTORIES);
+    if (this.#known.size >= MOST_CONVERSATIONS) {
+      const all = [...this.#known.values()];
+      const idle = all.find((one) => !one.isRunning && !this.#parts.questions.isAsking(one));
+      this.remove([idle ?? all[0]].flatMap((one) => one ?? []));
+    }
+    const turns = Promise.resolve();
+    const one = { id, directory, session: null, isRunning: false, isAborted: false, turns };
+    this.#known.set(id, one);
+    return one;
+  }
+
+  /** The session in the hive; null while another process speaks for it. */
+  async introduced(conversation: Conversation, depth = 0): Promise<EditorSession | null> {
+    conversation.session ??= this.#introduce(conversation, depth);
+    try {
+      const session = await conversation.session;
+      if (session === null) conversation.session = null;
+      return session;
+    } catch (error) {
+      conversation.session = null;
+      throw error;
+    }
+  }
+
+  async #introduce(conversation: Conversation, depth: number): Promise<EditorSession | null> {
+    const { hive, server, pid } = this.#parts;
+    const { id, directory } = conversation;
+    const session_id = sessionId(id);
+    if (await this.#isAnothers(session_id)) return null;
+    if ((this.#speakers.get(session_id) ?? server.url) !== server.url) return null;
+    this.#speakers.set(session_id, server.url);
+    const info = objectIn(await server.get(`/session/${encodeURIComponent(id)}`, directory)) ?? {};
+    const parent = depth < MOST_PARENTS ? idIn(info, 'parentID') : null;
+    const agent = {
+      session_id,
+      client_session_id: null,
+      client: CLIENT,
+      name: null,
+      pid,
+      cwd: directory,
+      parent_session_id: parent === null ? null : await this.#parentId(parent, directory, depth + 1),
+    };
+    const session = hive.editorSessions.attach(agent, { interrupt: () => this.#interrupt(conversation) });
+    await session.describe(agent);
+    return session;
+  }
+
+  /** One that is being introduced is not waited for: a hostile server may name sessions as each other's parents. */
+  async #parentId(id: string, directory: string, depth: number): Promise<string | null> {
+    const parent = this.of(id, directory);
+    if (parent.session !== null) return sessionId(id);
+    return (await this.introduced(parent, depth))?.about().session_id ?? null;
+  }
+
+  async #isAnothers(session_id: string): Promise<boolean> {
+    const { hive, pid, machine } = this.#parts;
+    const find = async (): Promise<boolean> => {
+      const known = await hive.sessions.find(session_id);
+      return known !== undefined && known.state !== 'ended' && known.pid !== pid;
+    };
+    if (!(await find())) return false;
+    await hive.sessions.sweep(machine);
+    return find();
+  }
+
+  // ---- Turns ----
+
+  hasStatus(conversation: Conversation, status: unknown): void {
+    const type = objectIn(status)?.['type'];
+    if (type === 'idle') this.endTurn(conversation);
+    else if (type === 'busy' && !conversation.isRunning) this.#beginTurn(conversation);
+  }
+
+  #beginTurn(conversation: Conversation): void {
+    conversation.isRunning = true;
+    conversation.isAborted = false;
+    this.#inTurn(conversation, async (session) => void (await session.beginTurn(null)));
+  }
+
+  endTurn(conversation: Conversation): void {
+    const { isRunning, isAborted } = conversation;
+    conversation.isRunning = false;
+    this.#parts.questions.turnEnded(conversation);
+    if (isRunning) this.#inTurn(conversation, (session) => session.endTurn(isAborted ? 'cancelled' : null));
+  }
+
+  /** Work on the turns of a session, after what came before it. What fails concerns this step alone. */
+  #inTurn(conversation: Conversation, work: (session: EditorSession) => Promise<void>): void {
+    const done = conversation.turns.then(async () => {
+      const session = await this.introduced(conversation);
+      if (session !== null) await work(session);
+    });
+    conversation.turns = done.catch(() => undefined);
+    this.#parts.beside(() => done);
+  }
+
+  /** Stops the agent: somebody has interrupted its turn. */
+  async #interrupt(conversation: Conversation): Promise<void> {
+    const { server, questions } = this.#parts;
+    const { id, directory } = conversation;
+    await server.post(`/session/${encodeURIComponent(id)}/abort`, directory);
+    await questions.withdrawAll(conversation, 'interrupted');
+  }
+
+  // ---- Until they are gone ----
+
+  /** These sessions are gone, and what they asked is lost. */
+  remove(gone: readonly Conversation[]): void {
+    const { server, questions, beside } = this.#parts;
+    for (const conversation of gone) {
+      this.#known.delete(conversation.id);
+      beside(async () => {
+        const session_id = sessionId(conversation.id);
+        try {
+          await questions.withdrawAll(conversation, 'withdrawn');
+          await conversation.turns;
+          const session = await conversation.session;
+          await session?.close(true);
+        } finally {
+          if (!this.#known.has(conversation.id) && this.#speakers.get(session_id) === server.url)
+            this.#speakers.delete(session_id);
+        }
+      });
+    }
+  }
+
+  removeAll(): void {
+    this.remove([...this.#known.values()]);
+  }
+}
+
+/**
+ * Which server speaks for each session. All that one process has attached look alike in the store, and whoever listens
+ * at the port of one might name the sessions of another.
+ */
+function speakersIn(hive: Hive): Map<string, string> {
+  const known = SPEAKERS.get(hive) ?? new Map<string, string>();
+  SPEAKERS.set(hive, known);
+  return known;
+}
+
+const SPEAKERS = new WeakMap<Hive, Map<string, string>>();
+
+/** The id of a session of opencode in the hive. */
+function sessionId(id: string): string {
+  return `editor-${id
+    .replace(/^ses_/, '')
+    .replace(/[^\w-]/g, '_')
+    .slice(0, 64)}`;
+}
+
+/** Whether opencode makes such ids. */
+export function isId(id: string): boolean {
+  return id.length <= LONGEST_ID;
+}
+
+/** An id of opencode; null for anything else. */
+export function idIn(raw: Raw, field: string): string | null {
+  const id = textIn(raw, field);
+  return id !== null && isId(id) ? id : null;
+}
+
+/** Sets and maps are in the order in which they were filled. */
+export function forgetOldest(kept: Set<string> | Map<string, unknown>, most: number): void {
+  for (const key of kept.keys()) {
+    if (kept.size <= most) return;
+    kept.delete(key);
+  }
+}

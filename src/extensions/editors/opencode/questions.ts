@@ -1,0 +1,225 @@
+/**
+ * What the sessions of one server of opencode ask, raced with the desks. The server itself accepts one reply to each request,
+ * so it decides who was first; a desk whose answer came too late there is told.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DialogRace } from '../../../application/dialog-race.ts';
+import type { EditorSession } from '../../../application/editor-sessions.ts';
+import type { OpenedDialog } from '../../../application/editors.ts';
+import type { Hive } from '../../../application/hive.ts';
+import type { EditorAnswer, EditorDialog } from '../../../domain/editors.ts';
+import type { Raw } from '../../../domain/hooks.ts';
+import { objectIn, textIn } from '../../../domain/json.ts';
+import { type Conversation, forgetOldest, idIn } from './conversations.ts';
+import { type Call, callIn, permissionOf, permissionReply, questionAnswers, questionsOf } from './dialogs.ts';
+import { type OpencodeServer, RefusedRequest } from './server.ts';
+
+type Kind = 'permission' | 'question';
+
+/** Something that a session of opencode asks. */
+interface Question {
+  id: string;
+  kind: Kind;
+  request: Raw;
+  conversation: Conversation;
+  race: DialogRace;
+  /** A desk's answer is on its way to the server. */
+  sending: boolean;
+  /** Somebody else has answered it, and a desk that was first in the hive has been told. */
+  settled: boolean;
+}
+
+interface QuestionParts {
+  hive: Hive;
+  server: OpencodeServer;
+  /** Ends everything. */
+  signal: AbortSignal;
+  beside: (work: () => Promise<void>) => void;
+  introduced: (conversation: Conversation) => Promise<EditorSession | null>;
+}
+
+/** An answer is sent again at the next connection, or after this. */
+const RETRY_MS = 5_000;
+/** How many requests that are over are kept. */
+const MOST_OVER = 1_000;
+/** Beyond these, opencode alone shows what it asks. */
+const MOST_QUESTIONS = 200;
+const ENDED = 'it has ended';
+
+export class Questions {
+  readonly #parts: QuestionParts;
+  readonly #open = new Map<string, Question>();
+  /** Requests that are over, with the reply if it is known: what was read before may still list them. */
+  readonly #over = new Map<string, string | undefined>();
+  /** Requests were left to opencode since the last connection. */
+  #isFull = false;
+  /** Fires at the next connection. */
+  #connected = Promise.withResolvers<void>();
+
+  constructor(parts: QuestionParts) {
+    this.#parts = parts;
+  }
+
+  /** The server is connected, and all that waits in it is about to be read. */
+  connecting(): void {
+    this.#over.clear();
+    this.#isFull = false;
+  }
+
+  /** All that waits in the server was read. */
+  connected(): void {
+    this.#connected.resolve();
+    this.#connected = Promise.withResolvers<void>();
+  }
+
+  asked(kind: Kind, request: Raw, conversation: Conversation): void {
+    const { hive, server, beside } = this.#parts;
+    const id = idIn(request, 'id');
+    if (id === null || this.#open.has(id) || this.#over.has(id)) return;
+    if (this.#open.size >= MOST_QUESTIONS) {
+      if (!this.#isFull)
+        hive.log.warn('hive attach leaves further requests to opencode.', { url: server.url });
+      this.#isFull = true;
+      return;
+    }
+    const race = new DialogRace(hive.editors, (stop) => this.#offer(id, kind, request, conversation, stop));
+    const question: Question = { id, kind, request, conversation, race, sending: false, settled: false };
+    this.#open.set(id, question);
+    beside(async () => {
+      const answer = await race.answer();
+      if (answer !== null) await this.#deliver(question, answer);
+    });
+  }
+
+  async #offer(
+    id: string,
+    kind: Kind,
+    request: Raw,
+    conversation: Conversation,
+    stop: AbortSignal,
+  ): Promise<OpenedDialog | null> {
+    const session = await this.#parts.introduced(conversation);
+    if (session === null) return null;
+    await conversation.turns;
+    const dialog = await this.#dialogOf(kind, request, conversation);
+    return dialog === null || stop.aborted ? null : session.open(dialog, id);
+  }
+
+  async #dialogOf(kind: Kind, request: Raw, conversation: Conversation): Promise<EditorDialog | null> {
+    if (kind === 'question') return questionsOf(request);
+    return permissionOf(request, await this.#callOf(request, conversation), conversation.directory);
+  }
+
+  /** The call that asks. Without it the permission is shown as opencode describes it. */
+  async #callOf(request: Raw, { id, directory }: Conversation): Promise<Call | null> {
+    const { hive, server } = this.#parts;
+    const tool = objectIn(request['tool']) ?? {};
+    const [message, call] = [textIn(tool, 'messageID'), textIn(tool, 'callID')];
+    if (message === null || call === null) return null;
+    const path = `/session/${encodeURIComponent(id)}/message/${encodeURIComponent(message)}`;
+    try {
+      return callIn(await server.get(path, directory), call);
+    } catch (error) {
+      hive.log.warn('hive attach could not read a call.', { error: String(error) });
+      return null;
+    }
+  }
+
+  // ---- A desk has answered ----
+
+  /** Sends a desk's answer, again at each connection until the server has accepted it or refused it. */
+  async #deliver(question: Question, answer: EditorAnswer): Promise<void> {
+    const { hive, server, signal } = this.#parts;
+    const { id, race } = question;
+    question.sending = true;
+    while (!race.signal.aborted && !signal.aborted) {
+      const next = this.#connected.promise;
+      try {
+        await this.#send(question, answer);
+        return;
+      } catch (error) {
+        hive.log.warn('hive attach could not send an answer.', { url: server.url, error: String(error) });
+        if (error instanceof RefusedRequest) {
+          this.#open.delete(id);
+          return this.#warnUndelivered(question, error.message);
+        }
+        const stops = AbortSignal.any([race.signal, signal]);
+        await Promise.race([next, sleep(RETRY_MS, undefined, { signal: stops }).catch(() => undefined)]);
+      }
+    }
+    if (!signal.aborted) await this.#warnUndelivered(question, ENDED);
+  }
+
+  async #send(question: Question, answer: EditorAnswer): Promise<void> {
+    const { id, kind, request, conversation, race } = question;
+    const { hive, server } = this.#parts;
+    const body =
+      kind === 'permission' ? permissionReply(answer) : { answers: questionAnswers(request, answer) };
+    const verb = 'answers' in body && body.answers === null ? 'reject' : 'reply';
+    const path = `/${kind}/${encodeURIComponent(id)}/${verb}`;
+    const sent = verb === 'reply' ? body : undefined;
+    const isAccepted = await server.post(path, conversation.directory, sent);
+    this.#open.delete(id);
+    const other = this.#over.get(id);
+    this.#noteOver(id, other);
+    if (race.offered === null) return;
+    if (isAccepted) await hive.editors.acted(race.offered.session.session_id, id);
+    else if (!question.settled) await race.withdraw('answered_elsewhere', other);
+  }
+
+  async #warnUndelivered({ race: { offered } }: Question, why: string): Promise<void> {
+    const session_id = offered?.session.session_id ?? null;
+    const [ask_id = ''] = offered?.ask_ids ?? [];
+    const text = `Your answer to ${ask_id} did not reach opencode (${why}), so it allowed nothing there.`;
+    const data = { notice: 'late_answer', ask_id };
+    await this.#parts.hive.notices.give({ severity: 'warning', session_id, text, data });
+  }
+
+  // ---- It was answered in opencode, or is no longer asked ----
+
+  /** `#deliver` informs a desk that was first in the hive. */
+  isOver(id: string, reply?: string): void {
+    this.#noteOver(id, reply);
+    const question = this.#open.get(id);
+    // This may be our own reply. If it is not, the server refuses ours.
+    if (question === undefined || question.sending) return;
+    this.#open.delete(id);
+    question.settled = true;
+    this.#parts.beside(async () => {
+      await question.race.withdraw('answered_elsewhere', reply);
+    });
+  }
+
+  #noteOver(id: string, reply: string | undefined): void {
+    this.#over.set(id, reply);
+    forgetOldest(this.#over, MOST_OVER);
+  }
+
+  /** The ids of what is open in a project. */
+  idsIn(directory: string): string[] {
+    const open = [...this.#open.values()].filter(({ conversation }) => conversation.directory === directory);
+    return open.map(({ id }) => id);
+  }
+
+  isAsking(conversation: Conversation): boolean {
+    return this.#of(conversation).length > 0;
+  }
+
+  turnEnded(conversation: Conversation): void {
+    for (const { id } of this.#of(conversation)) this.isOver(id);
+  }
+
+  async withdrawAll(conversation: Conversation, reason: 'withdrawn' | 'interrupted'): Promise<void> {
+    const all = this.#of(conversation);
+    for (const { id } of all) this.#open.delete(id);
+    for (const { race } of all) {
+      await race.withdraw(reason);
+      // A desk's answer that is still being sent reaches nobody any more.
+      if (reason === 'withdrawn') race.end();
+    }
+  }
+
+  #of(conversation: Conversation): Question[] {
+    return [...this.#open.values()].filter((question) => question.conversation === conversation);
+  }
+}
