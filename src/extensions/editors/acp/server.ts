@@ -11,7 +11,7 @@ import { MCP_PATH } from '../../../domain/installation.ts';
 import type { Token } from '../../../domain/tokens.ts';
 import { randomIds, randomSecrets } from '../../../infrastructure/platform/ids.ts';
 import { findProject } from '../../../infrastructure/platform/project.ts';
-import type { HiveServer } from './proxy.ts';
+import type { HiveServer } from './servers.ts';
 
 const HOST = '127.0.0.1';
 /** One agent on this machine, whose sessions last as long as its editor does. */

@@ -1,0 +1,233 @@
+/**
+ * What an ACP agent asks its person, raced with the desks (application/dialog-race.ts). What the client cannot show, a form, is
+ * shown by the desks alone, and answered in the client's place also where nobody is at one.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DialogRace } from '../../../application/dialog-race.ts';
+import type { EditorSession } from '../../../application/editor-sessions.ts';
+import type { WithdrawReason } from '../../../application/editors.ts';
+import type { Hive } from '../../../application/hive.ts';
+import type { EditorDialog } from '../../../domain/editors.ts';
+import type { Raw } from '../../../domain/hooks.ts';
+import { resultOf, type ToolCalls, withdrawnResult } from './dialogs.ts';
+import { type Id, key } from './wire.ts';
+
+/** One session of the agent. */
+export interface Conversation {
+  acp_id: string;
+  cwd: string;
+  calls: ToolCalls;
+  /** As the hive knows it. */
+  session: EditorSession;
+}
+
+/** A question of the agent's, as its request says it. */
+export interface Asked {
+  id: Id;
+  method: string;
+  dialog: EditorDialog;
+  conversation: Conversation;
+  /** The client shows it too. */
+  shown: boolean;
+}
+
+/** A question of the agent's that has no answer yet. */
+interface Question extends Asked {
+  race: DialogRace;
+  /** The client has answered it after a desk had. */
+  outrun: boolean;
+}
+
+interface QuestionParts {
+  hive: Hive;
+  toAgent: (message: object) => Promise<void>;
+  toClient: (message: object) => Promise<void>;
+  beside: (work: () => Promise<void>) => void;
+  /** How many ms a form waits that only a desk can show, while nobody is at one. */
+  patience_ms: number;
+  /** Prints a line for the person. */
+  remark: (text: string) => void;
+}
+
+export const CANCEL_REQUEST = '$/cancel_request';
+const REQUEST_CANCELLED = -32_800;
+const UNSHOWN = 'A form of the agent could not be shown at a desk. It was cancelled.';
+
+export class Questions {
+  readonly #parts: QuestionParts;
+  readonly #open = new Map<string, Question>();
+  /** Requests that a desk has answered: the client's own answer comes too late. */
+  readonly #settled = new Set<string>();
+
+  constructor(parts: QuestionParts) {
+    this.#parts = parts;
+  }
+
+  // ---- What the two sides say ----
+
+  /** The agent asks. A request under the id of an open one takes its place, so nobody waits for the first one any more. */
+  asked(asked: Asked): void {
+    const { hive, beside } = this.#parts;
+    const id = key(asked.id);
+    const replaced = this.#open.get(id);
+    const race = new DialogRace(hive.editors, () => asked.conversation.session.open(asked.dialog));
+    const question: Question = { ...asked, race, outrun: false };
+    this.#settled.delete(id);
+    this.#open.set(id, question);
+    if (replaced !== undefined)
+      beside(async () => {
+        await this.#withdraw(replaced, 'withdrawn');
+      });
+    beside(() => this.#raceOrDecline(question));
+  }
+
+  /** The client answers. Returns whether its answer is the agent's to get: the store says who was first. */
+  async answered(id: Id): Promise<boolean> {
+    if (this.#settled.delete(key(id))) return false;
+    const question = this.#open.get(key(id));
+    if (question === undefined) return true;
+    if (await this.#withdraw(question, 'answered_elsewhere')) {
+      this.#open.delete(key(id));
+      return true;
+    }
+    // A desk was first. Its answer leaves by itself, and this one comes too late: `#settle` informs the client.
+    question.shown = false;
+    question.outrun = true;
+    return false;
+  }
+
+  /** The agent no longer asks. Returns whether to keep this from the client. */
+  cancelled(id: Id | null): boolean {
+    const { toAgent, beside } = this.#parts;
+    const question = id === null ? undefined : this.#open.get(key(id));
+    if (id === null || question === undefined) return false;
+    this.#open.delete(key(id));
+    beside(async () => {
+      await this.#withdraw(question, 'withdrawn');
+    });
+    if (question.shown) return false;
+    const error = { code: REQUEST_CANCELLED, message: 'Withdrawn by the agent.' };
+    void toAgent({ jsonrpc: '2.0', id, error });
+    return true;
+  }
+
+  /** A client that cancels a turn answers what waits in it. For the forms that it never saw, this does. */
+  turnCancelled(acp_id: string | null): void {
+    for (const question of this.#open.values())
+      if (question.conversation.acp_id === acp_id && !question.shown && !question.outrun)
+        this.#parts.beside(() => this.#cancelForm(question, 'interrupted'));
+  }
+
+  /** A turn has ended: nobody waits for what it asked. */
+  turnEnded(conversation: Conversation): void {
+    for (const question of this.#of(conversation.acp_id)) {
+      if (!question.shown && !question.outrun) {
+        this.#parts.beside(() => this.#cancelForm(question, 'withdrawn'));
+        continue;
+      }
+      this.#open.delete(key(question.id));
+      this.#parts.beside(async () => {
+        await this.#withdraw(question, 'withdrawn');
+      });
+    }
+  }
+
+  /** Somebody has interrupted the turn. */
+  async interrupted(acp_id: string): Promise<void> {
+    for (const question of this.#of(acp_id))
+      if (await this.#withdraw(question, 'interrupted'))
+        await this.#settle(question, withdrawnResult(question.method));
+  }
+
+  // ---- At the desks ----
+
+  /** What the client does not show is always answered, also where the hive fails. */
+  async #raceOrDecline(question: Question): Promise<void> {
+    try {
+      await this.#race(question);
+    } catch (error) {
+      if (!question.shown) await this.#settle(question, withdrawnResult(question.method), UNSHOWN);
+      throw error;
+    }
+  }
+
+  async #race(question: Question): Promise<void> {
+    const { race } = question;
+    await race.opened;
+    if (!question.shown) this.#parts.beside(() => this.#declineUnattended(question));
+    const answer = await race.answer();
+    const { offered } = race;
+    if (answer !== null) await this.#settle(question, resultOf(answer));
+    else if (!question.shown && offered !== null && !race.signal.aborted)
+      await this.#settle(
+        question,
+        withdrawnResult(question.method),
+        offered.ask_ids.length === 0 ? UNSHOWN : null,
+      );
+  }
+
+  /** A form that only a desk can show is declined once nobody has been at one for a while. */
+  async #declineUnattended(question: Question): Promise<void> {
+    const { hive, patience_ms } = this.#parts;
+    const { signal } = question.race;
+    for (;;) {
+      await sleep(patience_ms, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted || this.#open.get(key(question.id)) !== question) return;
+      if (await hive.editors.isAttended()) continue;
+      if (!(await this.#withdraw(question, 'withdrawn'))) return;
+      await this.#settle(
+        question,
+        { action: 'decline' },
+        'No desk is open, so a form of the agent was declined.',
+      );
+      return;
+    }
+  }
+
+  /** Answers the agent in the client's place, and takes the dialog away from the client. */
+  async #settle(question: Question, result: Raw, why: string | null = null): Promise<void> {
+    const { toAgent, toClient, remark } = this.#parts;
+    const { id, race, shown } = question;
+    if (this.#open.get(key(id)) !== question) return;
+    this.#open.delete(key(id));
+    race.end();
+    if (why !== null) remark(why);
+    await toAgent({ jsonrpc: '2.0', id, result });
+    if (question.outrun) remark('An answer in the editor came too late: a desk had answered already.');
+    else if (!shown) return;
+    else this.#settled.add(key(id));
+    await toClient({ jsonrpc: '2.0', method: CANCEL_REQUEST, params: { requestId: id } });
+  }
+
+  /** Withdraws what the desks show. False if a desk has answered first, and the agent gets that answer. */
+  async #withdraw({ race }: Question, reason: WithdrawReason): Promise<boolean> {
+    try {
+      return await race.withdraw(reason);
+    } catch (error) {
+      this.#parts.hive.log.warn('hive acp could not withdraw a question.', { error: String(error) });
+      race.end();
+      return true;
+    }
+  }
+
+  /** Answers a form that only the desks show, because its turn is over; a desk that was first has answered it. */
+  async #cancelForm(question: Question, reason: 'withdrawn' | 'interrupted'): Promise<void> {
+    if (await this.#withdraw(question, reason))
+      await this.#settle(question, withdrawnResult(question.method));
+  }
+
+  #of(acp_id: string): Question[] {
+    return [...this.#open.values()].filter(({ conversation }) => conversation.acp_id === acp_id);
+  }
+
+  // ---- The agent is gone ----
+
+  /** Ends every wait. */
+  end(): void {
+    for (const { race } of this.#open.values()) race.end();
+  }
+
+  async withdrawAll(): Promise<void> {
+    for (const question of this.#open.values()) await this.#withdraw(question, 'withdrawn');
+  }
+}
