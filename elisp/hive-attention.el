@@ -311,7 +311,7 @@ Its keys are what to show, its values arguments of `hive-mute'."
     (append
      (mapcar (lambda (agent) (list (car agent) :muted_agents (hive-model-handle (cdr agent)))) agents)
      (mapcar (lambda (project)
-               (list (hive-words 'mute-project (hive-text-line project 60)) :muted_projects project))
+               (list (hive-words 'filter-project (hive-text-line project 60)) :muted_projects project))
              projects))))
 
 (defun hive-attention--mute-affix (lines alist)

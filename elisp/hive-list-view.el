@@ -113,8 +113,8 @@ What only questions have, their kind and recipient, no row has."
              '(:question :header :context))))
 
 (defconst hive-list--view-names
-  '((answered . view-answered) (late . view-late) (expired . view-expired)
-    (cancelled . view-cancelled) (agents . view-agents))
+  '((answered . menu-view-answered) (late . menu-view-late) (expired . menu-view-expired)
+    (cancelled . menu-view-cancelled) (agents . menu-sessions))
   "The views that have a name, and its sentence in `hive-messages'.")
 
 (defun hive-list-view-name (shown)

@@ -200,7 +200,7 @@ what was done.  Call THEN when that is stored."
          (concat (hive-words 'mentions-summary (hive-mentions--whose) (count :total)
                              (count :processed) (count :unprocessed))
                  (if (> (count :expired) 0)
-                     (hive-words 'mentions-expired (count :expired))
+                     (hive-words 'stats-expired (count :expired))
                    "")
                  (if hive-mentions--session
                      (hive-words 'mentions-gating (count :gating) (count :denials))
@@ -217,7 +217,7 @@ what was done.  Call THEN when that is stored."
                              (if (plist-get mention :note)
                                  (concat ": " (hive-text-line (plist-get mention :note) 200))
                                "")))
-    ("expired" (hive-words 'mention-expired))
+    ("expired" (hive-words 'fate-expired))
     (_ (if (plist-get mention :delivered_at)
            (hive-words 'mention-delivered (hive-text-age (plist-get mention :delivered_at)))
          ""))))

@@ -8,7 +8,7 @@
 
 ;; The mode line shows the number of pending questions in the colour of the
 ;; most urgent one, with those that block an agent counted apart.  It also shows
-;; the number of mentions, whether the sidecar is missing, and whether
+;; the number of mentions, with an option that of unread messages, whether the sidecar is missing, and whether
 ;; notifications are suppressed.  Snoozed questions do not count.  A click
 ;; answers.
 ;;
@@ -26,6 +26,7 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-rpc)
+(require 'hive-shared-view)
 (require 'hive-text)
 
 ;;;; The list in a side window
@@ -83,6 +84,8 @@ In a small frame it is half of that frame.")
 (add-hook 'hive-changed-hook #'hive-mode-line--changed)
 
 ;;;; The mode line
+
+(defvar hive-indicator)
 
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")
@@ -148,10 +151,10 @@ RANK is that of the most urgent one, or nil."
       (hive-words 'mode-line-first (hive-text-agent-in first 40)
                   (hive-text-line (plist-get first :question) 60)))))
 
-(defun hive-mode-line--help (waiting blocked ended mentions away)
+(defun hive-mode-line--help (waiting blocked ended mentions unread away)
   "Return the tooltip of the mode line.
-WAITING, BLOCKED, ENDED and MENTIONS are counts; AWAY means there is no
-sidecar."
+WAITING, BLOCKED, ENDED, MENTIONS and UNREAD are counts; AWAY means there
+is no sidecar."
   (if away (hive-words 'mode-line-no-sidecar)
     (mapconcat #'identity
                (delq nil
@@ -166,6 +169,8 @@ sidecar."
                              (hive-words 'mode-line-ended (hive-count ended "question")))
                            (when (> (+ waiting ended) 0) (hive-words 'mode-line-pending))
                            (when (> mentions 0) (hive-words 'mode-line-mentions))
+                           (when (> unread 0)
+                             (hive-words 'mode-line-unread-help (hive-count unread "unread message")))
                            (hive-words 'mode-line-interrupt)))
                "\n")))
 
@@ -175,20 +180,24 @@ sidecar."
          (blocked (hive-prompts-blocked))
          (ended (length (hive-prompts-ended)))
          (mentions (hive-mentions-count))
+         (unread (if (consp hive-indicator) (hive-shared-unread-count) 0))
          (unsent (length (hive-outbox-entries 'pending)))
          (away (not (memq hive-sidecar-state '(connected off))))
          (text (concat (hive-mode-line--counts waiting blocked (hive-prompts-rank))
                        (when (> ended 0)
                          (concat (if (> waiting 0) "," "") (hive-words 'mode-line-count-ended ended)))
                        (when (> mentions 0) (format " %d@" mentions))
+                       (when (> unread 0) (hive-words 'mode-line-unread unread))
                        (when away (if (eq hive-sidecar-state 'starting) " …" " down"))
                        (when (and away (> unsent 0)) (hive-words 'mode-line-unsent unsent))
                        (when (hive-quiet-text) " z"))))
     (unless (string-empty-p text)
       (propertize
        (concat " hive" text)
-       'face (hive-mode-line--face (or (hive-prompts-rank) (and (> ended 0) 2)) mentions)
-       'help-echo (hive-mode-line--help waiting blocked ended mentions away)
+       'face (hive-mode-line--face (or (hive-prompts-rank)
+                                   (and (or (> ended 0) (and (> unread 0) (zerop mentions))) 2))
+                               mentions)
+       'help-echo (hive-mode-line--help waiting blocked ended mentions unread away)
        'mouse-face 'mode-line-highlight
        'local-map hive-mode-line-map))))
 
@@ -202,7 +211,6 @@ sidecar."
 ;;;; Where it is shown
 
 (defvar tab-bar-format)
-(defvar hive-indicator)
 
 (defconst hive-mode-line--construct '(:eval hive-mode-line-text)
   "What shows `hive-mode-line-text' in a mode line or a header line.")
@@ -224,7 +232,7 @@ sidecar."
 (defun hive-mode-line-install ()
   "Show the indicator in the place of `hive-indicator'."
   (hive-mode-line-remove)
-  (pcase hive-indicator
+  (pcase (if (consp hive-indicator) (car hive-indicator) hive-indicator)
     ('mode-line
      (setq-default global-mode-string
                    (append (or (default-value 'global-mode-string) '(""))
@@ -241,9 +249,13 @@ sidecar."
   "Where Emacs shows how many questions are pending.
 With `tab-bar', it is at the end of the tab bar, in `tab-bar-mode'.
 With `header-line', it is in the header line of every buffer that has no
-header line of its own."
-  :type '(choice (const :tag "Mode line" mode-line) (const :tag "Tab bar" tab-bar)
-                 (const :tag "Header line" header-line) (const :tag "Nowhere" nil))
+header line of its own.
+A list of the place and the symbol `unread' shows the number of unread
+messages of shared buffers, too."
+  :type (let ((places '((const :tag "Mode line" mode-line) (const :tag "Tab bar" tab-bar)
+                        (const :tag "Header line" header-line))))
+          `(choice ,@places (const :tag "Nowhere" nil)
+                   (list :tag "With unread messages" (choice ,@places) (const unread))))
   :set (lambda (option value)
          (set-default option value)
          (when (bound-and-true-p hive-mode) (hive-mode-line-install)))

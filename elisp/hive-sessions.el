@@ -184,7 +184,7 @@ NUMBER says how many mentions or messages there are."
   "Return the rows of the shared buffers: mentions, and what is unread."
   (let (rows)
     (maphash (lambda (project-dir unread)
-               (push (hive-sessions--room-row (cons 'room project-dir) "2" (cdr unread) (car unread))
+               (push (hive-sessions--room-row (cons 'room project-dir) "2" (cadr unread) (car unread))
                      rows))
              hive-shared-unread)
     (hive-model-map-sessions

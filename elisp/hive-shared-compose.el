@@ -152,37 +152,108 @@ It mentions the author if that is an agent."
                               prompt)
                             nil hive-post-map nil 'hive-post-history templates))))
 
-(defun hive-shared-compose--where (place)
-  "Return the name of PLACE for display."
-  (hive-text-line (or (plist-get place :project) (hive-words 'everyone)) 30))
+;;;; Which shared buffer
+
+;; That of the project that you are in, if agents are there.  In a directory
+;; that is no agent's, it is that of the only project with agents, or one that
+;; you choose.
+
+(defun hive-shared-agents (place)
+  "Return the sessions that @All means in the shared buffer of PLACE.
+For nil, they are those of all projects."
+  (cl-remove-if-not
+   (lambda (session)
+     (let ((parent (plist-get session :parent_session_id)))
+       (and (hive-rpc-true-p session :shared)
+            (not (equal "cli" (plist-get session :client)))
+            (not (and parent (string-prefix-p (concat parent ":") (plist-get session :session_id))))
+            (or (null place)
+                (equal (plist-get place :project_dir) (plist-get session :project_dir))))))
+   (hive-model-sessions)))
+
+(defun hive-shared--projects ()
+  "Return the projects with agents, conses of a name and a place.
+Where two have the same name, it has the directory behind it."
+  (let* ((sessions (cl-remove-duplicates (hive-shared-agents nil) :from-end t :test #'equal
+                                         :key (lambda (one) (plist-get one :project_dir))))
+         (names (mapcar (lambda (one) (plist-get one :project)) sessions)))
+    (mapcar (lambda (session)
+              (let ((name (plist-get session :project)))
+                (cons (if (= 1 (cl-count name names :test #'equal)) (hive-text-line name 60)
+                        (format "%s (%s)" (hive-text-line name 60)
+                                (hive-text-line (plist-get session :project_dir) 60)))
+                      (list :confirmed t :project name
+                            :project_dir (plist-get session :project_dir)))))
+            sessions)))
+
+(defun hive-shared-read-project (projects &optional here)
+  "Let the human choose one of PROJECTS, or everyone, and return the place.
+PROJECTS are conses of a name and a place.  HERE, a place, is offered
+behind them."
+  (let* ((projects (if here
+                       (append projects
+                               (list (cons (hive-text-line (plist-get here :project) 60) here)))
+                     projects))
+         (everyone (hive-words 'everyone))
+         (name (completing-read (hive-words 'which-shared)
+                                (append (mapcar #'car projects) (list everyone))
+                                nil t nil nil (caar projects))))
+    (unless (equal name everyone) (cdr (assoc name projects)))))
+
+(defun hive-shared-place-here ()
+  "Return the place of the shared buffer that is meant in the current directory.
+If no agent is in its project, that is the only project with agents, or
+if there are several, the one that the human chooses."
+  (let* ((here (or (and (derived-mode-p 'hive-shared-mode) hive-shared-place) (hive-place-of)))
+         (projects (hive-shared--projects)))
+    (cond ((or (null projects)
+               (and here (or (hive-shared-agents here) (hive-shared--open-p here))))
+           here)
+          ((cdr projects) (hive-shared-read-project projects here))
+          (t (cdar projects)))))
+
+(defun hive-shared--open-p (place)
+  "Return non-nil if the shared buffer of PLACE is open."
+  (cl-find (plist-get place :project_dir) (hive-shared-buffers) :test #'equal
+           :key (lambda (buffer)
+                  (plist-get (buffer-local-value 'hive-shared-place buffer) :project_dir))))
+
+(defun hive-shared-compose--prompt (place)
+  "Return the prompt for a message to PLACE, with how many agents get it."
+  (let ((count (length (hive-shared-agents place)))
+        (where (if place (hive-text-line (plist-get place :project) 30) (hive-words 'all-projects))))
+    (if (zerop count) (hive-words 'post-to-nobody where)
+      (hive-words 'post-to (hive-count count "agent") where))))
 
 ;;;###autoload
-(defun hive-post (body &optional everyone)
+(defun hive-post (body &optional everyone place)
   "Post BODY to the shared buffer of the project you are in.
 With a prefix argument EVERYONE, post to everyone, in all projects.
-@HANDLE in it mentions that session, @All those of the project;
-\\<hive-post-map>\\[completion-at-point] completes a handle.  Use `hive-shared' to write longer
-messages in a buffer."
+In a directory that is no agent's, PLACE is the only project with
+agents, or one that you choose.  @HANDLE in it mentions that session,
+@All those of the project; \\<hive-post-map>\\[completion-at-point] completes a handle.
+Use `hive-shared' to write longer messages in a buffer."
   (interactive
-   (list (hive-post-read (hive-words 'post-to (hive-shared-compose--where
-                                               (unless current-prefix-arg (hive-place-of))))
-                         (hive-place-of))
-         current-prefix-arg))
-  (hive-post-send body :place (unless everyone (hive-place-of)))
+   (let ((place (unless current-prefix-arg (hive-shared-place-here))))
+     (list (hive-post-read (hive-shared-compose--prompt place) (or place (hive-place-of)))
+           ;; Everyone can be chosen, too.
+           (null place) place)))
+  (hive-post-send body :place (unless everyone (or place (hive-place-of))))
   (hive-post-say-queued))
 
 ;;;###autoload
-(defun hive-mention (handle body)
+(defun hive-mention (handle body &optional place)
   "Mention HANDLE, a session, a role or All, with the message BODY.
+A role or All is that of PLACE, by default of the current directory.
 The mention holds the session at its next tool call until it is
 processed, unless the session's mentions only remind."
   (interactive
-   (let* ((place (hive-place-of))
+   (let* ((place (hive-shared-place-here))
           (handle (completing-read (hive-words 'which-mention)
                                    (hive-model-handle-table (plist-get place :project_dir)))))
-     (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place))))
-  (setq handle (string-remove-prefix "@" (string-trim handle)))
-  (when (string-empty-p handle) (hive-fail 'mention-nobody))
+     (hive-shared-compose--demand-name handle)
+     (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place) place)))
+  (setq handle (hive-shared-compose--demand-name handle))
   (hive-post-check body)
   (let ((session (hive-model-session-named handle)))
     (hive-post-send (format "@%s %s" handle body)
@@ -190,8 +261,18 @@ processed, unless the session's mentions only remind."
                                (list :confirmed t
                                      :project (plist-get session :project)
                                      :project_dir (plist-get session :project_dir))
-                             (hive-place-of))))
+                             (or place (hive-place-of)))))
   (hive-post-say-queued))
+
+(defun hive-shared-compose--demand-name (handle)
+  "Return HANDLE without an @; signal a `user-error' if nobody has it."
+  (let ((name (string-remove-prefix "@" (string-trim handle))))
+    (when (string-empty-p name) (hive-fail 'mention-nobody))
+    (when (and (hive-sidecar-connected-p)
+               (not (hive-model-session-named name))
+               (not (cl-member name (hive-model-known-handles) :test #'cl-equalp)))
+      (hive-fail 'mention-unknown (hive-text-line name 40)))
+    name))
 
 ;;;; Posting messages of other programs
 
@@ -588,6 +669,7 @@ Emacs or the sidecar crashes."
     (hive-shared--clear)
     (hive-shared-plain-draft)
     (hive-draft-save)
+    (hive-shared-forget-news)
     (hive-post-say-queued)))
 
 (defun hive-shared-plain-draft ()

@@ -291,6 +291,10 @@ Records about that text are dropped."
 (defface hive-shared-mention-human '((t :inherit (bold hive-warning)))
   "A mention of you.")
 
+(defface hive-shared-new '((t :inherit hive-warning))
+  "The line above what is new since you looked."
+  :group 'hive-shared)
+
 (defface hive-shared-note '((t :inherit hive-shadow))
   "What Hive adds to a heading; it is not part of the message.")
 

@@ -45,6 +45,9 @@
 (defvar-local hive-shared-earlier nil "Non-nil if the store has older messages.")
 (defvar-local hive-shared-later nil "Non-nil if the store has newer messages.")
 
+(defvar-local hive-shared-news nil
+  "What was unread when the human looked: how many, and the seq of the first.
+It is a cons, or nil if nothing was.")
 (defvar-local hive-shared-messages nil "The messages that are shown, oldest first.")
 (defvar-local hive-shared--ids nil "The messages that are shown, by their ids.")
 (defvar-local hive-shared--end nil "A marker at the end of the messages.")
@@ -256,7 +259,8 @@ Return the new ones."
           (when (and (plist-get message :reply_to)
                      (cl-find (plist-get message :reply_to) new :test #'equal
                               :key (lambda (one) (plist-get one :message_id))))
-            (hive-shared-adorn message from)))))
+            (hive-shared-adorn message from)))
+        (when hive-shared-news (hive-shared--show-news))))
     new))
 
 (defun hive-shared--insert (new)
@@ -505,11 +509,19 @@ If there would be a gap between both, start again with the last ones."
          (hive-shared-edges))))
 
 ;; A message counts as unread until a buffer that has it is in a window.  Your
-;; own messages do not count.
+;; own messages do not count.  What was unread then is below a line, until you
+;; post or until there is something new when you look again.
 
 (defvar hive-shared-unread (make-hash-table :test #'equal)
-  "The unread messages since Emacs connected: a count and the last one.
-The keys are the directories of projects, and nil for everyone's buffer.")
+  "The unread messages since Emacs connected.
+The keys are the directories of projects, and nil for everyone's buffer.
+A value is a list: how many, the last one, and the seq of the first one.")
+
+(defun hive-shared-unread-count ()
+  "Return how many messages are unread."
+  (let ((count 0))
+    (maphash (lambda (_key unread) (cl-incf count (car unread))) hive-shared-unread)
+    count))
 
 (defun hive-shared--note-unread (message)
   "Count MESSAGE, a new one, as unread if its buffer is in no window."
@@ -518,9 +530,11 @@ The keys are the directories of projects, and nil for everyone's buffer.")
                          (and (get-buffer-window buffer 'visible)
                               (with-current-buffer buffer (hive-shared--ours-p message))))
                        (hive-shared-buffers)))
-    (let ((project-dir (plist-get message :project_dir)))
+    (let* ((project-dir (plist-get message :project_dir))
+           (before (gethash project-dir hive-shared-unread)))
       (puthash project-dir
-               (cons (1+ (or (car (gethash project-dir hive-shared-unread)) 0)) message)
+               (list (1+ (or (car before) 0)) message
+                     (or (nth 2 before) (plist-get message :seq)))
                hive-shared-unread)
       (hive-changed))))
 
@@ -530,10 +544,49 @@ The keys are the directories of projects, and nil for everyone's buffer.")
     (when (and (null hive-shared-thread)
                (if project-dir (gethash project-dir hive-shared-unread)
                  (> (hash-table-count hive-shared-unread) 0)))
-      ;; Everyone's buffer shows the messages of all projects.
+      (let ((count 0) (first nil))
+        ;; Everyone's buffer shows the messages of all projects.
+        (maphash (lambda (key unread)
+                   (when (or (null project-dir) (equal key project-dir))
+                     (cl-incf count (car unread))
+                     (setq first (min (nth 2 unread) (or first (nth 2 unread))))))
+                 hive-shared-unread)
+        (setq hive-shared-news (cons count first)))
+      (hive-shared--show-news)
       (if project-dir (remhash project-dir hive-shared-unread)
         (clrhash hive-shared-unread))
       (hive-changed))))
+
+(defun hive-shared--show-news ()
+  "Show the line above what was unread when the human looked, or remove it."
+  (save-restriction
+    (widen)
+    (remove-overlays (point-min) (point-max) 'hive-news t)
+    (let* ((first (and hive-shared-news
+                       (cl-find (cdr hive-shared-news) hive-shared-messages :test #'<=
+                                :key (lambda (message) (plist-get message :seq)))))
+           (at (and first (car (hive-shared-region first)))))
+      (when at
+        (let ((overlay (make-overlay at (1+ at) nil t)))
+          (overlay-put overlay 'hive-news t)
+          (overlay-put overlay 'evaporate t)
+          (overlay-put overlay 'before-string
+                       (propertize (hive-words 'shared-new-line
+                                               (hive-count (car hive-shared-news) "message")
+                                               (hive-shared--clock (plist-get first :at)))
+                                   'face 'hive-shared-new)))))))
+
+(defun hive-shared--clock (time)
+  "Return TIME from the sidecar as a time of today, or with its day."
+  (let ((seconds (hive-text-seconds time)))
+    (format-time-string (if (equal (format-time-string "%F" seconds) (format-time-string "%F" (hive-now)))
+                            "%H:%M" "%F %H:%M")
+                        seconds)))
+
+(defun hive-shared-forget-news ()
+  "Remove the line above what was new, as the human has written something."
+  (setq hive-shared-news nil)
+  (hive-shared--show-news))
 
 (defun hive-shared--sidecar ()
   "Forget what is unread, and who is known, when Hive is turned off."
@@ -551,13 +604,29 @@ The keys are the directories of projects, and nil for everyone's buffer.")
       (when (hive-shared--ours-p message)
         (hive-rpc-guarded #'hive-shared-receive message)))))
 
+(defvar hive-shared--timer-of-sessions nil "The timer of the next fetch of the sessions, or nil.")
+
+(defconst hive-shared--together 0.5
+  "Mentions that change within so many seconds cause one fetch of the sessions.")
+
 (defun hive-shared--mention-changed (mention)
-  "Update the heading of the message of MENTION, if it is of the human."
-  (when (equal hive-mentions-human (plist-get mention :session_id))
+  "Update the heading of the message of MENTION, if it is of the human.
+Otherwise update who is held, if that is shown: how many mentions a
+session has is only in the list of sessions."
+  (if (not (equal hive-mentions-human (plist-get mention :session_id)))
+      (when (and (not hive-shared--timer-of-sessions)
+                 (cl-some (lambda (buffer) (get-buffer-window buffer t)) (hive-shared-buffers)))
+        (setq hive-shared--timer-of-sessions
+              (hive-later hive-shared--together #'hive-shared--fetch-sessions)))
     (dolist (buffer (hive-shared-buffers))
       (with-current-buffer buffer
         (let ((message (hive-shared-message (plist-get mention :message_id))))
           (when message (hive-shared-adorn message)))))))
+
+(defun hive-shared--fetch-sessions ()
+  "Fetch the sessions, with how many mentions hold them."
+  (setq hive-shared--timer-of-sessions nil)
+  (when (hive-sidecar-connected-p) (hive-model-refresh-sessions)))
 
 ;;;; Names
 
@@ -569,6 +638,8 @@ The keys are the directories of projects, and nil for everyone's buffer.")
 
 (defun hive-shared--sessions-changed ()
   "Give mentions of somebody who has just become known the face of mentions."
+  ;; Their header lines say who is here.
+  (mapc (lambda (buffer) (with-current-buffer buffer (force-mode-line-update))) (hive-shared-buffers))
   (when (hive-shared--learn-sessions)
     (dolist (buffer (hive-shared-buffers))
       (with-current-buffer buffer (hive-rpc-guarded #'hive-shared--recolour)))))

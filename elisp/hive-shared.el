@@ -18,6 +18,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-attention)
 (require 'hive-human)
 (require 'hive-mentions)
 (require 'hive-messages)
@@ -162,7 +163,7 @@ the command line: hive messages --format shared."
         (count (hive-shared-count))
         (coding-system-for-write 'utf-8-unix))
     (write-region text nil file nil nil nil t)
-    (hive-say 'shared-saved (hive-count count "message") (abbreviate-file-name file))))
+    (hive-say 'export-done (hive-count count "message") (abbreviate-file-name file))))
 
 (defun hive-shared--write ()
   "Save the messages, for `write-contents-functions'."
@@ -413,9 +414,35 @@ With DELETE, delete the text."
                   (hive-shared--fetch "   …")
                   (t (hive-words 'shared-shown (hive-shared-count))))
             (if hive-shared-later (hive-words 'shared-later) "")
+            (if hive-shared-news (hive-words 'shared-new (car hive-shared-news)) "")
             (if (> open 0) (hive-words 'shared-for-you open) "")
             (if (string-empty-p target) ""
-              (concat "   " (replace-regexp-in-string "%" "%%" target t t))))))
+              (concat "   " (replace-regexp-in-string "%" "%%" target t t)))
+            (replace-regexp-in-string "%" "%%" (hive-shared--here) t t))))
+
+(defconst hive-shared--most-here 4 "How many agents are named in the header line.")
+
+(defun hive-shared--here ()
+  "Return who is here, and who is held, in words; \"\" if nobody is.
+Those that are held come first."
+  (let* ((agents (hive-shared-agents hive-shared-place))
+         (held (cl-remove-if-not #'hive-shared--held-p agents))
+         (order (append held (cl-set-difference agents held)))
+         (more (nthcdr hive-shared--most-here order)))
+    (if (null agents) ""
+      (hive-words 'shared-here
+                  (concat (mapconcat (lambda (agent)
+                                       (let ((title (hive-text-title agent 24)))
+                                         (if (memq agent held)
+                                             (propertize (hive-words 'shared-held title) 'face 'hive-warning)
+                                           title)))
+                                     (seq-take order hive-shared--most-here) ", ")
+                          (if more (hive-words 'and-more (length more)) ""))))))
+
+(defun hive-shared--held-p (session)
+  "Return non-nil if SESSION is held by its open mentions."
+  (and (> (or (plist-get session :unprocessed_mentions) 0) 0)
+       (not (member (or (plist-get session :gate) hive-gate) '("off" "remind" off remind)))))
 
 ;;;; Opening
 
@@ -475,29 +502,18 @@ With DELETE, delete the text."
                         (direction . right)))))
   buffer)
 
-(defun hive-shared--read-project ()
-  "Let the human choose a project with living sessions, or everyone."
-  (let* ((places (delete-dups
-                  (mapcar (lambda (session)
-                            (cons (hive-text-line (plist-get session :project) 60)
-                                  (plist-get session :project_dir)))
-                          (hive-model-sessions))))
-         (name (completing-read (hive-words 'which-shared)
-                                (cons (hive-words 'everyone) (mapcar #'car places)) nil t)))
-    (unless (equal name (hive-words 'everyone))
-      (list :confirmed t :project name :project_dir (cdr (assoc name places))))))
-
 ;;;###autoload
 (defun hive-shared (&optional choose position)
   "Open the shared buffer of the project you are in, to talk to its agents.
-With a prefix argument CHOOSE, choose the project, or everyone, and where
-it appears.  That is POSITION, right, left or current (this window), by
-default `hive-shared-position'.
+In a directory that is no agent's, that is the only project with agents,
+or one that you choose.  With a prefix argument CHOOSE, choose the
+project, or everyone, and where it appears.  That is POSITION, right,
+left or current (this window), by default `hive-shared-position'.
 \\<hive-shared-mode-map>
 Write below the line; \\[hive-shared-post] posts."
   (interactive "P")
-  (hive-shared-display (hive-shared-buffer (if choose (hive-shared--read-project)
-                                             (hive-place-of)))
+  (hive-shared-display (hive-shared-buffer (if choose (hive-shared-read-project (hive-shared--projects))
+                                             (hive-shared-place-here)))
                        (cond (position)
                              (choose (hive-shared--read-position))
                              (t hive-shared-position))))

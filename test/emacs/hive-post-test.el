@@ -79,6 +79,56 @@
     (should-error (hive-mention "" "hello") :type 'user-error)
     (should-not (hive-outbox-entries 'pending))))
 
+(ert-deftest hive-post/says-whom-it-reaches-before-it-sends ()
+  (hive-shared-test-with
+    (hive-test-wait 5 (= 2 (length (hive-shared-agents nil))))
+    (let ((asked nil))
+      (cl-letf (((symbol-function 'read-from-minibuffer)
+                 (lambda (prompt &rest _) (push prompt asked) "hello")))
+        (call-interactively #'hive-post)
+        ;; A session that takes no mentions is not reached, nor is a shell.
+        (hive-test-call 'session/configure '(:session_id "Claude-abc12" :shared :json-false))
+        (hive-test-wait 5 (= 1 (length (hive-shared-agents nil))))
+        (call-interactively #'hive-post)
+        (let ((current-prefix-arg '(4))) (call-interactively #'hive-post))
+        (hive-test-call 'session/configure '(:session_id "Claude-def34" :shared :json-false))
+        (hive-test-wait 5 (null (hive-shared-agents nil)))
+        (call-interactively #'hive-post))
+      (should (equal '("Post to 2 agents in demo" "Post to 1 agent in demo" "Post to 1 agent in all projects"
+                       "Post to demo, where no agent is now")
+                     (mapcar (lambda (prompt) (car (split-string prompt " (\\|:"))) (reverse asked)))))
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (should (equal '("demo" "demo" nil "demo")
+                   (mapcar (lambda (message) (plist-get message :project)) (hive-shared-test-do "messages"))))))
+
+(ert-deftest hive-post/a-directory-of-no-agent-means-the-only-project-with-agents-or-asks ()
+  (hive-shared-test-with
+    (hive-test-wait 5 (= 2 (length (hive-shared-agents nil))))
+    (let ((default-directory (file-name-as-directory (expand-file-name "nowhere" hive-test-temp))))
+      (should (equal "demo" (plist-get (hive-shared-place-here) :project)))
+      (hive-shared-test-do "join" :session_id "zzz99-session" :project "other" :project_dir "/other/.git")
+      (hive-test-wait 5 (member "Claude-zzz99" (hive-model-known-handles)))
+      (pcase-let ((`((,_prompt . ,names))
+                   (hive-test-with-inputs '("other")
+                     (should (equal "/other/.git" (plist-get (hive-shared-place-here) :project_dir))))))
+        (should (equal '("demo" "other") (sort (seq-take names 2) #'string<)))
+        (should (equal '("nowhere" "everyone") (seq-drop names 2))))
+      (hive-test-with-inputs '("nowhere")
+        (should (equal "nowhere" (plist-get (hive-shared-place-here) :project))))
+      ;; Once its buffer is open, it is not asked for again.
+      (hive-shared-buffer (hive-place-of))
+      (should (equal "nowhere" (plist-get (hive-shared-place-here) :project))))
+    ;; Where agents are, nothing is asked.
+    (should (equal "demo" (plist-get (hive-shared-place-here) :project)))))
+
+(ert-deftest hive-post/a-name-that-nobody-has-is-refused-before-anything-is-sent ()
+  (hive-shared-test-with
+    (should-error (hive-mention "Claude-abc13" "hello") :type 'user-error)
+    (should-not (hive-outbox-entries 'pending))
+    (hive-mention "all" "hello")
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (should (equal "@all hello" (plist-get (car (hive-shared-test-do "messages")) :body)))))
+
 ;;;; Nothing typed is lost
 
 (ert-deftest hive-post/is-on-disk-first-and-survives-emacs-and-sidecar ()

@@ -6,6 +6,7 @@
 
 (require 'cl-lib)
 (require 'ert)
+(require 'hive-mode-line)
 (require 'hive-shared)
 (require 'hive-shared-test-help)
 
@@ -201,6 +202,71 @@
     (hive-test-wait 10 (= 1 (hive-shared-count)))
     (should-not (hive-shared-test-do "mentions" :session "Claude-def34"))
     (should (= 0 (hive-mentions-count)))))
+
+;;;; What is new, and who is here
+
+(defun hive-shared-test-news ()
+  "Return the lines above what is new."
+  (delq nil (mapcar (lambda (overlay)
+                      (and (overlay-get overlay 'hive-news)
+                           (cons (overlay-get overlay 'before-string)
+                                 (plist-get (hive-shared-message-at (overlay-start overlay)) :body))))
+                    (overlays-in (point-min) (point-max)))))
+
+(ert-deftest hive-shared/a-line-is-above-what-was-posted-since-i-looked ()
+  (hive-shared-test-with
+    (save-window-excursion
+      (delete-other-windows)
+      (hive-shared-test-post "first")
+      (hive-shared-test-post "second")
+      (hive-test-wait 5 (= 2 (hive-shared-unread-count)))
+      (hive-shared-test-open)
+      (set-window-buffer (selected-window) (current-buffer))
+      (hive-shared--resized (selected-window))
+      (pcase-let ((`((,line . ,body)) (hive-shared-test-news)))
+        (should (string-match-p "\\`-+ 2 messages new since [0-9][0-9]:[0-9][0-9] -+\n" line))
+        (should (equal "first" body)))
+      (should (string-search "   2 new" (hive-shared--header)))
+      (should (= 0 (hive-shared-unread-count)))
+      ;; What arrives while it is shown is not new; the line stays.
+      (hive-shared-test-post "third")
+      (hive-shared-test-wait-for "third")
+      (should (equal '("first") (mapcar #'cdr (hive-shared-test-news))))
+      ;; After a look at something else, it is above what came meanwhile.
+      (let ((shared (current-buffer)))
+        (set-window-buffer (selected-window) (get-buffer-create "*scratch*"))
+        (hive-shared-test-post "fourth")
+        (hive-shared-test-wait-for "fourth")
+        (set-window-buffer (selected-window) shared))
+      (hive-shared--resized (selected-window))
+      (should (equal '("fourth") (mapcar #'cdr (hive-shared-test-news))))
+      ;; It is no text, and goes when I write.
+      (should-not (string-search "new since" (buffer-string)))
+      (goto-char (point-max))
+      (insert "read it")
+      (hive-shared-post)
+      (should-not (hive-shared-test-news))
+      (should-not (string-search " new" (hive-shared--header))))))
+
+(ert-deftest hive-shared/the-mode-line-counts-unread-messages-if-asked ()
+  (hive-shared-test-with
+    (hive-shared-test-post "first")
+    (hive-test-wait 5 (= 1 (hive-shared-unread-count)))
+    (should-not (hive-mode-line--text))
+    (let ((hive-indicator '(mode-line unread)))
+      (should (equal " hive 1 new" (substring-no-properties (hive-mode-line--text)))))))
+
+(ert-deftest hive-shared/the-header-says-who-is-here-and-who-is-held ()
+  (hive-shared-test-with
+    (save-window-excursion
+      (hive-shared-test-open)
+      (set-window-buffer (selected-window) (current-buffer))
+      (should (string-match-p "   here: demo\\(, demo 2\\| 2, demo\\)\\'" (hive-shared--header)))
+      (hive-shared-test-post "@Claude-def34 hold on")
+      (hive-test-wait 5 (progn (hive-test-run-timers 1)
+                               (string-match-p "   here: demo 2 (held), demo\\'" (hive-shared--header))))
+      (hive-test-call 'session/configure '(:session_id "Claude-def34" :gate "remind"))
+      (hive-test-wait 5 (string-match-p "   here: [^(]+\\'" (hive-shared--header))))))
 
 ;;;; Mentions of you
 
