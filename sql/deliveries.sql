@@ -1,5 +1,5 @@
 -- What is owed to an agent, or was carried into it: the settlement of a prompt, a mention, a report, the word that a turn was
--- aborted. A row comes when something is owed or first handed over.
+-- aborted or that a mention has expired. A row comes when something is owed or first handed over.
 
 -- `subject` is the id of what is delivered, `recipient` the session that it is for. `carrier` is what carried it in (one MCP
 -- connection, the hooks of a session): only that can prove that it was read, which `collected_at` says. `repeated`: it was

@@ -4,6 +4,7 @@
  */
 import { acceptsContext, isHumanPrompt } from '../domain/hooks.ts';
 import {
+  carriedNotice,
   closeStep,
   decideGate,
   decideHumanPrompt,
@@ -66,7 +67,7 @@ export const gateMentions: HookHandler = async (context) => {
       return closeBatch(context);
     case 'UserPromptSubmit':
       // A new prompt repeats all unprocessed mentions, including those shown before.
-      return verdict.block === null ? remind(context, unprocessed) : null;
+      return verdict.block === null ? remind(context, unprocessed, isHumanPrompt(event)) : null;
     default:
       return acceptsContext(event) ? remind(context, fresh) : null;
   }
@@ -116,14 +117,13 @@ async function noticeGivenUp(
   });
 }
 
-/** Lifts the hold after the last mention was processed. The agent is informed with this call, which passes. */
+/** Lifts the hold after the last mention was processed or has expired. The agent is informed with this call, which passes. */
 async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ context: string[] }> {
   await tx.gates.put({ ...recordProgress(record), held: false });
-  return {
-    context: [
-      'Your mentions are processed, so your tool calls are allowed again. Continue where you stopped.',
-    ],
-  };
+  // Processing one ends the hold; with none processed, they have expired.
+  const why =
+    record.held_since === null ? 'Your mentions are processed' : 'The mentions that held you have expired';
+  return { context: [`${why}, so your tool calls are allowed again. Continue where you stopped.`] };
 }
 
 async function closeBatch(context: HookContext): Promise<{ context?: string[] } | null> {
@@ -160,11 +160,12 @@ interface Reminded {
 async function remind(
   context: HookContext,
   read: (context: HookContext) => Promise<Reminded>,
-): Promise<{ context: string[] } | null> {
+  typed = false,
+): Promise<{ context: string[]; notice: string | null } | null> {
   const { first, count } = await read(context);
   if (count === 0 || (await modeOf(context)) === 'off') return null;
   await deliver(context, first);
-  return { context: [reminder(first, count)] };
+  return { context: [reminder(first, count)], notice: typed ? carriedNotice(first, count) : null };
 }
 
 async function deliver({ tx, session }: HookContext, mentions: readonly MentionInFull[]): Promise<void> {
@@ -190,7 +191,8 @@ async function fresh({ tx, session: { session_id } }: HookContext): Promise<Remi
 }
 
 /** Whether a living `hive mcp` serves this session; without one the session could not make the call that clears the gate. */
-async function canCallUs({ tx, event, session, settings, processes }: HookContext): Promise<boolean> {
+async function canCallUs(context: HookContext): Promise<boolean> {
+  const { tx, event, session, settings, processes } = context;
   const connections = await tx.sessions.connections(settings.machine);
   const living = connections.filter((connection) => processes.alive(connection.pid));
   const own = [session.session_id, event.session_id];
@@ -203,8 +205,33 @@ async function canCallUs({ tx, event, session, settings, processes }: HookContex
   )
     return true;
   if (living.length === 0) return false;
-  const ancestors = processes.ancestors(settings.pid);
-  return living.some(({ parent_pid }) => parent_pid !== null && ancestors.includes(parent_pid));
+  const above = processes.ancestors(settings.pid);
+  if (living.some(({ parent_pid }) => parent_pid !== null && above.includes(parent_pid))) return true;
+  for (const connection of living)
+    if (connection.session_id === null && (await isBehindWrapper(context, connection, above))) return true;
+  return false;
+}
+
+/**
+ * Whether the process above `hive mcp` is a wrapper that this hook's client started and that stayed in between, such as a shell.
+ * Another client in between would be the one that is connected.
+ */
+async function isBehindWrapper(
+  { tx, event, settings, processes }: HookContext,
+  { pid }: Connection,
+  above: readonly number[],
+): Promise<boolean> {
+  const line = processes.ancestors(pid);
+  // The hooks of Codex do not name its process, but it has its name, and both descend from it.
+  const client =
+    event.pid ??
+    line.find(
+      (one) => event.client === 'codex' && above.includes(one) && /codex/i.test(processes.nameOf(one)),
+    );
+  if (client === undefined || !line.includes(client)) return false;
+  for (const between of line.slice(0, line.indexOf(client)))
+    if ((await tx.sessions.byProcess(settings.machine, between)) !== undefined) return false;
+  return true;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   type Directory,
   deliverMention,
   expireMention,
+  expirySubject,
   type Mention,
   type MentionInFull,
   type MentionSummary,
@@ -23,8 +24,10 @@ import {
 } from '../domain/mentions.ts';
 import { authorKey, authorName, type Message } from '../domain/messages.ts';
 import type { Session } from '../domain/sessions.ts';
+import { excerpt } from '../domain/text.ts';
 import { hand } from './delivery.ts';
 import { guardLoops, type Trip } from './loops.ts';
+import { giveNotice } from './notices.ts';
 import type { MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { storeSettings } from './settings.ts';
 import type { Ids } from './world.ts';
@@ -46,8 +49,8 @@ interface Processed {
   processed: MentionInFull[];
   /** The processed ones that had not been delivered to their addressee before: the reader of this result sees them now. */
   unread: MentionInFull[];
-  /** Ids that were processed or expired already. */
-  already: string[];
+  /** Those that were processed or had expired already. */
+  already: MentionInFull[];
   /** How many unprocessed ones are left. */
   remaining: number;
 }
@@ -112,7 +115,7 @@ export function createMentions(store: Store): MentionService {
         return {
           processed,
           unread,
-          already: chosen.filter((one) => one.status !== 'unprocessed').map((one) => one.mention_id),
+          already: chosen.filter(({ status }) => status !== 'unprocessed'),
           remaining: (await tx.mentions.countUnprocessed(session_id)).count,
         };
       });
@@ -134,6 +137,7 @@ export function createMentions(store: Store): MentionService {
         const count = await store.write(async (tx) => {
           const batch = await tx.mentions.due(tx.now, DUE_BATCH);
           for (const mention of batch) await recordExpiry(tx, mention);
+          await noticeExpired(tx, batch);
           return batch.length;
         });
         // Another process was first, or the clock was set back in between.
@@ -281,6 +285,41 @@ async function recordExpiry(tx: WriteTx, mention: Mention): Promise<void> {
   if (expired === mention) return;
   await tx.mentions.update(expired);
   await append(tx, 'mention/expired', expired, {});
+  const { session_id, from_session_id } = mention;
+  await oweExpiry(tx, session_id, expirySubject(mention, 'to'));
+  if (from_session_id !== null) await oweExpiry(tx, from_session_id, expirySubject(mention, 'from'));
+}
+
+/** The next hook of a session that lives says that a mention has expired (room.ts). */
+async function oweExpiry(tx: WriteTx, session_id: string, subject: string): Promise<void> {
+  const session = await tx.sessions.get(session_id);
+  if (session === undefined || session.state === 'ended') return;
+  await tx.deliveries.put(owed('expiry', subject, session_id));
+  await tx.sessions.flagRoom(session_id);
+}
+
+const EXCERPT = 80;
+
+/** Notifies the human of their own mentions that have expired, with one notice a message. */
+async function noticeExpired(tx: WriteTx, expired: readonly Mention[]): Promise<void> {
+  const own = expired.filter(({ from_session_id }) => from_session_id === null);
+  for (const [message_id, mentions] of Map.groupBy(own, (mention) => mention.message_id)) {
+    const body = (await tx.messages.get(message_id))?.body ?? '';
+    const titles = mentions.map(
+      async ({ session_id, handle }) => (await tx.sessions.get(session_id))?.title ?? handle,
+    );
+    const names = (await Promise.all(titles)).join(', ');
+    await giveNotice(tx, {
+      severity: 'info',
+      text: `A mention of yours has expired: ${names} did not process "${excerpt(body, EXCERPT)}". Write again if it still matters.`,
+      session_id: mentions.length === 1 ? (mentions[0]?.session_id ?? null) : null,
+      data: {
+        notice: 'mention_expired',
+        message_id,
+        mention_ids: mentions.map(({ mention_id }) => mention_id),
+      },
+    });
+  }
 }
 
 /** Moves a session's unprocessed mentions, and the pairs it is muted in, to the session that continues it. */

@@ -7,7 +7,7 @@ import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
 import { boundedBytes, countThatFits } from '../domain/limits.ts';
 import { foldHandle, parseMentions } from '../domain/mention-parser.ts';
-import { type Mention, type Unresolved, unresolvedText } from '../domain/mentions.ts';
+import { explainUnresolved, type Mention, type Unresolved, unresolvedText } from '../domain/mentions.ts';
 import {
   type Author,
   authorOfBlock,
@@ -54,8 +54,10 @@ export interface Posted {
   existing: boolean;
   mentions: Mention[];
   unresolved: Unresolved[];
-  /** The mention that this reply has processed. */
-  answered: Mention | null;
+  /** The mentions that this message has processed: the one it replies to, or the only one of somebody whom it names. */
+  answered: Mention[];
+  /** Mentions of those whom it names, of which there are several, so it processed none of them. */
+  undecided: Mention[];
   /** Addressees that get the message but are not gated by it, because of a loop. */
   trips: Trip[];
 }
@@ -96,10 +98,13 @@ export function createMessages(store: Store, ids: Ids): MessageService {
         const { message, parent } = await writeMessage(tx, command, ids.make('msg'));
         const { mentions, unresolved, trips } = await mentionIn(tx, message, names, ids);
         await announceInRoom(tx, message);
-        const answered = parent === null ? null : await processByReply(tx, parent, message, command);
+        const { answered, undecided } =
+          parent === null
+            ? await processByName(tx, message, mentions, command)
+            : await processByReply(tx, parent, message, command);
         if (message.author === 'human') await humanWrote(tx, message);
         unresolved.push(...[...missed].map(unresolvedText));
-        return { message, existing: false, mentions, unresolved, answered, trips };
+        return { message, existing: false, mentions, unresolved, answered, undecided, trips };
       });
       if ('quota' in posted) throw tooMany(posted);
       return posted;
@@ -166,7 +171,7 @@ async function alreadyPosted(tx: ReadTx, command: PostCommand): Promise<Posted |
 }
 
 function existing(message: Message): Posted {
-  return { message, existing: true, mentions: [], unresolved: [], answered: null, trips: [] };
+  return { message, existing: true, mentions: [], unresolved: [], ...NOTHING_ANSWERED, trips: [] };
 }
 
 async function writeMessage(
@@ -213,22 +218,64 @@ function writerOf({ author: writer, by = writer.handle, heading }: PostCommand):
   return { author, by: heading.origin === 'program' ? author.handle : by };
 }
 
+type Answered = Pick<Posted, 'answered' | 'undecided'>;
+const NOTHING_ANSWERED: Answered = { answered: [], undecided: [] };
+
 /** A reply processes the mention that its author had in the message it replies to. */
 async function processByReply(
   tx: WriteTx,
   parent: Message,
   { message_id, session_id, author }: Message,
   command: PostCommand,
-): Promise<Mention | null> {
+): Promise<Answered> {
   const addressee = author === 'human' ? HUMAN_ADDRESSEE : session_id;
   const mention = addressee === null ? undefined : await tx.mentions.ofMessage(parent.message_id, addressee);
-  if (mention === undefined || mention.status !== 'unprocessed') return null;
-  const { by = command.author.handle } = command;
-  return recordProcessed(tx, mention, {
-    by,
-    via: command.author.via,
-    note: `replied with ${message_id}`,
-  });
+  if (mention === undefined || mention.status !== 'unprocessed') return NOTHING_ANSWERED;
+  return { answered: [await settle(tx, mention, `replied with ${message_id}`, command)], undecided: [] };
+}
+
+/**
+ * An agent that answers somebody by name, and not as a reply, has dealt with the mention of theirs that it has read, where there is
+ * only one. Where there are several, only the agent knows which it meant.
+ */
+async function processByName(
+  tx: WriteTx,
+  { message_id, session_id, author }: Message,
+  mentions: readonly Mention[],
+  command: PostCommand,
+): Promise<Answered> {
+  const named = new Set(mentions.filter(({ by_name }) => by_name).map((mention) => mention.session_id));
+  if (author !== 'agent' || session_id === null || named.size === 0) return NOTHING_ANSWERED;
+  const open = Map.groupBy(await tx.mentions.unprocessedOf(session_id), (mention) =>
+    mention.author === 'human' ? HUMAN_ADDRESSEE : mention.from_session_id,
+  );
+  const found: Answered = { answered: [], undecided: [] };
+  for (const name of named) {
+    const [mention, ...more] = open.get(name) ?? [];
+    if (mention !== undefined && more.length > 0) found.undecided.push(mention, ...more);
+    else if (mention !== undefined && mention.delivered_at !== null)
+      found.answered.push(await settle(tx, mention, `answered with ${message_id}`, command));
+  }
+  return found;
+}
+
+function settle(tx: WriteTx, mention: Mention, note: string, { author, by }: PostCommand): Promise<Mention> {
+  return recordProcessed(tx, mention, { by: by ?? author.handle, via: author.via, note });
+}
+
+/** What a post has reached and settled, as every wire says it: each a list. */
+export function reachedBy({ mentions, unresolved, answered, trips }: Posted): {
+  mentioned: string[];
+  unresolved: (Unresolved & { sentence: string })[];
+  answered: string[];
+  not_held: string[];
+} {
+  return {
+    mentioned: mentions.map((mention) => mention.handle),
+    unresolved: unresolved.map((one) => ({ ...one, sentence: explainUnresolved(one) })),
+    answered: answered.map((mention) => mention.mention_id),
+    not_held: trips.map((trip) => trip.addressee.handle),
+  };
 }
 
 function conflict(message_id: string): HiveError {

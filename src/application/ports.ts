@@ -289,6 +289,8 @@ export interface DeliveryReads {
   get(subject: string): Promise<Delivery | undefined>;
   /** Handed over by this carrier until then, that millisecond included, and not yet proved to be read. */
   carriedBy(carrier: string, handed_until: string): Promise<Delivery[]>;
+  /** What a session has yet to read, of one kind. */
+  openOf(recipient: string, kind: Delivery['kind'], limit: number): Promise<Delivery[]>;
 }
 
 export interface DeliveryRecords extends DeliveryReads {
@@ -296,7 +298,7 @@ export interface DeliveryRecords extends DeliveryReads {
   put(delivery: Delivery): Promise<void>;
   /** Marks as lost what this carrier has handed over without proof that it was read, so that it is handed over again. */
   markLost(carrier: string): Promise<void>;
-  /** Moves the unread prompts and reports of a session to another one, and marks as lost those that `carrier` handed over. */
+  /** Moves the unread prompts, reports and expiries of a session to another one, and marks as lost those that `carrier` handed over. */
   move(from: string, to: string, carrier: string): Promise<void>;
 }
 
@@ -413,6 +415,8 @@ export interface SessionRecords extends SessionReads, Prunable {
   beginRoom(session_id: string): Promise<void>;
   /** Marks the sessions whose next hook says that this message is new. */
   markRoom(message: Pick<Message, 'message_id' | 'project_dir' | 'session_id' | 'scope'>): Promise<void>;
+  /** Marks one session: its next hook has something to say about the room. */
+  flagRoom(session_id: string): Promise<void>;
   /** Removes that mark: a hook says it now. */
   noticeRoom(session_id: string): Promise<void>;
   /** A session that takes part has read the room up to this message. */

@@ -159,8 +159,8 @@ async function processThem(
   const { processed, unread, already, remaining } = await hive.mentions.process(command);
   const shown = carrier === null ? [] : unread;
   if (json === true) {
-    const ids = processed.map((mention) => mention.mention_id);
-    printJson({ processed: ids, unread: shown, already, remaining, handle });
+    const ids = (some: readonly MentionInFull[]): string[] => some.map((mention) => mention.mention_id);
+    printJson({ processed: ids(processed), unread: shown, already: ids(already), remaining, handle });
     return EXIT.done;
   }
   for (const mention of shown) show(mention);

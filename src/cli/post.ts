@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import type { PostCommand, Posted } from '../application/messages.ts';
+import { type PostCommand, type Posted, reachedBy } from '../application/messages.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { bounded, boundedBytes } from '../domain/limits.ts';
-import { explainUnresolved } from '../domain/mentions.ts';
+import { explainUndecided, explainUnresolved } from '../domain/mentions.ts';
 import {
   type Author,
   authorName,
@@ -77,23 +77,16 @@ async function post(hive: Hive, argument: string, options: PostOptions): Promise
   return EXIT.done;
 }
 
-function postedView({ message, mentions, unresolved, answered, trips }: Posted): Record<string, unknown> {
-  const { message_id, at, thread, from_handle } = message;
-  return {
-    message_id,
-    at,
-    from: from_handle,
-    thread,
-    mentioned: mentions.map((mention) => mention.handle),
-    unresolved,
-    answered: answered?.mention_id ?? null,
-    not_held: trips.map((trip) => trip.addressee.handle),
-  };
+function postedView(posted: Posted): Record<string, unknown> {
+  const { message_id, at, thread, from_handle } = posted.message;
+  return { message_id, at, from: from_handle, thread, ...reachedBy(posted) };
 }
 
-function reportMentions({ mentions, unresolved, trips }: Posted): void {
+function reportMentions({ mentions, unresolved, undecided, trips }: Posted): void {
   if (mentions.length > 0) remark(POST.mentioned(mentions.map((mention) => mention.handle).join(', ')));
   for (const name of unresolved) remark(explainUnresolved(name));
+  const open = explainUndecided(undecided);
+  if (open !== null) remark(open);
   if (trips.length > 0) remark(POST.notHeld(trips.map((trip) => trip.addressee.handle).join(', ')));
 }
 

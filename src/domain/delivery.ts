@@ -7,8 +7,11 @@
  *       └───── lost ◀────┘ the carrier is gone: it is handed over again, `repeated`
  */
 
-/** `interrupt`: the news that a turn was aborted; its subject is the turn. */
-export type DeliveryKind = 'prompt' | 'mention' | 'report' | 'interrupt';
+/**
+ * `interrupt`: the news that a turn was aborted; its subject is the turn. `expiry`: the news that a mention has expired; its subject
+ * is made of the mention and the session that it is for.
+ */
+export type DeliveryKind = 'prompt' | 'mention' | 'report' | 'interrupt' | 'expiry';
 
 /** How far a delivery has come. */
 export interface Receipts {

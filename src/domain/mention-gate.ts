@@ -199,6 +199,13 @@ export function reminder(mentions: readonly MentionInFull[], count: number): str
     .join(', ')}]}.`;
 }
 
+/** For the person at the terminal whose prompt carried `count` mentions, the first of which are given: the agent read more than they typed. */
+export function carriedNotice(mentions: readonly MentionInFull[], count: number): string {
+  const authors = [...new Set(mentions.map(authorName))];
+  const others = count > mentions.length ? ' and others' : '';
+  return `Hive: your message carried ${count === 1 ? '1 mention' : `${count} mentions`} to the agent, from ${authors.join(', ')}${others}.`;
+}
+
 /** A command that only reads and clears mentions, with nothing else that a shell would run. */
 const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
 

@@ -10,7 +10,7 @@
 import type { Via } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
 import { foldHandle } from './mention-parser.ts';
-import { authorKey, type Message } from './messages.ts';
+import { authorKey, authorName, type Message } from './messages.ts';
 import {
   EVERYONE,
   givenHandle,
@@ -20,6 +20,7 @@ import {
   subagentId,
   titleKey,
 } from './sessions.ts';
+import { excerpt } from './text.ts';
 
 export type MentionStatus = 'unprocessed' | 'processed' | 'expired';
 
@@ -156,6 +157,32 @@ export function expireMention<T extends Mention>(mention: T): T {
   return mention.status === 'unprocessed' ? { ...mention, status: 'expired' } : mention;
 }
 
+// ---- The news that a mention has expired ----
+// Its addressee and its author each get it once. The subject of the delivery is the mention with the side that it is for.
+
+export type ExpirySide = 'to' | 'from';
+
+export function expirySubject({ mention_id }: Pick<Mention, 'mention_id'>, side: ExpirySide): string {
+  return `${mention_id}:${side}`;
+}
+
+export function readExpirySubject(subject: string): { mention_id: string; side: ExpirySide } {
+  const [mention_id = '', side] = subject.split(':');
+  return { mention_id, side: side === 'from' ? 'from' : 'to' };
+}
+
+const EXPIRED_EXCERPT = 120;
+
+/** The sentence about an expired mention, for its addressee or for its author. */
+export function expirySentence(mention: MentionInFull, side: ExpirySide): string {
+  const { mention_id, at, handle, body } = mention;
+  const which =
+    side === 'to'
+      ? `The mention of you by ${authorName(mention)} at ${at} has expired before you processed it`
+      : `Your mention of ${handle} at ${at} has expired: ${handle} did not process it`;
+  return `${which} [${mention_id}]: ${excerpt(body, EXPIRED_EXCERPT)}`;
+}
+
 // ---- Resolving names to addressees ----
 // A name reaches a session by handle or title, sessions by role, everyone, or the human. A name that reaches nobody comes
 // back with the reason and with similar names.
@@ -208,6 +235,13 @@ export function explainUnresolved({ handle, reason, near }: Unresolved): string 
   const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `@${name}`).join(' or ')}?`;
   const written = reason === 'no_mention' ? handle : `@${handle}`;
   return `${written} reached nobody: ${REASONS[reason]}.${hint}`;
+}
+
+/** Which call clears the mentions of people whom a message named without processing any of theirs; null where there is none. */
+export function explainUndecided(mentions: readonly Pick<Mention, 'mention_id'>[]): string | null {
+  if (mentions.length === 0) return null;
+  const ids = JSON.stringify(mentions.map(({ mention_id }) => mention_id));
+  return `You have ${mentions.length} open mentions of those whom you name, and this processed none of them. Process what you have dealt with: hivemind_process_mentions {"mention_ids": ${ids}}.`;
 }
 
 /** A text like a mention that is none, with the names that were probably meant. */

@@ -65,7 +65,7 @@ export interface Session {
   room: RoomMode | null;
   /** The `seq` of the newest message of the room that it has read; null while it has neither posted nor been mentioned. */
   room_read: number | null;
-  /** Its next hook mentions that there are newer ones. */
+  /** Its next hook has something to say about the room: newer messages, or a mention that has expired. */
   room_news: boolean;
   /** The outreach settings that the human set for this session alone. */
   outreach: OutreachOverrides;

@@ -1,8 +1,13 @@
 /** Mentions: dealing with them, and that they end. */
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { hookCarrier } from '../../src/application/delivery.ts';
 import { newGate } from '../../src/domain/mention-gate.ts';
+import { explainUndecided } from '../../src/domain/mentions.ts';
+import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
+import { GATED_SESSION, gatedEvent } from '../support/gate.ts';
+import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
+import { fire, said } from '../support/hooks.ts';
 import { actorOf, joinThree, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 import { openTwo } from './open.ts';
@@ -45,7 +50,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
         actor: HUMAN,
         mention_ids: mention_ids.slice(0, 1),
       });
-      expect(again).toMatchObject({ processed: [], already: mention_ids.slice(0, 1), remaining: 1 });
+      expect(again).toMatchObject({ processed: [], already: [{ mention_id: mention_ids[0] }], remaining: 1 });
     });
 
     test('all at once; the result has those that had not been read', async () => {
@@ -69,7 +74,10 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       const mention_ids = mentions.map((mention) => mention.mention_id);
       const command = { session_id: bob.session_id, actor: actorOf(bob), mention_ids, carrier: 'mcp:1' };
       expect((await hive.mentions.process(command)).unread).toMatchObject([{ body: '@Claude-def34 unread' }]);
-      expect(await hive.mentions.process(command)).toMatchObject({ unread: [], already: mention_ids });
+      expect(await hive.mentions.process(command)).toMatchObject({
+        unread: [],
+        already: mentions.map(({ mention_id }) => ({ mention_id })),
+      });
     });
 
     test('all leaves those that do not fit into one result', async () => {
@@ -134,17 +142,51 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       const { message } = await post(hive, ada, '@Claude-def34 @Claude-xyz56 @Human review?');
       await post(hive, ada, '@Claude-def34 and this?');
       const reply = await post(hive, bob, '@Claude-abc12 done', { reply_to: message.message_id });
-      expect(reply.answered).toMatchObject({
+      expect(reply.answered[0]).toMatchObject({
         session_id: bob.session_id,
         status: 'processed',
         note: `replied with ${reply.message.message_id}`,
       });
       expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
       expect((await hive.mentions.has(eve.session_id)).count).toBe(1);
-      expect((await post(hive, 'human', 'fine', { reply_to: message.message_id })).answered).toMatchObject({
-        session_id: 'human',
-      });
+      expect((await post(hive, 'human', 'fine', { reply_to: message.message_id })).answered[0]).toMatchObject(
+        {
+          session_id: 'human',
+        },
+      );
       expect((await hive.mentions.has('human')).count).toBe(0);
+    });
+
+    test('an answer that names its author settles the only mention of theirs that was read, and none if there are several', async () => {
+      const hive = await open();
+      const [ada, bob, eve] = await joinThree(hive);
+      const mention = async (from: Session | 'human', body: string): Promise<string> =>
+        (await post(hive, from, body)).mentions[0]?.mention_id ?? '';
+      const of_ada = await mention(ada, '@Claude-def34 review?');
+      expect((await post(hive, bob, '@Claude-abc12 I begin with the parser.')).answered, 'unread').toEqual(
+        [],
+      );
+      await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
+      const done = await post(hive, bob, '@Claude-abc12 it is fine. @Claude-xyz56 look, too.');
+      expect(done.answered).toMatchObject([
+        { mention_id: of_ada, status: 'processed', note: `answered with ${done.message.message_id}` },
+      ]);
+      expect(done.undecided).toEqual([]);
+
+      const first = await mention(ada, '@Claude-def34 and this?');
+      const second = await mention(ada, '@Claude-def34 and that?');
+      const of_human = await mention('human', '@Claude-def34 hurry');
+      await hive.mentions.unprocessed(bob.session_id, 'mcp:1');
+      await post(hive, bob, '@All I am busy.');
+      expect((await hive.mentions.has(bob.session_id)).count, 'nobody is named').toBe(3);
+      const both = await post(hive, bob, '@Claude-abc12 yes. @Human done.');
+      expect(both.answered.map(({ mention_id }) => mention_id)).toEqual([of_human]);
+      expect(both.undecided.map(({ mention_id }) => mention_id)).toEqual([first, second]);
+      expect(explainUndecided(both.undecided)).toContain(
+        `hivemind_process_mentions {"mention_ids": ["${first}","${second}"]}`,
+      );
+      // Those who were mentioned meanwhile have answered nothing.
+      expect((await hive.mentions.has(eve.session_id)).count).toBe(2);
     });
 
     test('happens once, however many do it', async () => {
@@ -189,9 +231,57 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ expired: 1, unprocessed: 0 });
       expect(await eventsOf(hive, 'mention/expired')).not.toEqual([]);
       const late = await post(hive, bob, 'late', { reply_to: message.message_id });
-      expect(late.answered).toBeNull();
+      expect(late.answered).toEqual([]);
       const [mention] = (await hive.mentions.history({ session_id: bob.session_id, limit: 10 })).items;
       expect(mention).toMatchObject({ status: 'expired', processed_at: null });
+    });
+
+    test('both sides hear that it has expired: an agent with its next hook, the human with a notice', async () => {
+      const hive = await open();
+      await fire(hive, gatedEvent('SessionStart', { source: 'startup' }));
+      const me = await hive.sessions.resolve(GATED_SESSION);
+      const [ada, bob] = await joinThree(hive);
+      const { mentions } = await post(hive, me, '@Claude-def34 my words');
+      await post(hive, ada, `@${me.handle} her words`);
+      await post(hive, 'human', '@Claude-def34 your words');
+      for (const { session_id } of [bob, me]) await lapse(hive, session_id, '2020-01-01T00:00:00.000Z');
+      await hive.mentions.expireDue();
+      const event = gatedEvent('PostToolUse', { tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_1' });
+      const heard = said(await fire(hive, event))?.hookSpecificOutput?.['additionalContext'] ?? '';
+      expect(heard).toMatch(/^Your mention of Claude-def34 at \S+ has expired: .* @Claude-def34 my words$/m);
+      expect(heard).toMatch(/^The mention of you by Claude-abc12 at \S+ has expired .* her words$/m);
+      expect(await fire(hive, event)).toBe('');
+      expect((await noticesOf(hive)).at(-1)).toBe(
+        'A mention of yours has expired: demo 3 did not process "@Claude-def34 your words". Write again if it still matters.',
+      );
+      // A call that names it says so, too.
+      const late = await hive.mentions.process({
+        session_id: bob.session_id,
+        actor: actorOf(bob),
+        mention_ids: [mentions[0]?.mention_id ?? ''],
+      });
+      expect(late).toMatchObject({ processed: [], already: [{ status: 'expired' }] });
+      // Nothing is left when the mentions are removed.
+      await hive.retention.clearMentions(0, HUMAN);
+      expect(await hive.store.read((tx) => tx.deliveries.openOf(bob.session_id, 'expiry', 9))).toEqual([]);
+    });
+
+    test('what a hook did not live to print of that comes with the next prompt', async () => {
+      const hive = await open();
+      await fire(hive, gatedEvent('SessionStart', { source: 'startup' }));
+      const me = await hive.sessions.resolve(GATED_SESSION);
+      const [, bob] = await joinThree(hive);
+      await post(hive, me, '@Claude-def34 my words');
+      await lapse(hive, bob.session_id, '2020-01-01T00:00:00.000Z');
+      await hive.mentions.expireDue();
+      await fire(
+        hive,
+        gatedEvent('PostToolUse', { tool_name: 'Bash', tool_input: {}, tool_use_id: 'toolu_1' }),
+      );
+      const carrier = hookCarrier(GATED_SESSION);
+      await hive.store.write((tx) => tx.deliveries.markLost(carrier));
+      expect(await fire(hive, gatedEvent('UserPromptSubmit', { prompt: 'go on' }))).toContain('my words');
+      expect(await fire(hive, gatedEvent('UserPromptSubmit', { prompt: 'go on' }))).toBe('');
     });
 
     test('however many are due at once, all are recorded as expired', async () => {

@@ -66,7 +66,7 @@ export function messagesOnceContract(engine: StoreEngine): void {
         { session_id: bob.session_id, from_session_id: 'unverified', gates: true },
       ]);
       // It replies in nobody's name: what is pending for the author in its heading stays pending.
-      expect(written.answered).toBeNull();
+      expect(written.answered).toEqual([]);
       expect(await hive.mentions.has(ada.session_id)).toMatchObject({ count: 1 });
       expect(await postUnverified(hive, 'Claude-abc12', '@All yes')).toMatchObject({
         existing: true,

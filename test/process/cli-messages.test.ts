@@ -81,7 +81,7 @@ describe('posting', () => {
       thread: asked.message_id,
       mentioned: ['alice'],
       unresolved: [],
-      answered: expect.stringMatching(/^mention-/),
+      answered: [expect.stringMatching(/^mention-/)],
     });
     const threaded = (await person.hive('messages', '--thread', asked.message_id, '--json')).json();
     expect(threaded.messages).toMatchObject([

@@ -5,10 +5,12 @@
  * @module-tag sqlite
  * @module-tag hook
  */
-import { describe, expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
-import { HUMAN, noticesOf, prefer } from '../support/hive.ts';
+import { HUMAN, introduction, noticesOf, prefer } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 
 describe('which calls are gated', () => {
@@ -51,6 +53,30 @@ describe('which calls are gated', () => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
     expect((await fire(hive, raw)).includes('"deny"')).toBe(held);
+  });
+
+  test('a client is held like any other when a shell stays between it and hive mcp, and another client there is not', async () => {
+    const { hive, mention } = await gatedWorld();
+    await hive.callers.closeConnections(['connection-1']);
+    // It says its process id, and its shell waits for it, as for a wrapper that does not exec.
+    const shell = spawn('sh', [
+      '-c',
+      `${process.execPath} -e 'console.log(process.pid); process.stdin.resume()'; true`,
+    ]);
+    onTestFinished(async () => {
+      shell.stdin.end();
+      await once(shell, 'exit');
+    });
+    const [line] = await once(shell.stdout, 'data');
+    const pid = Number(String(line));
+    const parent_pid = shell.pid ?? 0;
+    await hive.callers.openConnection({ connection_id: 'connection-2', machine: 'test', pid, parent_pid });
+    await mention('hello @me');
+    const held = async (): Promise<boolean> =>
+      (await fire(hive, gatedBash(), { env: { CLAUDE_PID: String(process.pid) } })).includes('"deny"');
+    expect(await held()).toBe(true);
+    await hive.sessions.introduce(introduction({ session_id: 'inner-client', pid: parent_pid }));
+    expect(await held()).toBe(false);
   });
 
   test('a session without a live connection is reminded, not held', async () => {
@@ -126,4 +152,19 @@ test('after five steps without progress the gate only reminds, and the human is 
   const notices = await noticesOf(hive);
   expect(notices).toHaveLength(1);
   expect(notices[0]).toContain('went on without processing 1 mention(s)');
+});
+
+test('when the mention that held it expires, its calls pass, and it reads that none was processed', async () => {
+  const { hive, mention } = await gatedWorld();
+  await mention('hello @me');
+  expect(await fire(hive, gatedBash())).toContain('"deny"');
+  await hive.store.write(async (tx) => {
+    const [open] = await tx.mentions.unprocessedOf(GATED_SESSION);
+    if (open !== undefined) await tx.mentions.update({ ...open, expires_at: '2020-01-01T00:00:00.000Z' });
+  });
+  expect(said(await fire(hive, gatedBash()))?.hookSpecificOutput).toEqual({
+    hookEventName: 'PreToolUse',
+    additionalContext:
+      'The mentions that held you have expired, so your tool calls are allowed again. Continue where you stopped.',
+  });
 });

@@ -98,7 +98,16 @@ describe('a prompt typed to the agent', () => {
   test('carries the pending mentions', async () => {
     const { hive, mention } = await gatedWorld();
     await mention('hello @me');
-    expect(said(await fire(hive, prompt))?.hookSpecificOutput?.['additionalContext']).toContain('hello');
+    const printed = said(await fire(hive, prompt));
+    expect(printed?.hookSpecificOutput?.['additionalContext']).toContain('hello');
+    // The person at the terminal sees that the agent read more than they typed.
+    expect(printed?.['systemMessage']).toBe(
+      'Hive: your message carried 1 mention to the agent, from Claude-def34.',
+    );
+    await mention('again @me');
+    expect(said(await fire(hive, prompt))?.['systemMessage']).toContain('carried 2 mentions');
+    const wake = gatedEvent('UserPromptSubmit', { prompt: '<task-notification>done</task-notification>' });
+    expect(said(await fire(hive, wake))?.['systemMessage']).toBeUndefined();
   });
 
   test('is refused with the list if gate_prompt says so; a wake-up of the client is not', async () => {

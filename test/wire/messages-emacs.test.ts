@@ -72,6 +72,7 @@ describe('Emacs', () => {
       },
       existing: false,
       mentioned: ['Claude-abc12'],
+      answered: [],
       unresolved: [
         {
           handle: 'nobody',

@@ -47,8 +47,8 @@ describe('an agent', () => {
       next: expect.stringContaining('mentions nobody'),
     });
     expect(await caller.call('hivemind_process_mentions', { all: true })).toMatchObject({
-      processed: 0,
-      mention_ids: [],
+      processed: [],
+      already: [],
       remaining: 0,
       next: expect.stringContaining('Nothing is left'),
     });
@@ -69,7 +69,7 @@ describe('an agent', () => {
     const mention_ids = shown.map((mention) => mention.mention_id);
     await caller.call('hivemind_process_mentions', { mention_ids });
     const all = await caller.call('hivemind_process_mentions', { all: true });
-    expect(all).toMatchObject({ processed: 1, remaining: 0, unread: [{ author: 'human', from: 'Human' }] });
+    expect(all).toMatchObject({ processed: [expect.any(String)], remaining: 0, unread: [{ author: 'human', from: 'Human' }] });
     expect(all['next']).toContain('had not read in full');
   });
 

@@ -55,7 +55,9 @@ export const mentionMethods = {
         all: all ?? undefined,
         note,
       });
-      return { processed: processed.map((mention) => mention.mention_id), already, remaining };
+      const ids = (mentions: readonly MentionInFull[]): string[] =>
+        mentions.map((mention) => mention.mention_id);
+      return { processed: ids(processed), already: ids(already), remaining };
     }),
   ),
 

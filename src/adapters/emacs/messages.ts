@@ -1,7 +1,7 @@
 /** The shared buffer over JSON-RPC: posting and reading. */
 import type { Hive } from '../../application/hive.ts';
+import { reachedBy } from '../../application/messages.ts';
 import { wrongStore } from '../../application/prompts.ts';
-import { explainUnresolved } from '../../domain/mentions.ts';
 import { humanAuthor } from '../../domain/messages.ts';
 import { projectName } from '../../domain/preferences.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
@@ -29,7 +29,7 @@ export const messageMethods = {
     takes(postParams, async ({ by, store_id, ...request }, { hive, via }) => {
       if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
         throw wrongStore(store_id, hive.store_id, 'message');
-      const { message, existing, mentions, unresolved, trips } = await hive.messages.post({
+      const posted = await hive.messages.post({
         ...request,
         priority: request.priority ?? undefined,
         expects_reply: request.expects_reply ?? undefined,
@@ -37,13 +37,8 @@ export const messageMethods = {
         author: humanAuthor(via, projectOf(hive, request)),
         by,
       });
-      return {
-        message,
-        existing,
-        mentioned: mentions.map((mention) => mention.handle),
-        unresolved: unresolved.map((one) => ({ ...one, sentence: explainUnresolved(one) })),
-        not_held: trips.map((trip) => trip.addressee.handle),
-      };
+      const { message, existing } = posted;
+      return { message, existing, ...reachedBy(posted) };
     }),
   ),
 

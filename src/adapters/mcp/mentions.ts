@@ -84,14 +84,14 @@ const process = tool({
       carrier,
     });
     return {
-      processed: processed.length,
-      mention_ids: processed.map((mention) => mention.mention_id),
-      ...(already.length === 0 ? {} : { already }),
-      ...(unread.length === 0 ? {} : { unread: unread.map(mentionView) }),
+      processed: processed.map((mention) => mention.mention_id),
+      unread: unread.map(mentionView),
+      already: already.map((mention) => mention.mention_id),
       remaining,
       next: sentences(
         unread.length === 0 ? null : 'Those in unread you had not read in full: read them now.',
         unverifiedWarning(unread),
+        expiredBefore(already),
         remaining === 0
           ? 'Nothing is left: go on with your work.'
           : `${remaining} are left: read them with hivemind_get_unprocessed_mentions.`,
@@ -100,6 +100,13 @@ const process = tool({
     };
   },
 });
+
+function expiredBefore(already: readonly MentionInFull[]): string | null {
+  const expired = already.filter(({ status }) => status === 'expired');
+  if (expired.length === 0) return null;
+  const ids = expired.map(({ mention_id }) => mention_id).join(', ');
+  return `Expired before you processed ${expired.length === 1 ? 'it' : 'them'}: ${ids}. The author was told so; if it still matters, say so with hivemind_post.`;
+}
 
 /** A mention as its addressee sees it: fields with their usual value are left out. */
 export function mentionView(mention: MentionInFull): Record<string, unknown> {

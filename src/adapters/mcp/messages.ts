@@ -1,6 +1,6 @@
 /** The tools with which an agent writes to the shared buffer and reads it. */
-import type { Posted } from '../../application/messages.ts';
-import { explainUnresolved } from '../../domain/mentions.ts';
+import { type Posted, reachedBy } from '../../application/messages.ts';
+import { explainUndecided, explainUnresolved } from '../../domain/mentions.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
@@ -21,20 +21,19 @@ const post = tool({
   effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const posted = await hive.messages.post({ ...args, author: agentAuthor(session, 'mcp') });
-    const { message, mentions, unresolved, answered, trips } = posted;
+    const { message_id, thread } = posted.message;
+    const reached = reachedBy(posted);
     return {
-      message_id: message.message_id,
-      thread: message.thread,
-      mentioned: mentions.map((mention) => mention.handle),
-      ...(unresolved.length === 0 ? {} : { unresolved: unresolved.slice(0, MOST_UNRESOLVED) }),
-      ...(answered === null ? {} : { answered: answered.mention_id }),
-      ...(trips.length === 0 ? {} : { not_held: trips.map((trip) => trip.addressee.handle) }),
+      message_id,
+      thread,
+      ...reached,
+      unresolved: reached.unresolved.slice(0, MOST_UNRESOLVED),
       next: sentences(afterPosting(posted), advice),
     };
   },
 });
 
-function afterPosting({ mentions, unresolved, trips }: Posted): string {
+function afterPosting({ mentions, unresolved, undecided, answered, trips }: Posted): string {
   const posted =
     mentions.length === 0
       ? 'Posted; it mentions nobody, so nobody is notified. @HANDLE, @All or @Human in a message reaches somebody; hivemind_sessions lists the handles.'
@@ -43,7 +42,17 @@ function afterPosting({ mentions, unresolved, trips }: Posted): string {
     trips[0] === undefined
       ? null
       : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep replying to each other (${trips[0].reason}): they are notified, but neither held nor woken, until your human writes. Come to an end, or ask your human.`;
-  return sentences(posted, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
+  const settled =
+    answered.length === 0
+      ? null
+      : `Processed with it: ${answered.map((mention) => mention.mention_id).join(', ')}.`;
+  return sentences(
+    posted,
+    ...unresolved.slice(0, 3).map(explainUnresolved),
+    settled,
+    explainUndecided(undecided),
+    loop,
+  );
 }
 
 const read = tool({

@@ -22,13 +22,17 @@ const CARRIED = statement(
   () =>
     `SELECT ${deliveries.list} FROM deliveries WHERE carrier = $1 AND collected_at IS NULL AND handed_at <= $2`,
 );
+const OPEN = statement(
+  () =>
+    `SELECT ${deliveries.list} FROM deliveries WHERE recipient = $1 AND kind = $2 AND collected_at IS NULL LIMIT $3`,
+);
 const PUT = statement(
   () => `${deliveries.insert()} ON CONFLICT (subject) DO UPDATE SET ${deliveries.assignments}`,
 );
 const LOST = statement('UPDATE deliveries SET carrier = NULL WHERE carrier = $1 AND collected_at IS NULL');
 const MOVE = statement(
   `UPDATE deliveries SET recipient = $2, carrier = CASE WHEN carrier = $3 THEN NULL ELSE carrier END
-   WHERE recipient = $1 AND kind IN ('prompt', 'report') AND collected_at IS NULL`,
+   WHERE recipient = $1 AND kind IN ('prompt', 'report', 'expiry') AND collected_at IS NULL`,
 );
 
 export function deliveryStatements(sql: Sql): DeliveryRecords {
@@ -39,6 +43,8 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
     },
     carriedBy: async (carrier, handed_until) =>
       (await sql.all(CARRIED, [carrier, handed_until])).map(deliveries.decode),
+    openOf: async (recipient, kind, limit) =>
+      (await sql.all(OPEN, [recipient, kind, limit])).map(deliveries.decode),
     async put(delivery) {
       await sql.run(PUT, deliveries.encode(delivery));
     },

@@ -40,6 +40,14 @@ const PROMPTS: Kind = {
 
 const mentionsIn = (which: string): string => `SELECT mention_id FROM mentions WHERE message_id ${which}`;
 
+/** The deliveries of mentions, and of the news that they have expired (domain/mentions.ts). */
+const deliveriesOf =
+  (column: string) =>
+  (which: string): string =>
+    ['', ':to', ':from']
+      .map((side) => `SELECT mention_id || '${side}' FROM mentions WHERE ${column} ${which}`)
+      .join(' UNION ALL ');
+
 /** A message stays while a mention in it is unprocessed. */
 const MESSAGES: Kind = {
   table: 'messages',
@@ -48,7 +56,7 @@ const MESSAGES: Kind = {
     AND NOT EXISTS (SELECT 1 FROM mentions
       WHERE mentions.message_id = messages.message_id AND mentions.status = 'unprocessed')`,
   with: [
-    ['deliveries', 'subject', mentionsIn],
+    ['deliveries', 'subject', deliveriesOf('message_id')],
     ['popups', 'subject', mentionsIn],
     ['mentions', 'message_id'],
     ['events', 'subject'],
@@ -61,7 +69,7 @@ const MENTIONS: Kind = {
   key: 'mention_id',
   where: 'created_at <= $1',
   with: [
-    ['deliveries', 'subject'],
+    ['deliveries', 'subject', deliveriesOf('mention_id')],
     ['popups', 'subject'],
     ['events', 'subject'],
   ],

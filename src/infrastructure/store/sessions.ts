@@ -79,6 +79,7 @@ const MARK_ROOM = statement(
    WHERE state <> 'ended' AND room_news = 0 AND room_read IS NOT NULL AND shared = 1 AND COALESCE(room, 'count') <> 'off'
    AND ($4 = 'all' OR project_dir = $2) AND session_id <> $3 AND session_id NOT IN (${ADDRESSED})`,
 );
+const FLAG_ROOM = statement('UPDATE sessions SET room_news = 1 WHERE session_id = $1');
 const NOTICE_ROOM = statement('UPDATE sessions SET room_news = 0 WHERE session_id = $1');
 /** The mark stays if anything was posted after what was read. */
 const READ_ROOM = statement(
@@ -166,6 +167,9 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     },
     async markRoom({ message_id, project_dir, session_id, scope }) {
       await sql.run(MARK_ROOM, [message_id, project_dir ?? '', session_id ?? '', scope]);
+    },
+    async flagRoom(session_id) {
+      await sql.run(FLAG_ROOM, [session_id]);
     },
     async noticeRoom(session_id) {
       await sql.run(NOTICE_ROOM, [session_id]);

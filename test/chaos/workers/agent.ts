@@ -147,8 +147,8 @@ export function createAsker(
         const { mentions } = await line.call('hivemind_get_unprocessed_mentions');
         const ids = (mentions as Result[]).map(({ mention_id }) => String(mention_id));
         if (ids.length === 0) return;
-        const { mention_ids } = await line.call('hivemind_process_mentions', { mention_ids: ids });
-        log.add({ did: 'processed', mention_ids: mention_ids as string[] });
+        const { processed } = await line.call('hivemind_process_mentions', { mention_ids: ids });
+        log.add({ did: 'processed', mention_ids: processed as string[] });
       });
     },
     async settle() {
