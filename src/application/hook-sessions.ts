@@ -133,6 +133,9 @@ async function newRoot(
   const { session_id, client, source, pid } = event;
   const { env, machine } = settings;
   const before = await predecessor(tx, event, machine);
+  // A fork in its terminal comes from the session that ran there until now.
+  const origin =
+    event.reason === 'fork' && pid !== null ? await tx.sessions.lastHookedOfProcess(machine, pid) : undefined;
   const introduction = {
     session_id,
     client,
@@ -146,7 +149,11 @@ async function newRoot(
   // A session that continues another has the same parent; the client's process may still have the other's name.
   const at = pid === null ? -1 : speaker.above.indexOf(pid);
   const above = before === undefined ? speaker.above.slice(at + 1) : [];
-  const introduced = await newSession(tx, await withParent(tx, introduction, above), before);
+  const started =
+    origin === undefined
+      ? await withParent(tx, introduction, above)
+      : { ...introduction, parent_session_id: origin.session_id };
+  const introduced = await newSession(tx, started, before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   // The human's settings for a session also apply to the one that continues it.
   const { shared, roles, gate, room, room_read, room_news, outreach, source_fixed } = before;
@@ -254,7 +261,8 @@ export const recordSessionState: HookHandler = async ({ tx, event, session, verd
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {
-    await endSession(tx, session);
+    // After a /clear the next session takes over what is unread.
+    await endSession(tx, session, { goes_on: event.reason === 'clear' });
     const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
     // The answers to a subagent's questions go to its parent: nobody else can read them any more.
     if (parent !== undefined) await takeOver(tx, session, parent);

@@ -184,11 +184,12 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         refuse(refusalBySource('report', session.source));
         const { report_policy } = await settingsOf(tx, session);
         if (report_policy === 'blocked') throw outreachRefused(REPORTS_BLOCKED, { rule: 'report_policy' });
-        const { session_id, parent_session_id } = session;
+        const { session_id } = session;
+        const reader = await readerOf(tx, session);
         const own = {
           outreach_id: ids.make('report'),
           number: await tx.outreach.nextNumber(),
-          to_session_id: parent_session_id,
+          to_session_id: reader?.session_id ?? null,
         };
         const item = createReport(text, await senderOf(tx, session), own, tx.now);
         const unreported = await tx.outreach.unreported(session_id);
@@ -199,9 +200,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         await appendOutreach(tx, 'outreach/sent', item, {
           reports: unreported.map(({ outreach_id }) => outreach_id),
         });
-        const reader = parent_session_id === null ? undefined : await tx.sessions.get(parent_session_id);
-        const alive = reader !== undefined && reader.state !== 'ended';
-        return { item, reported: unreported.length, reader: alive ? reader.handle : null };
+        return { item, reported: unreported.length, reader: reader?.handle ?? null };
       });
     },
 
@@ -220,6 +219,22 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         return outreachSettings(await settingsEverywhere(tx), {});
       }),
   };
+}
+
+/** Who reads a session's reports: the session that it came from while that lives, else the main session of its project that last worked. */
+async function readerOf(
+  tx: ReadTx,
+  { session_id, parent_session_id, project_dir }: Session,
+): Promise<Session | undefined> {
+  const parent = parent_session_id === null ? undefined : await tx.sessions.get(parent_session_id);
+  if (parent !== undefined && parent.state !== 'ended') return parent;
+  return tx.sessions.lastMainOf(project_dir, session_id);
+}
+
+/** The reports that a session leaves unread go to the main session of its project that last worked, where there is one. */
+export async function passReportsOn(tx: WriteTx, { session_id, project_dir }: Session): Promise<void> {
+  const heir = await tx.sessions.lastMainOf(project_dir, session_id);
+  if (heir !== undefined) await tx.outreach.moveReader(session_id, heir.session_id);
 }
 
 /** The question of a card's actions; null where it has none. */

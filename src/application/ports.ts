@@ -397,6 +397,8 @@ export interface SessionReads extends PrunableReads {
   list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
   /** The last session that the hooks of a client process spoke for, ended or not: a new one of that process may continue it. */
   lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
+  /** The main session of a project that last worked, other than this one: the reader of reports that have no other. */
+  lastMainOf(project_dir: string, except: string): Promise<Session | undefined>;
   /** The living sessions whose parent this is. */
   childrenOf(session_id: string): Promise<Session[]>;
   /** Whose call a `tool_use_id` is, according to its PreToolUse hook. */

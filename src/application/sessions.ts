@@ -37,7 +37,7 @@ import {
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { type StandingParts, standingOf } from './coordinators.ts';
 import { refusalToSpeak, sessionsAmong, withParent } from './identity.ts';
-import { reconcileUnreported } from './outreach.ts';
+import { passReportsOn, reconcileUnreported } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompts.ts';
 import { chargeNewSession, noticingRefusals } from './quotas.ts';
@@ -455,10 +455,15 @@ export async function reopenSession(tx: WriteTx, session: Session, name?: string
 }
 
 /** Ends a session and its subagents. Its prompts stay answerable until another session continues it or it is resumed. */
-export async function endSession(tx: WriteTx, session: Session): Promise<Session> {
+export async function endSession(
+  tx: WriteTx,
+  session: Session,
+  { goes_on = false }: { goes_on?: boolean } = {},
+): Promise<Session> {
   if (session.state === 'ended') return session;
   await markOrphaned(tx, session.session_id, true);
   await reconcileUnreported(tx, session);
+  if (!goes_on) await passReportsOn(tx, session);
   const turn = await tx.turns.current(session.session_id);
   if (turn !== undefined) await recordTurnEnd(tx, turn, ENDED_WITH_SESSION);
   if (editorSession(session.session_id) !== null) await cancelDialogs(tx, session);

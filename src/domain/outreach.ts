@@ -69,7 +69,7 @@ export interface Outreach {
   /** Visible output: when a report covered it, or when the guard gave up asking for a report. */
   reported_at: string | null;
   let_go_at: string | null;
-  /** The reader of a report: the sender's parent session; null means the project's last active main session. */
+  /** The reader of a report: the session that the sender came from, else the project's main session that last worked; null: the next one of the project, because there was none. */
   to_session_id: string | null;
   handed_at: string | null;
   delivered_at: string | null;

@@ -1,10 +1,8 @@
 /** Input about turns and interrupts. */
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../domain/interrupts.ts';
-import { LONGEST_WAIT_MS } from '../domain/limits.ts';
 import { PROMPT_LIMITS } from '../domain/prompts.ts';
 import { characters } from './characters.ts';
-import { waitMs } from './prompts.ts';
 
 const { note, minTimeoutMs, maxTimeoutMs } = INTERRUPT_LIMITS;
 const id = characters(PROMPT_LIMITS.key).min(1);
@@ -38,10 +36,14 @@ export const interruptShape = {
   session: session_id.describe('Handle or session_id of the agent to stop, as in Claude-abc12.'),
   turn_id: id.optional().describe('Only this turn; default: the one that is running now.'),
   note: characters(note).optional().describe('Why, in a sentence: the agent and its human read it.'),
-  wait_ms: waitMs
+  wait_ms: z
+    .number()
+    .int()
+    .min(0)
+    .max(maxTimeoutMs)
     .optional()
     .describe(
-      `Wait at most this many ms for the turn to end (up to ${LONGEST_WAIT_MS}). Default ${LONGEST_WAIT_MS}.`,
+      'Wait at most this many ms for the turn to end. Default: as long as your client lets a call wait.',
     ),
   interrupt_id: id.optional().describe('Keep waiting for an earlier request instead of making a new one.'),
 };

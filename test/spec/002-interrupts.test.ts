@@ -407,7 +407,7 @@ requirement(
     lives: ['`hivemind_interrupt` (`wait_ms`, `interrupt_id`)'],
     verdict: 'neutral',
     because:
-      'Clients end a tool call after a minute, so one call waits at most 25 seconds and then says `unconfirmed`; the interrupt stays in force, and the same `interrupt_id` waits on.',
+      'The call waits as long as its client lets it: in Claude Code until the turn ends (115 seconds in an interactive session), in clients that end a call after a minute 25 seconds. Then it says `unconfirmed`; the interrupt stays in force, and the same `interrupt_id` waits on.',
   },
   async () => {
     const work = await begin();

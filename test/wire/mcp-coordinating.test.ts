@@ -268,6 +268,43 @@ describe('Claude Code waits as long as it asked for', () => {
   });
 });
 
+/** How long an interrupt waits for its turn to end. */
+async function interruptWaits(
+  client: Parameters<typeof connectInProcess>[2],
+  args: Record<string, unknown> = {},
+): Promise<number | undefined> {
+  const hive = await openTestHive();
+  const waits: (number | null | undefined)[] = [];
+  const interrupts = {
+    ...hive.interrupts,
+    interrupt: async ({ timeout_ms }: { timeout_ms?: number | null | undefined }): Promise<never> => {
+      waits.push(timeout_ms);
+      throw new Error('It has waited long enough for this test.');
+    },
+  };
+  const coordinator = await connectInProcess({ ...hive, interrupts }, 'coordinator', client);
+  await coordinator.callTool(
+    { name: 'hivemind_interrupt', arguments: { session: 'agent-2', ...args } },
+    undefined,
+    {
+      onprogress: HEARS,
+    },
+  );
+  return waits[0] ?? undefined;
+}
+
+test('an interrupt waits for a turn in a long tool as long as the client allows, or as its caller says', async () => {
+  const claude = (CLAUDE_CODE_ENTRYPOINT: string) => ({
+    name: 'claude-code',
+    connection: { env: { HIVE_AGENT: 'agent-1', CLAUDE_CODE_ENTRYPOINT } },
+  });
+  expect(await interruptWaits(claude('sdk-cli'))).toBe(86_400_000);
+  expect(await interruptWaits(claude('sdk-cli'), { wait_ms: 600_000 })).toBe(600_000);
+  expect(await interruptWaits(claude('cli'))).toBe(115_000);
+  expect(await interruptWaits({ connection: { tool_timeout_ms: 120_000 } })).toBe(115_000);
+  expect(await interruptWaits({}, { wait_ms: 600_000 })).toBe(25_000);
+});
+
 test('a limit that its human names does not let an interactive Claude Code wait until it disowns the result', async () => {
   const env = { HIVE_AGENT: 'agent-1', CLAUDE_CODE_ENTRYPOINT: 'cli' };
   const told = { name: 'claude-code', connection: { env, tool_timeout_ms: 600_000 } };

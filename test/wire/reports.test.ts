@@ -52,6 +52,49 @@ async function killedHook(hive: OpenedHive, raw: Record<string, unknown>): Promi
   return sayVerdict(event, verdict);
 }
 
+describe('its reader', () => {
+  test('is the main session that last worked, not one that has just started elsewhere; when it ends, the next one that worked', async () => {
+    const hive = await openTestHive();
+    const worked = await mainOf(hive);
+    await worked.prompt('p1');
+    const fresh = await mainOf(hive, 'main-2');
+    await send(hive, 'All tests pass.');
+    expect(context(await fresh.prompt('p1'))).toBe('');
+    expect(context(await worked.post('p1', 't1'))).toContain('All tests pass.');
+    await worked.stop('p1');
+    await send(hive, 'For the one that worked last.');
+    expect(context(await worked.prompt('p2'))).toBe('');
+    await send(hive, 'Unread.');
+    const newest = await mainOf(hive, 'main-3');
+    await worked.end('p2');
+    expect(context(await newest.prompt('p1'))).toBe('');
+    expect(context(await fresh.post('p1', 't1'))).toContain('Unread.');
+  });
+
+  test('of a fork in the same terminal is the session that it was forked from', async () => {
+    const hive = await openTestHive();
+    const origin = await mainOf(hive);
+    const other = await mainOf(hive, 'main-2');
+    await other.prompt('p1');
+    const fork = claude(hive, { session_id: 'fork-1', env: {} });
+    await origin.prompt('p1');
+    await fork.start('fork');
+    const session = await hive.sessions.resolve('fork-1');
+    expect(session).toMatchObject({ source: 'fork', parent_session_id: 'main-1' });
+    await other.prompt('p2');
+    expect((await hive.outreach.report({ message: 'Tried it.' }, session)).reader).toBe('Claude-main1');
+    expect(context(await other.post('p2', 't1'))).toBe('');
+    expect(context(await origin.post('p1', 't1'))).toContain('Tried it.');
+  });
+
+  test('is the next main session if there is none', async () => {
+    const hive = await openTestHive();
+    await send(hive, 'Is anybody there?');
+    const main = claude(hive, { session_id: 'main-1', env: {} });
+    expect(context(await main.start())).toContain('Is anybody there?');
+  });
+});
+
 describe('undisturbed', () => {
   test('carried in once, with the next event that accepts context; the one after proves it read', async () => {
     const hive = await openTestHive();

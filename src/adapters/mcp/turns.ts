@@ -1,8 +1,7 @@
 /** The tool with which a coordinator stops another agent. */
-import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
-import { LONGEST_WAIT_MS } from '../../domain/limits.ts';
+import { INTERRUPT_LIMITS, type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
 import { interruptShape } from '../../schemas/turns.ts';
-import { type Tool, tool } from './tool.ts';
+import { keepingAlive, type Tool, tool } from './tool.ts';
 
 const interrupt = tool({
   name: 'hivemind_interrupt',
@@ -14,16 +13,14 @@ const interrupt = tool({
   // Whom it stops; who calls is known from the connection.
   aliases: { session_id: 'session' },
   effect: 'decides',
-  async handle({ session, wait_ms: asked_ms = LONGEST_WAIT_MS, ...request }, call) {
-    const wait_ms = Math.min(asked_ms, call.owned_ms);
-    const outcome = await call.hive.interrupts
-      .interrupt({
-        ...request,
-        session,
-        timeout_ms: wait_ms,
-        actor: await call.hive.coordinators.admit(call.session, 'mcp', { wait_ms: 0 }),
-        signal: call.signal,
-      })
+  async handle({ session, wait_ms: asked_ms = INTERRUPT_LIMITS.maxTimeoutMs, ...request }, call) {
+    const actor = await call.hive.coordinators.admit(call.session, 'mcp', { wait_ms: 0 });
+    const { signal } = call;
+    // The turn may end only after a long tool, so the call waits for as long as its client lets it.
+    const timeout_ms = Math.min(asked_ms, call.longest_wait_ms);
+    const outcome = await keepingAlive(call, 'The turn is not over yet.', () =>
+      call.hive.interrupts.interrupt({ ...request, session, timeout_ms, actor, signal }),
+    )
       // A coordinator that has subscribed to a question is notified that it was cancelled before its interrupt returns.
       .finally(() => call.caughtUp());
     // An ask_id is a capability of its asker, so only the number of cancelled prompts is returned.

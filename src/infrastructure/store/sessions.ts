@@ -90,6 +90,16 @@ const READ_ROOM = statement(
 const CHILDREN = statement(
   () => `SELECT ${sessions.list} FROM sessions WHERE parent_session_id = $1 AND state <> 'ended'`,
 );
+/** Ordered by when they last worked: one that has only just started has not. Subagents are no conversations of their own. */
+const LAST_MAIN = statement(
+  () =>
+    `SELECT ${sessions.list} FROM sessions
+     WHERE project_dir = $1 AND state <> 'ended' AND source = 'main' AND session_id <> $2 AND hooks_seen_at IS NOT NULL
+     AND (parent_session_id IS NULL
+       OR SUBSTR(session_id, 1, LENGTH(parent_session_id) + 1) <> parent_session_id || ':')
+     ORDER BY COALESCE((SELECT MAX(turns.started_at) FROM turns WHERE turns.session_id = sessions.session_id), '') DESC,
+       last_seen_at DESC LIMIT 1`,
+);
 const TOUCH_BY_HOOK = statement(
   'UPDATE sessions SET last_seen_at = $2, hooks_seen_at = $2 WHERE session_id = $1',
 );
@@ -143,6 +153,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
         title: String(row['title']),
         name: row['name'] == null ? null : String(row['name']),
       })),
+    lastMainOf: (project_dir, except) => one(LAST_MAIN, [project_dir, except]),
     byProcess: (machine, pid) => one(BY_PROCESS, [machine, pid]),
     hookedByProcess: (machine, pid) => one(HOOKED_BY_PROCESS, [machine, pid]),
     lastHookedOfProcess: (machine, pid) => one(LAST_HOOKED_OF_PROCESS, [machine, pid]),
