@@ -301,7 +301,7 @@ It replies with all current preferences, including stored ones."
 
 (defun hive-attention--mutable ()
   "Return the agents and projects that are known or muted, as an alist.
-Its keys are what to show, its values arguments of `hive-mute'."
+Its keys are what to show, its values arguments of `hive-mute-popups'."
   (let* ((things (append (hive-prompts) (hive-model-sessions)
                          (mapcar (lambda (handle) (list :agent handle)) hive-attention--muted-agents)))
          (agents (hive-read-candidates (hive-model-agents things) #'hive-text-title))
@@ -329,7 +329,8 @@ Its keys are what to show, its values arguments of `hive-mute'."
           lines))
 
 (defun hive-attention--read-mute ()
-  "Let the human choose an agent or a project; return the arguments of `hive-mute'.
+  "Let the human choose an agent or a project.
+Return the arguments of `hive-mute-popups'.
 A typed name with an @, or one that is a handle, is an agent; another
 one that is not offered is a project."
   (let* ((alist (hive-attention--mutable))
@@ -345,11 +346,13 @@ one that is not offered is a project."
           (t (list :muted_projects name)))))
 
 ;;;###autoload
-(defun hive-mute (field name)
-  "Mute or unmute an agent or a project.
-Questions of what is muted do not pop up, and the echo area announces
-only critical ones.  A subagent is an agent of its own.  FIELD is
-:muted_agents, with a handle as NAME, or :muted_projects."
+(defun hive-mute-popups (field name)
+  "Turn the popups of an agent or a project off, or on again.
+Their questions do not pop up then, and the echo area announces only
+critical ones.  A subagent is an agent of its own.  FIELD is
+:muted_agents, with a handle as NAME, or :muted_projects.  What two
+agents write to each other is not affected: a pair that keeps replying
+is muted where that is announced, in `hive-notices' and `hive'."
   (interactive (hive-attention--read-mute))
   (hive-attention--toggle field name))
 

@@ -10,6 +10,9 @@
 ;; in the echo area; nothing else happens when one arrives.
 ;; `hive-check-mentions' shows them, or those of any session, each in full,
 ;; and lets you reply to them or mark them done.  Reading changes nothing.
+;;
+;; Two agents that keep replying to each other are stopped.  What you can do
+;; about them is offered in the notices and in the status buffer.
 
 ;;; Code:
 
@@ -41,6 +44,8 @@
 
 (defvar hive-mentions-arrived-functions nil
   "Called with each new mention of the human.")
+
+(defvar hive-loops nil "The pairs of agents that are stopped now, as the sidecar lists them.")
 
 (defvar hive-mentions--open (make-hash-table :test #'equal)
   "Open mentions of the human, by message id.")
@@ -150,6 +155,7 @@
 (defun hive-mentions--sidecar ()
   "Forget all mentions when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
+    (setq hive-loops nil)
     (clrhash hive-mentions--open)))
 
 (add-hook 'hive-connected-hook #'hive-mentions-refresh)
@@ -175,6 +181,111 @@ what was done.  Call THEN when that is stored."
               (when then (funcall then)))
    :error (lambda (err)
             (hive-announce 'mentions-done-failed (hive-text-line (plist-get err :text) 200)))))
+
+;;;; Loops
+
+;; A pair that the guard has stopped goes on when you let it, or when you write
+;; to it, here or in a terminal.  Only the sidecar knows that, so it is asked
+;; after each event that may have ended a loop.
+
+(defvar hive-mentions--loop-timer nil "The timer of the next fetch of the loops, or nil.")
+
+(defun hive-mentions--fetch-loops ()
+  "Fetch the loops."
+  (setq hive-mentions--loop-timer nil)
+  (when (hive-sidecar-connected-p)
+    (hive-rpc-request
+     'mention/loops nil
+     :success (lambda (result)
+                (let ((loops (cl-remove "tripped" (append (plist-get result :loops) nil) :test-not #'equal
+                                        :key (lambda (loop) (plist-get loop :state)))))
+                  (unless (equal loops hive-loops)
+                    (setq hive-loops loops)
+                    (hive-notify-refresh)
+                    (hive-changed))))
+     :error (lambda (err) (hive-rpc-log "no loops: %S" err)))))
+
+(defun hive-mentions--loops-soon (&rest _)
+  "Fetch the loops soon."
+  (unless hive-mentions--loop-timer
+    (setq hive-mentions--loop-timer
+          (hive-later hive-mentions--together #'hive-mentions--fetch-loops))))
+
+(defun hive-mentions--loops-may-end (&rest _)
+  "Fetch the loops soon, if there are any: the human may have prompted an agent."
+  (when hive-loops (hive-mentions--loops-soon)))
+
+(cl-defmethod hive-rpc-handle :after ((_method (eql 'desk/notice)) notice)
+  "Fetch the loops if NOTICE is about one."
+  (when (equal "loop_tripped" (plist-get notice :notice)) (hive-mentions--loops-soon)))
+
+(cl-defmethod hive-rpc-handle :after ((_method (eql 'message/posted)) message)
+  "Fetch the loops if MESSAGE may have ended one."
+  (when (equal "human" (plist-get message :author)) (hive-mentions--loops-may-end)))
+
+(add-hook 'hive-connected-hook #'hive-mentions--fetch-loops)
+(add-hook 'hive-turns-changed-functions #'hive-mentions--loops-may-end)
+
+(defun hive-loop-text (loop)
+  "Return the titles of the two agents of LOOP."
+  (mapconcat (lambda (title) (hive-text-line title 30)) (plist-get loop :titles) " and "))
+
+(defun hive-mentions--decide-loop (loop method)
+  "Decide about LOOP with METHOD, `mention/allow' or `mention/mute'."
+  (hive-rpc-request
+   method (list :sessions (vector (plist-get loop :first_session_id)
+                                  (plist-get loop :second_session_id)))
+   :success (lambda (_)
+              (hive-announce (if (eq method 'mention/allow) 'loop-continues 'loop-muted)
+                             (hive-loop-text loop))
+              (hive-mentions--fetch-loops))
+   :error (lambda (err) (hive-announce 'from-sidecar (hive-text-line (plist-get err :text) 200)))))
+
+(defun hive-mentions--write-loop (loop)
+  "Begin a message to the two agents of LOOP, in their shared buffer."
+  ;; The shared buffer shows mentions and therefore loads this file.
+  (require 'hive-shared)
+  (let* ((handles (cl-remove "unverified" (append (plist-get loop :handles) nil) :test #'equal))
+         (session (cl-some #'hive-model-session-named handles)))
+    (hive-shared-display (hive-shared-buffer (and session (hive-mentions--place session)))
+                         hive-shared-position)
+    (goto-char (point-max))
+    (insert (mapconcat (lambda (handle) (format "@%s " handle)) handles ""))))
+
+(defconst hive-mentions--loop-actions
+  '((?c loop-continue . (lambda (loop) (hive-mentions--decide-loop loop 'mention/allow)))
+    (?m loop-mute . (lambda (loop) (hive-mentions--decide-loop loop 'mention/mute)))
+    (?w loop-write . hive-mentions--write-loop))
+  "What can be done about a loop: a key, the name of its label, and a function.")
+
+(defun hive-loop-decide (loop)
+  "Let the human decide about LOOP with a key."
+  (pcase (assq (read-char-choice
+                (concat (hive-words 'loop-stopped (hive-loop-text loop)) "  "
+                        (mapconcat (pcase-lambda (`(,key ,label . ,_))
+                                     (format "[%c] %s" key (hive-words label)))
+                                   hive-mentions--loop-actions "  ")
+                        "  " (hive-words 'loop-later) " ")
+                '(?c ?m ?w ?l))
+               hive-mentions--loop-actions)
+    (`(,_key ,_label . ,act) (funcall act loop))))
+
+(defun hive-loop-insert-actions (notice)
+  "Insert, below NOTICE, what can be done about each loop that it is about.
+A loop that is over has nothing to decide about."
+  (dolist (pair (append (plist-get notice :pairs) nil))
+    (let ((loop (cl-find (sort (append (plist-get pair :sessions) nil) #'string<) hive-loops :test #'equal
+                         :key (lambda (one) (sort (list (plist-get one :first_session_id)
+                                                        (plist-get one :second_session_id))
+                                                  #'string<)))))
+      (when loop
+        (insert "  " (hive-loop-text loop) ":")
+        (pcase-dolist (`(,_key ,label . ,act) hive-mentions--loop-actions)
+          (insert " ")
+          (insert-text-button (format "[%s]" (hive-words label))
+                              'follow-link t
+                              'action (lambda (_) (funcall act loop))))
+        (insert "\n")))))
 
 ;;;; The buffer: header line
 

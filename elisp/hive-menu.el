@@ -42,11 +42,11 @@
 (declare-function hive-install-sidecar "hive-doctor")
 (declare-function hive-manual "hive-mode")
 (declare-function hive-token-for-directory "hive-token")
-(declare-function hive-count-notices "hive-notify")
 (declare-function hive-prompts-awake "hive-model")
 (declare-function hive-prompts-blocked "hive-model")
 (declare-function hive-quiet-text "hive-attention")
 (defvar hive-mode)
+(defvar hive-loops)
 
 (eval-and-compile
   (defconst hive-menu--rows
@@ -189,14 +189,11 @@ its label.  Titles and labels are names in `hive-messages'."))
 
 ;;;; Defining the menus
 
-(defconst hive-menu--loop-seconds (* 24 60 60)
-  "Loops that were stopped within so many seconds are in the title of the menus.")
-
 (defun hive-menu--state ()
   "Return the title of a menu: what is pending, and what is stopped or quiet."
   (if (not (bound-and-true-p hive-mode)) (hive-words 'menu-title-off)
     (let ((waiting (hive-prompts-awake)) (blocked (hive-prompts-blocked))
-          (loops (hive-count-notices "loop_tripped" hive-menu--loop-seconds)))
+          (loops (length hive-loops)))
       (concat (hive-words 'menu-title waiting)
               (if (> blocked 0) (hive-words 'menu-title-blocked blocked) "")
               (let ((quiet (hive-quiet-text))) (if quiet (concat "; " quiet) ""))

@@ -187,11 +187,19 @@ Leave out those that are already settled or answered."
 
 (defvar hive-notify--list nil "The notices, newest first.")
 
+(declare-function hive-loop-insert-actions "hive-mentions")
+
 (cl-defmethod hive-rpc-handle ((_method (eql 'desk/notice)) notice)
   "Show NOTICE and keep it."
   (hive-notify--keep (cons notice hive-notify--list))
   (unless (hive-notify--said-p notice)
-    (hive-announce 'from-sidecar (hive-text-line (plist-get notice :text) 300))))
+    (hive-announce 'from-sidecar
+                   (concat (hive-text-line (plist-get notice :text) 300)
+                           (if (hive-notify--loop-p notice) (hive-with-keys "  \\[hive-notices]") "")))))
+
+(defun hive-notify--loop-p (notice)
+  "Return non-nil if NOTICE is about a loop, which the human decides about."
+  (equal "loop_tripped" (plist-get notice :notice)))
 
 (defun hive-notify--said-p (notice)
   "Return non-nil if the human already knows NOTICE.
@@ -205,16 +213,11 @@ If an answer from this Emacs was rejected, its outbox has reported it."
   (let ((last (nthcdr (1- hive-notify--kept) notices)))
     (when last (setcdr last nil)))
   (setq hive-notify--list notices)
-  (hive-rpc-guarded #'hive-notify--show))
+  (hive-notify-refresh))
 
-(defun hive-count-notices (kind seconds)
-  "Return how many notices of KIND were given within so many SECONDS."
-  (let ((since (- (hive-now) seconds)))
-    (cl-count-if (lambda (notice)
-                   (and (equal kind (plist-get notice :notice))
-                        (stringp (plist-get notice :at))
-                        (> (hive-text-seconds (plist-get notice :at)) since)))
-                 hive-notify--list)))
+(defun hive-notify-refresh ()
+  "Print the notices again, if their buffer is open."
+  (hive-rpc-guarded #'hive-notify--show))
 
 (defun hive-notify--fetch ()
   "Fetch earlier notices from the store."
@@ -251,6 +254,7 @@ If an answer from this Emacs was rejected, its outbox has reported it."
           (propertize (hive-text-inert (plist-get notice :text))
                       'face (and (equal "error" (plist-get notice :severity)) 'hive-critical))
           "\n")
+  (when (hive-notify--loop-p notice) (hive-loop-insert-actions notice))
   (when (stringp (plist-get notice :sent))
     (insert (propertize (hive-words 'notice-sent) 'face 'hive-shadow) " "
             (hive-text-inert (plist-get notice :sent)) "\n")))

@@ -95,8 +95,8 @@
 
 (cl-defstruct (hive-row (:constructor hive-row-make) (:copier nil))
   "A line of the status buffer that is not a question.
-ID is a cons of its kind (session, mention, held, room) and an id.  THING
-is the session, the mention or the last unread message.  The other slots
+ID is a cons of its kind (session, loop, mention, held, room) and an id.
+THING is the session, the loop, the mention or the last unread message.  The other slots
 say what else the line shows; ORDER is its place in its SECTION."
   id section order thing turn (questions 0) blocking (mentions 0) unread)
 
@@ -181,8 +181,13 @@ NUMBER says how many mentions or messages there are."
        id (hive-row-make :id id :section 'room :order order :thing thing :unread number)))))
 
 (defun hive-sessions--room-rows ()
-  "Return the rows of the shared buffers: mentions, and what is unread."
+  "Return the rows of the shared buffers: loops, mentions, and what is unread."
   (let (rows)
+    (dolist (loop hive-loops)
+      (push (hive-sessions--room-row (cons 'loop (list (plist-get loop :first_session_id)
+                                                       (plist-get loop :second_session_id)))
+                                     "" loop)
+            rows))
     (maphash (lambda (project-dir unread)
                (push (hive-sessions--room-row (cons 'room project-dir) "2" (cadr unread) (car unread))
                      rows))
@@ -273,6 +278,7 @@ the one that stopped last.  The list is used again: do not modify it."
   "Return who ROW is about."
   (let ((thing (hive-row-thing row)))
     (propertize (pcase (car (hive-row-id row))
+                  ('loop (hive-loop-text thing))
                   ((or 'mention 'room) (hive-text-author thing 40))
                   (_ (hive-text-title thing 40)))
                 'face (hive-row-face row))))
@@ -306,6 +312,7 @@ the one that stopped last.  The list is used again: do not modify it."
   "Return the last column of ROW."
   (let ((thing (hive-row-thing row)) (mentions (hive-row-mentions row)))
     (pcase (car (hive-row-id row))
+      ('loop (hive-words 'room-loop (hive-text-line (plist-get thing :reason) 80)))
       ('mention (hive-words 'room-mention (hive-text-line (plist-get thing :body) 200)))
       ('held (hive-words 'room-held (hive-count (hive-row-unread row) "open mention")))
       ('room (hive-words 'room-unread (hive-count (hive-row-unread row) "unread message")
@@ -454,9 +461,11 @@ do to its tool calls, `room' how it notices other messages."
 ;;;; Opening a row
 
 (defun hive-row-open (row)
-  "Show what ROW is about: the project, the mentions or the shared buffer."
+  "Show what ROW is about: the project, the mentions or the shared buffer.
+About a loop, let the human decide."
   (let ((thing (hive-row-thing row)))
     (pcase (car (hive-row-id row))
+      ('loop (hive-loop-decide thing))
       ('session (hive-session-visit thing))
       ('held (hive-session-mentions thing))
       (_ (hive-shared-display

@@ -481,7 +481,7 @@ It replies to PARENT, if that is not nil."
                 (when (equal "urgent" (plist-get message :priority)) (hive-words 'mark-urgent))
                 (when (eq t (plist-get message :expects_reply)) (hive-words 'mark-expects-reply))
                 (cond (parent (hive-words 'mark-reply-to (hive-text-author parent 20)
-                                          (hive-text-line (plist-get parent :body) 40)))
+                                          (hive-text-line (plist-get parent :body) 30)))
                       ((plist-get message :reply_to) (hive-words 'mark-reply)))
                 (when (and thread (not (string-prefix-p "msg-" thread)))
                   (hive-words 'target-thread (hive-text-line thread 40)))))))

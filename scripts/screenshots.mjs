@@ -15,6 +15,8 @@ const SCREEN = { columns: 110, lines: 14 };
 const TALL = { columns: 100, lines: 28 };
 /** For the status buffer. */
 const STATUS = { columns: 110, lines: 20 };
+/** For the shared buffer. */
+const ROOM = { columns: 100, lines: 30 };
 /** For the statistics. */
 const PAGE = { columns: 100, lines: 40 };
 const images = join(import.meta.dirname, '../docs/images');
@@ -231,8 +233,9 @@ async function status() {
   await others.prompts.ask({ question: 'Which of the two titles do you want?' }, tutorial);
   await others.prompts.ask({ question: 'Shall I keep the old fixtures?' }, checkout);
   await others.sessions.end(checkout.session_id);
-  const post = ({ session_id, handle, title, project, project_dir }, body) =>
+  const post = ({ session_id, handle, title, project, project_dir }, body, request = {}) =>
     others.messages.post({
+      ...request,
       body,
       author: { kind: 'agent', session_id, handle, title, project, project_dir, via: 'mcp' },
     });
@@ -259,7 +262,59 @@ async function status() {
       await terminal.close();
     }
   };
+  // The shared buffer, with what was posted while another buffer was looked at.
+  const room = async (name, theme, background, mentions) => {
+    const coloured = start.map((word) => word.replace("'light", `'${background}`));
+    const where = mkdtempSync(join(folder, 'r'));
+    const terminal = await openTerminal(where, { ...env, HIVE_STORE: place }, coloured, ROOM);
+    try {
+      await terminal.until(new RegExp(` ${mentions}@`));
+      // Only then it is known which projects have agents.
+      await terminal.keys('M-x');
+      await terminal.type('hive');
+      await terminal.keys('Enter');
+      await terminal.until(/▾ Working/);
+      await terminal.keys('M-x');
+      await terminal.type('hive-shared');
+      await terminal.keys('Enter');
+      await terminal.until(/Shared buffer of:/);
+      await terminal.type('shop');
+      await terminal.keys('Enter');
+      await terminal.until(/ shown[\s\S]*write below/);
+      await terminal.keys('C-x', '1', 'C-x', 'b');
+      await terminal.type('*scratch*');
+      await terminal.keys('Enter');
+      await terminal.until(/\*scratch\*/);
+      const { message } = await post(table, '@Delivery-date The table is ready. Which column do you read?');
+      await post(
+        delivery,
+        '`orders.deliver_on`, as in https://example.org/shop/214. The query is\n\n```sql\nSELECT deliver_on FROM orders\n```',
+        { reply_to: message.message_id },
+      );
+      await post(
+        nightly,
+        '@override and @Session-table: main is red since this morning. @Human may I revert it?',
+      );
+      await terminal.until(new RegExp(` ${mentions + 1}@`));
+      await terminal.keys('C-x', 'b');
+      await terminal.type('*hive-shared: shop*');
+      await terminal.keys('Enter');
+      await terminal.until(/new since[\s\S]*may I revert it/);
+      await terminal.until(/\(held\)/);
+      await terminal.keys('M->');
+      await terminal.type('@Nightly-build yes, and');
+      await terminal.until(/build yes, and/);
+      await picture(terminal, name, theme, ROOM);
+      // Otherwise the draft is there in the next Emacs.
+      await terminal.keys('C-c', 'C-k');
+      await terminal.until(/Draft discarded/);
+    } finally {
+      await terminal.close();
+    }
+  };
   try {
+    await room('room', LIGHT, 'light', 1);
+    await room('room-dark', DARK, 'dark', 2);
     await shown('status', LIGHT, 'light', STATUS);
     await shown('status-dark', DARK, 'dark', STATUS);
     await shown('status-narrow', LIGHT, 'light', { ...STATUS, columns: 80 });

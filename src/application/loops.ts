@@ -28,9 +28,10 @@ export interface Trip {
   reason: string;
 }
 
-/** A pair that the guard has stopped or the human has muted, with their handles. */
+/** A pair that the guard has stopped or the human has muted, with their handles and what people call them. */
 export interface LoopView extends Loop {
   handles: [string, string];
+  titles: [string, string];
 }
 
 /** Two sessions, by handle or by id. One of them may be `unverified`: all authors who proved no name. */
@@ -41,6 +42,7 @@ export interface LoopService {
   allow(pair: PairNames): Promise<void>;
   /** Mutes mentions between the two until the human allows them again. @throws HiveError `session_not_found`. */
   mute(pair: PairNames): Promise<void>;
+  /** The pairs that are stopped or muted now: one that is stopped goes on once a human has written to it. */
   list(): Promise<LoopView[]>;
 }
 
@@ -195,15 +197,20 @@ export function createLoops(store: Store): LoopService {
 
     list: () =>
       store.read(async (tx) => {
-        const handleOf = async (session_id: string): Promise<string> =>
-          (await tx.sessions.get(session_id))?.handle ?? session_id;
         const views: LoopView[] = [];
         for (const loop of await tx.loops.list()) {
+          const { first_session_id, second_session_id } = loop;
+          const first = await tx.sessions.get(first_session_id);
+          const second = await tx.sessions.get(second_session_id);
+          const places = [first?.project_dir ?? null, second?.project_dir ?? null];
+          const spoke = await humanSpokeAt(tx, [first_session_id, second_session_id, ...places]);
+          if (loop.state === 'tripped' && !isLoopNotified(loop, spoke)) continue;
           const handles: [string, string] = [
-            await handleOf(loop.first_session_id),
-            await handleOf(loop.second_session_id),
+            first?.handle ?? first_session_id,
+            second?.handle ?? second_session_id,
           ];
-          views.push({ ...loop, handles });
+          const titles: [string, string] = [first?.title ?? handles[0], second?.title ?? handles[1]];
+          views.push({ ...loop, handles, titles });
         }
         return views;
       }),

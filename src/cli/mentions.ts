@@ -180,8 +180,10 @@ async function loops(
     if (options.json === true) printJson({ loops: found });
     else if (found.length === 0) remark(MENTIONS.noLoops);
     else
-      for (const { handles, state, reason } of found)
+      for (const { handles, state, reason } of found) {
         print(MENTIONS.loop(handles.join(' and '), state, reason));
+        print(`  ${state === 'tripped' ? MENTIONS.loopActions(handles) : MENTIONS.mutedActions(handles)}`);
+      }
     return EXIT.done;
   }
   await refuseAgents(hive, ACTION.loops);

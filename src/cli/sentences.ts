@@ -270,6 +270,10 @@ export const MENTIONS = {
     `Processed ${count} of ${handle}'s mentions; ${left} left.`,
   noLoops: 'There are no loops and no muted pairs.',
   loop: (pair: string, state: string, reason: string): string => `${pair}: ${state} (${reason})`,
+  loopActions: ([a, b]: readonly [string, string]): string =>
+    `Let them continue: hive mentions allow ${a} ${b}\n  Mute this pair: hive mentions mute ${a} ${b}\n  Write to them: hive post "@${a} @${b} …"`,
+  mutedActions: ([a, b]: readonly [string, string]): string =>
+    `Let them mention each other again: hive mentions allow ${a} ${b}`,
   nameTwo: (action: string): string =>
     `Name two sessions, for example: hive mentions ${action} Claude-abc12 Claude-def34`,
   allowed: (pair: string): string => `${pair} may continue.`,

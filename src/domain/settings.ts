@@ -103,12 +103,12 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   },
   muted_projects: {
     type: { kind: 'names' },
-    emacs: 'M-x hive-mute',
+    emacs: 'M-x hive-mute-popups',
     text: 'projects of which nothing pops up: names or directories, separated by commas',
   },
   muted_agents: {
     type: { kind: 'names' },
-    emacs: 'M-x hive-mute',
+    emacs: 'M-x hive-mute-popups',
     text: 'agents of which nothing pops up: handles, separated by commas',
   },
   sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },

@@ -83,8 +83,8 @@ function Paired({ inbox, path }: { inbox: State; path: string }): VNode {
             </svg>
             <span>{name}</span>
             {to === '' && waiting > 0 ? <span class="count">{waiting}</span> : null}
-            {to === 'messages' && inbox.mentions.length > 0 ? (
-              <span class="count">{inbox.mentions.length}</span>
+            {to === 'messages' && inbox.mentions.length + inbox.loops.length > 0 ? (
+              <span class="count">{inbox.mentions.length + inbox.loops.length}</span>
             ) : null}
           </a>
         ))}

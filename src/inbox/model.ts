@@ -20,6 +20,16 @@ export interface MentionShown {
   body: string;
 }
 
+/** Two agents that the loop guard has stopped. */
+export interface LoopShown {
+  first_session_id: string;
+  second_session_id: string;
+  state: 'tripped' | 'muted';
+  reason: string;
+  handles: [string, string];
+  titles: [string, string];
+}
+
 export type Connection = 'connecting' | 'online' | 'offline';
 
 export interface State {
@@ -40,6 +50,8 @@ export interface State {
   messages: readonly Message[];
   /** The human's own that are not done yet. */
   mentions: readonly MentionShown[];
+  /** The pairs of agents that are stopped now. */
+  loops: readonly LoopShown[];
   outreach: readonly Outreach[];
   outbox: readonly OutboxEntry[];
   /** The prompt that has changed last, with the number of the change: a screen that shows it reads it again. */
@@ -57,6 +69,7 @@ let state: State = {
   sessions: [],
   messages: [],
   mentions: [],
+  loops: [],
   outreach: [],
   outbox: [],
   changed: { ask_id: '', number: 0 },
@@ -141,6 +154,20 @@ const readMentions = async (): Promise<void> => {
   update({ mentions: (await ask<{ mentions: MentionShown[] }>('mention/list', params)).mentions });
 };
 
+export const readLoops = async (): Promise<void> => {
+  const { loops } = await ask<{ loops: LoopShown[] }>('mention/loops');
+  update({ loops: loops.filter(({ state: stopped }) => stopped === 'tripped') });
+};
+
+/** A message, or a prompt that the human typed, ends a loop. */
+const readMessagesAndLoops = async (): Promise<void> => {
+  await Promise.all([readMessages(), readLoops()]);
+};
+
+const readSessionsAndLoops = async (): Promise<void> => {
+  await Promise.all([readSessions(), state.loops.length > 0 ? readLoops() : undefined]);
+};
+
 const readOutreach = async (): Promise<void> =>
   update({
     outreach: (await ask<{ outreach: Outreach[] }>('outreach/list', { limit: MOST_SHOWN })).outreach,
@@ -188,18 +215,18 @@ export const closeOutreach = (): Promise<void> => closeShown((kind) => kind === 
 /** What waits is on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
   await readPrompts();
-  await Promise.all([readSessions(), readMessages(), readMentions(), readOutreach()]);
+  await Promise.all([readSessions(), readMessagesAndLoops(), readMentions(), readOutreach()]);
   void closeSettled(state).catch(() => undefined);
 }
 
 /** Reads what a notification is about. Several at once are read once. */
 const reads: Readonly<Record<string, () => Promise<void>>> = {
-  'message/posted': readMessages,
+  'message/posted': readMessagesAndLoops,
   'mention/changed': readMentions,
   'outreach/received': readOutreach,
   'outreach/changed': readOutreach,
   'session/changed': readSessions,
-  'turn/changed': readSessions,
+  'turn/changed': readSessionsAndLoops,
   'desk/resync': readAll,
 };
 const due = new Map<() => Promise<void>, ReturnType<typeof setTimeout>>();

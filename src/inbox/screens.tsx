@@ -4,10 +4,19 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { HistoryEntry } from '../domain/history.ts';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
-import type { Session } from '../domain/sessions.ts';
+import { type Session, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import { calledBy, headedBy } from '../domain/sources.ts';
 import { randomId } from './keys.ts';
-import { ask, closeOutreach, dismissEntry, flush, type MentionShown, type State } from './model.ts';
+import {
+  ask,
+  closeOutreach,
+  dismissEntry,
+  flush,
+  type LoopShown,
+  type MentionShown,
+  readLoops,
+  type State,
+} from './model.ts';
 import { queue } from './outbox.ts';
 import { Stuck } from './prompt.tsx';
 import { storeTime } from './server.ts';
@@ -109,8 +118,67 @@ function titleOf({ session_id }: Message, { sessions }: State): string | undefin
   return sessions.find((session) => session.session_id === session_id)?.title;
 }
 
+/** The loops that were stopped, with what the human can do about each. */
+export function Loops({
+  loops,
+  onWrite,
+}: {
+  loops: readonly LoopShown[];
+  onWrite: (handles: readonly string[]) => void;
+}): VNode | null {
+  const [problem, setProblem] = useState<string | null>(null);
+  if (loops.length === 0) return null;
+
+  async function decide(method: 'mention/allow' | 'mention/mute', loop: LoopShown): Promise<void> {
+    try {
+      await ask(method, { sessions: [loop.first_session_id, loop.second_session_id] });
+      setProblem(null);
+      await readLoops();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  return (
+    <section aria-label={WORDS.loops}>
+      <h2>{WORDS.loops}</h2>
+      <ul class="rows">
+        {loops.map((loop) => (
+          <li key={`${loop.first_session_id} ${loop.second_session_id}`} class="row">
+            <Boundary>
+              <Plain text={WORDS.loop(loop.titles, loop.reason)} />
+              <p class="actions">
+                <button type="button" onClick={() => void decide('mention/allow', loop)}>
+                  {WORDS.letContinue}
+                </button>
+                <button type="button" onClick={() => void decide('mention/mute', loop)}>
+                  {WORDS.mutePair}
+                </button>
+                <button type="button" onClick={() => onWrite(loop.handles)}>
+                  {WORDS.writeToThem}
+                </button>
+              </p>
+            </Boundary>
+          </li>
+        ))}
+      </ul>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+    </section>
+  );
+}
+
 export function MessagesScreen({ inbox }: { inbox: State }): VNode {
   const [replyTo, setReplyTo] = useState<Message | null>(null);
+  const [body, setBody] = useState('');
+  const writeTo = (handles: readonly string[]): void =>
+    setBody(
+      `${handles
+        .filter((handle) => handle !== UNVERIFIED_HANDLE)
+        .map((handle) => `@${handle} `)
+        .join('')}${body}`,
+    );
   const end = useRef<HTMLDivElement>(null);
   const mentions = new Map(inbox.mentions.map((mention) => [mention.message_id, mention]));
   const count = inbox.messages.length;
@@ -136,7 +204,14 @@ export function MessagesScreen({ inbox }: { inbox: State }): VNode {
           ))}
         </ol>
       </div>
-      <Compose replyTo={replyTo} onClose={() => setReplyTo(null)} inbox={inbox} />
+      <Loops loops={inbox.loops} onWrite={writeTo} />
+      <Compose
+        replyTo={replyTo}
+        onClose={() => setReplyTo(null)}
+        inbox={inbox}
+        body={body}
+        setBody={setBody}
+      />
       <div ref={end} />
     </>
   );
@@ -173,12 +248,15 @@ function Compose({
   replyTo,
   onClose,
   inbox,
+  body,
+  setBody,
 }: {
   replyTo: Message | null;
   onClose: () => void;
   inbox: State;
+  body: string;
+  setBody: (body: string) => void;
 }): VNode {
-  const [body, setBody] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const waiting = inbox.outbox.filter(({ queued }) => queued.kind === 'message');
   async function post(event: Event): Promise<void> {

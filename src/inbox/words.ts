@@ -88,6 +88,12 @@ export const WORDS = {
   reply: 'Reply',
   replyTo: (handle: string): string => `Replying to ${handle}`,
   markDone: 'Mark done',
+  loops: 'Stopped loops',
+  loop: (titles: readonly string[], reason: string): string =>
+    `${titles.join(' and ')} keep replying to each other (${reason}). Their mentions no longer hold or wake them.`,
+  letContinue: 'Let them continue',
+  mutePair: 'Mute this pair',
+  writeToThem: 'Write to them',
   noReports: 'There are no reports yet.',
   search: 'Search the history',
   searchNow: 'Search',

@@ -158,6 +158,24 @@ export function loopsContract(engine: StoreEngine): void {
     expect((await post(hive, 'human', '@Claude-def34')).mentions[0]?.gates).toBe(true);
   });
 
+  test('a pair is not listed as stopped once the human has written to it, to its project or in its terminal', async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    const words: (() => Promise<unknown>)[] = [
+      () => post(hive, 'human', '@Claude-def34 enough'),
+      () => post(hive, 'human', 'enough, both of you'),
+      () => hive.store.write((tx) => humanPrompted(tx, pair[0].session_id)),
+    ];
+    for (const say of words) {
+      await pingPong(hive, pair, 7);
+      expect(await hive.loops.list()).toMatchObject([
+        { state: 'tripped', titles: [expect.any(String), expect.any(String)] },
+      ]);
+      await say();
+      expect(await hive.loops.list()).toEqual([]);
+    }
+  });
+
   test('the human can allow them to continue', async () => {
     const hive = await open();
     const pair = await two(hive);

@@ -13,7 +13,6 @@ import type { Session } from '../../src/domain/sessions.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
-import { ask } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -23,6 +22,7 @@ const LONG = 'May I drop the table of old sessions before the release of next we
 let home: Home;
 let hive: OpenedHive;
 let claude: Session;
+let other: Session;
 let emacs: EmacsTerminal;
 
 beforeAll(async () => {
@@ -32,7 +32,9 @@ beforeAll(async () => {
   mkdirSync(place.join(project, '.git'), { recursive: true });
   writeFileSync(place.join(project, '.git/HEAD'), 'ref: refs/heads/main\n');
   const project_dir = place.join(project, '.git');
-  claude = await join(hive, 'abc12-session', { machine: 'elsewhere', project: 'demo', project_dir });
+  const where = { machine: 'elsewhere', project: 'demo', project_dir };
+  claude = await join(hive, 'abc12-session', where);
+  other = await join(hive, 'def34-session', where);
   emacs = await home.emacs(
     `(progn (repeat-mode 1) (context-menu-mode 1) (xterm-mouse-mode 1)
        (find-file ${lisp(place.join(project, 'notes.txt'))}) (setq hive-undo-seconds 60))`,
@@ -63,10 +65,9 @@ async function rightClick(text: string): Promise<void> {
 
 describe('in 80 columns', () => {
   test('the list has the agent, what kind of question it is, how long it blocks, and the question', async () => {
-    const permission = await ask(
-      hive,
+    const { prompt: permission } = await hive.prompts.ask(
       { question: 'Run npm install?', kind: 'permission', options: ['Allow', 'Deny'] },
-      'abc12-session',
+      claude,
     );
     const cut = new AbortController();
     const waiting = hive.prompts.wait([permission.ask_id], {
@@ -74,10 +75,9 @@ describe('in 80 columns', () => {
       signal: cut.signal,
       waiter: 'abc12-session',
     });
-    await ask(
-      hive,
+    await hive.prompts.ask(
       { question: LONG, context: 'They are 40 days old.', options: ['yes', 'keep them', 'no'] },
-      'def34-session',
+      other,
     );
     await emacs.until(/hive 1‖1/);
     await command('hive-list');
@@ -159,6 +159,7 @@ test('in repeat-mode one letter goes on to the next mention', async () => {
 test('with a list, a question and drafts, Emacs ends and asks nothing', async () => {
   await emacs.keys('M->');
   await emacs.type('half a message');
+  await emacs.keys('C-x', '1');
   await command('hive-list');
   await emacs.until(/May I drop/);
   await emacs.keys('M-<', 'C-n', 'Enter');

@@ -298,8 +298,8 @@
 
 (ert-deftest hive-attention-nobody-is-muted-by-an-empty-name ()
   (cl-letf (((symbol-function 'hive-rpc-request) (lambda (&rest _) (ert-fail "It was sent"))))
-    (should-error (hive-mute :muted_projects "") :type 'user-error)
-    (should-error (hive-mute :muted_agents "") :type 'user-error)))
+    (should-error (hive-mute-popups :muted_projects "") :type 'user-error)
+    (should-error (hive-mute-popups :muted_agents "") :type 'user-error)))
 
 (provide 'hive-attention-test)
 ;;; hive-attention-test.el ends here

@@ -134,14 +134,14 @@
                      (push preferences sent)
                      (setq muted (plist-get preferences :muted_agents)))
                    (when then (funcall then (list :muted_agents muted))))))
-        (hive-mute :muted_agents "Claude-loud1")
+        (hive-mute-popups :muted_agents "Claude-loud1")
         (hive-test-wait 5 told)
         (should (equal '((:muted_agents ["Claude-other" "Claude-loud1"])) sent))
-        (should (equal "Muted Claude-loud1" (car told)))
-        (hive-mute :muted_agents "Claude-loud1")
+        (should (equal "Popups of Claude-loud1 are off" (car told)))
+        (hive-mute-popups :muted_agents "Claude-loud1")
         (hive-test-wait 5 (cdr told))
         (should (equal '(:muted_agents ["Claude-other"]) (car sent)))
-        (should (equal "Unmuted Claude-loud1" (car told)))))))
+        (should (equal "Popups of Claude-loud1 are on again" (car told)))))))
 
 (ert-deftest hive-quiet-agents-are-muted-by-title-and-projects-by-name ()
   (hive-quiet-test

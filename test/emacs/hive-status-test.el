@@ -157,6 +157,68 @@
     (hive-list-test-key "RET")
     (should (equal "*hive-mentions: Claude-def34*" (buffer-name)))))
 
+;;;; Loops
+
+(defun hive-status-test-loop ()
+  "Let the two agents reply to each other until they are stopped."
+  (dotimes (n 8)
+    (hive-shared-test-do "post" :from (if (cl-evenp n) "Claude-abc12" "Claude-def34")
+                         :body (if (cl-evenp n) "@Claude-def34 thanks" "@Claude-abc12 no, thank you")))
+  (hive-test-wait 10 hive-loops)
+  (hive-status-test-wait "▾ The room .*\n.* demo and demo 2 .*keep replying to each other (.*); RET decides"))
+
+(defun hive-status-test-decide (key)
+  "Go to the line of the loop, and decide with KEY."
+  (hive-status-test-go (hive-row-id (cl-find 'loop (hive-sessions-rows t) :key (lambda (row) (car (hive-row-id row))))))
+  (let ((said nil))
+    (cl-letf (((symbol-function 'read-char-choice) (lambda (prompt &rest _) (setq said prompt) key)))
+      (hive-list-test-key "RET"))
+    (should (string-match-p
+             "demo and demo 2 keep replying to each other\\.  \\[c\\] let them continue  \\[m\\] mute this pair  \\[w\\] write to them  \\[l\\] later "
+             said))))
+
+(defun hive-status-test-states ()
+  "Return the states of the loops in the store."
+  (mapcar (lambda (loop) (plist-get loop :state))
+          (append (plist-get (hive-test-call 'mention/loops) :loops) nil)))
+
+(ert-deftest hive-status-a-loop-is-decided-on-where-it-is-shown ()
+  (hive-status-test-with
+    (hive-status-test-loop)
+    (should (equal "Hive: 0 pending; 1 loop stopped" (hive-menu--state)))
+    (hive-status-test-decide ?l)
+    (should hive-loops)
+    (hive-status-test-decide ?m)
+    (hive-test-wait 10 (null hive-loops))
+    (should (equal '("muted") (hive-status-test-states)))
+    (should-not (string-search "RET decides" (hive-status-test-text)))))
+
+(ert-deftest hive-status-a-word-of-mine-ends-a-loop ()
+  (hive-status-test-with
+    (hive-status-test-loop)
+    (save-window-excursion
+      (hive-status-test-decide ?w)
+      (should (equal "*hive-shared: demo*" (buffer-name)))
+      (should (string-match-p "\\`@Claude-[a-z0-9]+ @Claude-[a-z0-9]+ \\'" (hive-shared-draft)))
+      (insert "that is enough")
+      (hive-shared-post))
+    (hive-test-wait 10 (null hive-loops))
+    (should-not (hive-status-test-states))))
+
+(ert-deftest hive-status-the-notice-of-a-loop-has-its-actions ()
+  (hive-status-test-with
+    (hive-status-test-loop)
+    (save-window-excursion
+      (hive-notices)
+      (should (string-search "  demo and demo 2: [let them continue] [mute this pair] [write to them]\n" (buffer-string)))
+      (search-forward "[let them")
+      (push-button)
+      (hive-test-wait 10 (null hive-loops))
+      ;; What is decided is offered no more.
+      (should-not (string-search "[let them" (buffer-string)))
+      (kill-buffer))
+    (should-not (hive-status-test-states))))
+
 ;;;; Keys
 
 (ert-deftest hive-status-a-answers-with-the-keys-of-hive-next ()
@@ -222,14 +284,13 @@
 
 (ert-deftest hive-status-the-menus-say-what-is-pending-stopped-and-quiet ()
   (hive-list-test
-    (let ((hive-mode t) (hive-notify--list nil))
+    (let ((hive-mode t) (hive-loops nil))
       (should (equal "Hive: 0 pending" (hive-menu--state)))
       (hive-status-test-ask :ask_id "a" :blocked_since (hive-test-time -60))
       (hive-status-test-ask :ask_id "b")
-      (push (list :notice "loop_tripped" :at (hive-test-time -60)) hive-notify--list)
-      (push (list :notice "loop_tripped" :at (hive-test-time (* -48 3600))) hive-notify--list)
+      (push (list :state "tripped" :titles ["demo" "demo 2"]) hive-loops)
       (cl-letf (((symbol-function 'hive-quiet-text) (lambda () "do not disturb")))
-        (should (equal "Hive: 2 pending, 1 of them blocking; do not disturb; 1 loop stopped in the last day"
+        (should (equal "Hive: 2 pending, 1 of them blocking; do not disturb; 1 loop stopped"
                        (hive-menu--state)))))))
 
 ;;;; What arrives moves nothing

@@ -145,12 +145,26 @@ describe('mentions', () => {
     expect(await person.hive('mentions', '--session', 'nobody')).toMatchObject({ code: 1 });
   });
 
+  test('a loop is listed with the commands that settle it, until a person writes', async () => {
+    const { person, alice } = await shells();
+    for (let n = 0; n < 7; n += 1) await alice.hive('post', `@bobby and again, ${n}`);
+    const listed = (await person.hive('mentions', 'loops')).out;
+    expect(listed).toContain('alice and bobby: tripped');
+    expect(listed).toContain('Let them continue: hive mentions allow alice bobby\n');
+    expect(listed).toContain('Mute this pair: hive mentions mute alice bobby\n');
+    expect(listed).toContain('Write to them: hive post "@alice @bobby …"\n');
+    await person.hive('post', 'enough');
+    expect((await person.hive('mentions', 'loops', '--json')).json()).toEqual({ loops: [] });
+  });
+
   test('a loop is settled by a person, not by an agent', async () => {
     const { person, alice } = await shells();
     expect(await alice.hive('mentions', 'allow', 'alice', 'bobby')).toMatchObject({ code: 7 });
     expect(await person.hive('mentions', 'mute', 'alice', 'bobby')).toMatchObject({ code: 0 });
     expect((await alice.hive('post', '@bobby')).err).toContain('muted');
-    expect((await person.hive('mentions', 'loops')).out).toContain('alice and bobby: muted');
+    const muted = (await person.hive('mentions', 'loops')).out;
+    expect(muted).toContain('alice and bobby: muted');
+    expect(muted).toContain('Let them mention each other again: hive mentions allow alice bobby\n');
     expect(await person.hive('mentions', 'allow', 'alice', 'bobby')).toMatchObject({ code: 0 });
     expect((await person.hive('mentions', 'loops', '--json')).json()).toEqual({ loops: [] });
     expect(await person.hive('mentions', 'mute', 'alice')).toMatchObject({ code: 2 });

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { shownCode } from '../../src/domain/devices.ts';
 import { ask, eventsOf } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
+import { join, post } from '../support/messages.ts';
 import { claude } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 import { type Chromium, DESKTOP, openContext, PHONE, startChromium } from './support/chromium.ts';
@@ -115,6 +116,40 @@ describe('a keyboard alone', () => {
       await eventually(() => page.evaluate((said) => document.activeElement?.textContent === said, name));
     }
   });
+});
+
+test('a loop that was stopped is decided on where the messages are', async () => {
+  const { hive } = inbox;
+  const [a, b] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
+  const pingPong = async (): Promise<void> => {
+    for (let n = 0; n < 8; n += 1)
+      await post(hive, n % 2 === 0 ? a : b, `@${(n % 2 === 0 ? b : a).handle} thanks`);
+  };
+  const states = async (): Promise<string[]> => (await hive.loops.list()).map(({ state }) => state);
+  const page = await (await openContext(chromium, PHONE)).newPage();
+  await pair(page, inbox);
+  await page.goto(`${inbox.url}#/messages`);
+  const stopped = page.getByRole('region', { name: 'Stopped loops' });
+
+  await pingPong();
+  await stopped.getByText(/keep replying to each other/).waitFor();
+  await stopped.getByRole('button', { name: 'Let them continue' }).click();
+  await stopped.waitFor({ state: 'detached' });
+  expect(await states()).toEqual([]);
+
+  await pingPong();
+  await stopped.getByRole('button', { name: 'Write to them' }).click();
+  const words = page.getByLabel(/^Write a message/);
+  expect((await words.inputValue()).split(' ').sort()).toEqual(['', `@${a.handle}`, `@${b.handle}`]);
+  await words.fill(`${await words.inputValue()}enough`);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await stopped.waitFor({ state: 'detached' });
+  expect(await states()).toEqual([]);
+
+  await pingPong();
+  await stopped.getByRole('button', { name: 'Mute this pair' }).click();
+  await stopped.waitFor({ state: 'detached' });
+  expect(await states()).toEqual(['muted']);
 });
 
 test('everything that is tapped is at least 44 pixels high', async () => {
