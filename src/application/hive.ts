@@ -42,7 +42,7 @@ import { createSettings, type SettingsService } from './settings.ts';
 import { createStats, localDay, type StatsService } from './stats.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTrust, type TrustService } from './trust.ts';
-import { createTurns, type TurnService } from './turns.ts';
+import { createTurns, readingLastWords, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { createWaits, type WaitService } from './waits.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
@@ -212,7 +212,7 @@ export function createHive(parts: HiveParts): Hive {
   ];
   const delivery = createDelivery(store, () => parts.trust().seats);
   const editors = createEditors({ store, feed, ids, delivery, trust: parts.trust });
-  const turns = createTurns(store, ids);
+  const turns = createTurns(store, ids, readingLastWords(parts.files, parts.machine));
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
   const settings = createSettings(store);

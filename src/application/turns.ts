@@ -7,10 +7,12 @@
  *
  * How somebody stops a turn is in interrupts.ts, which passes to `recordTurnEnd` who it was.
  */
+
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
 import { type Interrupt, interruptedBy, requestSentence, settleInterrupt } from '../domain/interrupts.ts';
+import { LAST_WORDS_TAIL_BYTES, lastWordsIn } from '../domain/last-words.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { wordsOf } from '../domain/refused-calls.ts';
 import { runsInside, type Session } from '../domain/sessions.ts';
@@ -59,7 +61,9 @@ export interface TurnService {
   /** The newest turn of each session, with every request to interrupt it. */
   newestOf(session_ids: readonly string[]): Promise<TurnWithInterrupts[]>;
   /** The same as people see them, by session. */
-  newestViews(session_ids: readonly string[]): Promise<ReadonlyMap<string, TurnView>>;
+  newestViews(
+    sessions: readonly Pick<Session, 'session_id' | 'machine'>[],
+  ): Promise<ReadonlyMap<string, TurnView>>;
   /** A turn as people see it, with its session's handle and project; undefined once retention has removed it. */
   view(turn_id: string): Promise<TurnView | undefined>;
 }
@@ -96,7 +100,7 @@ interface TurnWithInterrupts {
 
 const RUNNING_LIMIT = 1_000;
 
-export function createTurns(store: Store, ids: Ids): TurnService {
+export function createTurns(store: Store, ids: Ids, words: LastWords): TurnService {
   return {
     start: ({ session_id, client_turn_id = null, by = null }) =>
       store.write(async (tx) => {
@@ -128,29 +132,68 @@ export function createTurns(store: Store, ids: Ids): TurnService {
 
     newestOf: (session_ids) => store.read((tx) => newestOf(tx, session_ids)),
 
-    newestViews: (session_ids) =>
-      store.read(async (tx) => {
-        const newest = await newestOf(tx, session_ids);
-        return new Map(
-          newest.map(({ turn, interrupts }) => [turn.session_id, turnView(turn, interrupts, tx.now)]),
-        );
-      }),
+    newestViews: async (sessions) => {
+      const machines = new Map(sessions.map(({ session_id, machine }) => [session_id, machine]));
+      const { newest, now } = await store.read(async (tx) => ({
+        newest: await newestOf(tx, [...machines.keys()]),
+        now: tx.now,
+      }));
+      return new Map(
+        newest.map(({ turn, interrupts }) => [
+          turn.session_id,
+          { ...turnView(turn, interrupts, now), ...words(turn, machines.get(turn.session_id)) },
+        ]),
+      );
+    },
 
-    view: (turn_id) =>
-      store.read(async (tx) => {
+    view: async (turn_id) => {
+      const found = await store.read(async (tx) => {
         const turn = await tx.turns.get(turn_id);
         if (turn === undefined) return undefined;
         const session = await tx.sessions.get(turn.session_id);
-        const view = turnView(turn, await tx.turns.interruptsOf(turn_id), tx.now);
-        return {
-          ...view,
-          agent: session?.handle ?? null,
-          agent_title: session?.title ?? null,
-          project: session?.project ?? null,
-        };
-      }),
+        return { turn, session, view: turnView(turn, await tx.turns.interruptsOf(turn_id), tx.now) };
+      });
+      if (found === undefined) return undefined;
+      const { turn, session, view } = found;
+      return {
+        ...view,
+        agent: session?.handle ?? null,
+        agent_title: session?.title ?? null,
+        project: session?.project ?? null,
+        ...words(turn, session?.machine),
+      };
+    },
   };
 }
+
+/** What an agent said last in a turn, where its transcript can be read: on the machine where it runs. */
+export type LastWords = (
+  turn: Pick<Turn, 'transcript_path' | 'client_turn_id'>,
+  machine: string | null | undefined,
+) => { last_words?: string };
+
+/** Reads transcripts; one that has not changed is not read again. */
+export function readingLastWords(files: Pick<Files, 'readTail' | 'modifiedMs'>, here: string): LastWords {
+  const read = new Map<string, { modified: number; turn: string | null; said: string | null }>();
+  return ({ transcript_path: path, client_turn_id: turn }, machine) => {
+    const modified = path === null || machine !== here ? null : files.modifiedMs(path);
+    if (path === null || modified === null) return {};
+    const known = read.get(path);
+    const isKnown = known !== undefined && known.modified === modified && known.turn === turn;
+    const tail = isKnown ? null : files.readTail(path, LAST_WORDS_TAIL_BYTES);
+    const said = isKnown ? known.said : tail === null ? null : lastWordsIn(tail, turn);
+    read.delete(path);
+    read.set(path, { modified, turn, said });
+    for (const [oldest] of read) {
+      if (read.size <= MOST_TRANSCRIPTS) break;
+      read.delete(oldest);
+    }
+    return said === null ? {} : { last_words: said };
+  };
+}
+
+/** How many transcripts are remembered. */
+const MOST_TRANSCRIPTS = 500;
 
 async function newestOf(tx: ReadTx, session_ids: readonly string[]): Promise<TurnWithInterrupts[]> {
   const newest = await Promise.all(session_ids.map((session_id) => tx.turns.last(session_id)));

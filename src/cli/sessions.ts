@@ -139,7 +139,7 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
   const coordinators = await hive.coordinators.list(found);
   const unprocessed = (session: Session): number => waiting.get(session.session_id) ?? 0;
   if (json === true) {
-    const turns = await hive.turns.newestViews(session_ids);
+    const turns = await hive.turns.newestViews(found);
     const listed = found.map((session) => ({
       ...session,
       unprocessed_mentions: unprocessed(session),

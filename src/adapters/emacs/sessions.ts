@@ -16,7 +16,7 @@ export const sessionMethods = {
     });
     const sessions = found.slice(0, size);
     // With the running turn, or how the last one ended: this also shows an outcome that came while Emacs was away.
-    const turns = await hive.turns.newestViews(sessions.map(({ session_id }) => session_id));
+    const turns = await hive.turns.newestViews(sessions);
     const waiting = await hive.mentions.unprocessedBySession();
     const listed = sessions.map((session) => ({
       ...session,

@@ -63,10 +63,21 @@ export const turnMethods = {
   'turn/interrupt_all': afterEvents(methods['turn/interrupt_all']),
 } satisfies Methods;
 
-/** Each turn that changed, in its current state, with the handle of its session. */
+/**
+ * Each turn that changed, in its current state, with the handle of its session. A turn in which something is asked has changed
+ * where its agent has said something: that is why it asks.
+ */
 export const notifyTurns: EventNotifier = async (events, { hive }, notify) => {
-  for (const turn_id of subjectsOf(events, (type) => type.startsWith('turn/'))) {
-    const changed = await hive.turns.view(turn_id);
-    if (changed !== undefined) notify('turn/changed', changed);
+  const changed = subjectsOf(events, (type) => type.startsWith('turn/'));
+  for (const turn_id of changed) {
+    const view = await hive.turns.view(turn_id);
+    if (view !== undefined) notify('turn/changed', view);
+  }
+  const asking = events.filter(({ type }) => type === 'prompt/created');
+  for (const session_id of new Set(asking.flatMap((event) => event.session_id ?? []))) {
+    const turn = await hive.turns.current(session_id);
+    const isSent = turn === undefined || changed.includes(turn.turn_id);
+    const view = isSent ? undefined : await hive.turns.view(turn.turn_id);
+    if (view?.['last_words'] !== undefined) notify('turn/changed', view);
   }
 };

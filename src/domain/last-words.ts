@@ -1,0 +1,60 @@
+/**
+ * Last words: what an agent said last, read from the end of its client's transcript, so that a person sees why it asks and how it
+ * ended. The text is the agent's, and is shown as such. Pure.
+ */
+import { objectIn, objectsIn, textIn } from './json.ts';
+import { cleanText } from './text.ts';
+
+/** How much of the end of a transcript is searched, in bytes. */
+export const LAST_WORDS_TAIL_BYTES = 64 * 1024;
+/** Longer words are cut at their beginning: the end says what comes next. In characters. */
+export const LONGEST_WORDS = 2_000;
+
+/**
+ * The last text of the agent in a transcript of Claude Code or a rollout of Codex; null where the turn that runs, or ran last, has none. A
+ * subagent's words are not its agent's.
+ */
+export function lastWordsIn(tail: string, client_turn_id: string | null): string | null {
+  for (const line of tail.split('\n').reverse()) {
+    const entry = SPOKEN.test(line) ? parse(line) : null;
+    if (entry === null || entry['isSidechain'] === true) continue;
+    if (beginsTurn(entry, client_turn_id)) return null;
+    const said = wordsIn(entry);
+    if (said !== '') return said.length <= LONGEST_WORDS ? said : `…${said.slice(1 - LONGEST_WORDS)}`;
+  }
+  return null;
+}
+
+/** Parsing every line would cost more than reading the file. */
+const SPOKEN = /"type":"(?:assistant|user|message|task_started)"/;
+
+function parse(line: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return objectIn(JSON.parse(line));
+  } catch {
+    // The client is still writing the line, or the tail begins within it.
+    return null;
+  }
+}
+
+/** The person's prompt with which the turn began: what stands above was said in another one. */
+function beginsTurn(entry: Readonly<Record<string, unknown>>, client_turn_id: string | null): boolean {
+  if (objectIn(entry['payload'])?.['type'] === 'task_started') return true;
+  const content = objectIn(entry['message'])?.['content'];
+  return (
+    entry['type'] === 'user' &&
+    client_turn_id !== null &&
+    entry['promptId'] === client_turn_id &&
+    (typeof content === 'string' || objectsIn(content).every(({ type }) => type === 'text'))
+  );
+}
+
+/** The agent's text in one entry; '' for any other entry, and for a call of a tool or a thought. */
+function wordsIn(entry: Readonly<Record<string, unknown>>): string {
+  const message = entry['type'] === 'assistant' ? objectIn(entry['message']) : objectIn(entry['payload']);
+  if (message === null || message['role'] !== 'assistant') return '';
+  const texts = objectsIn(message['content'])
+    .filter(({ type }) => type === 'text' || type === 'output_text')
+    .map((part) => textIn(part, 'text') ?? '');
+  return cleanText(texts.join('\n')).trim();
+}
