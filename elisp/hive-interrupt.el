@@ -61,6 +61,22 @@
         (hive-words 'doing (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
       (hive-words 'running (hive-text-age (plist-get turn :started_at))))))
 
+(defun hive-turns-said (session-id)
+  "Return what the agent of SESSION-ID said last in its newest turn, or nil.
+It is text of the agent, whole, and not inert."
+  (let ((said (plist-get (hive-turns-newest session-id) :last_words)))
+    (unless (string-empty-p (or said "")) said)))
+
+(defun hive-turns-said-line (session-id width)
+  "Return the end of what the agent of SESSION-ID said last, or nil.
+It is one line, at most WIDTH columns wide."
+  (let* ((said (hive-turns-said session-id))
+         (line (and said (hive-text-line said)))
+         (begin (and line (- (length line) width))))
+    (when line
+      (hive-words 'said-last
+                  (if (< begin 1) line (concat "…" (substring line (1+ begin))))))))
+
 (defun hive-interrupt--remember (turn)
   "Remember TURN until it ends, and run the hook."
   (let ((session (plist-get turn :session_id))

@@ -325,6 +325,8 @@ Its agents ask as token:%s.  To take the token away:
       (which-meant . "Which did you mean by \"%s\"?  %s  [w] send it as typed  [e] edit it ")
       (permission-mark . "PERMISSION")
       (permission-annotation . "permission")
+      (said-last . "It said: %s")
+      (heading-said . "Its last words")
       (context-lines-more . "  … and %s; SPC scrolls them in a side window\n")
       (context-more . "  … and more; SPC scrolls all of it in a side window\n")
       (permission-long

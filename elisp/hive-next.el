@@ -20,6 +20,7 @@
 (require 'hive-compose)
 (require 'hive-display)
 (require 'hive-human)
+(require 'hive-interrupt)
 (require 'hive-markdown)
 (require 'hive-messages)
 (require 'hive-model)
@@ -186,10 +187,11 @@ the text has the property `hive-whole'."
 It is as much as fits: all of it, or the beginning of the context, or
 with the options in one line."
   (let ((whole (unless (hive-rpc-true-p prompt :context_truncated)
-                 (hive-next--long-text prompt chosen left)))
+                 (seq-find #'hive-display-fits-p
+                           (list (hive-next--long-text prompt chosen left t)
+                                 (hive-next--long-text prompt chosen left)))))
         (part (hive-next--short-text prompt left (hive-next--whole-choices prompt chosen))))
-    (cond ((and whole (hive-display-fits-p whole))
-           (if (hive-permission-p prompt) (propertize whole 'hive-whole t) whole))
+    (cond (whole (if (hive-permission-p prompt) (propertize whole 'hive-whole t) whole))
           ((hive-display-fits-p part) part)
           (t (hive-next--short-text prompt left (hive-next--choices-line prompt chosen))))))
 
@@ -206,11 +208,19 @@ with the options in one line."
      (hive-permission-mark prompt)
      (propertize (hive-human-label prompt) 'face 'hive-warning))))
 
-(defun hive-next--long-text (prompt chosen left)
-  "Return all of the text of PROMPT; CHOSEN and LEFT as in `hive-next--text'."
+(defun hive-next--said (prompt)
+  "Return a line with what the agent of PROMPT said last, or \"\"."
+  (let ((said (hive-turns-said-line (plist-get prompt :session_id)
+                                    (max 20 (- (frame-width) 14)))))
+    (if said (concat (propertize (concat "  " said) 'face 'hive-shadow) "\n") "")))
+
+(defun hive-next--long-text (prompt chosen left &optional said)
+  "Return all of the text of PROMPT; CHOSEN and LEFT as in `hive-next--text'.
+With SAID, what its agent said last comes beneath the question."
   (concat
    (hive-next--heading prompt left)
    (hive-text-inert (plist-get prompt :question)) "\n"
+   (if said (hive-next--said prompt) "")
    (hive-read-below prompt)
    (hive-next--whole-choices prompt chosen)
    (hive-next--help prompt)))

@@ -209,6 +209,16 @@ Events with the same words are one, at the place and time of the first."
           (push (puthash words (cons event 1) counts) folded))))
     (nreverse folded)))
 
+(defun hive-prompt--insert-said (prompt)
+  "Insert what the agent of PROMPT said last, while it waits for the answer.
+It is below what a permission displays: nothing of it is allowed."
+  (let ((said (and (hive-prompt-unanswered-p prompt)
+                   (hive-turns-said (plist-get prompt :session_id)))))
+    (when said
+      (hive-prompt--heading (hive-words 'heading-said))
+      (hive-markdown-insert (hive-text-inert said) (min 79 (or (hive-wrap-room) 79)))
+      (insert "\n"))))
+
 (defun hive-prompt--insert-others ()
   "Insert the other questions of this agent."
   (when hive-prompt--others
@@ -289,6 +299,7 @@ Events with the same words are one, at the place and time of the first."
       (hive-prompt--print-context prompt))
     (hive-prompt--insert-answer prompt)
     (hive-links-activate begin (point))
+    (hive-prompt--insert-said prompt)
     (hive-prompt--insert-receipts prompt)
     (hive-prompt--insert-others)
     (hive-wrap-like-lines (point-min) (point-max))))

@@ -306,7 +306,17 @@ the one that stopped last.  The list is used again: do not modify it."
           ((plist-get turn :tool) (hive-turns-doing turn))
           ;; Since when is in a column of its own.
           ((eq 'working (hive-row-section row)) (hive-words 'row-running))
+          ;; How it ended is what it said, unless it was stopped.
+          ((and (equal "completed" (plist-get turn :state)) (hive-sessions--said row)) "")
           (t (hive-text-line (plist-get turn :sentence) 80)))))
+
+(defun hive-sessions--said (row)
+  "Return what the agent of ROW said last, in a line, or nil.
+Of one that works it is the end, of one that is done the first line."
+  (let ((said (hive-turns-said (hive-row-session-id row))))
+    (pcase (and said (hive-row-section row))
+      ('working (hive-turns-said-line (hive-row-session-id row) 100))
+      ('idle (hive-text-line (car (split-string said "\n" t "[ \t]+")) 200)))))
 
 (defun hive-row-text (row)
   "Return the last column of ROW."
@@ -322,6 +332,8 @@ the one that stopped last.  The list is used again: do not modify it."
                 (list (unless (hive-rpc-true-p thing :shared) (hive-words 'session-not-shared))
                       (let ((doing (hive-sessions--doing row)))
                         (unless (string-empty-p doing) doing))
+                      (let ((said (hive-sessions--said row)))
+                        (when said (propertize said 'face 'hive-shadow)))
                       (hive-sessions--count (hive-row-questions row) "question")
                       (hive-sessions--count mentions "mention")))
           "  ")))))

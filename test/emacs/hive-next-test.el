@@ -52,6 +52,25 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))
     (should (= (length shown) 1))))
 
+(ert-deftest hive-next-says-why-it-asks-where-there-is-room ()
+  (let ((prompt (hive-test-prompt :session_id "why" :kind "permission" :question "Run make?"
+                                  :options hive-next-test-options))
+        (said "Reading the build.\nThe cache is stale, so I run make."))
+    (cl-letf (((symbol-function 'hive-turns-newest)
+               (lambda (id) (and (equal id "why") (list :last_words said)))))
+      (let ((text (hive-next--one-text prompt nil 0)))
+        (should (string-match-p "Run make\\?\n  It said: Reading the build\\. The cache is stale" text))
+        (should (get-text-property 0 'hive-whole text)))
+      ;; Whatever has no room is not shown; the permission is.
+      (cl-letf (((symbol-function 'hive-display-fits-p)
+                 (lambda (text) (not (string-search "It said" text)))))
+        (let ((text (hive-next--one-text prompt nil 0)))
+          (should-not (string-search "It said" text))
+          (should (get-text-property 0 'hive-whole text))))
+      ;; Of long words the end is shown: it says what comes next.
+      (setq said (concat (make-string 2000 ?a) " So I ask."))
+      (should (string-match-p "It said: …a+ So I ask\\.\n" (hive-next--one-text prompt nil 0))))))
+
 (ert-deftest hive-next-offers-the-most-urgent-first-and-then-the-following ()
   (hive-next-test-keys (list (list :question "later?" :options hive-next-test-options)
                              (list :question "now?" :urgency "critical" :options hive-next-test-options))

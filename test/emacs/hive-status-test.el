@@ -96,6 +96,27 @@
                                              turn))
       (hive-status-test-wait " demo .* 5m Bash for 2m\n"))))
 
+(ert-deftest hive-status-shows-what-an-agent-said-last ()
+  (hive-status-test-with
+    (let ((turn (list :turn_id "turn-1" :session_id "abc12-session"
+                      :started_at (hive-test-time -300)
+                      :last_words "All tests pass.\nThe \u202e cache is next.")))
+      (hive-rpc-handle 'turn/changed (append '(:state "in_progress") turn))
+      ;; Of one that works the end, and all of it is text of an agent.
+      (hive-status-test-wait "5m running  It said: All tests pass. The <U\\+202E> cache is next\\.\n")
+      (hive-rpc-handle 'turn/changed
+                       (append (list :state "completed" :ended_at (hive-test-time 0)
+                                     :sentence "task completed")
+                               turn))
+      ;; Of one that is done the first line, in place of how it ended.
+      (hive-status-test-wait "▾ Idle and done .*\n\\(?:.*\n\\)?.* demo .*[sm] +All tests pass\\.\n")
+      (should-not (string-search "task completed" (hive-status-test-text)))
+      (hive-rpc-handle 'turn/changed
+                       (append (list :state "aborted" :ended_at (hive-test-time 0)
+                                     :sentence "task interrupted by Ada")
+                               turn))
+      (hive-status-test-wait "task interrupted by Ada  All tests pass\\.\n"))))
+
 (ert-deftest hive-status-the-list-and-the-sessions-are-views-of-the-same-buffer ()
   (hive-status-test-with
     (hive-shared-test-do "ask" :from "Claude-def34" :question "Which?")

@@ -40,9 +40,9 @@ describe('in a transcript of Claude Code', () => {
   });
 
   test('are never those of a subagent', () => {
-    expect(lastWordsIn(lines(prompt('p2'), said('Mine.'), said('Not mine.', { isSidechain: true })), 'p2')).toBe(
-      'Mine.',
-    );
+    expect(
+      lastWordsIn(lines(prompt('p2'), said('Mine.'), said('Not mine.', { isSidechain: true })), 'p2'),
+    ).toBe('Mine.');
   });
 
   test('are read although the tail begins within a line and the last line is still being written', () => {
@@ -62,7 +62,11 @@ describe('in a transcript of Claude Code', () => {
 test('in a rollout of Codex they are the last message of the agent since the task began', () => {
   const message = (role: string, text: string): object => ({
     type: 'response_item',
-    payload: { type: 'message', role, content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }] },
+    payload: {
+      type: 'message',
+      role,
+      content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
+    },
   });
   const began: object = { type: 'event_msg', payload: { type: 'task_started', turn_id: 't1' } };
   expect(lastWordsIn(lines(began, message('assistant', 'Plan.'), message('user', 'ok')), 't1')).toBe('Plan.');
@@ -70,6 +74,12 @@ test('in a rollout of Codex they are the last message of the agent since the tas
 });
 
 test('what is no transcript has none', () => {
-  for (const text of ['', 'root:x:0:0:root', '"type":"assistant"', '[{"type":"assistant"}]', '{"type":"user"'])
+  for (const text of [
+    '',
+    'root:x:0:0:root',
+    '"type":"assistant"',
+    '[{"type":"assistant"}]',
+    '{"type":"user"',
+  ])
     expect(lastWordsIn(text, 'p')).toBeNull();
 });
