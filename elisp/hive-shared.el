@@ -434,7 +434,7 @@ Those that are held come first."
                   (concat (mapconcat (lambda (agent)
                                        (let ((title (hive-text-title agent 24)))
                                          (if (memq agent held)
-                                             (propertize (hive-words 'shared-held title) 'face 'hive-warning)
+                                             (propertize (hive-words 'shared-held title) 'face 'bold)
                                            title)))
                                      (seq-take order hive-shared--most-here) ", ")
                           (if more (hive-words 'and-more (length more)) ""))))))

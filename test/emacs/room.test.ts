@@ -1,0 +1,100 @@
+/**
+ * Habits in the shared buffer, and a loop of agents, with real keys in a real terminal: keys that save, kill and end do what they do
+ * elsewhere and lose nothing, and what was announced is decided on where it is shown.
+ *
+ * @module-tag durable
+ * @module-tag sqlite
+ * @module-tag emacs
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import * as place from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Session } from '../../src/domain/sessions.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
+import { command as commandIn, type EmacsTerminal, type Home, lisp, openHome } from '../support/emacs.ts';
+import { join, post } from '../support/messages.ts';
+import { eventually } from '../support/wait.ts';
+
+let home: Home;
+let hive: OpenedHive;
+let claude: Session;
+let other: Session;
+let emacs: EmacsTerminal;
+let setup: string;
+
+beforeAll(async () => {
+  home = await openHome();
+  hive = await openHive({ store: home.store, env: {} });
+  const project = place.join(home.folder, 'demo');
+  const project_dir = place.join(project, '.git');
+  mkdirSync(project_dir, { recursive: true });
+  writeFileSync(place.join(project_dir, 'HEAD'), 'ref: refs/heads/main\n');
+  const where = { machine: 'elsewhere', project: 'demo', project_dir };
+  claude = await join(hive, 'abc12-session', where);
+  other = await join(hive, 'def34-session', where);
+  await post(hive, claude, 'The table is ready.');
+  const drafts = lisp(`${place.join(home.folder, 'drafts')}/`);
+  setup = `(progn (setq hive-shared-position 'current hive-shared-directory ${lisp(home.folder)} hive-drafts-directory ${drafts})
+    (find-file ${lisp(place.join(project, 'notes.txt'))}))`;
+  emacs = await home.emacs(setup);
+});
+afterAll(async () => {
+  await hive.close();
+  await home.close();
+});
+
+const command = (name: string): Promise<void> => commandIn(emacs, name);
+
+test('C-x C-s writes the messages, and C-x k and C-x C-c keep what is not posted', async () => {
+  await command('hive-shared');
+  await emacs.until(/The table is ready/);
+  await emacs.keys('M->');
+  await emacs.type('half a thought');
+  await emacs.keys('C-x', 'C-s');
+  await emacs.until(/Save messages to: .*shared-\d{8}\.md/);
+  await emacs.keys('C-a', 'C-k');
+  await emacs.type(place.join(home.folder, 'room.md'));
+  await emacs.keys('Enter');
+  await emacs.said(/Wrote 1 message to .*room\.md/);
+  expect(readFileSync(place.join(home.folder, 'room.md'), 'utf8')).toMatch(/The table is ready\.\n/);
+  // The buffer is what it was.
+  await emacs.until(/^half a thought[\s\S]*\*hive-shared: demo\*/m);
+
+  await emacs.keys('C-x', 'k', 'Enter');
+  await emacs.until(/^(?![\s\S]*half a thought)/);
+  await command('hive-shared');
+  await emacs.until(/^half a thought/m);
+
+  // The last words before the end, without a pause.
+  const sidecar = await home.sidecarPid();
+  await emacs.type(' and the rest');
+  await emacs.keys('C-x', 'C-c');
+  await eventually(() => !processes.alive(sidecar), 60_000, 'the end of Emacs and its sidecar');
+  emacs = await home.emacs(setup);
+  await command('hive-shared');
+  await emacs.until(/^half a thought and the rest/m);
+  await emacs.keys('C-c', 'C-c');
+  await eventually(
+    async () => (await hive.messages.read({ limit: 10 })).items.length === 2,
+    20_000,
+    'the message',
+  );
+});
+
+test('a loop is muted with two keys in the status buffer', async () => {
+  for (let n = 0; n < 8; n += 1) {
+    const [from, to] = n % 2 === 0 ? [claude, other] : [other, claude];
+    await post(hive, from, `@${to.handle} no, thank you`);
+  }
+  await command('hive');
+  await emacs.until(/▾ The room[\s\S]*keep replying to each other/);
+  await emacs.keys('C-s');
+  await emacs.type('keep replying');
+  await emacs.keys('Enter', 'Enter');
+  await emacs.until(/\[c\] let them continue {2}\[m\] mute this pair/);
+  await emacs.keys('m');
+  await emacs.said(/Muted the pair /);
+  await emacs.until(/^(?![\s\S]*keep replying)/);
+  expect((await hive.loops.list()).map(({ state }) => state)).toEqual(['muted']);
+});
