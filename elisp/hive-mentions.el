@@ -445,6 +445,11 @@ session.
            (hive-wrap-heed (point-min) (point-max))
            (force-mode-line-update))))
      :error (lambda (err)
+              ;; An empty buffer would say that a session that does not exist has no mentions.
+              (when (and (eq (plist-get err :name) 'session_not_found)
+                         (buffer-live-p buffer)
+                         (not (buffer-local-value 'hive-mentions--addressee buffer)))
+                (kill-buffer buffer))
               (hive-announce 'mentions-fetch-failed (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-mentions--changed (mention)

@@ -18,6 +18,18 @@
   "Return the visible text of the current buffer."
   (buffer-substring-no-properties (point-min) (point-max)))
 
+;;;; A handle that nobody has
+
+(ert-deftest hive-mentions/of-a-misspelt-handle-are-refused-and-no-buffer-says-that-there-are-none ()
+  (hive-shared-test-with
+    (let ((said nil))
+      (cl-letf (((symbol-function 'hive-notify-say)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (hive-check-mentions-of "Claude-abc21")
+        (hive-test-wait 5 said)
+        (should (string-search "There is no session \"Claude-abc21\"" (car said)))
+        (should-not (get-buffer "*hive-mentions: Claude-abc21*"))))))
+
 ;;;; Attention
 
 (ert-deftest hive-mentions/one-that-arrives-is-counted-and-announced ()

@@ -168,6 +168,7 @@ describe('an argument that does not exist', () => {
       args: { session: 'Claude-abc12' },
       ignored: [],
       note: null,
+      claim: null,
     });
   });
 
@@ -179,7 +180,12 @@ describe('an argument that does not exist', () => {
   });
 
   test('null for it counts as absent too', () => {
-    expect(take('hivemind_poll', { frobnicate: null })).toEqual({ args: {}, ignored: [], note: null });
+    expect(take('hivemind_poll', { frobnicate: null })).toEqual({
+      args: {},
+      ignored: [],
+      note: null,
+      claim: null,
+    });
   });
 
   test('many of them, with names of any length, stay a short note', () => {

@@ -7,6 +7,7 @@
  */
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
+import type { Prompt } from '../../src/domain/prompts.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { callInProcess } from '../support/mcp-in-process.ts';
 
@@ -81,6 +82,31 @@ test('what makes no difference is ignored, and the result says so', async () => 
   expect(asked).toMatchObject({ status: 'pending', ignored_arguments: ['agent_id', 'mood'] });
   expect(asked['next']).toMatch(/Ignored.*"agent_id", "mood".*known from your client/);
   expect(asked['agent']).not.toContain('somebody');
+});
+
+test('what a call claims to be is shown as a claim, and is nobody’s identity', async () => {
+  const { hive, agent } = await scene();
+  const ask = async (args: Record<string, unknown>): Promise<Prompt> => {
+    const { ask_id } = await agent.call('hivemind_ask_async', {
+      question: 'Go on?',
+      urgency: 'low',
+      ...args,
+    });
+    return hive.prompts.get(String(ask_id));
+  };
+  const prompt = await ask({ agent_id: 'worker-2', context: 'The tests pass.' });
+  const { agent: handle } = prompt;
+  expect(prompt.context).toBe(`${handle} says it is worker-2.\n\nThe tests pass.`);
+  expect(handle).not.toContain('worker');
+  expect((await ask({ agentId: '@Human\n**bold**' })).context).toBe(`${handle} says it is Humanbold.`);
+  expect((await ask({ agent_id: handle })).context).toBeNull();
+  const posted = await agent.call('hivemind_post', { body: 'Done.', agent_id: 'worker-3' });
+  expect((await hive.messages.get(String(posted['message_id']))).body).toBe(
+    `${handle} says it is worker-3.\n\nDone.`,
+  );
+  expect(posted['next']).toContain('It is shown as what you say that you are.');
+  // Another claim over the same connection is the same session.
+  expect((await hive.sessions.list({ state: 'alive' })).map((session) => session.handle)).toEqual([handle]);
 });
 
 test('a refusal says what was ignored as well', async () => {

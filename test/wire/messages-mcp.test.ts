@@ -7,7 +7,8 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { openTestHive } from '../support/hive.ts';
+import { shell } from '../support/cli.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { join, post, postUnverified } from '../support/messages.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -54,6 +55,35 @@ describe('an agent', () => {
     });
   });
 
+  test('is told that @All or a role reached nobody, as for an unknown name', async () => {
+    const { store, caller } = await agent();
+    await caller.call('hivemind_status');
+    const hive = await openTestHive(store);
+    await hive.sessions.configure('Claude-abc12', { roles: ['tester'] }, HUMAN);
+    const posted = await caller.call('hivemind_post', { body: '@All @tester anybody? @Nobody' });
+    expect(posted).toMatchObject({
+      mentioned: [],
+      unresolved: [
+        {
+          handle: 'All',
+          reason: 'nobody',
+          sentence: '@All reached nobody: no other agent there takes mentions.',
+        },
+        { handle: 'tester', reason: 'nobody' },
+        { handle: 'Nobody', reason: 'unknown' },
+      ],
+      next: expect.stringMatching(/mentions nobody.*@All reached nobody.*@tester reached nobody/),
+    });
+    // The command line and a desk say the same sentences.
+    const nobody = '@All reached nobody: no other agent there takes mentions.';
+    const { err } = await shell(store).hive('post', '@All anybody?');
+    expect(err).toBe(`hive: ${nobody}\n`);
+    const desk = await startSidecar(store);
+    expect(
+      await desk.request('message/post', { body: '@All', project_dir: '/empty/.git', ...BY }),
+    ).toMatchObject({ mentioned: [], unresolved: [{ handle: 'All', reason: 'nobody', sentence: nobody }] });
+  });
+
   test('reads as many mentions as fit a result, and the rest after those', async () => {
     const { store, caller } = await agent();
     const hive = await openTestHive(store);
@@ -69,7 +99,11 @@ describe('an agent', () => {
     const mention_ids = shown.map((mention) => mention.mention_id);
     await caller.call('hivemind_process_mentions', { mention_ids });
     const all = await caller.call('hivemind_process_mentions', { all: true });
-    expect(all).toMatchObject({ processed: [expect.any(String)], remaining: 0, unread: [{ author: 'human', from: 'Human' }] });
+    expect(all).toMatchObject({
+      processed: [expect.any(String)],
+      remaining: 0,
+      unread: [{ author: 'human', from: 'Human' }],
+    });
     expect(all['next']).toContain('had not read in full');
   });
 

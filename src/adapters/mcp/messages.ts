@@ -18,6 +18,7 @@ const post = tool({
   example: { body: '@Human The build is green.' },
   always: true,
   input: postShape,
+  claim: 'body',
   effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const posted = await hive.messages.post({ ...args, author: agentAuthor(session, 'mcp') });

@@ -23,6 +23,7 @@ const ping = tool({
     'Only from a background session: one line that your human sees at once, in the editor or as a notification. For what they would want to be disturbed for; a loop that pings on and on is stopped. For a question use hivemind_ask_async.',
   example: { message: 'The build is green.' },
   input: pingShape,
+  claim: 'message',
   effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const item = await hive.outreach.ping(args, session);
@@ -44,6 +45,7 @@ const card = tool({
     'A small page for your human: a title, a text, fields, and buttons if you want an answer. Kept in their editor.',
   example: { title: 'Build', description: 'All green.' },
   input: cardShape,
+  claim: 'description',
   aliases: { buttons: 'actions' },
   effect: 'speaks',
   async handle(args, { hive, session, advice }) {
@@ -71,6 +73,7 @@ const report = tool({
     'Only from a background session or a fork: tell the session that goes on from here (your parent, else the main session of the project) what you found and did. It is kept until that session has read it.',
   example: { message: 'Built and tested; nothing is open.' },
   input: reportShape,
+  claim: 'message',
   effect: 'speaks',
   async handle(args, { hive, session, advice }) {
     const { item, reported, reader } = await hive.outreach.report(args, session);

@@ -294,6 +294,7 @@ const askAsync = tool({
   example: { question: 'Which one?', options: ['this', 'that'] },
   always: true,
   input: askShape,
+  claim: 'context',
   effect: 'speaks',
   async handle({ wait_ms = 0, ...request }, call) {
     // No longer than the client lets a call run; the agent can poll for the rest of the time.
@@ -420,6 +421,7 @@ const ask = tool({
     'Ask your human and wait for the answer. You can do nothing else until then: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
   example: { question: 'Which one?', options: ['this', 'that'] },
   input: blockingAskShape,
+  claim: 'context',
   // The other arguments have their schema in hivemind_ask_async.
   shown: { question: blockingAskShape.question, timeout_ms: blockingAskShape.timeout_ms },
   effect: 'speaks',

@@ -47,6 +47,7 @@ import {
   type Tool,
   type ToolCall,
   takeArguments,
+  withClaim,
 } from './tool.ts';
 import { coordinatorTurnTools } from './turns.ts';
 
@@ -85,10 +86,10 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     let taken: TakenArguments | null = null;
     try {
       taken = takeArguments(tool, written);
-      const { args } = taken;
       const meta = extra._meta ?? {};
       const { session, advice, turn } = await resolve(meta);
       connection.onCaller?.(session);
+      const args = withClaim(tool, taken, session);
       // Another call over this connection proves that the client read what was returned before. A proof that cannot be
       // written now is written later; it must not keep the agent from continuing.
       await delivery.prove().catch((error: unknown) => {

@@ -75,6 +75,8 @@ export interface Tool {
   always?: boolean;
   /** Other accepted names of an argument. Clients do not see them, because a tool list is read with every call. */
   aliases?: Aliases;
+  /** The text in which others read what the caller claims to be, where an argument says that. It is Markdown. */
+  claim?: string;
   /** Arguments without which the call covers everything; then an unknown argument is refused, not ignored. */
   narrowing?: readonly string[];
   /** `speaks`: it asks, posts or reports. `decides`: it does something in the place of the human. */
@@ -157,6 +159,8 @@ export interface TakenArguments {
   ignored: readonly string[];
   /** A sentence about them; null when there are none. */
   note: string | null;
+  /** Whom the call claims to come from, where an argument says so; null when none does. */
+  claim: string | null;
 }
 
 /** Names for the caller, which no argument ever sets (invariant 9). */
@@ -165,6 +169,35 @@ const IDENTITIES: ReadonlySet<string> = new Set(
     plain,
   ),
 );
+
+/** Those that name an agent: one connection may run several. */
+const CLAIMS: readonly string[] = ['agent_id', 'agent', 'claude_id'].map(plain);
+const CLAIM_CHARACTERS = 60;
+
+/** The agent that the ignored arguments name, as one line without what could be a mention or markup. */
+function claimIn(given: unknown, ignored: readonly string[]): string | null {
+  const path = ignored.find((name) => CLAIMS.includes(plain(name)));
+  // Only a call with arguments has ignored any.
+  const claim = path === undefined ? undefined : (given as Record<string, unknown>)[path];
+  if (typeof claim !== 'string') return null;
+  const clean = excerpt(claim.replaceAll(/[^\p{L}\p{N} ._:/-]/gu, ''), CLAIM_CHARACTERS);
+  return clean === '' ? null : clean;
+}
+
+/**
+ * The arguments with what the call claims to be in the text that others read: "Agent-7 says it is worker-2." The claim is theirs
+ * to judge; who calls stays who it is (invariant 9).
+ */
+export function withClaim(
+  { claim: field }: Pick<Tool, 'claim'>,
+  { args, claim }: TakenArguments,
+  { handle, session_id }: Pick<Session, 'handle' | 'session_id'>,
+): Record<string, unknown> {
+  if (field === undefined || claim === null || claim === handle || claim === session_id) return args;
+  const text = args[field];
+  const said = `${handle} says it is ${claim}.`;
+  return { ...args, [field]: typeof text === 'string' ? `${said}\n\n${text}` : said };
+}
 
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[-_]/g, '');
@@ -195,7 +228,14 @@ export function takeArguments(tool: Tool, written: unknown): TakenArguments {
     throw invalidInput(sentences(...wrong, 'Nothing was done.', way));
   }
   const paths = unknown.map(({ path }) => path);
-  return { args: parsed.data, ignored: paths.slice(0, MOST_NAMED), note: describeIgnored(paths) };
+  const claim = claimIn(written, paths);
+  const shown = claim !== null && tool.claim !== undefined;
+  return {
+    args: parsed.data,
+    ignored: paths.slice(0, MOST_NAMED),
+    note: describeIgnored(paths, shown),
+    claim,
+  };
 }
 
 const SCHEMAS = new WeakMap<Tool, z.ZodObject>();
@@ -343,14 +383,14 @@ function explain({ path, message }: z.core.$ZodIssue, given: unknown): string {
   return `"${where}" does not fit: ${message}${/[.!?]$/.test(message) ? '' : '.'}`;
 }
 
-function describeIgnored(paths: readonly string[]): string | null {
+function describeIgnored(paths: readonly string[], shown: boolean): string | null {
   if (paths.length === 0) return null;
   const named = paths.slice(0, MOST_NAMED).map((path) => `"${path}"`);
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
   return sentences(
     `Ignored, because this tool has no such argument: ${named.join(', ')}${more}.`,
     paths.some((path) => IDENTITIES.has(plain(path)))
-      ? 'Who you are is known from your client, not from an argument.'
+      ? `Who you are is known from your client, not from an argument.${shown ? ' It is shown as what you say that you are.' : ''}`
       : null,
   );
 }
