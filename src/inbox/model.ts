@@ -30,6 +30,11 @@ export interface LoopShown {
   titles: [string, string];
 }
 
+/** A session, with its newest turn. */
+export interface SessionShown extends Session {
+  turn?: { last_words?: string } | null;
+}
+
 export type Connection = 'connecting' | 'online' | 'offline';
 
 export interface State {
@@ -46,7 +51,7 @@ export interface State {
   prompts: ReadonlyMap<string, ListedPrompt> | null;
   /** How many more are pending, which were not read. */
   more: number;
-  sessions: readonly Session[];
+  sessions: readonly SessionShown[];
   messages: readonly Message[];
   /** The human's own that are not done yet. */
   mentions: readonly MentionShown[];
@@ -144,7 +149,9 @@ function enter(prompts: Map<string, ListedPrompt>, prompt: ListedPrompt): void {
 }
 
 const readSessions = async (): Promise<void> =>
-  update({ sessions: (await ask<{ sessions: Session[] }>('session/list', { state: 'alive' })).sessions });
+  update({
+    sessions: (await ask<{ sessions: SessionShown[] }>('session/list', { state: 'alive' })).sessions,
+  });
 
 const readMessages = async (): Promise<void> =>
   update({ messages: (await ask<{ messages: Message[] }>('message/list', { limit: MOST_SHOWN })).messages });

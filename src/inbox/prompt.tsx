@@ -116,6 +116,7 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
           {isPermission ? <Source text={context} /> : <Markdown text={context} />}
         </section>
       )}
+      <LastWords prompt={prompt} inbox={inbox} />
       <Outcome prompt={prompt} entry={entry} />
       {entry === undefined && prompt.status === 'pending' ? null : (
         <Next inbox={inbox} ask_id={prompt.ask_id} />
@@ -140,6 +141,19 @@ function Question({ prompt, entry, inbox, isWhole }: QuestionProps): VNode {
         />
       )}
     </>
+  );
+}
+
+/** Why it asks: what its agent said last, folded. Nothing of it is allowed by an answer. */
+function LastWords({ prompt, inbox }: Pick<QuestionProps, 'prompt' | 'inbox'>): VNode | null {
+  const asker = inbox.sessions.find(({ session_id }) => session_id === prompt.session_id);
+  const said = prompt.status === 'pending' ? asker?.turn?.last_words : undefined;
+  if (said === undefined) return null;
+  return (
+    <details class="said">
+      <summary>{WORDS.lastWords}</summary>
+      <Markdown text={said} />
+    </details>
   );
 }
 

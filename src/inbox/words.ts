@@ -30,6 +30,7 @@ export const WORDS = {
   back: 'Back',
   question: 'Question',
   context: 'Context',
+  lastWords: 'Its last words',
   table: 'Table',
   notDrawn: 'This could not be shown here. Read it in Emacs.',
   addedByAgent: 'Added by the agent',

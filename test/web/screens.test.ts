@@ -68,6 +68,14 @@ const SCREENS: Screen[] = [
     },
   },
   {
+    name: 'why it asks',
+    path: () => `ask/${world.explained}`,
+    shows: async (page) => {
+      await page.getByText('Its last words').click();
+      await text(/The \*?\*?cache/)(page);
+    },
+  },
+  {
     name: 'several answers',
     path: () => `ask/${world.several}`,
     shows: (page) => page.getByText('Export').click(),

@@ -1,14 +1,20 @@
 /** Everything that the inbox can show, in one store. */
+import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { HUMAN, introduce } from '../../support/hive.ts';
-import { join, post } from '../../support/messages.ts';
+import { join as joinAs, post } from '../../support/messages.ts';
 import { agent } from '../../support/outreach.ts';
+import { tempFolder } from '../../support/temp.ts';
 import { claude, SESSION } from '../../support/turns.ts';
 import { eventually } from '../../support/wait.ts';
 
 export interface World {
   /** A question with context of every kind. */
   long: string;
+  /** One whose asker has said something. */
+  explained: string;
   /** One with several answers. */
   several: string;
   /** Free text only, written from right to left. */
@@ -83,7 +89,7 @@ export async function fill(hive: OpenedHive): Promise<World> {
   const snoozed = await ask({ question: 'And later?' });
   await hive.prompts.snooze(snoozed, new Date(Date.now() + 3_600_000).toISOString());
   const expired = await ask({ question: 'Too late?', options: ['Yes'], timeout_ms: 1_000 });
-  const peer = await join(hive, 'abc12-session');
+  const peer = await joinAs(hive, 'abc12-session');
   await post(hive, peer, 'The build is **green** again. @human please look at `src/shop.ts`.');
   await post(hive, 'human', `Thank you, @${peer.handle}.`);
   await hive.outreach.card(
@@ -96,10 +102,20 @@ export async function fill(hive: OpenedHive): Promise<World> {
     session,
   );
   await hive.outreach.report({ message: 'The migration is **done**.' }, await agent(hive, 'bg-session'));
-  const busy = claude(hive, { session_id: SESSION });
+  const busy = claude(hive, { session_id: SESSION, settings: { machine: hostname() } });
   await busy.start();
-  await busy.prompt('prompt-1');
+  const transcript_path = join(tempFolder(), 'transcript.jsonl');
+  const message = {
+    role: 'assistant',
+    content: [{ type: 'text', text: 'The **cache** is stale, so I ask.' }],
+  };
+  writeFileSync(transcript_path, `${JSON.stringify({ type: 'assistant', message })}\n`);
+  await busy.say('UserPromptSubmit', { prompt_id: 'prompt-1', prompt: 'go', transcript_path });
+  const asker = await hive.sessions.find(SESSION);
+  if (asker === undefined) throw new Error('Its hooks have introduced it.');
+  const explained = (await hive.prompts.ask({ question: 'Remove the cache?', options: ['Yes'] }, asker))
+    .prompt.ask_id;
   // The server expires it.
   await eventually(async () => (await hive.prompts.get(expired)).status === 'expired');
-  return { long, several, rightToLeft, permission, answered, expired };
+  return { long, explained, several, rightToLeft, permission, answered, expired };
 }
