@@ -138,11 +138,12 @@ of mentions."
 (defun hive-mode-line--counts (waiting blocked rank)
   "Return the counts of the mode line: BLOCKED of WAITING questions come first.
 RANK is that of the most urgent one, or nil."
-  (concat (cond ((zerop waiting) "")
-                ((zerop blocked) (format " %d" waiting))
-                ((= waiting blocked) (format " %d‖" blocked))
-                (t (format " %d‖%d" blocked (- waiting blocked))))
-          (if (eq rank 0) "!" "")))
+  (let ((bars (if (char-displayable-p ?‖) "‖" "|")))
+    (concat (cond ((zerop waiting) "")
+                  ((zerop blocked) (format " %d" waiting))
+                  ((= waiting blocked) (format " %d%s" blocked bars))
+                  (t (format " %d%s%d" blocked bars (- waiting blocked))))
+            (if (eq rank 0) "!" ""))))
 
 (defun hive-mode-line--first ()
   "Return a line on the most urgent question, or nil."

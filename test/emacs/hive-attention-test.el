@@ -42,6 +42,11 @@
     (dotimes (n 5)
       (hive-model-put-prompt (hive-test-prompt :ask_id (number-to-string n) :urgency (if (= n 4) "critical" "low"))))
     (should (equal " hive 2‖5!" (substring-no-properties (hive-mode-line--text))))
+    ;; Where a terminal has no such character, it would be drawn as its number.
+    (cl-letf (((symbol-function 'char-displayable-p) #'ignore))
+      (hive-model--run-changed)
+      (should (equal " hive 2|5!" (substring-no-properties (hive-mode-line--text)))))
+    (hive-model--run-changed)
     ;; The colour is that of the most urgent one, wherever it is.
     (should (eq 'hive-mode-line-critical (get-text-property 1 'face (hive-mode-line--text))))
     (should (string-prefix-p "2 questions block their agents; 5 wait while their agents work\n"
