@@ -9,7 +9,7 @@ import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
-import { HUMAN_HANDLE } from '../domain/sessions.ts';
+import { HUMAN_HANDLE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import {
   type ActorOptions,
   BY,
@@ -188,7 +188,9 @@ async function loops(
   }
   await refuseAgents(hive, ACTION.loops);
   if (a === undefined || b === undefined || more.length > 0) throw invalidInput(MENTIONS.nameTwo(action));
-  const pair = [(await hive.sessions.resolve(a)).handle, (await hive.sessions.resolve(b)).handle] as const;
+  const named = async (name: string): Promise<string> =>
+    name === UNVERIFIED_HANDLE ? name : (await hive.sessions.resolve(name)).handle;
+  const pair = [await named(a), await named(b)] as const;
   await hive.loops[action](pair);
   if (options.json === true) printJson({ sessions: pair, state: action === 'allow' ? 'allowed' : 'muted' });
   else print(action === 'allow' ? MENTIONS.allowed(pair.join(' and ')) : MENTIONS.muted(pair.join(' and ')));

@@ -168,6 +168,9 @@ describe('mentions', () => {
     expect(await person.hive('mentions', 'allow', 'alice', 'bobby')).toMatchObject({ code: 0 });
     expect((await person.hive('mentions', 'loops', '--json')).json()).toEqual({ loops: [] });
     expect(await person.hive('mentions', 'mute', 'alice')).toMatchObject({ code: 2 });
+    // All authors who proved no name are one.
+    expect(await person.hive('mentions', 'mute', 'unverified', 'alice')).toMatchObject({ code: 0 });
+    expect((await person.hive('mentions', 'loops')).out).toContain('unverified: muted');
   });
 });
 
