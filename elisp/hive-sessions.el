@@ -97,8 +97,9 @@
   "A line of the status buffer that is not a question.
 ID is a cons of its kind (session, loop, mention, held, room) and an id.
 THING is the session, the loop, the mention or the last unread message.  The other slots
-say what else the line shows; ORDER is its place in its SECTION."
-  id section order thing turn (questions 0) blocking (mentions 0) unread)
+say what else the line shows; ORDER is its place in its SECTION.  TITLE
+is that of the author of a message."
+  id section order thing turn (questions 0) blocking (mentions 0) unread title)
 
 (defvar hive-sessions--rows (make-hash-table :test #'equal)
   "The rows as they were shown last, by id; those of sessions by the session's id.
@@ -174,11 +175,15 @@ A value is a cons of their number and the first one that blocks.")
 (defun hive-sessions--room-row (id order thing &optional number)
   "Return the row with ID and ORDER of THING in the section of the shared buffers.
 NUMBER says how many mentions or messages there are."
-  (let ((old (gethash id hive-sessions--rows)))
-    (if (and old (eq thing (hive-row-thing old)) (eql number (hive-row-unread old)))
+  (let ((old (gethash id hive-sessions--rows))
+        ;; It may be known only later, or change.
+        (title (and (memq (car id) '(mention room)) (hive-text-author-title thing))))
+    (if (and old (eq thing (hive-row-thing old)) (eql number (hive-row-unread old))
+             (equal title (hive-row-title old)))
         old
       (hive-sessions--remember
-       id (hive-row-make :id id :section 'room :order order :thing thing :unread number)))))
+       id (hive-row-make :id id :section 'room :order order :thing thing :unread number
+                         :title title)))))
 
 (defun hive-sessions--room-rows ()
   "Return the rows of the shared buffers: loops, mentions, and what is unread."

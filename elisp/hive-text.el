@@ -331,13 +331,17 @@ The title is at most WIDTH columns wide.  A title that says the project
   "Return the id of the session that wrote MESSAGE, a message or a mention."
   (plist-get message (if (plist-get message :mention_id) :from_session_id :session_id)))
 
+(defun hive-text-author-title (message)
+  "Return the title of the session that wrote MESSAGE, or nil if none is known."
+  (gethash (hive-text--author-id message) hive-text-titles))
+
 (defun hive-text-author (message width)
   "Return the name of the author of MESSAGE, at most WIDTH columns wide.
 That of a human is the name under which they posted it.  If its heading
 had another name, that comes behind it."
   (let ((as (plist-get message :as_handle)))
     (concat (hive-text-line (or (plist-get message :by)
-                                (gethash (hive-text--author-id message) hive-text-titles)
+                                (hive-text-author-title message)
                                 (plist-get message :from_handle))
                             width)
             (if as (format " (%s)" (hive-words 'mark-as (hive-text-line as width))) ""))))

@@ -208,10 +208,16 @@ async function status() {
       },
       ...more,
     });
-  const work = async ({ session_id }, minutes, tool) => {
+  const work = async ({ session_id }, minutes, { tool, said } = {}) => {
     const turn = await others.turns.start({ session_id });
     const open_tools = tool === undefined ? [] : [{ use_id: null, name: tool, since: ago(minutes / 3) }];
-    await others.store.write((tx) => tx.turns.update({ ...turn, started_at: ago(minutes), open_tools }));
+    const transcript_path = said === undefined ? null : join(folder, `${session_id}.jsonl`);
+    const message = { role: 'assistant', content: [{ type: 'text', text: said }] };
+    if (transcript_path !== null)
+      writeFileSync(transcript_path, `${JSON.stringify({ type: 'assistant', message })}\n`);
+    await others.store.write((tx) =>
+      tx.turns.update({ ...turn, started_at: ago(minutes), open_tools, transcript_path }),
+    );
     return turn;
   };
   const table = await session('claude-code', 'Session table', 'shop');
@@ -223,9 +229,10 @@ async function status() {
   const checkout = await session('claude-code', 'Checkout tests', 'shop');
   await work(table, 14);
   await work(stages, 6);
-  await work(delivery, 41, 'Bash');
-  await work(nightly, 3, 'WebFetch');
-  await others.turns.end((await work(release, 70)).turn_id);
+  await work(delivery, 41, { tool: 'Bash', said: 'The picker is in. Next: time zones.' });
+  await work(nightly, 3, { tool: 'WebFetch', said: 'Main is red; I look for the commit.' });
+  const notes = { said: 'The notes for 2.4 are written; two links are missing.\n\nShall I open them?' };
+  await others.turns.end((await work(release, 70, notes)).turn_id);
   const allow = { kind: 'permission', options: ['Allow', 'Deny'] };
   const drop = { question: 'Drop the old sessions table now?', options: ['yes', 'keep it a week', 'no'] };
   await others.prompts.ask({ ...drop, urgency: 'critical' }, table);
@@ -248,14 +255,17 @@ async function status() {
     try {
       const done = await work(tutorial, 25);
       await terminal.until(/hive 3\b/);
-      // What ends and is posted from now on is unread.
-      await others.turns.end(done.turn_id);
-      await post(stages, 'The tanks are full.');
       await terminal.keys('M-x');
       await terminal.type('hive');
       await terminal.keys('Enter');
       await terminal.until(/\*hive\*/);
-      await terminal.keys('C-x', '1', 'C-l', 'C-f', 'C-b');
+      await terminal.keys('C-x', '1');
+      await terminal.until(/▾ Working {2}5/);
+      // What ends and is posted from now on is unread.
+      await others.turns.end(done.turn_id);
+      await post(stages, 'The tanks are full.');
+      await terminal.until(/▾ Working {2}4[\s\S]*The tanks are/);
+      await terminal.keys('C-l', 'C-f', 'C-b');
       await terminal.until(/^(?![\s\S]*Mark set)[\s\S]*▸ Ended/);
       await picture(terminal, name, theme, screen);
     } finally {

@@ -96,6 +96,14 @@
                                              turn))
       (hive-status-test-wait " demo .* 5m Bash for 2m\n"))))
 
+(ert-deftest hive-status-names-the-author-of-a-message-as-its-agent-is-called-now ()
+  (hive-status-test-with
+    (hive-shared-test-post "@Human look")
+    (hive-status-test-wait " demo .* mentions you: @Human look\n")
+    (hive-rpc-handle 'session/changed
+                     (plist-put (copy-sequence (hive-model-session "abc12-session")) :title "Date picker"))
+    (hive-status-test-wait " Date picker .* mentions you: @Human look\n")))
+
 (ert-deftest hive-status-shows-what-an-agent-said-last ()
   (hive-status-test-with
     (let ((turn (list :turn_id "turn-1" :session_id "abc12-session"
