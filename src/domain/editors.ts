@@ -151,7 +151,10 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): {
   }
 }
 
-/** The reply to the agent once every prompt of the dialog is answered; null when an answer does not fit. */
+/**
+ * The reply to the agent once every prompt of the dialog is answered; null when an answer does not fit. Whether one that allows may
+ * leave is decided by the engine of dialogs, which looks for its signature.
+ */
 export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Prompt[]): EditorAnswer | null {
   if (dialog.kind === 'form') {
     const decided = decideForm(dialog, prompts);
@@ -160,11 +163,9 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
   const [prompt] = prompts;
   if (prompt === undefined) return null;
   const chosen = dialog.options.find(({ label }) => label.trim() === prompt.selected[0]);
-  // An unattested answer allows nothing.
   const said = chosen === undefined ? (prompt.comment ?? prompt.decision) : prompt.comment;
   const note = dialog.takes_notes ? said : null;
-  if (chosen === undefined || (!chosen.refuses && !prompt.attested)) return refusalIn(dialog, note);
-  return { kind: 'chosen', option_id: chosen.id, note };
+  return chosen === undefined ? refusalIn(dialog, note) : { kind: 'chosen', option_id: chosen.id, note };
 }
 
 /**

@@ -11,7 +11,6 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventIn } from '../../src/adapters/hooks/connection-hook.ts';
 import { readEvent, readHook } from '../../src/adapters/hooks/hook.ts';
@@ -26,8 +25,6 @@ import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { permissionOf, ToolCalls } from '../../src/extensions/editors/acp/dialogs.ts';
 import { EDIT_TOOLS_ELSEWHERE, editToolsAt } from '../../src/infrastructure/platform/edits.ts';
-import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
-import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {
   answerDialog,
@@ -224,34 +221,6 @@ describe('an answer that allows says what was displayed', () => {
     await expect(amended).rejects.toMatchObject({ code: expect.stringMatching(/not_allowed|not_amendable/) });
     expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'deny' } });
   });
-});
-
-describe('the hook that prints allow', () => {
-  /** Changes a stored prompt as somebody would who can write the store and knows its checksums. */
-  function forge(ask_id: string, column: 'context' | 'question' | 'fingerprint', text: string): void {
-    const database = new DatabaseSync(store);
-    try {
-      database.prepare(`UPDATE prompts SET ${column} = ? WHERE ask_id = ?`).run(text, ask_id);
-      const row = database.prepare('SELECT * FROM prompts WHERE ask_id = ?').get(ask_id) as Row;
-      database.prepare('UPDATE prompts SET checksum = ? WHERE ask_id = ?').run(checksumOfPrompt(row), ask_id);
-    } finally {
-      database.close();
-    }
-  }
-
-  test.each(['context', 'question', 'fingerprint'] as const)(
-    'denies what is about to run when the human was shown something else: %s',
-    async (column) => {
-      const { prompts, printed } = await fireDialog(hive, { ...BASH, tool_input: { command: 'rm -rf ~' } });
-      const ask_id = prompts[0]?.ask_id ?? '';
-      forge(ask_id, column, 'npm test');
-      await answerDialog(hive, ask_id, 'Allow');
-      expect(said(await printed)?.hookSpecificOutput).toMatchObject({
-        decision: { behavior: 'deny', message: expect.stringContaining('not what is about to run') },
-      });
-      expect(await noticesOf(hive)).toContainEqual(expect.stringContaining(`${ask_id} does not show`));
-    },
-  );
 });
 
 describe('the arguments of a call', () => {

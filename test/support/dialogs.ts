@@ -1,9 +1,12 @@
 /** Recorded dialogs of clients, replayed through the hook: the question at the desk, and the output in the end. */
+import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import type { EditTools } from '../../src/domain/edits.ts';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { editToolsAt } from '../../src/infrastructure/platform/edits.ts';
+import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
@@ -63,6 +66,18 @@ export async function answerDialog(
 ): ReturnType<OpenedHive['prompts']['respond']> {
   const displayed_digest = permissionDigest(await hive.prompts.get(ask_id));
   return hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN, displayed_digest });
+}
+
+/** Changes a stored prompt as somebody would who can write the store and knows its checksums. */
+export function forge(store: string, ask_id: string, column: string, text: string): void {
+  const database = new DatabaseSync(store);
+  try {
+    database.prepare(`UPDATE prompts SET ${column} = ? WHERE ask_id = ?`).run(text, ask_id);
+    const row = database.prepare('SELECT * FROM prompts WHERE ask_id = ?').get(ask_id) as Row;
+    database.prepare('UPDATE prompts SET checksum = ? WHERE ask_id = ?').run(checksumOfPrompt(row), ask_id);
+  } finally {
+    database.close();
+  }
 }
 
 /** The hook output for a permission, with the fields of the decision. */

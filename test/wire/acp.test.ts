@@ -103,16 +103,6 @@ describe('a permission', () => {
     });
   });
 
-  test('an answer that no seat signed, or that is for another request, allows nothing: the agent gets its own refusal', async () => {
-    const { agent } = await beginAcp(hive);
-    agent.send(permission(100));
-    const [prompt] = await atTheDesk();
-    const other = await openHive({ store: hive.store.name, env: trusting({}) });
-    whenFinished(() => other.close());
-    await answerDialog(other, prompt?.ask_id ?? '', 'Allow');
-    expect(await agent.until(({ id }) => id === 100)).toMatchObject({ result: selected('no') });
-  });
-
   test('a call that an earlier update described is shown as it was described', async () => {
     const { client, agent } = await beginAcp(hive);
     const update = {

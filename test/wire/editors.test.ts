@@ -108,17 +108,6 @@ describe('a permission', () => {
     expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'no', note: 'Not today.' });
   });
 
-  test('answered in its buffer, it is withdrawn at the desks', async () => {
-    const { ask_id } = await opened('k');
-    const close = { key: 'k', reason: 'answered_elsewhere', decision: 'Allow' };
-    expect(await emacs.request('dialog/close', close)).toEqual({ accepted: true });
-    expect(await hive.prompts.get(ask_id)).toMatchObject({
-      status: 'cancelled',
-      cancel_reason: 'answered_elsewhere',
-      decision: null,
-    });
-  });
-
   test('answered in its buffer just after a desk, the human is told that the desk was too late for the agent', async () => {
     const { ask_id } = await opened('k');
     await answerDialog(hive, ask_id, 'Reject');
@@ -130,20 +119,6 @@ describe('a permission', () => {
       `The answer "Reject" to ${title} came too late. The agent was answered in its editor first: Allow.`,
     );
     expect((await hive.prompts.get(ask_id)).collected_at).toBeNull();
-  });
-
-  test('an allow that no seat signed allows nothing: the agent gets its own refusal', async () => {
-    const { ask_id } = await opened('k');
-    const other = await openHive({ store: hive.store.name, env: trusting({}) });
-    whenFinished(() => other.close());
-    await answerDialog(other, ask_id, 'Allow');
-    expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'no', note: null });
-  });
-
-  test('a signed allow chooses that option', async () => {
-    const { ask_id } = await opened('k');
-    await answerDialog(hive, ask_id, 'Allow');
-    expect(await answered('k')).toEqual({ kind: 'chosen', option_id: 'once', note: null });
   });
 
   test('opened again under its key it is the same one, and two at once stay separate', async () => {

@@ -126,16 +126,6 @@ describe('a permission', () => {
     expect(await notices()).toEqual([]);
   });
 
-  test('an answer that no seat signed allows nothing: the server gets a refusal', async () => {
-    await attach(hive, server.url);
-    server.askPermission('per_1');
-    const [prompt] = await atTheDesk();
-    const other = await openHive({ store: hive.store.name, env: trusting({}) });
-    whenFinished(() => other.close());
-    await answerDialog(other, prompt?.ask_id ?? '', 'Allow once');
-    expect(await replyTo('per_1')).toEqual({ reply: 'reject' });
-  });
-
   test('an edit is shown with the path and the texts that the tool was given', async () => {
     await attach(hive, server.url);
     const input = { filePath: '/demo/a', oldString: 'one', newString: 'two', file_path: '/demo/other' };

@@ -1,0 +1,165 @@
+/**
+ * Agents that ask for a permission, each over another carrier: the hooks of Claude Code and of Codex, ACP, opencode, and Emacs
+ * for the packages that run in it. All of them are real but for the agent itself.
+ */
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { beginAcp, permission, selected } from './acp.ts';
+import { openDesk } from './dialogs.ts';
+import { prefer } from './hive.ts';
+import { type Client, fire, recordedEvent, said } from './hooks.ts';
+import { attach, standIn } from './opencode.ts';
+import { serveInProcess } from './sidecar.ts';
+import { eventually } from './wait.ts';
+
+/** What the hive told the agent; `nothing`: only what its client shows counts. */
+export type Outcome = 'allowed' | 'refused' | 'nothing';
+
+export interface DialogAgent {
+  /** The options at the desk that allow this once, and refuse. */
+  labels: { allow: string; refuse: string };
+  /** Asks whether it may run a command. The outcome comes once the hive has told it something. */
+  ask(command: string): Promise<{ outcome: Promise<Outcome> }>;
+  /** The person allows the open dialog where the client shows it. */
+  allowThere(): Promise<void>;
+}
+
+export interface DialogCarrier {
+  name: string;
+  /** The tool as the human's rules name it. */
+  tool: string;
+  /** `hook`: what a hook of this client knows of its human, where it has hooks. */
+  begin(hive: OpenedHive, hook?: Client): Promise<DialogAgent>;
+}
+
+const outcomeOf = (isAllowed: boolean): Outcome => (isAllowed ? 'allowed' : 'refused');
+
+const CLAUDE = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+const CODEX = recordedEvent('codex/PermissionRequest-Bash.json');
+
+function hooksOf(name: string, recorded: Record<string, unknown>, client: Client): DialogCarrier {
+  return {
+    name,
+    tool: 'Bash',
+    async begin(hive, hook = {}) {
+      // Codex hides its own dialog while a hook waits, so it waits only for those who want that.
+      await prefer(hive, { permission_wait: 'on' });
+      await openDesk(hive);
+      const settings = { ...client, ...hook };
+      return {
+        labels: { allow: 'Allow', refuse: 'Deny' },
+        ask: async (command) => {
+          const printed = fire(hive, { ...recorded, tool_input: { command } }, settings);
+          const outcome = printed.then((text): Outcome => {
+            const decision = said(text)?.hookSpecificOutput?.['decision'] as
+              | { behavior?: string }
+              | undefined;
+            return decision === undefined ? 'nothing' : outcomeOf(decision.behavior === 'allow');
+          });
+          // A test may end while its hook still waits; the store is then closed below it.
+          outcome.catch(() => undefined);
+          return { outcome };
+        },
+        allowThere: async () =>
+          void (await fire(hive, { ...recorded, hook_event_name: 'Stop', tool_input: undefined }, settings)),
+      };
+    },
+  };
+}
+
+const ACP: DialogCarrier = {
+  name: 'ACP',
+  tool: 'execute',
+  async begin(hive) {
+    const { client, agent } = await beginAcp(hive);
+    let id = 100;
+    return {
+      labels: { allow: 'Allow', refuse: 'Reject' },
+      async ask(command) {
+        id += 1;
+        const own = id;
+        agent.send(permission(own, { command }));
+        const outcome = agent
+          .until((message) => message.id === own)
+          .then(({ result }) => outcomeOf(result.outcome.optionId === 'once'));
+        outcome.catch(() => undefined);
+        return { outcome };
+      },
+      async allowThere() {
+        client.send({ id, result: selected('once') });
+      },
+    };
+  },
+};
+
+const OPENCODE: DialogCarrier = {
+  name: 'opencode',
+  tool: 'Bash',
+  async begin(hive) {
+    const server = await standIn();
+    await attach(hive, server.url);
+    server.begin('ses_1');
+    let id = 0;
+    return {
+      labels: { allow: 'Allow once', refuse: 'Reject' },
+      async ask(command) {
+        id += 1;
+        const own = `per_${id}`;
+        server.askPermission(own, { command });
+        const reply = () => server.replies.find((one) => one.id === own && one.counted);
+        const outcome = eventually(() => reply() !== undefined).then(() =>
+          outcomeOf(reply()?.body?.reply === 'once'),
+        );
+        outcome.catch(() => undefined);
+        return { outcome };
+      },
+      async allowThere() {
+        server.answer(`per_${id}`, 'once');
+      },
+    };
+  },
+};
+
+const EMACS: DialogCarrier = {
+  name: 'a package in Emacs',
+  tool: 'execute',
+  async begin(hive) {
+    const emacs = await serveInProcess(hive);
+    const session_id = 'editor-carrier';
+    await emacs.request('session/introduce', { session_id, client: 'Gemini', directory: '/demo' });
+    const options = [
+      { id: 'once', label: 'Allow', refuses: false, once: true },
+      { id: 'no', label: 'Reject', refuses: true, once: true },
+    ];
+    let key = 0;
+    return {
+      labels: { allow: 'Allow', refuse: 'Reject' },
+      async ask(command) {
+        key += 1;
+        const own = String(key);
+        const params = { session_id, key: own, kind: 'execute', input: { command }, options };
+        const { answer } = await emacs.request('dialog/open', params);
+        const given =
+          answer !== null
+            ? Promise.resolve(answer)
+            : emacs
+                .seen(({ method, params }) => method === 'dialog/answered' && params.key === own)
+                .then(({ params }) => params.answer);
+        const outcome = given.then(({ option_id }) => outcomeOf(option_id === 'once'));
+        outcome.catch(() => undefined);
+        return { outcome };
+      },
+      async allowThere() {
+        const params = { key: String(key), reason: 'answered_elsewhere', decision: 'Allow' };
+        await emacs.request('dialog/close', params);
+      },
+    };
+  },
+};
+
+export const CARRIERS: readonly DialogCarrier[] = [
+  hooksOf('hooks of Claude Code', CLAUDE, {}),
+  hooksOf('hooks of Codex', CODEX, { client: 'codex' }),
+  ACP,
+  OPENCODE,
+  EMACS,
+];
