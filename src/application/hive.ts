@@ -174,7 +174,7 @@ export interface HiveParts {
 }
 
 export function createHive(parts: HiveParts): Hive {
-  const { store, ids, processes, log, notifier, findProject: findPlace, seat, env } = parts;
+  const { store, ids, processes, log, notifier, findProject, seat, env } = parts;
   const feed = createFeed(store, log);
   const standing = {
     store,
@@ -301,7 +301,7 @@ export function createHive(parts: HiveParts): Hive {
       feed,
       log,
       machine,
-      findProject: findPlace,
+      findProject,
       placeAt: parts.placeAt,
       seat,
     }),
@@ -311,7 +311,7 @@ export function createHive(parts: HiveParts): Hive {
     mentions,
     waits,
     loops: createLoops(store),
-    findProject: findPlace,
+    findProject,
     flushFolders: files.flushFolders,
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,

@@ -70,7 +70,7 @@ async function config(
 }
 
 /** `phone`: whose settings these are; null: those of this seat. */
-type Place = { phone: Device | null; json: boolean };
+type ShowOptions = { phone: Device | null; json: boolean };
 
 function settingsAt(hive: Hive, phone: Device | null): Promise<StoredSetting[]> {
   return phone === null ? hive.settings.list(thisSeat()) : hive.settings.ofPhone(phone);
@@ -78,7 +78,7 @@ function settingsAt(hive: Hive, phone: Device | null): Promise<StoredSetting[]> 
 
 const ORIGINS: Readonly<Record<Origin, string>> = CONFIG.origins;
 
-async function showAll(hive: Hive, { phone, json }: Place, isAll: boolean): Promise<ExitCode> {
+async function showAll(hive: Hive, { phone, json }: ShowOptions, isAll: boolean): Promise<ExitCode> {
   const settings = await settingsAt(hive, phone);
   if (json) {
     printJson({ settings });
@@ -92,7 +92,7 @@ async function showAll(hive: Hive, { phone, json }: Place, isAll: boolean): Prom
   return EXIT.done;
 }
 
-async function showOne(hive: Hive, { key }: Setting, { phone, json }: Place): Promise<ExitCode> {
+async function showOne(hive: Hive, { key }: Setting, { phone, json }: ShowOptions): Promise<ExitCode> {
   const setting = (await settingsAt(hive, phone)).find((one) => one.key === key);
   if (setting === undefined) throw invalidInput(CONFIG.unknown(key));
   if (json) printJson({ setting });
@@ -116,7 +116,7 @@ async function set(
   hive: Hive,
   setting: Setting,
   value: string | null,
-  { phone, json }: Place,
+  { phone, json }: ShowOptions,
 ): Promise<ExitCode> {
   const find = async (): Promise<StoredSetting | undefined> =>
     (await settingsAt(hive, phone)).find(({ key }) => key === setting.key);

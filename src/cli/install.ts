@@ -25,25 +25,25 @@ import {
   chooseNode,
   compileLisp,
   type Installed,
+  type InstallFolders,
   type InstallStep,
   installedProgram,
   installVersion,
   keepOthersOut,
-  type Place,
   removeInstallation,
   usualPlace,
 } from '../infrastructure/installation/versions.ts';
 import { stateDirectory } from '../infrastructure/platform/paths.ts';
 import { DOCTOR, INIT, INSTALL } from './sentences.ts';
 
-interface PlaceOptions {
+interface FolderOptions {
   to?: string;
   bin?: string;
   yes?: boolean;
   show?: boolean;
 }
 
-interface InstallOptions extends PlaceOptions {
+interface InstallOptions extends FolderOptions {
   emacs: boolean;
   agents: boolean;
 }
@@ -67,7 +67,7 @@ function places(command: Command, yes: string): Command {
     .option('--show', 'show every line that changes in the files of Emacs and the agents');
 }
 
-function placeOf({ to, bin }: PlaceOptions): Place {
+function foldersOf({ to, bin }: FolderOptions): InstallFolders {
   const usual = usualPlace(process.env);
   if (to === undefined) return { folder: usual.folder, bin: bin === undefined ? usual.bin : resolve(bin) };
   return { folder: resolve(to), bin: bin === undefined ? null : resolve(bin) };
@@ -77,12 +77,12 @@ function placeOf({ to, bin }: PlaceOptions): Place {
 
 async function install({ emacs, agents, ...options }: InstallOptions): Promise<void> {
   keepOthersOut();
-  const place = placeOf(options);
+  const folders = foldersOf(options);
   const source = dirname(dirname(realpathSync(process.argv[1] ?? '')));
   const { version } = manifest;
   const minimum = manifest.engines.node.replace('>=', '');
   const node = await chooseNode(process.env, minimum, manifest.devDependencies.node);
-  say(INSTALL.installing(version, place.folder));
+  say(INSTALL.installing(version, folders.folder));
   const needs = Object.fromEntries(
     Object.entries(manifest.dependencies).filter(([name]) => manifest.unbundled.includes(name)),
   );
@@ -92,7 +92,7 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
   let uncompiled: string | null = null;
   let installed: Installed;
   try {
-    installed = await installVersion({ ...place, source, needs, node, begins }, process.env);
+    installed = await installVersion({ ...folders, source, needs, node, begins }, process.env);
     if (editor !== null) {
       progress.begin(INSTALL.steps.compile);
       uncompiled = await compileLisp(installed.version, editor, process.env);
@@ -100,7 +100,7 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
   } finally {
     progress.end();
   }
-  const command = place.bin === null ? join(place.folder, 'bin', 'hive') : join(place.bin, 'hive');
+  const command = folders.bin === null ? join(folders.folder, 'bin', 'hive') : join(folders.bin, 'hive');
   say(installed.changed ? INSTALL.installed(command) : INSTALL.unchanged(command));
   if (uncompiled !== null) say(INSTALL.notCompiled(uncompiled));
   say(
@@ -108,15 +108,15 @@ async function install({ emacs, agents, ...options }: InstallOptions): Promise<v
       ? INSTALL.ownNode(node.version, minimum, node.instead_of)
       : INSTALL.machineNode(node.version, node.path),
   );
-  const program = join(place.folder, 'bin', 'hive');
+  const program = join(folders.folder, 'bin', 'hive');
   const wanted = [...(emacs ? [EMACS] : []), ...(agents ? [CLAUDE, CODEX] : [])];
-  await offer(place, program, wanted, options);
-  if (place.bin !== null) await offerPath(place.bin, options);
+  await offer(folders, program, wanted, options);
+  if (folders.bin !== null) await offerPath(folders.bin, options);
   progress.begin(INSTALL.steps.check);
   const checked = await outputOf(program, ['doctor', '--json']);
   progress.end();
   sayWhatDoctorFound(checked);
-  say(INSTALL.tryIt(firstQuestion(place, program, wanted, command)));
+  say(INSTALL.tryIt(firstQuestion(folders, program, wanted, command)));
 }
 
 /**
@@ -166,10 +166,10 @@ const initOf = ({ args }: Client): string => `hive init ${args.join(' ')}`;
 
 /** Says which programs are here, and lets the installed `hive init` show what it would write for each, and ask. */
 async function offer(
-  place: Place,
+  folders: InstallFolders,
   program: string,
   clients: readonly Client[],
-  options: PlaceOptions,
+  options: FolderOptions,
 ): Promise<void> {
   const looked = clients.map((client) => ({
     client,
@@ -189,7 +189,7 @@ async function offer(
   if (found.length === 0) return;
   if (options.yes !== true && !hasTerminal()) {
     // One that names this installation already needs nothing.
-    const later = found.filter(({ client }) => !names(place, program, client));
+    const later = found.filter(({ client }) => !names(folders, program, client));
     if (later.length > 0) say(INSTALL.later(later.map(({ client }) => initOf(client))));
     return;
   }
@@ -200,12 +200,12 @@ async function offer(
 }
 
 /** The options of `hive init` and `hive uninit` that these two commands have as well. */
-function passedOn({ yes, show }: PlaceOptions): string[] {
+function passedOn({ yes, show }: FolderOptions): string[] {
   return [...(yes === true ? ['--yes'] : []), ...(show === true ? ['--show'] : [])];
 }
 
 /** A person decides about the file of their shell; a script that installs only reads the line. */
-async function offerPath(bin: string, { yes }: PlaceOptions): Promise<void> {
+async function offerPath(bin: string, { yes }: FolderOptions): Promise<void> {
   const found = findOnPath('hive', process.env);
   if (found === join(bin, 'hive')) return;
   if (isOnPath(bin, process.env) && found !== null) {
@@ -241,12 +241,12 @@ function sayWhatDoctorFound(output: string): void {
 
 /** How this person asks and answers a first question: with the agent and the editor that now use Hive. */
 function firstQuestion(
-  place: Place,
+  folders: InstallFolders,
   program: string,
   wanted: readonly Client[],
   command: string,
 ): Parameters<typeof INSTALL.tryIt>[0] {
-  const used = (client: Client): boolean => wanted.includes(client) && names(place, program, client);
+  const used = (client: Client): boolean => wanted.includes(client) && names(folders, program, client);
   const file = emacsInitFile(process.env);
   const agent = [CLAUDE, CODEX].find(used);
   return {
@@ -258,20 +258,20 @@ function firstQuestion(
 
 // ---- Removing ----
 
-async function uninstall(options: PlaceOptions): Promise<void> {
+async function uninstall(options: FolderOptions): Promise<void> {
   const yes = options.yes === true;
-  const place = placeOf(options);
-  const program = installedProgram(place);
-  if (program === null && !existsSync(place.folder)) {
-    say(INSTALL.nothingInstalled(place.folder));
+  const folders = foldersOf(options);
+  const program = installedProgram(folders);
+  if (program === null && !existsSync(folders.folder)) {
+    say(INSTALL.nothingInstalled(folders.folder));
     return;
   }
   const shell = shellFile(process.env);
-  const hasLine = place.bin !== null && hasPathLine(shell);
+  const hasLine = folders.bin !== null && hasPathLine(shell);
   say(
     INSTALL.aboutRemoving([
-      place.folder,
-      ...(place.bin === null ? [] : [join(place.bin, 'hive')]),
+      folders.folder,
+      ...(folders.bin === null ? [] : [join(folders.bin, 'hive')]),
       ...(hasLine ? [INSTALL.lineIn(shell)] : []),
     ]),
   );
@@ -283,18 +283,18 @@ async function uninstall(options: PlaceOptions): Promise<void> {
   // Only where this installation is named: another Hive of the person, such as a clone, stays configured.
   for (const client of program === null
     ? []
-    : [CODEX, CLAUDE, EMACS].filter((each) => names(place, program, each))) {
+    : [CODEX, CLAUDE, EMACS].filter((each) => names(folders, program, each))) {
     say(INSTALL.part(client.name));
     await run(program ?? '', ['uninit', `${client.args[0]}`, ...passedOn(options)]);
   }
-  const left = program === null ? [] : [EMACS, CLAUDE, CODEX].filter((each) => names(place, program, each));
+  const left = program === null ? [] : [EMACS, CLAUDE, CODEX].filter((each) => names(folders, program, each));
   if (left.length > 0) throw new HiveError('invalid_input', INSTALL.stillUsed(left.map(({ name }) => name)));
-  if (hasLine && place.bin !== null) removePathLine(shell, place.bin);
-  removeInstallation(place);
+  if (hasLine && folders.bin !== null) removePathLine(shell, folders.bin);
+  removeInstallation(folders);
   // Compiled code, which can be made again, and the key that is only for it.
   const state = stateDirectory(process.env);
   for (const name of ['code', 'code.key']) rmSync(join(state, name), { recursive: true, force: true });
-  say(INSTALL.removed(place.folder));
+  say(INSTALL.removed(folders.folder));
   if (existsSync(state)) say(INSTALL.dataKept(state));
 }
 
@@ -306,7 +306,7 @@ function removePathLine(file: string, bin: string): void {
 }
 
 /** Whether a file of the client names this installation. */
-function names({ folder }: Place, program: string, { args }: Client): boolean {
+function names({ folder }: InstallFolders, program: string, { args }: Client): boolean {
   const { stdout } = spawnSync(program, ['init', ...args, '--print', '--json'], { encoding: 'utf8' });
   const { parts } = JSON.parse(stdout) as { parts: { path: string }[] };
   const current = join(folder, 'current');

@@ -53,7 +53,7 @@ export function machineOf({ name }: Pick<Token, 'name'>): string {
  * The project of a remote agent: the listed one of that name, else one that only this token has. A directory that it
  * names is on its own machine and gives no access to the project of that directory here.
  */
-export function projectOfToken<Place extends TokenProject>(token: Token, given: Place): Place {
+export function projectOfToken<Project extends TokenProject>(token: Token, given: Project): Project {
   const listed = token.projects.find(({ project }) => project === given.project);
   return { ...given, project_dir: listed?.project_dir ?? `${machineOf(token)}:${given.project_dir}` };
 }

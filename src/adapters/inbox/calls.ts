@@ -39,12 +39,12 @@ const ALLOWED: Readonly<Record<string, 'reads' | 'by'>> = {
   'history/search': 'reads',
 };
 
-interface Place {
+interface InboxSeat {
   seat: string;
   pid: number;
 }
 
-export function createInboxCalls(hive: Hive, place: Place): InboxCalls {
+export function createInboxCalls(hive: Hive, seat: InboxSeat): InboxCalls {
   return {
     async call(device, json) {
       const { method: name, params = {} } = callParams.parse(json);
@@ -53,14 +53,14 @@ export function createInboxCalls(hive: Hive, place: Place): InboxCalls {
       if (method === undefined) throw invalidInput(`A device has no method "${excerpt(name, 100)}".`);
       return method(
         kind === 'by' ? { ...params, by: device.human } : params,
-        connectionOf(hive, place, device),
+        connectionOf(hive, seat, device),
       );
     },
   };
 }
 
 /** A device as a desk: nobody sits at it, so nothing counts as offered there. */
-export function connectionOf(hive: Hive, { seat, pid }: Place, device: Device): DeskConnection {
+export function connectionOf(hive: Hive, { seat, pid }: InboxSeat, device: Device): DeskConnection {
   return {
     hive,
     seat,

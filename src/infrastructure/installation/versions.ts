@@ -42,7 +42,7 @@ const KEPT = 1;
 const MOST_OUTPUT = 2 ** 26;
 
 /** Where Hive is installed for a person. */
-export interface Place {
+export interface InstallFolders {
   folder: string;
   /** The folder of the link `hive`; null for none. */
   bin: string | null;
@@ -66,7 +66,7 @@ export interface ChosenNode {
 }
 
 /** The package to install. */
-export interface Wanted extends Place {
+export interface Wanted extends InstallFolders {
   /** The folder of a built package, for example of the one that runs. */
   source: string;
   /** The packages that are not bundled into its programs, with their versions. */
@@ -105,7 +105,7 @@ export function installedNode(program: string): string | null {
 }
 
 /** The command that starts what is installed there; null when nothing is. */
-export function installedProgram({ folder }: Place): string | null {
+export function installedProgram({ folder }: InstallFolders): string | null {
   const launcher = join(folder, 'bin', 'hive');
   return existsSync(launcher) && existsSync(join(folder, 'current')) ? launcher : null;
 }
@@ -396,7 +396,7 @@ function refuseForeignLink(folder: string, bin: string | null): void {
  * Removes the installation: its folder, the link in `bin`, and the folders that were made for them, as far as they are empty.
  * The last step is the folder itself, so that a second call finishes what was begun.
  */
-export function removeInstallation({ folder, bin }: Place): void {
+export function removeInstallation({ folder, bin }: InstallFolders): void {
   const release = lock(folder);
   const made = rememberedFolders(folder);
   try {
