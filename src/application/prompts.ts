@@ -681,8 +681,8 @@ export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   if (since !== null) await blockUntilSettled(tx, prompt, { wait_id: DIALOG_WAIT, since });
 }
 
-/** What a person saw of a permission when they answered it. */
-export interface Displayed {
+/** What shows that an answer which may allow something counts. */
+interface AnswerProof {
   /** The digest of its text as it was displayed; null where nothing shows that it was. */
   displayed_digest: string | null;
   /** Of the seat where an answer was given that may allow something. */
@@ -697,7 +697,7 @@ export async function recordAnswer(
   tx: WriteTx,
   prompt: Prompt,
   answer: PromptAnswer,
-  { displayed_digest, signature }: Displayed = { displayed_digest: null, signature: null },
+  { displayed_digest, signature }: AnswerProof = { displayed_digest: null, signature: null },
 ): Promise<{ outcome: AnswerOutcome; prompt: Prompt }> {
   const { ask_id } = prompt;
   const { prompt: settled, outcome } = respondPrompt(prompt, answer);
