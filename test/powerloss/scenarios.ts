@@ -274,7 +274,10 @@ const outbox: Scenario = {
       ${add(5, 6)}
       ${wait("(null (hive-outbox-entries 'pending))")}
       (hive-mode -1))`;
-    await world.run('emacs', ['-Q', '--batch', '-L', join(ROOT, 'elisp'), '--eval', program]);
+    await world.run('emacs', ['-Q', '--batch', '-L', join(ROOT, 'elisp'), '--eval', program], {
+      HOME: folder,
+      HIVE_STORE: world.store,
+    });
   },
 };
 
