@@ -42,7 +42,7 @@ export const inbox: Family = {
     const pages = effort === 'full' ? 200 : 20;
     const rounds = effort === 'full' ? 100 : 8;
     const folder = tempFolder();
-    const hive = await openHive({ store: storeIn(folder), env: {} });
+    const hive = await openHive({ store: storeIn(folder), env: { XDG_CONFIG_HOME: folder } });
     const child = start(process.execPath, [HIVE, 'serve', '--inbox', '--port', '0'], {
       env: environment(folder),
       stdio: ['ignore', 'pipe', 'ignore'],
