@@ -20,7 +20,9 @@ export function lastWordsIn(tail: string, client_turn_id: string | null): string
     if (entry === null || entry['isSidechain'] === true) continue;
     if (beginsTurn(entry, client_turn_id)) return null;
     const said = wordsIn(entry);
-    if (said !== '') return said.length <= LONGEST_WORDS ? said : `…${said.slice(1 - LONGEST_WORDS)}`;
+    // A cut may halve a character, so it is cleaned after it.
+    if (said !== '')
+      return cleanText(said.length <= LONGEST_WORDS ? said : `…${said.slice(1 - LONGEST_WORDS)}`);
   }
   return null;
 }
@@ -56,5 +58,5 @@ function wordsIn(entry: Readonly<Record<string, unknown>>): string {
   const texts = objectsIn(message['content'])
     .filter(({ type }) => type === 'text' || type === 'output_text')
     .map((part) => textIn(part, 'text') ?? '');
-  return cleanText(texts.join('\n')).trim();
+  return texts.join('\n').trim();
 }

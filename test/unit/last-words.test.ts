@@ -59,6 +59,12 @@ describe('in a transcript of Claude Code', () => {
   });
 });
 
+test('are whole characters where they are cut', () => {
+  const found = lastWordsIn(lines(said('😀'.repeat(LONGEST_WORDS))), null) ?? '';
+  expect(found).toHaveLength(LONGEST_WORDS);
+  expect(found.isWellFormed()).toBe(true);
+});
+
 test('in a rollout of Codex they are the last message of the agent since the task began', () => {
   const message = (role: string, text: string): object => ({
     type: 'response_item',
