@@ -96,6 +96,7 @@ try {
 } catch (error) {
   process.exitCode = 1;
   console.error(error.message);
+  for (const each of terminals) console.error(`\n${each.screen()}`);
 } finally {
   for (const each of terminals) each.close();
   model?.close();
