@@ -223,12 +223,17 @@ They go before the search among the processes of this Emacs.")
 ;; agent could have written.
 
 (defun hive-interrupt--sockets ()
-  "Return the sockets of the human's tmux servers."
-  (let ((folder (expand-file-name (format "tmux-%d" (user-uid)) (or (getenv "TMUX_TMPDIR") "/tmp"))))
-    (and (file-directory-p folder)
-         (eql (user-uid) (file-attribute-user-id (file-attributes folder)))
-         (executable-find "tmux")
-         (directory-files folder t directory-files-no-dot-files-regexp))))
+  "Return the sockets of the human's tmux servers.
+First comes that of the server in which this frame is."
+  (let ((folder (expand-file-name (format "tmux-%d" (user-uid)) (or (getenv "TMUX_TMPDIR") "/tmp")))
+        ;; A socket, a process and a session; the socket may be anywhere.
+        (here (car (split-string (or (getenv "TMUX" (selected-frame)) "") ","))))
+    (and (executable-find "tmux")
+         (delete-dups
+          (append (and (not (string-empty-p here)) (list here))
+                  (and (file-directory-p folder)
+                       (eql (user-uid) (file-attribute-user-id (file-attributes folder)))
+                       (directory-files folder t directory-files-no-dot-files-regexp)))))))
 
 (defun hive-interrupt--tmux (socket args then)
   "Run tmux with ARGS at SOCKET; call THEN with its exit code and output.

@@ -48,8 +48,15 @@
   (clrhash hive-list--marks)
   (hive-list--print)
   (hive-list--to-first)
-  (when (hive-list-agents-p) (hive-sessions-fetch-ended))
+  (when (hive-list-agents-p) (hive-list--fetch-agents))
   (unless (hive-list-live-p) (hive-list--renew)))
+
+(defun hive-list--fetch-agents ()
+  "Fetch all agents.
+Of what they do, only the beginning and the end of a turn are reported."
+  (when (hive-sidecar-connected-p)
+    (hive-model-refresh-sessions)
+    (hive-sessions-fetch-ended)))
 
 (defun hive-list-choose-view ()
   "Show the view whose number was pressed."
@@ -342,13 +349,16 @@ How many mentions a session has is only in the list of sessions."
       (when (and (derived-mode-p 'hive-list-mode) hive-list--stale)
         (hive-rpc-guarded #'hive-list--print)
         (when (hive-list-agents-p)
-          (mapc #'hive-list--later '(hive-model-refresh-sessions hive-sessions-fetch-ended)))))))
+          (hive-list--later #'hive-list--fetch-agents))))))
 
 (defun hive-list--tick (buffer)
-  "Update the ages in BUFFER while it is in a window."
+  "Update the ages in BUFFER, and what agents do, while it is in a window."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (unless (hive-list--wait-p) (hive-rpc-guarded #'hive-list--print)))))
+      (unless (hive-list--wait-p)
+        (hive-rpc-guarded #'hive-list--print)
+        (when (and (hive-list-agents-p) (hive-turns-running))
+          (hive-list--later #'hive-model-refresh-sessions))))))
 
 (defun hive-list--end ()
   "Cancel the timers, as the buffer is being killed."
@@ -596,9 +606,7 @@ With a prefix argument, ask for a note that they read."
   (interactive nil hive-list-mode)
   (hive-list--print)
   (when (hive-sidecar-connected-p)
-    (when (hive-list-agents-p)
-      (hive-model-refresh-sessions)
-      (hive-sessions-fetch-ended))
+    (when (hive-list-agents-p) (hive-list--fetch-agents))
     (if (hive-list-live-p) (hive-model-refresh) (hive-list--renew))))
 
 ;;;; Commands for marks

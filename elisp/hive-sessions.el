@@ -406,16 +406,22 @@ Of one that works it is the end, of one that is done the first line."
 
 ;;;; Commands: talking
 
-(defun hive-session-mention (session body)
-  "Post BODY to SESSION, as a mention in the shared buffer of its project."
+(defun hive-session-mention (session body &optional urgent)
+  "Post BODY to SESSION, as a mention in the shared buffer of its project.
+An idle agent is woken by it.  With a prefix argument, it is URGENT: it
+holds an agent whose mentions only remind, too."
   (declare (modes hive-list-mode))
   (interactive
    (let ((session (hive-sessions--which)))
-     (list session (hive-post-read (hive-words 'tell (hive-sessions--title session))
-                                   (hive-sessions--place session)))))
+     (list session
+           (hive-post-read (hive-words (if current-prefix-arg 'tell-urgent 'tell)
+                                       (hive-sessions--title session))
+                           (hive-sessions--place session))
+           current-prefix-arg)))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)
-                  :place (hive-sessions--place session))
+                  :place (hive-sessions--place session)
+                  :priority (and urgent "urgent"))
   (hive-post-say-queued))
 
 (defun hive-session-mentions (session)

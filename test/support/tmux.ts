@@ -22,8 +22,13 @@ export interface Terminal {
    * the moment in which it comes up, so that nobody's typing answers it.
    */
   answer(dialog: RegExp, key: string): Promise<void>;
-  /** Attaches a terminal of a person's, so that somebody looks at this one; then `tmux wait-for watched` returns in it. */
-  watch(): Promise<void>;
+  /**
+   * Attaches a terminal of a person's, so that somebody looks at this one; then `tmux wait-for watched` returns in it. Returns what
+   * types there: tmux itself gets those keys first.
+   */
+  watch(): Promise<(bytes: string) => void>;
+  /** Opens a window behind this one, and does not select it; returns its process. Keys and the screen are of the selected one. */
+  openWindow(name: string, command: readonly string[]): Promise<number>;
   /** The process in the terminal. */
   pid(): Promise<number>;
   close(): Promise<void>;
@@ -115,6 +120,11 @@ export async function openTerminal(
       };
       await eventually(async () => (await tmux('list-clients')) !== '', PATIENCE_MS, 'the attached terminal');
       await tmux('wait-for', '-S', 'watched');
+      return (bytes) => void watcher.stdin.write(bytes);
+    },
+    async openWindow(name, program) {
+      const shown = ['-P', '-F', '#{pane_pid}'];
+      return Number(await tmux('new-window', '-d', ...shown, '-n', name, '--', ...program));
     },
     async pid() {
       return Number(await tmux('display-message', '-p', '#{pane_pid}'));
