@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; The options that say when and how you are notified, and how agents are held
-;; and woken.  They are stored as settings of your seat, or of all seats.
+;; The settings that say when and how you are notified, and how agents are held
+;; and woken.  They are stored, for your seat or for all seats.
 ;;
 ;; Do-not-disturb and quiet hours suppress all but critical questions, and end
 ;; with a line that counts what arrived.
@@ -24,13 +24,11 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; Options: notifications
+;;;; Settings
 
-;; These preferences are stored for your seat (this machine and user), so they
-;; hold for every process there: each Emacs, and the agents' own processes when
-;; no Emacs runs.  An option that is not nil is written to the store when Emacs
-;; connects and when you change it; nil leaves the stored value alone.  In a
-;; shell, `hive config' shows and sets most of them.
+;; Settings are stored for your seat (this machine and user), or for all seats,
+;; so they hold for every process there: each Emacs, and the agents' own
+;; processes when no Emacs runs.  `hive config' shows and sets them in a shell.
 
 (defgroup hive-attention nil
   "When and how Hive notifies you of questions."
@@ -38,193 +36,42 @@
   :group 'hive)
 
 (defun hive-attention--set (option value)
-  "Set OPTION to VALUE and send the preferences to the sidecar."
+  "Set OPTION to VALUE and send the settings to the sidecar."
   (set-default option value)
   (hive-attention-send))
 
-(defun hive-attention--type (option)
-  "Return the customization type of OPTION, from `hive-attention-settings'."
-  (pcase-let ((`(,_field ,_scope ,kind ,words ,unit)
-               (alist-get option hive-attention-settings)))
-    `(choice (const :tag "As stored" nil)
-             ,@(mapcar (lambda (word)
-                         (list 'const :tag
-                               (capitalize (string-replace "_" " " (symbol-name word))) word))
-                       words)
-             ,@(pcase kind
-                 ('yes-no '((const :tag "Yes" t) (const :tag "No" no)))
-                 ('whole-number '(natnum))
-                 ('word-or-number `((natnum :tag ,(capitalize unit))))
-                 ('hours '((const :tag "None" none)
-                           (cons (string :tag "From") (string :tag "To"))))
-                 ('command '((const :tag "None" none) string))))))
+(defun hive-attention--type ()
+  "Return the customization type of the option `hive-settings'."
+  `(set
+    ,@(mapcar
+       (pcase-lambda (`(,key ,_scope ,text ,kind ,words ,unit))
+         `(cons :tag ,(symbol-name key) :doc ,text
+                (const :format "" ,key)
+                (choice ,@(mapcar (lambda (word) (list 'const word)) words)
+                        ,@(pcase kind
+                            ('yes-no '((const :tag "Yes" t) (const :tag "No" nil)))
+                            ('whole-number '((natnum)))
+                            ('word-or-number `((natnum :tag ,unit)))
+                            ((or 'hours 'command) '((const :tag "None" nil) (string)))))))
+       hive-attention-settings)))
 
-(defcustom hive-notify-when nil
-  "When a new question pops up on the desktop.
-With `unfocused', which is the default, only while no Emacs of yours
-has the focus; the one that has it announces in the echo area, see
-`hive-notify-echo'.  With `urgent', only what is critical."
-  :type (hive-attention--type 'hive-notify-when)
+(defcustom hive-settings nil
+  "The settings that this Emacs writes to the store when it connects.
+An alist, such as ((gate . remind) (quiet_hours . \"22:00-07:30\")).
+`M-x hive-settings' shows all settings with what they mean, and changes
+one.  What is not in the alist stays as it is stored.
+
+popup_permissions and notify_command permit something: they are not
+stored, and hold while this Emacs is connected."
+  :type (hive-attention--type)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
-(defcustom hive-quiet-hours nil
-  "The time of day in which only critical questions pop up.
-A cons of two times, such as (\"22:00\" . \"07:30\")."
-  :type (hive-attention--type 'hive-quiet-hours)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
+(defvar hive-attention--current nil "The settings that the sidecar last sent, as a plist.")
 
-(defcustom hive-quiet-criticals nil
-  "How many critical questions an hour break do-not-disturb and quiet hours.
-So many may come at once; then one more after each part of an hour.
-The others arrive silently.  0 lets none through.  The same number
-holds for popups and for the echo area."
-  :type (hive-attention--type 'hive-quiet-criticals)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-popup-permissions nil
-  "Whether the buttons of a popup may answer a permission.
-Off by default, since it is easy to click by mistake.  Holds while
-this Emacs is connected; nil leaves it to your file trust.json."
-  :type (hive-attention--type 'hive-popup-permissions)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-notify-command nil
-  "A shell command that gets each notification as JSON on its standard input.
-Holds while this Emacs is connected; nil leaves it to your file
-trust.json."
-  :type (hive-attention--type 'hive-notify-command)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-sound nil
-  "Whether a popup makes a sound."
-  :type (hive-attention--type 'hive-sound)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-notify-held nil
-  "When you are notified that a mention holds an agent.
-`never', `at-once', or after so many seconds, such as 60.  The line
-names the agent, who mentioned it and since when; several agents
-share one line.  `hive-notices' shows it again.  You are notified in
-any case if an agent continues without processing its mentions.
-
-There is no line while do-not-disturb is on, in quiet hours, and for
-muted projects and agents."
-  :type '(choice (const :tag "As stored" nil)
-                 (const :tag "Never" never)
-                 (const :tag "At once" at-once)
-                 (natnum :tag "After so many seconds" :value 60))
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-;;;; Options: background agents
-
-;; These hold for all seats of the store; `hive config' shows them all.
-
-(defcustom hive-allow-ping nil
-  "Whether background agents may show you pings and cards."
-  :type (hive-attention--type 'hive-allow-ping)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-report-policy nil
-  "When background agents must send a report before they stop.
-With `on_ping', after they have shown you something; with `always',
-after every turn.  With `freely' and `remind', they are never held
-for a report; with `blocked', they send none."
-  :type (hive-attention--type 'hive-report-policy)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-outputs-per-turn nil
-  "How many pings and cards a background agent may show in one turn.
-0 means no limit."
-  :type (hive-attention--type 'hive-outputs-per-turn)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-mind-busy nil
-  "Whether pings and cards are refused while you are busy.
-You are busy in quiet hours, while do-not-disturb is on, and shortly
-after you opened a question that you have not answered.  Unless this
-is t they arrive, but are not announced in quiet times."
-  :type (hive-attention--type 'hive-mind-busy)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-budget-capacity nil
-  "How many pings and cards all background agents may show at once.
-One more comes back every `hive-budget-refill-minutes'."
-  :type (hive-attention--type 'hive-budget-capacity)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-budget-refill-minutes nil
-  "After how many minutes background agents may show one more."
-  :type (hive-attention--type 'hive-budget-refill-minutes)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-hold-for-mentions nil
-  "Whether an agent is kept from stopping while it has urgent mentions."
-  :type (hive-attention--type 'hive-hold-for-mentions)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-hold-for-answers nil
-  "Whether an agent is kept from stopping while it has unread answers."
-  :type (hive-attention--type 'hive-hold-for-answers)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-;;;; How agents are held, asked for and woken
-
-;; These hold for the agents that you run on this machine.
-
-(defcustom hive-gate nil
-  "What open mentions do to the tool calls of an agent.
-With `block' no tool is called until they are done, with
-`remind' only urgent ones hold, with `off' none does and none wakes
-an idle agent."
-  :type (hive-attention--type 'hive-gate)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-stop-guard nil
-  "Whether an agent is kept from stopping while it owes something.
-It may owe unread answers, urgent mentions, or a report."
-  :type (hive-attention--type 'hive-stop-guard)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-permission-wait nil
-  "How long a permission can be answered at a desk.
-After that it waits in its terminal.  A number is seconds.  With
-`usual' it is a day for Claude Code, and a permission of Codex does
-not wait.  With `on' it does, for 20 seconds at most; with `off' none
-waits."
-  :type (hive-attention--type 'hive-permission-wait)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-question-wait nil
-  "How long a question of an agent's own dialog waits at a desk.
-As with `hive-permission-wait'."
-  :type (hive-attention--type 'hive-question-wait)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-wake nil
-  "For how many hours answers and mentions wake an agent that idles.
-With `off' they never do."
-  :type (hive-attention--type 'hive-wake)
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
+(defun hive-attention-setting (key)
+  "Return the current value of the setting KEY, a keyword, or nil."
+  (plist-get hive-attention--current key))
 
 (defvar hive-attention--muted nil "The muted projects: names, or their directories.")
 (defvar hive-attention--muted-agents nil "The handles of the muted agents.")
@@ -234,33 +81,32 @@ With `off' they never do."
 
 ;;;; Sending the preferences
 
-(defun hive-attention--value (value)
-  "Return VALUE, that of an option which is set, as a request parameter."
-  (pcase value
-    ('t t)
-    ('no :json-false)
-    ('none nil)
-    ('at-once 0)
-    ((pred symbolp) (symbol-name value))
-    (`(,from . ,to) (list :from from :to to))
-    (_ value)))
+(defun hive-attention--value (kind value)
+  "Return VALUE, that of a setting of KIND, as a request parameter."
+  (pcase kind
+    ('yes-no (or value :json-false))
+    ('hours (pcase (and value (split-string value "-" t "[ \t]+"))
+              (`(,from ,to) (list :from from :to to))
+              (_ value)))
+    (_ (if (and value (symbolp value)) (symbol-name value) value))))
 
-(defun hive-attention--preferences ()
-  "Return the options that are set, as request parameters."
+(defun hive-attention--parameters (settings)
+  "Return SETTINGS, an alist as `hive-settings' is, as request parameters."
   (let (seat everywhere)
-    (pcase-dolist (`(,option ,field ,scope . ,_) (reverse hive-attention-settings))
-      (when-let ((value (symbol-value option)))
-        (let ((parameter (list field (hive-attention--value value))))
-          (if (eq scope 'everywhere)
-              (setq everywhere (append parameter everywhere))
-            (setq seat (append parameter seat))))))
+    (pcase-dolist (`(,key . ,value) settings)
+      (pcase-let* ((`(,scope ,_text ,kind . ,_) (alist-get key hive-attention-settings))
+                   (parameter (list (intern (format ":%s" key)) (hive-attention--value kind value))))
+        ;; The sidecar refuses a name that it does not know, with a sentence.
+        (if (eq scope 'everywhere)
+            (setq everywhere (append everywhere parameter))
+          (setq seat (append seat parameter)))))
     (append seat (when everywhere (list :outreach everywhere)))))
 
 (defun hive-attention-send ()
-  "Send the options that are set to the sidecar, if it is connected.
-It replies with all current preferences, including stored ones."
+  "Send `hive-settings' to the sidecar, if it is connected.
+It replies with all current settings, including stored ones."
   (when (hive-sidecar-connected-p)
-    (hive-attention-tell (hive-attention--preferences))))
+    (hive-attention-tell (hive-attention--parameters hive-settings))))
 
 (defun hive-attention-tell (preferences &optional then)
   "Send PREFERENCES; call THEN with the preferences that result."
@@ -356,11 +202,76 @@ is muted where that is announced, in `hive-notices' and `hive'."
   (interactive (hive-attention--read-mute))
   (hive-attention--toggle field name))
 
+;;;; Changing a setting
+
+(defun hive-attention--shown (key scope)
+  "Return the current value of the setting KEY of SCOPE, as a person types it."
+  (let* ((field (intern (format ":%s" key)))
+         (value (if (eq scope 'everywhere)
+                    (plist-get (hive-attention-setting :outreach) field)
+                  (hive-attention-setting field))))
+    (pcase value
+      ('t "yes")
+      (:json-false "no")
+      ((or 'nil :null "") "none")
+      (`(:from ,from :to ,to) (concat from "-" to))
+      (_ (format "%s" value)))))
+
+(defun hive-attention--stored ()
+  "Return the part of `hive-attention-settings' that is stored."
+  (cl-remove 'connection hive-attention-settings :key #'cadr))
+
+(defun hive-attention--setting-affix (names)
+  "Annotate NAMES of settings with their values and what they mean."
+  (mapcar (lambda (name)
+            (pcase-let ((`(,scope ,text . ,_) (alist-get (intern name) hive-attention-settings)))
+              (list name ""
+                    (concat (make-string (max 1 (- 16 (string-width name))) ?\s)
+                            (propertize (format "%-12s " (hive-attention--shown (intern name) scope))
+                                        'face 'completions-common-part)
+                            (propertize text 'face 'completions-annotations)))))
+          names))
+
+(defun hive-attention--read-value (key)
+  "Read a value for the setting KEY; return it as in `hive-settings', or `default'."
+  (pcase-let* ((`(,scope ,_text ,kind ,words ,unit) (alist-get key hive-attention-settings))
+               (offered (append (mapcar #'symbol-name words)
+                                (pcase kind ('yes-no '("yes" "no")) ('hours '("none")))
+                                '("default")))
+               (given (string-trim
+                       (completing-read (hive-words 'preference-value key (if unit (concat " in " unit) "")
+                                                    (hive-attention--shown key scope))
+                                        offered))))
+    (cond ((equal given "") (hive-fail 'nothing-chosen))
+          ((equal given "default") 'default)
+          ((assoc-default given '(("yes" . t))))
+          ((member given '("no" "none")) nil)
+          ((member given (mapcar #'symbol-name words)) (intern given))
+          ((string-match-p "\\`[0-9]+\\'" given) (string-to-number given))
+          (t given))))
+
 ;;;###autoload
-(defun hive-attention ()
-  "Customize when and how you are notified of questions."
-  (interactive nil hive-list-mode)
-  (customize-group 'hive-attention))
+(defun hive-settings (key value)
+  "Show the settings with their values, and store the VALUE of one, KEY.
+The value `default' restores its default.  A setting that is in the
+option `hive-settings' is set again when Emacs next connects."
+  (interactive
+   (let* ((stored (mapcar (lambda (setting) (symbol-name (car setting))) (hive-attention--stored)))
+          (name (completing-read (hive-words 'which-preference)
+                                 (hive-read-table stored 'hive-setting #'hive-attention--setting-affix)
+                                 nil t)))
+     (when (string-empty-p name) (hive-fail 'nothing-chosen))
+     (list (intern name) (hive-attention--read-value (intern name)))))
+  (let* ((scope (car (alist-get key hive-attention-settings)))
+         (parameters (if (eq value 'default)
+                         (let ((parameter (list (intern (format ":%s" key)) nil)))
+                           (if (eq scope 'everywhere) (list :outreach parameter) parameter))
+                       (hive-attention--parameters (list (cons key value))))))
+    (hive-attention-tell
+     parameters
+     (lambda (_)
+       (hive-announce 'preference-stored key (hive-attention--shown key scope)
+                      (if (assq key hive-settings) (hive-words 'preference-in-option) ""))))))
 
 ;;;; Do not disturb
 
@@ -397,7 +308,7 @@ Name how many of them are critical and were not announced."
 (defun hive-do-not-disturb (&optional minutes)
   "Turn do-not-disturb on or off; while it is on, suppress notifications.
 Only critical questions pop up or are announced in the echo area, and
-only a few an hour (`hive-quiet-criticals'); a `z' in the mode line
+only a few an hour; a `z' in the mode line
 shows that.  With a prefix argument, it ends by
 itself after that many MINUTES.  At the end, one line counts the
 questions that arrived."
@@ -501,8 +412,9 @@ A plist of :begins_at and :ends_at.")
         (member (plist-get item :project_dir) hive-attention--muted)
         (hive-attention--muted-agent-p (or (plist-get item :agent) (plist-get item :from_handle))))))
 
-(defvar hive-attention--criticals 3
-  "How many critical items an hour are announced in quiet times.")
+(defconst hive-attention--criticals 3
+  "How many critical items an hour are announced in quiet times.
+The sidecar lets as many popups through.")
 (defvar hive-attention--credits nil
   "How many more may be announced, and since when: (CREDITS . TIME), or nil.
 Credits come back evenly, as those for popups do in the sidecar.")
@@ -530,8 +442,8 @@ An item takes one credit, however often this is asked about it."
 
 (defun hive-attention--apply (preferences)
   "Apply the current PREFERENCES, which may be older than this Emacs."
+  (setq hive-attention--current preferences)
   (hive-attention--plan (plist-get preferences :quiet_times))
-  (setq hive-attention--criticals (or (plist-get preferences :quiet_criticals) 3))
   (setq hive-attention--muted (append (plist-get preferences :muted_projects) nil)
         hive-attention--muted-agents (append (plist-get preferences :muted_agents) nil))
   (let* ((until (plist-get preferences :do_not_disturb))

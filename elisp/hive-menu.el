@@ -35,7 +35,7 @@
 (declare-function hive-stats "hive-stats")
 (declare-function hive-interrupt "hive-interrupt")
 (declare-function hive-interrupt-all "hive-interrupt")
-(declare-function hive-attention "hive-attention")
+(declare-function hive-settings "hive-attention")
 (declare-function hive-do-not-disturb "hive-attention")
 (declare-function hive-doctor "hive-doctor")
 (declare-function hive-mode "hive-mode")
@@ -72,7 +72,7 @@
         ("I" menu-interrupt-all hive-interrupt-all))
        (menu-notifications
         ("z" menu-do-not-disturb hive-do-not-disturb)
-        ("p" menu-preferences hive-attention))
+        ("p" menu-preferences hive-settings))
        (menu-hive
         ("d" menu-doctor hive-doctor)
         ("M" menu-manual hive-manual)

@@ -27,29 +27,40 @@
 A request that failed with `transient' may be sent again.")
 
 (defconst hive-attention-settings
-  '((hive-notify-when :notify_when seat choice (always unfocused urgent never))
-    (hive-quiet-hours :quiet_hours seat hours)
-    (hive-quiet-criticals :quiet_criticals seat whole-number)
-    (hive-sound :sound seat yes-no)
-    (hive-notify-held :notify_held seat word-or-number (never) "seconds")
-    (hive-gate :gate seat choice (block remind off))
-    (hive-stop-guard :stop_guard seat yes-no)
-    (hive-permission-wait :permission_wait seat word-or-number (usual on off) "seconds")
-    (hive-question-wait :question_wait seat word-or-number (usual on off) "seconds")
-    (hive-wake :wake seat word-or-number (off) "hours")
-    (hive-allow-ping :allow_ping everywhere yes-no)
-    (hive-report-policy :report_policy everywhere choice (on_ping always freely remind blocked))
-    (hive-outputs-per-turn :outputs_per_turn everywhere whole-number)
-    (hive-mind-busy :mind_busy everywhere yes-no)
-    (hive-budget-capacity :budget_capacity everywhere whole-number)
-    (hive-budget-refill-minutes :budget_refill_minutes everywhere whole-number)
-    (hive-hold-for-mentions :hold_for_mentions everywhere yes-no)
-    (hive-hold-for-answers :hold_for_answers everywhere yes-no)
-    (hive-popup-permissions :popup_permissions seat yes-no)
-    (hive-notify-command :notify_command seat command))
-  "The options that are stored as settings.
-Each has its field, its scope, its kind, and the words and the unit
-that the kind takes.")
+  '((notify_when seat "when popups are shown; unfocused: only while no Emacs of yours has the focus; urgent: only what is critical"
+     choice (always unfocused urgent never))
+    (quiet_hours seat "the time of day in which only what is critical pops up, such as 22:00-07:30"
+     hours)
+    (sound seat "popups make a sound"
+     yes-no)
+    (phone_after seat "seconds without the focus in any Emacs of yours after which your phone is notified; what is critical goes at once"
+     whole-number)
+    (notify_held seat "seconds after which a notice names an agent that a mention holds; 0 is at once"
+     word-or-number (never) "seconds")
+    (gate seat "what unprocessed mentions do to tool calls; off: they wake nobody either"
+     choice (block remind off))
+    (gate_prompt seat "your message to an agent carries its unprocessed mentions along, or is refused until they are processed"
+     choice (carry block))
+    (stop_guard seat "agents do not stop while they owe something: unread answers, urgent mentions, a report"
+     yes-no)
+    (stop_wait seat "seconds that an unattended agent waits for your answer before it stops"
+     whole-number)
+    (dialog_wait seat "seconds that a client's permissions and questions can be answered at a desk; usual: a day for Claude Code, off for Codex"
+     word-or-number (usual on off) "seconds")
+    (wake seat "hours in which answers and mentions wake an agent that has become idle"
+     word-or-number (off) "hours")
+    (allow_ping everywhere "background sessions may show you pings and cards"
+     yes-no)
+    (report_policy everywhere "when background sessions owe a report before they stop"
+     choice (on_ping always freely remind blocked))
+    (popup_permissions connection "the buttons of a popup may answer a permission"
+     yes-no)
+    (notify_command connection "a shell command that gets each notification as JSON on its standard input"
+     command))
+  "The settings of the option `hive-settings'.
+Each has its name, its scope, what it means, its kind, and the words
+and the unit that the kind takes.  Those of the scope `connection' are
+not stored.")
 
 (defconst hive-text-visible
   '((#x21 . #x7e) (#xa1 . #xac) (#xae . #x2ff) (#x370 . #x377) (#x37a . #x37f) (#x384 . #x38a)

@@ -310,7 +310,7 @@ Its key is then listed among your seats, in your own file."
 (defun hive-phone-list ()
   "Show the phones that are paired with this hive.
 There you can revoke one, or let one allow permissions."
-  (interactive)
+  (interactive nil hive-list-mode)
   (pop-to-buffer (get-buffer-create hive-phone--list))
   (unless (derived-mode-p 'hive-phone-list-mode) (hive-phone-list-mode))
   (hive-phone--refresh))

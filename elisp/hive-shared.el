@@ -442,7 +442,7 @@ Those that are held come first."
 (defun hive-shared--held-p (session)
   "Return non-nil if SESSION is held by its open mentions."
   (and (> (or (plist-get session :unprocessed_mentions) 0) 0)
-       (not (member (or (plist-get session :gate) hive-gate) '("off" "remind" off remind)))))
+       (not (member (or (plist-get session :gate) (hive-attention-setting :gate)) '("off" "remind")))))
 
 ;;;; Opening
 

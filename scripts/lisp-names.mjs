@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RPC_CODES } from '../src/adapters/errors.ts';
 import { BLANKS, CARRIERS, LOOK_ALIKE_SCRIPTS, MARKS, VISIBLE } from '../src/domain/characters.ts';
-import { AUTHORITY, SETTINGS } from '../src/domain/settings.ts';
+import { AUTHORITY, EMACS_OPTION, SETTINGS } from '../src/domain/settings.ts';
 import { FILE_END } from '../src/domain/text.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -29,22 +29,22 @@ function ranges(text) {
 /** A list with one item on each line. */
 const list = (items) => `'(${items.join('\n    ')})`;
 
-/** One setting: option, field, scope, kind, and where the kind has them its words and its unit. */
-function settingOf(option, field, scope, type) {
+/** One setting: its name, scope, meaning and kind, and where the kind has them its words and its unit. */
+function settingOf(key, scope, meaning, type) {
   const words = type.of ?? type.words;
   const rest = [
     words === undefined ? '' : ` (${words.join(' ')})`,
     type.unit === undefined ? '' : ` ${text(type.unit)}`,
   ];
-  return `(${option} :${field} ${scope} ${dashed(type.kind)}${rest.join('')})`;
+  return `(${key} ${scope} ${text(meaning)}\n     ${dashed(type.kind)}${rest.join('')})`;
 }
 
 const settings = [
-  ...SETTINGS.filter(({ emacs }) => emacs?.startsWith('hive-')).map(({ key, scope, type, emacs }) =>
-    settingOf(emacs, key, scope, type),
+  ...SETTINGS.filter(({ emacs }) => emacs === EMACS_OPTION).map(({ key, scope, type, text: meaning }) =>
+    settingOf(key, scope, meaning, type),
   ),
-  ...Object.entries(AUTHORITY).flatMap(([field, emacs]) =>
-    emacs === null ? [] : [settingOf(emacs.option, field, 'seat', { kind: emacs.kind })],
+  ...Object.entries(AUTHORITY).flatMap(([key, emacs]) =>
+    emacs === null ? [] : [settingOf(key, 'connection', emacs.text, { kind: emacs.kind })],
   ),
 ];
 
@@ -75,9 +75,10 @@ A request that failed with \`transient' may be sent again.")
 
 (defconst hive-attention-settings
   ${list(settings)}
-  "The options that are stored as settings.
-Each has its field, its scope, its kind, and the words and the unit
-that the kind takes.")
+  "The settings of the option \`hive-settings'.
+Each has its name, its scope, what it means, its kind, and the words
+and the unit that the kind takes.  Those of the scope \`connection' are
+not stored.")
 
 (defconst hive-text-visible
   ${ranges(VISIBLE)}

@@ -19,8 +19,6 @@ CREATE TABLE turns (
   ended_at          TEXT,
   cancelled_prompts TEXT NOT NULL,
   transcript_path   TEXT,
-  client_pid        BIGINT,
-  client_started_at TEXT,
   steps             BIGINT NOT NULL,
   batches           BIGINT NOT NULL,
   last_tool         TEXT,

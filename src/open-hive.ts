@@ -60,7 +60,6 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     machine: hostname(),
     files,
     codex: lazyCodexControl(env),
-    escalate_ms: ESCALATE_AFTER_MS,
     secrets: randomSecrets,
     runFiles: createRunFiles(env),
     conversationId: () => process.getBuiltinModule('node:crypto').randomUUID(),
@@ -282,9 +281,6 @@ function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Lo
     close: async () => (await loading)?.close(),
   };
 }
-
-/** The hooks have so long to deliver an interrupt before a run that nobody attends gets a signal. */
-const ESCALATE_AFTER_MS = 5_000;
 
 /** Loaded when a turn of Codex is interrupted, or an idle one woken. */
 function lazyCodexControl(env: Readonly<Record<string, string | undefined>>): CodexControl {

@@ -142,8 +142,6 @@ export interface HiveParts {
   machine: string;
   files: Files;
   codex: CodexControl;
-  /** How long an interrupt waits before it sends a signal, where the person wants one. */
-  escalate_ms: number;
   secrets: Secrets;
   runFiles: RunFiles;
   /** Makes the id of a conversation, as Claude Code wants it. */
@@ -214,7 +212,7 @@ export function createHive(parts: HiveParts): Hive {
   const editors = createEditors({ store, feed, ids, delivery, trust: parts.trust });
   const turns = createTurns(store, ids, readingLastWords(parts.files, parts.machine));
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
-  const { machine, files, codex, escalate_ms } = parts;
+  const { machine, files, codex } = parts;
   const settings = createSettings(store);
   const trust = createTrust(store, seat, parts.trust);
   const interrupts = createInterrupts({
@@ -225,8 +223,6 @@ export function createHive(parts: HiveParts): Hive {
     files,
     codex,
     machine,
-    escalateAfter: async () =>
-      (await settings.preferences(seat)).escalate === 'signal' ? escalate_ms : null,
     log,
   });
   const retention = createRetention(store);

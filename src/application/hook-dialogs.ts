@@ -100,7 +100,7 @@ async function open(
   const decided = await openByRule(hook, asking, { matching });
   if (decided !== null) return decided;
   if (hook.event.client === 'codex' && asking.dialog.kind === 'questions') return offerBeside(hook, asking);
-  const limit = await waitLimitFor(hook, asking.dialog);
+  const limit = await waitLimitFor(hook);
   // Nobody is at a desk, so only the terminal asks, and at once.
   if (limit === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden } = limit;
@@ -134,7 +134,7 @@ export async function openByRule(
 /** Codex shows the dialog as soon as this hook has ended; the answer goes through the control socket (codex-dialogs.ts). */
 async function offerBeside(hook: HookContext, asking: Asking): Promise<null> {
   const { tx, ids, event, session, settings } = hook;
-  const { question_wait: given } = await hook.preferences();
+  const { dialog_wait: given } = await hook.preferences();
   // Its subagents may not ask.
   if (given === 'off' || event.agent_id !== null || settings.codexListens?.() !== true) return null;
   const desks = await tx.desks.online(tx.now);
@@ -277,13 +277,9 @@ interface WaitLimit {
   hidden: boolean;
 }
 
-/** `permission_wait` and `question_wait`; usually dialogs wait at a desk with Claude Code, not with Codex. */
-async function waitLimitFor(
-  { event, session, preferences }: HookContext,
-  dialog: Dialog,
-): Promise<WaitLimit | null> {
-  const { permission_wait, question_wait } = await preferences();
-  const given = isPermission(dialog) ? permission_wait : question_wait;
+/** `dialog_wait`; usually dialogs wait at a desk with Claude Code, not with Codex. */
+async function waitLimitFor({ event, session, preferences }: HookContext): Promise<WaitLimit | null> {
+  const { dialog_wait: given } = await preferences();
   const codex = event.client === 'codex';
   if (given === 'off' || (codex && given === 'usual')) return null;
   const inBackground = event.agent_id !== null && session.source === 'bg';

@@ -123,12 +123,11 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
       const waited = (): number => performance.now() - started;
       if (interrupt === null) return outcomeOf(turn, null, waited());
       if (interrupt.state !== 'pending') return outcomeFor({ interrupt, turn }, waited());
-      const stopPush = push(interrupt, turn, session);
+      push(interrupt, turn, session);
       const unwatch = turnWatch.watch(turn.turn_id);
       try {
         return outcomeFor(await wait(interrupt, wait_ms, request.signal), waited());
       } finally {
-        stopPush();
         unwatch();
       }
     },
@@ -456,28 +455,20 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
 }
 
 // ---- Pushing an interrupt ----
-// What an asker can do besides waiting for the next hook: stop Codex through its control socket and, if the person
-// has enabled it, send a signal to an unattended run. The asking process does it, once per turn; if it fails
-// or dies, the hooks still deliver.
+// What an asker can do besides waiting for the next hook: stop Codex through its control socket. The asking process does it,
+// once per turn; if it fails or dies, the hooks still deliver.
 
 interface PushParts {
   store: Store;
-  processes: Processes;
   codex: CodexControl;
   machine: string;
-  /** How long the hooks have before a signal is sent; null: the person wants no signal. */
-  escalateAfter: () => Promise<number | null>;
   log: Logger;
 }
 
-/** Pushes until the returned function is called. */
-type Push = (interrupt: Interrupt, turn: Turn, session: Session) => () => void;
+type Push = (interrupt: Interrupt, turn: Turn, session: Session) => void;
 
 /** After `closing` the store is gone, so a late answer from Codex is left to the hooks. */
-function createPush(
-  { store, processes, codex, machine, escalateAfter, log }: PushParts,
-  closing: AbortSignal,
-): Push {
+function createPush({ store, codex, machine, log }: PushParts, closing: AbortSignal): Push {
   /** The first to push records it beforehand: if the turn ends after that, this interrupt ended it, not the terminal. */
   async function claim({ interrupt_id, turn_id }: Interrupt, through: string): Promise<boolean> {
     return store.write(async (tx) => {
@@ -516,31 +507,11 @@ function createPush(
     });
   }
 
-  async function signal(interrupt: Interrupt, { client_pid, client_started_at }: Turn): Promise<void> {
-    if (client_pid === null || client_started_at === null) return;
-    // A pid alone may belong to a new process.
-    if (processes.startedAt(client_pid) !== client_started_at || !(await claim(interrupt, 'signal'))) return;
-    if (!processes.interrupt(client_pid)) await release(interrupt);
-  }
-
   return (interrupt, turn, session) => {
-    if (session.machine !== machine) return () => undefined;
-    const failed = (error: unknown): void =>
-      log.warn('An interrupt could not be pushed; the next hook delivers it.', { error: String(error) });
-    if (session.client === 'codex') interruptCodex(interrupt, turn, session).catch(failed);
-    if (turn.client_pid === null) return () => undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const over = new AbortController();
-    const escalate = async (): Promise<void> => {
-      const after_ms = await escalateAfter();
-      if (after_ms === null || over.signal.aborted || closing.aborted) return;
-      timer = setTimeout(() => void signal(interrupt, turn).catch(failed), after_ms);
-    };
-    escalate().catch((error: unknown) => closing.aborted || failed(error));
-    return () => {
-      over.abort();
-      clearTimeout(timer);
-    };
+    if (session.machine !== machine || session.client !== 'codex') return;
+    interruptCodex(interrupt, turn, session).catch((error: unknown) =>
+      log.warn('An interrupt could not be pushed; the next hook delivers it.', { error: String(error) }),
+    );
   };
 }
 

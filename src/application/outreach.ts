@@ -9,9 +9,8 @@ import { EVERY_SEAT } from '../domain/humans.ts';
 import type { Absence } from '../domain/outreach.ts';
 import {
   applyOutreachChanges,
-  type Bucket,
-  type Busy,
-  budgetSize,
+  BUDGET,
+  BUDGET_BUCKET,
   type CardContent,
   type CardRequest,
   cardContent,
@@ -20,8 +19,6 @@ import {
   createPing,
   createReport,
   decideByRules,
-  fullBucket,
-  humanBusy,
   type Outreach,
   type OutreachChanges,
   type OutreachOverrides,
@@ -32,15 +29,13 @@ import {
   REPORTS_BLOCKED,
   type Refusal,
   type ReportRequest,
-  refundCredit,
   refusalBySource,
   reportText,
   type Sender,
-  SHARED_BUCKET,
 } from '../domain/outreach.ts';
-import { momentOf, preferencesFrom } from '../domain/preferences.ts';
 import { askerOf, type CheckedRequest, checkRequest, createPrompt } from '../domain/prompts.ts';
 import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
+import { type Bucket, fullBucket, refundCredit } from '../domain/rates.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
 import { giveNotice } from './notices.ts';
@@ -101,7 +96,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
           tx.now,
         );
         const settings = await settingsOf(tx, session);
-        const bucket = await bucketOf(tx, session, settings);
+        const bucket = await budgetOf(tx);
         // A desk that has opened since then shows it.
         const absence = (await tx.desks.online(tx.now)).length > 0 ? null : missing;
         const opinion = decideByRules({
@@ -109,9 +104,6 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
           source: session.source,
           critical,
           settings,
-          outputs: await tx.outreach.outputs(session.session_id, sender.turn_id),
-          turn_known: sender.turn_id !== null,
-          busy: settings.mind_busy ? await busyHuman(tx) : null,
           bucket,
           absence,
           unseen: absence === null ? 0 : await tx.outreach.countUnseen(),
@@ -264,17 +256,6 @@ function refuse(sentence: string | null): void {
   if (sentence !== null) throw outreachRefused(sentence, { rule: 'source' });
 }
 
-/** Whether the human is busy, by the preferences of the open desks, or of every seat if none is open. */
-async function busyHuman(tx: ReadTx): Promise<Busy | null> {
-  const desks = await tx.desks.online(tx.now);
-  const seats = [...new Set(desks.map((desk) => desk.seat))];
-  const preferences =
-    seats.length > 0
-      ? await Promise.all(seats.map((seat) => tx.desks.preferences(seat)))
-      : await tx.outreach.everySeat();
-  return humanBusy(preferences.map(preferencesFrom), await tx.outreach.answeringSince(), momentOf(tx.now));
-}
-
 // ---- Steps that services, hooks and popups share, inside their own transaction ----
 
 async function settingsEverywhere(tx: ReadTx): Promise<OutreachOverrides> {
@@ -286,12 +267,9 @@ export async function settingsOf(tx: ReadTx, session: Session): Promise<Outreach
   return outreachSettings(await settingsEverywhere(tx), session.outreach);
 }
 
-/** The bucket that a session is charged to: its own if it has its own budget. */
-async function bucketOf(tx: ReadTx, session: Session, settings: OutreachSettings): Promise<Bucket> {
-  const { budget_capacity, budget_refill_minutes } = session.outreach;
-  const own = budget_capacity !== undefined || budget_refill_minutes !== undefined;
-  const name = own ? session.session_id : SHARED_BUCKET;
-  return (await tx.outreach.bucket(name)) ?? fullBucket(name, budgetSize(settings), tx.now);
+/** What is left of the budget of background sessions. */
+async function budgetOf(tx: ReadTx): Promise<Bucket> {
+  return (await tx.outreach.bucket(BUDGET_BUCKET)) ?? fullBucket(BUDGET_BUCKET, BUDGET, tx.now);
 }
 
 /** The final outcome of a ping or card. */
@@ -317,18 +295,10 @@ export async function markOutreach(tx: WriteTx, outreach_id: string, where: Outr
     );
     return true;
   }
-  if (item.charged !== null) await refund(tx, item, item.charged);
+  if (item.charged !== null) await tx.outreach.putBucket(refundCredit(await budgetOf(tx), BUDGET, tx.now));
   const { reason } = where;
   await recordOutreach(tx, 'outreach/unseen', { ...item, ...where, charged: null }, { reason });
   return true;
-}
-
-async function refund(tx: WriteTx, { session_id }: Outreach, name: string): Promise<void> {
-  const bucket = await tx.outreach.bucket(name);
-  if (bucket === undefined) return;
-  const session = name === SHARED_BUCKET ? undefined : await tx.sessions.get(session_id);
-  const settings = outreachSettings(await settingsEverywhere(tx), session?.outreach ?? {});
-  await tx.outreach.putBucket(refundCredit(bucket, budgetSize(settings), tx.now));
 }
 
 /** How long there is to show what was sent. */

@@ -307,7 +307,7 @@ async function verdictFor(
   const moment = momentOf(tx.now);
   const verdict = decide(subject, preferences, { focused }, moment);
   if (!verdict.show || !breaksQuiet(subject, preferences, moment)) return verdict;
-  const left = breakQuiet(await tx.outreach.bucket(quietBucket(seat)), seat, preferences, tx.now);
+  const left = breakQuiet(await tx.outreach.bucket(quietBucket(seat)), seat, tx.now);
   if (left === null) return { show: false, reason: 'quiet_criticals' };
   await tx.outreach.putBucket(left);
   return verdict;

@@ -18,9 +18,10 @@ import type {
   UnprocessedCount,
 } from '../domain/mentions.ts';
 import type { Message } from '../domain/messages.ts';
-import type { Bucket, Outreach, OutreachKind } from '../domain/outreach.ts';
+import type { Outreach, OutreachKind } from '../domain/outreach.ts';
 import type { PopupKind, Storm } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
+import type { Bucket } from '../domain/rates.ts';
 import type { RoomNews } from '../domain/room.ts';
 import type { PastPermission } from '../domain/rules.ts';
 import type { Run } from '../domain/runs.ts';
@@ -613,8 +614,6 @@ export interface OutreachReads extends PrunableReads {
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
   /** Visible output of a session that no report covers, oldest first. */
   unreported(session_id: string): Promise<Outreach[]>;
-  /** Non-critical visible output of a turn; if turns are not reported, since the last report. */
-  outputs(session_id: string, turn_id: string | null): Promise<number>;
   /** Pings and cards that are kept for a human who was away, oldest first. */
   unseen(limit: number): Promise<Outreach[]>;
   /** How many of them are non-critical and from background sessions. */
@@ -625,10 +624,6 @@ export interface OutreachReads extends PrunableReads {
   reportsFor(reader: ReportReader, limit: number): Promise<{ items: Outreach[]; total: number }>;
   bucket(name: string): Promise<Bucket | undefined>;
   guard(session_id: string): Promise<StopGuardRecord | undefined>;
-  /** When the human last opened a prompt that is still pending. */
-  answeringSince(): Promise<string | null>;
-  /** The human's preferences at each seat that has stored some. */
-  everySeat(): Promise<Record<string, unknown>[]>;
 }
 
 export interface OutreachRecords extends OutreachReads, Prunable {

@@ -354,7 +354,7 @@ export async function askIn(
   if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
   const opinion = checkQuotas(readings, demandOf([prompt]), tx.now);
   if (opinion.refusal !== null) {
-    await noticeRefusal(tx, session, opinion.refusal, readings.quotas);
+    await noticeRefusal(tx, session, opinion.refusal);
     return opinion.refusal;
   }
   // Together: on PostgreSQL each wait is a round trip under the lock of the hive.

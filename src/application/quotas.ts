@@ -1,19 +1,17 @@
 /** Charges the quotas of a session, inside the transaction that stores what it sends (domain/quotas.ts). */
 import { HiveError } from '../domain/errors.ts';
 import { EVERY_SEAT } from '../domain/humans.ts';
-import { type Bucket, fullBucket, type Outreach, takeCredit } from '../domain/outreach.ts';
+import type { Outreach } from '../domain/outreach.ts';
 import type { AskRequest, Prompt } from '../domain/prompts.ts';
 import {
   askQuotas,
   contextKb,
-  DEFAULT_QUOTAS,
   type Demand,
   limitOf,
-  NOTICE_SIZE,
+  NOTICE_RATE,
   type QuotaOwner,
   type QuotaRefusal,
   type QuotaState,
-  type Quotas,
   quotaBucket,
   quotaNotice,
   quotaOwners,
@@ -21,8 +19,9 @@ import {
   tokenOwner,
   tooMany,
 } from '../domain/quotas.ts';
+import { type Bucket, fullBucket, takeCredit } from '../domain/rates.ts';
 import type { Session } from '../domain/sessions.ts';
-import { quotasFrom } from '../domain/settings.ts';
+import { hasQuotas } from '../domain/settings.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 
@@ -60,37 +59,19 @@ type Payer = Pick<
   'session_id' | 'parent_session_id' | 'machine' | 'handle' | 'title' | 'source' | 'project'
 >;
 
-/** What a store says of a session's quotas, read before it is known whether they will be charged. */
-export interface QuotaReadings {
-  quotas: Quotas;
-  states: readonly QuotaState[];
-}
+/** What a store says of a session's quotas, read before it is known whether they will be charged; nothing where they are off. */
+export type QuotaReadings = readonly QuotaState[];
 
 /**
  * Reads what `checkQuotas` needs to know, all at once: on PostgreSQL each wait is a round trip under the lock of the hive.
  * `touched` must have a number above 0 for every quota that the demand may touch.
  */
 export async function readQuotas(tx: ReadTx, session: Payer, touched: Demand): Promise<QuotaReadings> {
-  const [stored, ...found] = await Promise.all([
+  const [stored, ...states] = await Promise.all([
     tx.desks.preferences(EVERY_SEAT),
     ...quotaOwners(session).map((owner) => stateOf(tx, owner, touched)),
   ]);
-  const quotas = quotasFrom(stored);
-  const states = await Promise.all(found.map((state) => countedFor(tx, state, quotas)));
-  return { quotas, states };
-}
-
-/** Counts further where the human allows more pending questions than were counted. */
-async function countedFor(tx: ReadTx, state: QuotaState, quotas: Quotas): Promise<QuotaState> {
-  const { owner, pending } = state;
-  const most = limitOf(quotas, 'quota_pending', owner);
-  if (pending < usualLimit(owner) || most <= pending) return state;
-  return { ...state, pending: await tx.prompts.countPendingUnder(owner.id, most) };
-}
-
-/** So many pending questions are counted before it is known how many the human allows. */
-function usualLimit(owner: QuotaOwner): number {
-  return limitOf(DEFAULT_QUOTAS, 'quota_pending', owner);
+  return hasQuotas(stored) ? states : [];
 }
 
 /**
@@ -105,7 +86,7 @@ export async function chargeQuotas(
   const readings = await readQuotas(tx, session, demand);
   const opinion = checkQuotas(readings, demand, tx.now);
   if (opinion.refusal === null) await storeCharge(tx, opinion.buckets);
-  else await noticeRefusal(tx, session, opinion.refusal, readings.quotas);
+  else await noticeRefusal(tx, session, opinion.refusal);
   return opinion.refusal;
 }
 
@@ -114,11 +95,11 @@ export async function chargeQuotas(
  * `storeCharge`, or after a refusal `noticeRefusal`.
  */
 export function checkQuotas(
-  { quotas, states }: QuotaReadings,
+  readings: QuotaReadings,
   demand: Demand,
   now: string,
 ): ReturnType<typeof askQuotas> {
-  return askQuotas(demand, quotas, states, now);
+  return askQuotas(demand, readings, now);
 }
 
 /** Stores what a demand leaves of the quotas. */
@@ -130,14 +111,12 @@ export async function storeCharge(tx: WriteTx, buckets: readonly Bucket[]): Prom
 class SessionRefused extends HiveError {
   readonly payer: Payer;
   readonly refusal: QuotaRefusal;
-  readonly quotas: Quotas;
 
-  constructor(payer: Payer, refusal: QuotaRefusal, quotas: Quotas) {
+  constructor(payer: Payer, refusal: QuotaRefusal) {
     const { code, message, details } = tooMany(refusal);
     super(code, message, details);
     this.payer = payer;
     this.refusal = refusal;
-    this.quotas = quotas;
   }
 }
 
@@ -145,11 +124,10 @@ class SessionRefused extends HiveError {
 export async function chargeNewSession(tx: WriteTx, payer: Payer): Promise<void> {
   const owner = tokenOwner(payer.machine);
   if (owner === null) return;
+  if (!hasQuotas(await tx.desks.preferences(EVERY_SEAT))) return;
   const demand: Demand = { quota_sessions: 1 };
-  const [stored, state] = [await tx.desks.preferences(EVERY_SEAT), await stateOf(tx, owner, demand)];
-  const quotas = quotasFrom(stored);
-  const opinion = askQuotas(demand, quotas, [state], tx.now);
-  if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal, quotas);
+  const opinion = askQuotas(demand, [await stateOf(tx, owner, demand)], tx.now);
+  if (opinion.refusal !== null) throw new SessionRefused(payer, opinion.refusal);
   for (const bucket of opinion.buckets) await tx.outreach.putBucket(bucket);
 }
 
@@ -159,14 +137,16 @@ export async function noticingRefusals<T>(store: Pick<Store, 'write'>, work: () 
     return await work();
   } catch (error) {
     if (error instanceof SessionRefused)
-      await store.write((tx) => noticeRefusal(tx, error.payer, error.refusal, error.quotas));
+      await store.write((tx) => noticeRefusal(tx, error.payer, error.refusal));
     throw error;
   }
 }
 
 async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<QuotaState> {
   const [pending, ...found] = await Promise.all([
-    (touched.quota_pending ?? 0) > 0 ? tx.prompts.countPendingUnder(owner.id, usualLimit(owner)) : 0,
+    (touched.quota_pending ?? 0) > 0
+      ? tx.prompts.countPendingUnder(owner.id, limitOf('quota_pending', owner))
+      : 0,
     ...ratesOf(touched).map((rate) => tx.outreach.bucket(quotaBucket(rate, owner))),
   ]);
   const buckets = new Map<string, Bucket>();
@@ -175,20 +155,15 @@ async function stateOf(tx: ReadTx, owner: QuotaOwner, touched: Demand): Promise<
 }
 
 /** Notifies the human of refused calls, at most once an hour, because too many notices would be a flood as well. */
-export async function noticeRefusal(
-  tx: WriteTx,
-  session: Payer,
-  refusal: QuotaRefusal,
-  quotas: Quotas,
-): Promise<void> {
+export async function noticeRefusal(tx: WriteTx, session: Payer, refusal: QuotaRefusal): Promise<void> {
   const name = quotaBucket('notice', refusal.owner);
-  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_SIZE, tx.now);
-  const left = takeCredit(bucket, NOTICE_SIZE, tx.now);
+  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_RATE, tx.now);
+  const left = takeCredit(bucket, NOTICE_RATE, tx.now);
   if (left === null) return;
   await tx.outreach.putBucket(left);
   await giveNotice(tx, {
     severity: 'info',
-    text: quotaNotice(refusal, session, quotas),
+    text: quotaNotice(refusal, session),
     session_id: session.session_id,
     data: { notice: 'quota_reached', quota: refusal.quota },
   });

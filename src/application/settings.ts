@@ -5,10 +5,10 @@ import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import {
   changeStored,
   DEFAULT_STORE_SETTINGS,
+  hasQuotas,
   isOfPhones,
   type Origin,
   originOf,
-  quotasFrom,
   SETTINGS,
   type SetBy,
   type Setting,
@@ -96,7 +96,7 @@ export async function storeSettings(tx: ReadTx): Promise<StoreSettings> {
   return {
     mention_ttl: String(stored['mention_ttl'] ?? mention_ttl),
     retention_days: Number(stored['retention_days'] ?? retention_days),
-    ...quotasFrom(stored),
+    quotas: hasQuotas(stored),
   };
 }
 

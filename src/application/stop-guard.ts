@@ -51,8 +51,8 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
   );
   const unreported = await tx.outreach.unreported(session_id);
   const owed = [
-    ...(await owedAnswers(hook, settings)),
-    ...(await owedMentions(hook, settings, record)),
+    ...(await owedAnswers(hook)),
+    ...(await owedMentions(hook, record)),
     ...(await owedReport(hook, settings, record, unreported, turn)),
   ];
   const decision = decideStop(owed, record, tx.now);
@@ -77,20 +77,15 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
 }
 
 /** Nothing is handed over here: the answers come with the call that the reason names. */
-async function owedAnswers(hook: HookContext, settings: OutreachSettings): Promise<Owed[]> {
-  if (!settings.hold_for_answers) return [];
+async function owedAnswers(hook: HookContext): Promise<Owed[]> {
   const settled = await undelivered(hook);
   if (settled.length === 0) return [];
   const ask_ids = settled.map(({ ask_id }) => ask_id);
   return [{ hold: 'answers', text: answersReason(settled), undone: unfetchedNotice(hook.session, ask_ids) }];
 }
 
-async function owedMentions(
-  { tx, session }: HookContext,
-  settings: OutreachSettings,
-  record: StopGuardRecord,
-): Promise<Owed[]> {
-  if (!settings.hold_for_mentions || session.gate === 'off') return [];
+async function owedMentions({ tx, session }: HookContext, record: StopGuardRecord): Promise<Owed[]> {
+  if (session.gate === 'off') return [];
   const unprocessed = await tx.mentions.unprocessedOf(session.session_id);
   const urgent = unprocessed.filter(
     ({ priority, gates, expires_at }) =>

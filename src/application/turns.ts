@@ -418,19 +418,13 @@ async function endBefore({ tx, event, settings }: HookContext, turn: Turn): Prom
   return (await endFromTranscript(tx, turn, settings.readTail, next)) ?? ENDED_UNKNOWN;
 }
 
-async function begin(
-  { tx, ids, event, session, processes }: HookContext,
-  continues: Turn | null,
-): Promise<void> {
-  const unattended = event.agent_id === null && event.attended === false ? event.pid : null;
+async function begin({ tx, ids, event, session }: HookContext, continues: Turn | null): Promise<void> {
   await beginTurn(tx, ids.make('turn'), {
     session_id: session.session_id,
     client_turn_id: event.client_turn_id,
     continues,
     // A subagent's hooks name its parent's transcript, where Esc is about the parent.
     transcript_path: event.agent_id === null ? event.transcript_path : null,
-    client_pid: unattended,
-    client_started_at: unattended === null ? null : processes.startedAt(unattended),
   });
 }
 

@@ -9,7 +9,6 @@ import {
   isWorthWaking,
   MOST_WAKES,
   mentionWakeSentence,
-  mentionWakes,
   newWaker,
   type Waker,
   wakeLifeMs,
@@ -127,9 +126,8 @@ async function findReasons(
   // Asked for only now: most checks find nothing. What the person has changed since counts at once.
   const preferred = await preferences(tx);
   if (wakeLifeMs(preferred) === null) return 'over';
-  const settings = mentionWakes(preferred);
-  const mode = session.gate ?? settings.mode;
-  const worth = undelivered.filter((mention) => isMentionWorthWaking(mention, waker, { ...settings, mode }));
+  const gate = session.gate ?? preferred.gate;
+  const worth = undelivered.filter((mention) => isMentionWorthWaking(mention, waker, gate));
   if (ask_ids.length === 0 && worth.length === 0) return undefined;
   const spoke = await humanSpokeTo(tx, session);
   const mayWake = wakesSince(waker, spoke) < MOST_WAKES;

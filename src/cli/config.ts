@@ -5,6 +5,7 @@ import type { StoredSetting } from '../application/settings.ts';
 import type { Device } from '../domain/devices.ts';
 import { invalidInput } from '../domain/errors.ts';
 import {
+  EMACS_OPTION,
   isOfPhones,
   type Origin,
   parseSetting,
@@ -104,12 +105,10 @@ async function showOne(hive: Hive, { key }: Setting, { phone, json }: ShowOption
 }
 
 /** Where a value comes from, in a sentence. */
-function source({ origin, emacs, default: fallback }: StoredSetting): string {
+function source({ origin, default: fallback }: StoredSetting): string {
   if (origin === 'default') return CONFIG.isDefault;
   if (origin === 'inherited') return CONFIG.byPairing;
-  return origin === 'emacs'
-    ? CONFIG.byEmacs(emacs, showSetting(fallback))
-    : CONFIG.byConfig(showSetting(fallback));
+  return origin === 'emacs' ? CONFIG.byEmacs(showSetting(fallback)) : CONFIG.byConfig(showSetting(fallback));
 }
 
 async function set(
@@ -133,7 +132,7 @@ async function set(
   if (json) printJson({ setting: after });
   else print(CONFIG.set(after.key, showSetting(after.value)));
   // Emacs sends an option each time it connects, but runs a command only once.
-  if (before?.origin === 'emacs' && setting.emacs?.startsWith('M-x') === false)
-    remark(CONFIG.emacsSetsAgain(setting.emacs));
+  if (before?.origin === 'emacs' && setting.emacs === EMACS_OPTION)
+    remark(CONFIG.emacsSetsAgain(EMACS_OPTION));
   return EXIT.done;
 }

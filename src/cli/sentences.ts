@@ -329,12 +329,11 @@ export const CONFIG = {
   byPairing: 'The phone has it from the seat at which it was paired.',
   notOfPhones: (key: string): string =>
     `A phone has no ${key} of its own. hive config --phone PHONE lists what it may have.`,
-  byEmacs: (option: string | null, fallback: string): string =>
-    `Set by Emacs (${option}); the default is ${fallback}.`,
+  byEmacs: (fallback: string): string => `Set in Emacs; the default is ${fallback}.`,
   byConfig: (fallback: string): string => `Set with hive config; the default is ${fallback}.`,
   set: (key: string, value: string): string => `${key}: ${value}`,
   emacsSetsAgain: (option: string): string =>
-    `Emacs set this with ${option} and will set it again when it next connects. To keep your value, change that option or set it to nil.`,
+    `Emacs set this. If it is in the option ${option} there, Emacs sets it again when it next connects.`,
 } as const;
 
 export const TEAM = {

@@ -218,25 +218,17 @@ export function isWorthWaking(prompt: Prompt, { woken_for }: Pick<Waker, 'woken_
   );
 }
 
-/** The person's settings for mentions. */
-export interface MentionWakes {
-  /** Whether `@All` wakes too. */
-  all: boolean;
-  /** With the gate off, mentions wake nobody. */
-  mode: GateMode;
-}
-
 /**
- * Whether a mention wakes the idle agent that it addresses: an urgent one, one that names it, or an `@All` where that
- * is enabled. A mention that the loop guard keeps from gating wakes nobody, nor one that was delivered already.
+ * Whether a mention wakes the idle agent that it addresses: an urgent one, or one that names it; an `@All` that is not urgent does
+ * not, nor does any with the gate off. A mention that the loop guard keeps from gating wakes nobody, nor one that was delivered already.
  */
 export function isMentionWorthWaking(
   { mention_id, status, gates, delivered_at, priority, by_name }: Mention,
   { woken_for }: Pick<Waker, 'woken_for'>,
-  { all, mode }: MentionWakes,
+  gate: GateMode,
 ): boolean {
-  if (mode === 'off' || status !== 'unprocessed' || !gates || delivered_at !== null) return false;
-  return (priority === 'urgent' || by_name || all) && !woken_for.includes(mention_id);
+  if (gate === 'off' || status !== 'unprocessed' || !gates || delivered_at !== null) return false;
+  return (priority === 'urgent' || by_name) && !woken_for.includes(mention_id);
 }
 
 /**
@@ -295,11 +287,6 @@ export function mentionWakeSentence(
 /** How long an idle agent can be woken; null where it is not to be woken at all. */
 export function wakeLifeMs({ wake }: Pick<Preferences, 'wake'>): number | null {
   return wake === 'off' ? null : wake * 60 * 60 * 1000;
-}
-
-/** The part of a seat's preferences about mentions. */
-export function mentionWakes({ wake_all, gate }: Pick<Preferences, 'wake_all' | 'gate'>): MentionWakes {
-  return { all: wake_all, mode: gate };
 }
 
 export type Raw = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, boundedBytes, boundedOptional, required, visible } from './limits.ts';
 import type { SuppressReason } from './preferences.ts';
-import { disturbance, type Moment, type Preferences, quietTimes } from './preferences.ts';
+import { type Bucket, MINUTE_MS, nextCreditAt, rate, takeCredit } from './rates.ts';
 import { type Source, sourceLabel } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
@@ -274,7 +274,7 @@ export function cardPopupText({ title, description, fields, source }: Outreach, 
 // when it will pass, and what is possible instead.
 
 /** In the order in which they are checked; `critical` passes all but the first. */
-export type OutreachRule = 'allow_ping' | 'outputs_per_turn' | 'human_busy' | 'budget';
+export type OutreachRule = 'allow_ping' | 'budget';
 
 /** Why nobody can be shown anything now: no desk and no desktop, or no desk and a human who wants no popups now. */
 export type Absence = 'nobody_there' | SuppressReason;
@@ -291,31 +291,19 @@ export interface OutreachSettings {
   /** Whether a background session may show anything at all. */
   allow_ping: boolean;
   report_policy: ReportPolicy;
-  /** Pings and cards together; 0 is no limit. */
-  outputs_per_turn: number;
-  /** Whether quiet hours, do-not-disturb and answering suppress pings. */
-  mind_busy: boolean;
-  budget_capacity: number;
-  budget_refill_minutes: number;
-  /** Whether a Stop is held for urgent mentions, and for answers that were not collected. */
-  hold_for_mentions: boolean;
-  hold_for_answers: boolean;
 }
 
+export const DEFAULT_OUTREACH_SETTINGS: OutreachSettings = { allow_ping: true, report_policy: 'on_ping' };
+
 /**
- * The defaults limit a runaway loop, not work: the bucket holds more than every recorded session together sends when
- * each pings after every step and at the end of every turn (test/unit/outreach-budget.test.ts).
+ * How many pings and cards all background sessions together may show. It limits a runaway loop, not work: it is more than every
+ * recorded session together sends when each pings after every step and at the end of every turn
+ * (test/unit/outreach-budget.test.ts).
  */
-export const DEFAULT_OUTREACH_SETTINGS: OutreachSettings = {
-  allow_ping: true,
-  report_policy: 'on_ping',
-  outputs_per_turn: 0,
-  mind_busy: false,
-  budget_capacity: 120,
-  budget_refill_minutes: 1,
-  hold_for_mentions: true,
-  hold_for_answers: true,
-};
+export const BUDGET = rate(120, 120 * MINUTE_MS);
+
+/** The bucket of the budget. */
+export const BUDGET_BUCKET = '*';
 
 /** The settings given at one level; a missing key inherits from the wider level. */
 export type OutreachOverrides = { [Key in keyof OutreachSettings]?: OutreachSettings[Key] };
@@ -344,55 +332,12 @@ function defined(changes: OutreachChanges): OutreachChanges {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
-/** The size of the budget that these settings give. */
-export function budgetSize({ budget_capacity, budget_refill_minutes }: OutreachSettings): BudgetSize {
-  return { capacity: budget_capacity, refill_ms: budget_refill_minutes * 60_000 };
-}
-
-/** Why the human should not be disturbed, and until when if that is known. */
-export interface Busy {
-  reason: 'do_not_disturb' | 'quiet_hours' | 'answering';
-  until: string | null;
-}
-
-/** How long after opening a prompt the human counts as answering it. */
-const ANSWERING_MS = 120_000;
-
-/** Whether the human of some seats is busy: only when none of the seats may be disturbed, or while they are answering. */
-export function humanBusy(
-  seats: readonly Preferences[],
-  answering_since: string | null,
-  moment: Moment,
-): Busy | null {
-  const disturbed = seats.map((preferences) => disturbedUntil(preferences, moment));
-  const [first] = disturbed;
-  if (first !== undefined && first !== null && !disturbed.includes(null)) return first;
-  if (answering_since === null) return null;
-  const until = new Date(Date.parse(answering_since) + ANSWERING_MS).toISOString();
-  return until > moment.now ? { reason: 'answering', until } : null;
-}
-
-function disturbedUntil(preferences: Preferences, moment: Moment): Busy | null {
-  const reason = disturbance(preferences, moment);
-  const { do_not_disturb, quiet_hours } = preferences;
-  if (reason === 'do_not_disturb')
-    return { reason, until: typeof do_not_disturb === 'string' ? do_not_disturb : null };
-  if (reason === null || quiet_hours === null) return null;
-  // From a time to the same time means the whole day, so that it never ends.
-  const ends = quiet_hours.from !== quiet_hours.to;
-  return { reason, until: ends ? quietTimes(quiet_hours, moment.now).ends_at : null };
-}
-
 /** The fields that the rules read. */
 export interface RuleState {
   kind: 'ping' | 'card';
   source: Source;
   critical: boolean;
   settings: OutreachSettings;
-  /** Non-critical visible output of this turn; where turns are not reported, since the last report. */
-  outputs: number;
-  turn_known: boolean;
-  busy: Busy | null;
   bucket: Bucket;
   /** Why nobody would be shown it now, in which case it costs nothing. Null when somebody would. */
   absence: Absence | null;
@@ -414,7 +359,7 @@ type RuleOpinion = { refusal: Refusal } | { refusal: null; bucket: Bucket | null
 
 /** Checks the rules for visible output of a background session; for other sessions it is free. */
 export function decideByRules(state: RuleState): RuleOpinion {
-  const { kind, source, critical, settings, outputs, busy, bucket, absence, unseen, now } = state;
+  const { kind, source, critical, settings, bucket, absence, unseen, now } = state;
   if (source !== 'bg') return { refusal: null, bucket: null };
   const refuse = (rule: OutreachRule, why: string, passes: string, passes_at: string | null = null) => ({
     refusal: {
@@ -431,53 +376,25 @@ export function decideByRules(state: RuleState): RuleOpinion {
     );
   // A critical one passes the other rules, and is counted separately.
   if (critical) return { refusal: null, bucket: { ...bucket, critical: bucket.critical + 1 } };
-  if (settings.outputs_per_turn > 0 && outputs >= settings.outputs_per_turn) {
-    const many =
-      settings.outputs_per_turn === 1 ? 'one visible output' : `${settings.outputs_per_turn} visible outputs`;
-    return refuse(
-      'outputs_per_turn',
-      `this turn has already had its ${many}; pings and cards count together.`,
-      state.turn_known ? 'You can send it in your next turn.' : 'You can send it after your next report.',
-    );
-  }
-  if (settings.mind_busy && busy !== null) {
-    return refuse(
-      'human_busy',
-      `your human is busy (${BUSY_WORDS[busy.reason]}).`,
-      busy.until === null ? 'You can send it when they are back.' : `You can send it at ${busy.until}.`,
-      busy.until,
-    );
-  }
-  const size = budgetSize(settings);
   if (absence !== null) {
     // What nobody sees costs nothing. As much as the bucket holds is kept for when they are back.
-    if (unseen < size.capacity) return { refusal: null, bucket: null };
+    if (unseen < BUDGET.capacity) return { refusal: null, bucket: null };
     return refuse(
       'budget',
       `nobody is there to see it, and ${unseen} pings and cards are kept for your human already.`,
       'You can send it when they are back.',
     );
   }
-  const charged = takeCredit(bucket, size, now);
+  const charged = takeCredit(bucket, BUDGET, now);
   if (charged !== null) return { refusal: null, bucket: charged };
-  const at = nextCreditAt(bucket, size, now);
+  const at = nextCreditAt(bucket, BUDGET, now);
   return refuse(
     'budget',
-    `the ${size.capacity} pings and cards that background sessions may show are used up; one comes back ${every(settings.budget_refill_minutes)}.`,
-    at === null ? 'You can send it when your human allows some.' : `You can send it at ${at}.`,
+    `the ${BUDGET.capacity} pings and cards that background sessions may show are used up; one comes back every minute.`,
+    `You can send it at ${at}.`,
     at,
   );
 }
-
-function every(minutes: number): string {
-  return minutes === 1 ? 'every minute' : `every ${minutes} minutes`;
-}
-
-const BUSY_WORDS: Readonly<Record<Busy['reason'], string>> = {
-  do_not_disturb: 'do not disturb',
-  quiet_hours: 'quiet hours',
-  answering: 'answering a question just now',
-};
 
 function instead({ report_policy }: OutreachSettings): string {
   return report_policy === 'blocked'
@@ -533,74 +450,6 @@ export function unseenSentence({
   // Sessions of other sources pay nothing and report nothing in any case.
   const free = source === 'bg' ? ' It uses no budget, and you need not report it.' : '';
   return `Nobody is there to see this ${kind}${why === undefined ? '' : `: ${why}`}. It is kept, and your human will see it when they are back.${free}`;
-}
-
-// ---- The budget ----
-
-/**
- * The budget limits how often background sessions may ask for the human's attention; quotas (quotas.ts) are such buckets
- * too. A bucket of credits refills by itself, one at a time. The stored state and the store's clock decide, so a restart changes nothing, and a clock
- * that is set back costs at most the time since the last credit.
- */
-export interface Bucket {
-  /** `*`, or the session that has its own budget; of a quota, `quota:…`. */
-  name: string;
-  /** Credits left. */
-  credits: number;
-  /** Since when the next credit has been accruing. */
-  since: string;
-  /** How many critical ones passed; they take no credit. */
-  critical: number;
-}
-
-/** How many credits a bucket holds, and how fast they come back. */
-export interface BudgetSize {
-  capacity: number;
-  /** One credit comes back after this many ms. */
-  refill_ms: number;
-}
-
-/** The bucket that all sessions share. */
-export const SHARED_BUCKET = '*';
-
-/** A new bucket, full. */
-export function fullBucket(name: string, { capacity }: BudgetSize, now: string): Bucket {
-  return { name, credits: capacity, since: now, critical: 0 };
-}
-
-/** The bucket's state now: with the credits that came back, never more than its capacity and never fewer than none. */
-export function refill(bucket: Bucket, { capacity, refill_ms }: BudgetSize, now: string): Bucket {
-  const passed = Date.parse(now) - Date.parse(bucket.since);
-  const held = Math.min(Math.max(bucket.credits, 0), capacity);
-  // A full bucket earns nothing. A clock that was set back starts the wait again instead of earning in the past.
-  if (held === capacity || passed < 0) return { ...bucket, credits: held, since: now };
-  const earned = Math.floor(passed / refill_ms);
-  const credits = Math.min(capacity, held + earned);
-  const since = credits === capacity ? now : later(bucket.since, earned * refill_ms);
-  return { ...bucket, credits, since };
-}
-
-/** Takes one credit, or so many; null when there are not as many. */
-export function takeCredit(bucket: Bucket, size: BudgetSize, now: string, many = 1): Bucket | null {
-  const current = refill(bucket, size, now);
-  return current.credits < many ? null : { ...current, credits: current.credits - many };
-}
-
-/** Returns the credit of something that was paid for and never shown. */
-export function refundCredit(bucket: Bucket, size: BudgetSize, now: string): Bucket {
-  const current = refill(bucket, size, now);
-  return { ...current, credits: Math.min(size.capacity, current.credits + 1) };
-}
-
-/** When a bucket has its next credit, or so many; `now` when it has them, null when it never will. */
-export function nextCreditAt(bucket: Bucket, size: BudgetSize, now: string, many = 1): string | null {
-  if (size.capacity < many) return null;
-  const current = refill(bucket, size, now);
-  return current.credits >= many ? now : later(current.since, (many - current.credits) * size.refill_ms);
-}
-
-function later(time: string, ms: number): string {
-  return new Date(Date.parse(time) + ms).toISOString();
 }
 
 // ---- Reports as their reader sees them ----

@@ -4,12 +4,13 @@
  */
 import type { MentionInFull } from './mentions.ts';
 import { authorName } from './messages.ts';
-import { type Bucket, cardPopupText, fullBucket, type Outreach, takeCredit } from './outreach.ts';
+import { cardPopupText, type Outreach } from './outreach.ts';
 import { permissionLines, refusals } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
 import { orderKey, type Prompt, type Urgency } from './prompts.ts';
 import { QUOTA_BUCKETS } from './quotas.ts';
+import { type Bucket, fullBucket, HOUR_MS, rate, takeCredit } from './rates.ts';
 import { calledBy, headedBy, type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
@@ -97,21 +98,15 @@ export function breaksQuiet(
   return urgency === 'critical' && disturbance(preferences, moment) !== null;
 }
 
-const HOUR_MS = 3_600_000;
+/** How many critical ones get through at a quiet time of a seat. */
+const QUIET_RATE = rate(3, HOUR_MS);
 
 /**
  * What breaks the quiet of a seat takes one credit of it, so that an agent that calls everything critical does not
  * break it for long. Null when there is none left.
  */
-export function breakQuiet(
-  bucket: Bucket | undefined,
-  seat: string,
-  { quiet_criticals }: Preferences,
-  now: string,
-): Bucket | null {
-  if (quiet_criticals === 0) return null;
-  const size = { capacity: quiet_criticals, refill_ms: HOUR_MS / quiet_criticals };
-  return takeCredit(bucket ?? fullBucket(quietBucket(seat), size, now), size, now);
+export function breakQuiet(bucket: Bucket | undefined, seat: string, now: string): Bucket | null {
+  return takeCredit(bucket ?? fullBucket(quietBucket(seat), QUIET_RATE, now), QUIET_RATE, now);
 }
 
 export function quietBucket(seat: string): string {

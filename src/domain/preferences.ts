@@ -28,8 +28,6 @@ export interface Preferences {
   /** True until it is turned off, or the time (ISO-8601 UTC) at which it ends by itself. */
   do_not_disturb: boolean | string;
   quiet_hours: QuietHours | null;
-  /** How many critical ones an hour get through do-not-disturb and quiet hours. */
-  quiet_criticals: number;
   /** Short names of projects or their directories. */
   muted_projects: readonly string[];
   /** Handles of agents. */
@@ -46,14 +44,9 @@ export interface Preferences {
   stop_guard: boolean;
   /** How many seconds the Stop of an unattended agent waits for the answer to its question. */
   stop_wait: number;
-  permission_wait: DialogWait;
-  question_wait: DialogWait;
+  dialog_wait: DialogWait;
   /** For how many hours an idle agent can be woken. */
   wake: 'off' | number;
-  /** Whether `@All` wakes idle agents, too. */
-  wake_all: boolean;
-  /** The fate of a headless run that ignores its interrupt. */
-  escalate: 'off' | 'signal';
 }
 
 /** A missing key leaves the current value; null goes back to the default. */
@@ -66,7 +59,6 @@ export const DEFAULT_PREFERENCES: Preferences = {
   notify_when: 'unfocused',
   do_not_disturb: false,
   quiet_hours: null,
-  quiet_criticals: 3,
   muted_projects: [],
   muted_agents: [],
   sound: false,
@@ -76,11 +68,8 @@ export const DEFAULT_PREFERENCES: Preferences = {
   gate_prompt: 'carry',
   stop_guard: true,
   stop_wait: 0,
-  permission_wait: 'usual',
-  question_wait: 'usual',
+  dialog_wait: 'usual',
   wake: 8,
-  wake_all: false,
-  escalate: 'off',
 };
 
 /** A moment as preferences see it: the time, and the local time of day. */

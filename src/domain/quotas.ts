@@ -1,56 +1,85 @@
 /**
  * Quotas: how much one session, or all sessions of one token, may ask of the human. They stop a loop or an attack, not
- * work: no honest agent reaches the defaults. The human changes them (`hive config`); an agent cannot. Pure.
+ * work: no honest agent reaches them. Pure.
  */
 
 import { HiveError } from './errors.ts';
-import { type Bucket, type BudgetSize, fullBucket, nextCreditAt, takeCredit } from './outreach.ts';
+import {
+  type Bucket,
+  fullBucket,
+  HOUR_MS,
+  MINUTE_MS,
+  nextCreditAt,
+  type Rate,
+  rate,
+  takeCredit,
+} from './rates.ts';
 import { hostOf, isRemote, type Session } from './sessions.ts';
 import { labelled } from './sources.ts';
 
-/** The settings; 0 means no limit. */
-export interface Quotas {
-  /** Questions that are pending at once. */
-  quota_pending: number;
-  /** Questions a minute. */
-  quota_questions: number;
-  /** Critical questions, pings and mentions of the human an hour. */
-  quota_criticals: number;
-  /** Names that messages mention, a minute. */
-  quota_mentions: number;
-  /** KB of context with questions an hour. */
-  quota_context: number;
-  /** Sessions that one token opens an hour. */
-  quota_sessions: number;
+interface Limit {
+  /** How many of it a session has, with its subagents. */
+  most: number;
+  /** In which time, in ms; null: at once. */
+  per_ms: number | null;
+  /** What is counted, after its number. */
+  of: string;
+  /** What the agent can do instead. */
+  instead: string;
 }
 
-type Quota = keyof Quotas;
+/** All of them: far more than any recorded agent asks, and more than a person could keep up with for a minute. */
+export const QUOTAS = {
+  quota_pending: {
+    most: 200,
+    per_ms: null,
+    of: 'questions pending at once',
+    instead: 'Wait for answers, cancel what you no longer need, or put what is left into one question.',
+  },
+  quota_questions: {
+    most: 120,
+    per_ms: MINUTE_MS,
+    of: 'questions a minute',
+    instead: 'Put what belongs together into one question.',
+  },
+  quota_criticals: {
+    most: 20,
+    per_ms: HOUR_MS,
+    of: 'critical questions, pings and mentions of the human an hour',
+    instead: 'What can wait may be sent without being critical or urgent.',
+  },
+  quota_mentions: {
+    most: 120,
+    per_ms: MINUTE_MS,
+    of: 'mentions a minute',
+    instead: 'The message may be posted without mentions.',
+  },
+  quota_context: {
+    most: 16_384,
+    per_ms: HOUR_MS,
+    of: 'KB of context an hour',
+    instead: 'Put long context into a file and name it.',
+  },
+  /** Of a token alone. */
+  quota_sessions: {
+    most: 300,
+    per_ms: HOUR_MS,
+    of: 'new sessions an hour',
+    instead: 'Go on in a session that you have.',
+  },
+} satisfies Readonly<Record<string, Limit>>;
 
-/** Far more than any recorded agent asks, and more than a person could keep up with for a minute. */
-export const DEFAULT_QUOTAS: Quotas = {
-  quota_pending: 200,
-  quota_questions: 120,
-  quota_criticals: 20,
-  quota_mentions: 120,
-  quota_context: 16_384,
-  quota_sessions: 300,
-};
+type Quota = keyof typeof QUOTAS;
 
 /** How much of each quota one call takes. */
 export type Demand = { [Key in Quota]?: number };
 
 /** Pending questions have no rate: they are counted. */
-type Rate = Exclude<Quota, 'quota_pending'>;
+type QuotaRate = Exclude<Quota, 'quota_pending'>;
 
-const MINUTE_MS = 60_000;
-const PERIOD_MS: Readonly<Record<Rate, number>> = {
-  quota_questions: MINUTE_MS,
-  quota_criticals: 60 * MINUTE_MS,
-  quota_mentions: MINUTE_MS,
-  quota_context: 60 * MINUTE_MS,
-  quota_sessions: 60 * MINUTE_MS,
-};
-const RATES = Object.keys(PERIOD_MS) as Rate[];
+const RATES = (Object.keys(QUOTAS) as Quota[]).filter(
+  (quota): quota is QuotaRate => QUOTAS[quota].per_ms !== null,
+);
 
 /** Whose quota it is: a session with its subagents, or a token with all its sessions. */
 export interface QuotaOwner {
@@ -77,18 +106,18 @@ export function tokenOwner(machine: string): QuotaOwner | null {
 }
 
 /** How much of a quota this owner has. */
-export function limitOf(quotas: Quotas, quota: Quota, { kind }: QuotaOwner): number {
-  return quotas[quota] * (kind === 'token' && quota !== 'quota_sessions' ? TOKEN_FACTOR : 1);
+export function limitOf(quota: Quota, { kind }: Pick<QuotaOwner, 'kind'>): number {
+  return QUOTAS[quota].most * (kind === 'token' && quota !== 'quota_sessions' ? TOKEN_FACTOR : 1);
 }
 
 /** The name of this owner's bucket. No session and no seat can have this name. */
-export function quotaBucket(quota: Rate | 'notice', { id }: QuotaOwner): string {
+export function quotaBucket(quota: QuotaRate | 'notice', { id }: QuotaOwner): string {
   return `${QUOTA_BUCKETS}${quota}:${id}`;
 }
 export const QUOTA_BUCKETS = 'quota:';
 
 /** The rates that a demand touches. */
-export function ratesOf(demand: Demand): Rate[] {
+export function ratesOf(demand: Demand): QuotaRate[] {
   return RATES.filter((rate) => (demand[rate] ?? 0) > 0);
 }
 
@@ -113,89 +142,59 @@ const PENDING_RETRY_S = 60;
 /** Whether a call is within every quota of every owner; if it is, the buckets after it. */
 export function askQuotas(
   demand: Demand,
-  quotas: Quotas,
   states: readonly QuotaState[],
   now: string,
 ): { refusal: QuotaRefusal } | { refusal: null; buckets: Bucket[] } {
   const charged: Bucket[] = [];
   for (const { owner, pending, buckets } of states) {
     const refuse = (quota: Quota, retry_after_s: number) => ({
-      refusal: { quota, owner, retry_after_s, sentence: sentenceOf(quota, owner, quotas, retry_after_s) },
+      refusal: { quota, owner, retry_after_s, sentence: sentenceOf(quota, owner, retry_after_s) },
     });
-    const most = limitOf(quotas, 'quota_pending', owner);
-    if (quotas.quota_pending > 0 && pending + (demand.quota_pending ?? 0) > most)
+    if (pending + (demand.quota_pending ?? 0) > limitOf('quota_pending', owner))
       return refuse('quota_pending', PENDING_RETRY_S);
-    for (const rate of ratesOf(demand).filter((one) => quotas[one] > 0)) {
-      const name = quotaBucket(rate, owner);
-      const size = sizeOf(rate, quotas, owner);
+    for (const quota of ratesOf(demand)) {
+      const name = quotaBucket(quota, owner);
+      const size = rateOf(quota, owner);
       const bucket = buckets.get(name) ?? fullBucket(name, size, now);
       // A demand larger than the whole quota passes when the quota is untouched; otherwise it never would.
-      const wanted = Math.min(demand[rate] ?? 0, size.capacity);
+      const wanted = Math.min(demand[quota] ?? 0, size.capacity);
       const left = takeCredit(bucket, size, now, wanted);
-      if (left === null) return refuse(rate, secondsUntil(nextCreditAt(bucket, size, now, wanted), now));
+      if (left === null) return refuse(quota, secondsUntil(nextCreditAt(bucket, size, now, wanted), now));
       charged.push(left);
     }
   }
   return { refusal: null, buckets: charged };
 }
 
-function sizeOf(rate: Rate, quotas: Quotas, owner: QuotaOwner): BudgetSize {
-  const capacity = limitOf(quotas, rate, owner);
-  return { capacity, refill_ms: PERIOD_MS[rate] / capacity };
+function rateOf(quota: QuotaRate, owner: QuotaOwner): Rate {
+  return rate(limitOf(quota, owner), QUOTAS[quota].per_ms);
 }
 
-function secondsUntil(at: string | null, now: string): number {
-  return at === null ? PENDING_RETRY_S : Math.max(1, Math.ceil((Date.parse(at) - Date.parse(now)) / 1_000));
+function secondsUntil(at: string, now: string): number {
+  return Math.max(1, Math.ceil((Date.parse(at) - Date.parse(now)) / 1_000));
 }
 
-const WORDS: Readonly<Record<Quota, { limit: (most: string) => string; instead: string }>> = {
-  quota_pending: {
-    limit: (most) => `${most} questions pending at once`,
-    instead: 'Wait for answers, cancel what you no longer need, or put what is left into one question.',
-  },
-  quota_questions: {
-    limit: (most) => `${most} questions a minute`,
-    instead: 'Put what belongs together into one question.',
-  },
-  quota_criticals: {
-    limit: (most) => `${most} critical questions, pings and mentions of the human an hour`,
-    instead: 'What can wait may be sent without being critical or urgent.',
-  },
-  quota_mentions: {
-    limit: (most) => `${most} mentions a minute`,
-    instead: 'The message may be posted without mentions.',
-  },
-  quota_context: {
-    limit: (most) => `${most} KB of context an hour`,
-    instead: 'Put long context into a file and name it.',
-  },
-  quota_sessions: {
-    limit: (most) => `${most} new sessions an hour`,
-    instead: 'Go on in a session that you have.',
-  },
-};
-
-function sentenceOf(quota: Quota, owner: QuotaOwner, quotas: Quotas, seconds: number): string {
+function sentenceOf(quota: Quota, owner: QuotaOwner, seconds: number): string {
   const who = owner.kind === 'token' ? 'The sessions of your token' : 'Your session and its subagents';
-  const { limit, instead } = WORDS[quota];
-  const most = limit(limitOf(quotas, quota, owner).toLocaleString('en'));
-  return `${who} may have at most ${most} (${quota}), and this would be more. Nothing was sent. Try again in ${seconds} s. ${instead}`;
+  return `${who} may have at most ${limitWords(quota, owner)} (${quota}), and this would be more. Nothing was sent. Try again in ${seconds} s. ${QUOTAS[quota].instead}`;
+}
+
+function limitWords(quota: Quota, owner: QuotaOwner): string {
+  return `${limitOf(quota, owner).toLocaleString('en')} ${QUOTAS[quota].of}`;
 }
 
 /** The notice for the human, at most once an hour for each owner. */
 export function quotaNotice(
   { quota, owner }: QuotaRefusal,
   session: Pick<Session, 'handle' | 'title' | 'source' | 'project'>,
-  quotas: Quotas,
 ): string {
-  const limit = WORDS[quota].limit(limitOf(quotas, quota, owner).toLocaleString('en'));
   const name = labelled(session);
   const who = owner.kind === 'token' ? `${name} and the other sessions of its token` : name;
-  return `${who} reached a quota: ${limit}. What goes beyond it is refused. hive config ${quota} shows and changes it.`;
+  return `${who} reached a quota: ${limitWords(quota, owner)}. What goes beyond it is refused. "hive config quotas no" ends all quotas.`;
 }
 
-/** One notice an hour. */
-export const NOTICE_SIZE: BudgetSize = { capacity: 1, refill_ms: 60 * MINUTE_MS };
+/** How often the human is told of the refused calls of one owner. */
+export const NOTICE_RATE = rate(1, HOUR_MS);
 
 /** The error for a call beyond a quota. */
 export function tooMany({ sentence, quota, retry_after_s }: QuotaRefusal): HiveError {

@@ -11,32 +11,30 @@ import { invalidInput } from './errors.ts';
 import { parseDuration } from './limits.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
-import { DEFAULT_QUOTAS, type Quotas } from './quotas.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
 
 type SeatKey = keyof Preferences;
 
 /** The settings of the whole store, shared by everybody who uses it. */
-export interface StoreSettings extends Quotas {
+export interface StoreSettings {
   /** When an agent's mention expires: a duration such as `24h`, or `never`. */
   mention_ttl: string;
   /** How many days settled records are kept. */
   retention_days: number;
+  /** Whether quotas apply (quotas.ts). */
+  quotas: boolean;
 }
 
 export const DEFAULT_STORE_SETTINGS: StoreSettings = {
   mention_ttl: '24h',
   retention_days: 90,
-  ...DEFAULT_QUOTAS,
+  quotas: true,
 };
 
-/** The quotas among what is stored for every seat. */
-export function quotasFrom(stored: Readonly<Record<string, unknown>>): Quotas {
-  const keys = Object.keys(DEFAULT_QUOTAS) as (keyof Quotas)[];
-  return Object.fromEntries(
-    keys.map((key) => [key, Number(stored[key] ?? DEFAULT_QUOTAS[key])]),
-  ) as unknown as Quotas;
+/** Whether quotas apply, by what is stored for every seat. */
+export function hasQuotas(stored: Readonly<Record<string, unknown>>): boolean {
+  return Boolean(stored['quotas'] ?? DEFAULT_STORE_SETTINGS.quotas);
 }
 
 export type SettingKey = SeatKey | keyof OutreachSettings | keyof StoreSettings;
@@ -70,6 +68,9 @@ export interface Setting {
 
 type Line = Pick<Setting, 'type' | 'emacs' | 'text'>;
 
+/** The option of Emacs that sets what has no command of its own there; `M-x hive-settings` shows and sets the same. */
+export const EMACS_OPTION = 'hive-settings';
+
 const YES_NO: SettingType = { kind: 'yes_no' };
 const DIALOG_WAIT: SettingType = {
   kind: 'word_or_number',
@@ -83,7 +84,7 @@ const between = (min: number, max: number): SettingType => ({ kind: 'whole_numbe
 const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   notify_when: {
     type: { kind: 'choice', of: ['always', 'unfocused', 'urgent', 'never'] },
-    emacs: 'hive-notify-when',
+    emacs: EMACS_OPTION,
     text: 'when popups are shown; unfocused: only while no Emacs of yours has the focus; urgent: only what is critical',
   },
   do_not_disturb: {
@@ -93,13 +94,8 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   },
   quiet_hours: {
     type: { kind: 'hours' },
-    emacs: 'hive-quiet-hours',
+    emacs: EMACS_OPTION,
     text: 'the time of day in which only what is critical pops up, such as 22:00-07:30',
-  },
-  quiet_criticals: {
-    type: between(0, 1_000),
-    emacs: 'hive-quiet-criticals',
-    text: 'how many critical questions, pings and mentions an hour pop up at such times; the others arrive silently',
   },
   muted_projects: {
     type: { kind: 'names' },
@@ -111,66 +107,48 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     emacs: 'M-x hive-mute-popups',
     text: 'agents of which nothing pops up: handles, separated by commas',
   },
-  sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },
+  sound: { type: YES_NO, emacs: EMACS_OPTION, text: 'popups make a sound' },
   phone_after: {
     type: between(0, 86_400),
-    emacs: null,
+    emacs: EMACS_OPTION,
     text: 'seconds without the focus in any Emacs of yours after which your phone is notified; what is critical goes at once',
   },
   notify_held: {
     type: { kind: 'word_or_number', words: ['never'], unit: 'seconds', min: 0, max: 86_400 },
-    emacs: 'hive-notify-held',
+    emacs: EMACS_OPTION,
     text: 'seconds after which a notice names an agent that a mention holds; 0 is at once',
   },
   gate: {
     type: { kind: 'choice', of: ['block', 'remind', 'off'] },
-    emacs: 'hive-gate',
+    emacs: EMACS_OPTION,
     text: 'what unprocessed mentions do to tool calls; off: they wake nobody either',
   },
   gate_prompt: {
     type: { kind: 'choice', of: ['carry', 'block'] },
-    emacs: null,
+    emacs: EMACS_OPTION,
     text: 'your message to an agent carries its unprocessed mentions along, or is refused until they are processed',
   },
   stop_guard: {
     type: YES_NO,
-    emacs: 'hive-stop-guard',
+    emacs: EMACS_OPTION,
     text: 'agents do not stop while they owe something: unread answers, urgent mentions, a report',
   },
   stop_wait: {
     type: between(0, 590),
-    emacs: null,
+    emacs: EMACS_OPTION,
     text: 'seconds that an unattended agent waits for your answer before it stops',
   },
-  permission_wait: {
+  dialog_wait: {
     type: DIALOG_WAIT,
-    emacs: 'hive-permission-wait',
-    text: 'seconds that a permission can be answered at a desk; usual: a day for Claude Code, off for Codex',
-  },
-  question_wait: {
-    type: DIALOG_WAIT,
-    emacs: 'hive-question-wait',
-    text: "the same for the questions of a client's own dialogs",
+    emacs: EMACS_OPTION,
+    text: "seconds that a client's permissions and questions can be answered at a desk; usual: a day for Claude Code, off for Codex",
   },
   wake: {
     type: { kind: 'word_or_number', words: ['off'], unit: 'hours', min: 1, max: 24 },
-    emacs: 'hive-wake',
+    emacs: EMACS_OPTION,
     text: 'hours in which answers and mentions wake an agent that has become idle',
   },
-  wake_all: {
-    type: YES_NO,
-    emacs: null,
-    text: '@All wakes idle agents too, not only urgent mentions and those by name',
-  },
-  escalate: {
-    type: { kind: 'choice', of: ['off', 'signal'] },
-    emacs: null,
-    text: 'signal: a headless run that ignores its interrupt gets a SIGINT',
-  },
 };
-
-/** The most that a quota may be. */
-const MOST = 1_000_000;
 
 const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
   mention_ttl: {
@@ -183,78 +161,23 @@ const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
     emacs: null,
     text: 'days that settled records are kept',
   },
-  quota_pending: {
-    type: between(0, MOST),
+  quotas: {
+    type: YES_NO,
     emacs: null,
-    text: 'questions that one session may have pending at once; 0 in any quota: no limit',
-  },
-  quota_questions: {
-    type: between(0, MOST),
-    emacs: null,
-    text: 'questions that one session may ask in a minute',
-  },
-  quota_criticals: {
-    type: between(0, MOST),
-    emacs: null,
-    text: 'critical questions, pings and mentions of you that one session may send in an hour',
-  },
-  quota_mentions: {
-    type: between(0, MOST),
-    emacs: null,
-    text: 'mentions that one session may post in a minute',
-  },
-  quota_context: {
-    type: between(0, MOST),
-    emacs: null,
-    text: 'KB of context that one session may send with questions in an hour',
-  },
-  quota_sessions: {
-    type: between(0, MOST),
-    emacs: null,
-    text: 'sessions, with their subagents, that one token of hive serve may open in an hour',
+    text: 'an agent that sends more than any honest one does, such as 120 questions a minute, is refused',
   },
 };
 
 const EVERYWHERE: Readonly<Record<keyof OutreachSettings, Line>> = {
   allow_ping: {
     type: YES_NO,
-    emacs: 'hive-allow-ping',
+    emacs: EMACS_OPTION,
     text: 'background sessions may show you pings and cards',
   },
   report_policy: {
     type: { kind: 'choice', of: REPORT_POLICIES },
-    emacs: 'hive-report-policy',
+    emacs: EMACS_OPTION,
     text: 'when background sessions owe a report before they stop',
-  },
-  outputs_per_turn: {
-    type: between(0, 1_000),
-    emacs: 'hive-outputs-per-turn',
-    text: 'pings and cards that a background session may show in one turn; 0: no limit',
-  },
-  mind_busy: {
-    type: YES_NO,
-    emacs: 'hive-mind-busy',
-    text: 'pings and cards are refused in quiet hours, during do-not-disturb, and while you answer',
-  },
-  budget_capacity: {
-    type: between(0, 1_000),
-    emacs: 'hive-budget-capacity',
-    text: 'pings and cards that all background sessions together may show at once',
-  },
-  budget_refill_minutes: {
-    type: between(1, 10_080),
-    emacs: 'hive-budget-refill-minutes',
-    text: 'minutes until one more may be shown',
-  },
-  hold_for_mentions: {
-    type: YES_NO,
-    emacs: 'hive-hold-for-mentions',
-    text: 'an agent does not stop while it has urgent mentions',
-  },
-  hold_for_answers: {
-    type: YES_NO,
-    emacs: 'hive-hold-for-answers',
-    text: 'an agent does not stop while it has answers that it has not read',
   },
 };
 
@@ -277,19 +200,15 @@ export const SETTINGS: readonly Setting[] = [
   ...lines(OF_STORE, 'everywhere', DEFAULT_STORE_SETTINGS),
 ];
 
-/** The bounds of a whole number, for checks elsewhere. */
-export function boundsOf(key: SettingKey): { min: number; max: number } {
-  const setting = SETTINGS.find((one) => one.key === key);
-  if (setting?.type.kind !== 'whole_number') throw new TypeError(`${key} is not a whole number.`);
-  return setting.type;
-}
-
-/** Settings that permit or run something, with the option of Emacs that sets each besides the human's file; null: the file alone. */
+/** Settings that permit or run something; Emacs may set those with a text, besides the human's file. */
 export const AUTHORITY: Readonly<
-  Record<keyof Authority | 'permission_rules', { option: string; kind: 'yes_no' | 'command' } | null>
+  Record<keyof Authority | 'permission_rules', { text: string; kind: 'yes_no' | 'command' } | null>
 > = {
-  popup_permissions: { option: 'hive-popup-permissions', kind: 'yes_no' },
-  notify_command: { option: 'hive-notify-command', kind: 'command' },
+  popup_permissions: { text: 'the buttons of a popup may answer a permission', kind: 'yes_no' },
+  notify_command: {
+    text: 'a shell command that gets each notification as JSON on its standard input',
+    kind: 'command',
+  },
   permission_rules: null,
 };
 
@@ -298,7 +217,6 @@ const OF_PHONES: ReadonlySet<SettingKey> = new Set<SettingKey>([
   'notify_when',
   'do_not_disturb',
   'quiet_hours',
-  'quiet_criticals',
   'muted_projects',
   'muted_agents',
   'phone_after',
@@ -309,7 +227,7 @@ export function isOfPhones({ key }: Pick<Setting, 'key'>): boolean {
   return OF_PHONES.has(key);
 }
 
-/** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
+/** The setting of this name; `quiet-hours` is as good as `quiet_hours`. @throws HiveError `invalid_input`. */
 export function settingNamed(name: string): Setting {
   const key = name.replaceAll('-', '_');
   const found = SETTINGS.find((setting) => setting.key === key);
@@ -317,7 +235,7 @@ export function settingNamed(name: string): Setting {
   const authority = Object.entries(AUTHORITY).find(([one]) => one === key);
   if (authority !== undefined) {
     const [, emacs] = authority;
-    const also = emacs === null ? '' : `, or set ${emacs.option} in Emacs`;
+    const also = emacs === null ? '' : `, or set it with ${EMACS_OPTION} in Emacs`;
     throw invalidInput(
       `${key} is not set here, because it permits or runs something: write it into your file trust.json${also}.`,
       { field: 'key' },

@@ -61,10 +61,6 @@ export interface Turn {
   cancelled_prompts: string[];
   /** The client's own transcript of it, if the client reports one. */
   transcript_path: string | null;
-  /** The client's process, for an unattended run: only such a process may be signalled. */
-  client_pid: number | null;
-  /** When the client's process started. */
-  client_started_at: string | null;
   /** Tools that started plus batches of them that closed. */
   steps: number;
   /** Batches of tools that closed. */
@@ -94,8 +90,6 @@ export interface TurnStart {
   /** The turn that it continues. */
   continues: Turn | null;
   transcript_path?: string | null;
-  client_pid?: number | null;
-  client_started_at?: string | null;
 }
 
 /** A new turn in progress. */
@@ -117,8 +111,6 @@ export function startTurn(start: TurnStart, now: string): Turn {
     ended_at: null,
     cancelled_prompts: [],
     transcript_path: start.transcript_path ?? null,
-    client_pid: start.client_pid ?? null,
-    client_started_at: start.client_started_at ?? null,
     steps: 0,
     batches: 0,
     last_tool: null,

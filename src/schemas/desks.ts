@@ -54,7 +54,6 @@ const preferenceShape = {
   notify_when: shapeOf('notify_when').nullish(),
   do_not_disturb: z.union([z.boolean(), z.iso.datetime()]).nullish(),
   quiet_hours: z.object({ from: timeOfDay, to: timeOfDay }).nullish(),
-  quiet_criticals: shapeOf('quiet_criticals').nullish(),
   muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
   muted_agents: z.array(z.string().min(1).max(400)).max(1_000).nullish(),
   /** These two apply while this Emacs is connected, and are not stored. */
@@ -69,11 +68,8 @@ const preferenceShape = {
   gate_prompt: shapeOf('gate_prompt').nullish(),
   stop_guard: shapeOf('stop_guard').nullish(),
   stop_wait: shapeOf('stop_wait').nullish(),
-  permission_wait: shapeOf('permission_wait').nullish(),
-  question_wait: shapeOf('question_wait').nullish(),
+  dialog_wait: shapeOf('dialog_wait').nullish(),
   wake: shapeOf('wake').nullish(),
-  wake_all: shapeOf('wake_all').nullish(),
-  escalate: shapeOf('escalate').nullish(),
   /** Of every seat. */
   outreach: outreachSettings.nullish(),
 };

@@ -1,7 +1,6 @@
 /** Input about outreach. The limits are the domain's (OUTREACH_LIMITS); the descriptions explain each field to a model. */
 import { z } from 'zod';
 import { CARD_COLORS, OUTREACH_LIMITS, type OutreachChanges, REPORT_POLICIES } from '../domain/outreach.ts';
-import { boundsOf } from '../domain/settings.ts';
 
 const limits = OUTREACH_LIMITS;
 
@@ -53,21 +52,10 @@ export const reportShape = {
     .describe('Up to 8 KB: what you found and did, what is open, for the session that goes on from here.'),
 };
 
-const wholeNumber = (key: keyof OutreachChanges) => {
-  const { min, max } = boundsOf(key);
-  return z.number().int().min(min).max(max).nullish();
-};
-
 /** Outreach settings by the human, for every session (`desk/preferences`) or for one (`session/configure`). */
 export const outreachSettingsShape = {
   allow_ping: z.boolean().nullish(),
   report_policy: z.enum(REPORT_POLICIES).nullish(),
-  outputs_per_turn: wholeNumber('outputs_per_turn'),
-  mind_busy: z.boolean().nullish(),
-  budget_capacity: wholeNumber('budget_capacity'),
-  budget_refill_minutes: wholeNumber('budget_refill_minutes'),
-  hold_for_mentions: z.boolean().nullish(),
-  hold_for_answers: z.boolean().nullish(),
 };
 export const outreachSettings: z.ZodType<OutreachChanges> = z.strictObject(outreachSettingsShape, {
   error: (issue) =>

@@ -1,7 +1,6 @@
 /** One leg of a run: workers and nemesis over one engine, then everything is read and checked. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { checkAll } from './checker.ts';
 import type { StoredRow } from './facts.ts';
 import { Failure } from './failures.ts';
@@ -152,8 +151,6 @@ function readingOf(row: StoredRow): Record<string, unknown> {
 
 /** A run asks more than any agent. */
 async function liftQuotas(installation: Installation): Promise<void> {
-  for (const quota of Object.keys(DEFAULT_QUOTAS)) {
-    const { exited, stderr } = await installation.start('human', ['config', quota, '0']);
-    if ((await exited) !== 0) throw new Error(`The person could not set ${quota}: ${stderr()}`);
-  }
+  const { exited, stderr } = await installation.start('human', ['config', 'quotas', 'no']);
+  if ((await exited) !== 0) throw new Error(`The person could not end the quotas: ${stderr()}`);
 }

@@ -90,7 +90,7 @@ describe('a permission that Claude Code asks for', () => {
   });
 
   test('that a desk leaves alone waits in its terminal when the hook’s time is up, and the terminal decides', async () => {
-    const { hive, claude, folder } = await run(WRITES, { settings: { permission_wait: 1 } });
+    const { hive, claude, folder } = await run(WRITES, { settings: { dialog_wait: 1 } });
     const [prompt] = await asked(hive);
     const now = () => hive.prompts.get(prompt?.ask_id ?? '');
     await eventually(async () => (await now()).terminal_since !== null);

@@ -1,7 +1,7 @@
 /** An idle Claude Code in its terminal is woken by a mention, once, and by an answer only where that is wanted. */
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
-import { eventsOf, HUMAN, introduce, prefer } from '../support/hive.ts';
+import { eventsOf, HUMAN, introduce } from '../support/hive.ts';
 import { eventually, moment } from '../support/wait.ts';
 import { hive as call, startModel } from './support/anthropic.ts';
 import { openClaude } from './support/claude-terminal.ts';
@@ -59,7 +59,7 @@ describe('a mention of an idle Claude Code', () => {
     expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 
-  test('leaves it alone when it only mentions everyone, and wakes it for that with wake_all', async () => {
+  test('leaves it alone when it only mentions everyone', async () => {
     const world = await openWorld();
     const { hive, ...rest } = world;
     const model = await startModel((_request, step) => ({ text: `reply ${step}` }));
@@ -70,14 +70,5 @@ describe('a mention of an idle Claude Code', () => {
     const everyone = () => hive.messages.post({ body: '@All hello', scope: 'all', author });
     expect((await everyone()).mentions).toHaveLength(1);
     await expectNoFurtherTurn(claude, 1);
-    await claude.close();
-
-    await prefer(hive, { wake_all: true });
-    const all = await openClaude({ ...rest, model });
-    await all.say('second words');
-    await all.until(/reply 3/);
-    expect((await everyone()).mentions.length).toBeGreaterThan(0);
-    await eventually(() => model.requests.length === 4, 20_000);
-    expect(JSON.stringify(model.requests[3]?.messages.at(-1))).toContain('Claude-other mentioned you');
   });
 });

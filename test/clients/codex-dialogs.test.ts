@@ -30,8 +30,8 @@ const PATCH = [
 ];
 
 /** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox, or to patch a file outside of it. */
-async function run(permission_wait: unknown, cmd?: string, freeform?: FreeformCall): Promise<Run> {
-  const world = await openWorld({ permission_wait });
+async function run(dialog_wait: unknown, cmd?: string, freeform?: FreeformCall): Promise<Run> {
+  const world = await openWorld({ dialog_wait });
   await openDesk(world.hive);
   const { hive: _, ...rest } = world;
   const offered: unknown[] = [];

@@ -11,15 +11,15 @@
  * @module-tag hook
  */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { EVERY_SEAT } from '../../src/domain/humans.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { CARRIERS, type DialogAgent } from '../support/dialog-carriers.ts';
 import { answerDialog, forge } from '../support/dialogs.ts';
-import { noticesOf, openTestHive, SEAT, SEAT_SECRET, withoutQuotas } from '../support/hive.ts';
+import { noticesOf, openTestHive, SEAT, SEAT_SECRET, setQuotas, withoutQuotas } from '../support/hive.ts';
 import { withRules } from '../support/hooks.ts';
 import { trusting } from '../support/human-file.ts';
 import { whenFinished } from '../support/lifetime.ts';
+import { spendQuota } from '../support/quotas.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, lots, moment } from '../support/wait.ts';
 
@@ -128,9 +128,9 @@ describe.each(CARRIERS)('a permission over $name', ({ begin, tool }) => {
 
   test('beyond a quota only its client shows it', async () => {
     await asked();
-    await hive.store.write(async (tx) =>
-      tx.desks.setPreferences(EVERY_SEAT, { ...(await tx.desks.preferences(EVERY_SEAT)), quota_pending: 1 }),
-    );
+    await setQuotas(hive, true);
+    const [asking] = await pending();
+    await spendQuota(hive, 'quota_questions', asking?.session_id ?? '');
     await agent.ask('make more');
     await eventually(async () =>
       (await noticesOf(hive)).some((text) => /open questions|too many|quota/i.test(text)),

@@ -1,22 +1,21 @@
 /** Outreach on an engine: the rules, the shared budget, settings, lists and retention. */
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
+import { BUDGET, DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
-import { agent, attended, creditsOf, refusalOf, withSettings } from '../support/outreach.ts';
+import { agent, attended, creditsOf, leaveCredits, refusalOf } from '../support/outreach.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function outreachContract(engine: StoreEngine): void {
   const away = async () => openTestHive(await engine.freshAddress());
   const open = async () => attended(await away());
-  const FIVE = { budget_capacity: 5, budget_refill_minutes: 90 };
 
   describe('the rules', () => {
     test('a ping from the background is sent and charged; one from main or a fork is refused and leaves nothing', async () => {
       const hive = await open();
       const sent = await hive.outreach.ping({ message: 'Look' }, await agent(hive, 'bg-1'));
       expect(sent).toMatchObject({ kind: 'ping', status: 'sent', source: 'bg', charged: '*' });
-      expect(await creditsOf(hive)).toBe(DEFAULT_OUTREACH_SETTINGS.budget_capacity - 1);
+      expect(await creditsOf(hive)).toBe(BUDGET.capacity - 1);
       for (const source of ['main', 'fork'] as const) {
         const refusal = await refusalOf(
           hive.outreach.ping({ message: 'Look' }, await agent(hive, source, source)),
@@ -72,39 +71,8 @@ export function outreachContract(engine: StoreEngine): void {
       ]);
     });
 
-    test('with one output a turn a ping and a card share it; if turns are not reported, a report ends the turn', async () => {
-      const hive = await withSettings(await open(), { outputs_per_turn: 1 });
-      const session = await agent(hive, 'bg-1');
-      await hive.outreach.card({ title: 'Build' }, session);
-      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe(
-        'outputs_per_turn',
-      );
-      expect((await hive.outreach.ping({ message: 'Fire', critical: true }, session)).charged).toBeNull();
-      await hive.outreach.report({ message: 'Built.' }, session);
-      expect(await hive.outreach.ping({ message: 'x' }, session)).toMatchObject({ status: 'sent' });
-    });
-
-    test('the human is busy if every seat says so, or while answering', async () => {
-      const hive = await withSettings(await away(), { mind_busy: true });
-      const session = await agent(hive, 'bg-1');
-      await hive.desks.setPreferences('ada@here', { do_not_disturb: true });
-      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe(
-        'human_busy',
-      );
-      await hive.desks.setPreferences('ada@there', { sound: true });
-      await hive.outreach.ping({ message: 'x' }, session);
-      const { prompt } = await hive.prompts.ask({ question: 'Go on?' }, session);
-      await hive.prompts.mark(prompt.ask_id, 'seen');
-      const other = await agent(hive, 'bg-2');
-      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, other))).details['rule']).toBe(
-        'human_busy',
-      );
-      await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
-      await hive.outreach.ping({ message: 'x' }, other);
-    });
-
-    test('five for all background sessions together; critical ones are counted separately; a report is always possible', async () => {
-      const hive = await withSettings(await open(), FIVE);
+    test('all background sessions share one budget; critical ones are counted separately; a report is always possible', async () => {
+      const hive = await leaveCredits(await open(), 5);
       for (let n = 1; n <= 5; n += 1)
         await hive.outreach.ping({ message: 'x' }, await agent(hive, `bg-${n}`));
       const sixth = await agent(hive, 'bg-6');
@@ -130,9 +98,7 @@ export function outreachContract(engine: StoreEngine): void {
   describe('the last token', () => {
     test('goes to one of many that race for it, over two connections', async () => {
       const [one, other] = await openTwo(engine);
-      await withSettings(await attended(one), FIVE);
-      for (let n = 1; n <= 4; n += 1)
-        await one.outreach.ping({ message: 'x' }, await agent(one, `early-${n}`));
+      await leaveCredits(await attended(one), 1);
       const racers = await Promise.all(Array.from({ length: 16 }, (_, n) => agent(one, `late-${n}`)));
       const outcomes = await Promise.allSettled(
         racers.map((session, n) => (n % 2 === 0 ? one : other).outreach.ping({ message: 'x' }, session)),
@@ -140,45 +106,35 @@ export function outreachContract(engine: StoreEngine): void {
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       expect(await creditsOf(one)).toBe(0);
     });
-
-    test('a session with its own limits has its own bucket', async () => {
-      const hive = await open();
-      const session = await agent(hive, 'bg-1');
-      await hive.sessions.configure('bg-1', { budget_capacity: 1 }, HUMAN);
-      await hive.outreach.ping({ message: 'x' }, session);
-      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe('budget');
-      expect(await creditsOf(hive)).toBeNull();
-      expect(await creditsOf(hive, 'bg-1')).toBe(0);
-    });
   });
 
   describe('charged only when shown', () => {
     test('what nobody sees returns its token and requires no report, even if it is shown later', async () => {
-      const hive = await withSettings(await open(), FIVE);
+      const hive = await open();
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'no screen' })).toBe(true);
-      expect(await creditsOf(hive)).toBe(5);
+      expect(await creditsOf(hive)).toBe(BUDGET.capacity);
       expect(await hive.outreach.find(outreach_id)).toMatchObject({ status: 'unseen', charged: null });
       expect((await hive.outreach.unseen(10)).map((item) => item.outreach_id)).toEqual([outreach_id]);
       const shown = { status: 'shown', shown_via: 'emacs' } as const;
       expect(await hive.outreach.settle(outreach_id, shown)).toBe(true);
       expect(await hive.outreach.settle(outreach_id, shown)).toBe(false);
       expect(await hive.outreach.unseen(10)).toEqual([]);
-      expect(await creditsOf(hive)).toBe(5);
+      expect(await creditsOf(hive)).toBe(BUDGET.capacity);
       expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
     test('with nobody there it is unseen at once and costs nothing; a loop is refused when enough is stored', async () => {
-      const hive = await withSettings(await away(), FIVE);
+      const hive = await away();
       const session = await agent(hive, 'bg-1');
       const sent = await hive.outreach.ping({ message: 'x' }, session);
       expect(sent).toMatchObject({ status: 'unseen', reason: 'nobody_there', charged: null });
       expect((await eventsOf(hive, 'outreach/unseen'))[0]).toMatchObject({ subject: sent.outreach_id });
       expect(await eventsOf(hive, 'outreach/sent')).toEqual([]);
       expect(await creditsOf(hive)).toBeNull();
-      for (let n = 2; n <= 5; n += 1) await hive.outreach.ping({ message: 'x' }, session);
+      for (let n = 2; n <= BUDGET.capacity; n += 1) await hive.outreach.ping({ message: 'x' }, session);
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).message).toContain(
-        '5 pings and cards are kept for your human already',
+        `${BUDGET.capacity} pings and cards are kept for your human already`,
       );
       // What others send is not rationed, and is stored too.
       expect(await hive.outreach.card({ title: 'x' }, await agent(hive, 'main-1', 'main'))).toMatchObject({
@@ -188,16 +144,16 @@ export function outreachContract(engine: StoreEngine): void {
     });
 
     test('what was shown keeps its cost', async () => {
-      const hive = await withSettings(await open(), FIVE);
+      const hive = await open();
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'notification' });
       expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'late' })).toBe(false);
-      expect(await creditsOf(hive)).toBe(4);
+      expect(await creditsOf(hive)).toBe(BUDGET.capacity - 1);
       expect((await eventsOf(hive, 'outreach/shown'))[0]?.data).toMatchObject({ via: 'notification' });
     });
 
     test('what nobody showed within a minute is unseen', async () => {
-      const hive = await withSettings(await open(), FIVE);
+      const hive = await open();
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       expect(await hive.outreach.markUnshown()).toBe(0);
       await hive.store.write(async (tx) => {
@@ -209,7 +165,7 @@ export function outreachContract(engine: StoreEngine): void {
           });
       });
       expect(await hive.outreach.markUnshown()).toBe(1);
-      expect(await creditsOf(hive)).toBe(5);
+      expect(await creditsOf(hive)).toBe(BUDGET.capacity);
     });
   });
 
@@ -254,11 +210,11 @@ export function outreachContract(engine: StoreEngine): void {
       const address = await engine.freshAddress();
       const hive = await openTestHive(address);
       expect(await hive.outreach.settings()).toEqual(DEFAULT_OUTREACH_SETTINGS);
-      await hive.outreach.setSettings({ budget_capacity: 2, report_policy: 'always' });
+      await hive.outreach.setSettings({ allow_ping: false, report_policy: 'always' });
       const again = await openTestHive(address);
-      expect(await again.outreach.settings()).toMatchObject({ budget_capacity: 2, report_policy: 'always' });
-      expect(await again.outreach.setSettings({ budget_capacity: null })).toMatchObject({
-        budget_capacity: DEFAULT_OUTREACH_SETTINGS.budget_capacity,
+      expect(await again.outreach.settings()).toEqual({ allow_ping: false, report_policy: 'always' });
+      expect(await again.outreach.setSettings({ allow_ping: null })).toEqual({
+        allow_ping: true,
         report_policy: 'always',
       });
     });

@@ -46,7 +46,6 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the mentions that are due': (tx) => tx.mentions.due('2026', 100),
   'what was sent last': (tx) => tx.outreach.list({ limit: 100 }),
   'what a session has not reported': (tx) => tx.outreach.unreported('session-1'),
-  'the output of a turn': (tx) => tx.outreach.outputs('session-1', 'turn-1'),
   'what is kept for a human who is away': (tx) => tx.outreach.unseen(100),
   'what nobody has shown': (tx) => tx.outreach.unshown('2026'),
   'the reports for a session': (tx) =>

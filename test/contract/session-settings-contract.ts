@@ -46,7 +46,7 @@ export function sessionSettingsContract(engine: StoreEngine): void {
         { gate: null },
         { source: 'main' },
         { allow_ping: true },
-        { hold_for_mentions: false },
+        { report_policy: 'freely' },
         { shared: false, gate: 'off' },
       ] satisfies SessionChanges[]) {
         await expect(set('bob', changes)).rejects.toMatchObject({ code: 'not_allowed' });

@@ -20,31 +20,15 @@
                               (plist-get rest :options)))
     ((pred consp) (cl-mapcan #'agreements-plist-fields (cdr type)))))
 
-(defun agreements-example (type)
-  "Return a value that customize takes for TYPE, nil where it means no value."
-  (pcase type
-    (`(const . ,rest) (car (last rest)))
-    ((or 'natnum `(natnum . ,_)) 7)
-    ((or `(cons . ,_)) '("22:00" . "07:30"))
-    (_ (error "No example of %S" type))))
-
-(defun agreements-sent (option value)
-  "Return what the sidecar is sent when OPTION is VALUE."
-  (let (sent)
-    (cl-letf (((symbol-function 'hive-sidecar-connected-p) (lambda () t))
-              ((symbol-function 'hive-rpc-request) (lambda (_method params &rest _) (setq sent params))))
-      (cl-progv (list option) (list value) (hive-attention-send)))
-    sent))
-
-(defun agreements-option (name)
-  "Return what NAME is in Emacs, and what is sent for each value it offers."
-  (let ((symbol (intern name)))
-    (list :command (if (commandp symbol) t :json-false)
-          :sent (vconcat
-                 (when (custom-variable-p symbol)
-                   (cl-loop for type in (cdr (get symbol 'custom-type))
-                            for value = (agreements-example type)
-                            when value collect (agreements-sent symbol value)))))))
+(defun agreements-setting (name)
+  "Return what is sent for each value that NAME may have in `hive-settings'."
+  (pcase-let* ((key (intern name))
+               (`(,_scope ,_meaning ,kind ,words . ,_) (alist-get key hive-attention-settings))
+               (values (append words (pcase kind
+                                       ('yes-no '(t nil))
+                                       ((or 'whole-number 'word-or-number) '(7))
+                                       ('hours '("22:00-07:30"))))))
+    (vconcat (mapcar (lambda (value) (hive-attention--parameters (list (cons key value)))) values))))
 
 (defun agreements-hidden ()
   "Return the characters of Unicode that Emacs shows as others.

@@ -10,7 +10,7 @@ import { revealed } from '../../src/domain/display.ts';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { INTRODUCTION } from '../../src/domain/messages.ts';
-import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
+import { EMACS_OPTION, SETTINGS, showSetting } from '../../src/domain/settings.ts';
 import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { preferencesParams } from '../../src/schemas/desks.ts';
 import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/children.ts';
@@ -212,22 +212,24 @@ describe('what TypeScript and Lisp must agree about', () => {
     );
   });
 
-  test('each setting that Emacs is said to set is a command there, or an option whose values the sidecar takes', async () => {
-    const settings = SETTINGS.flatMap((setting) =>
-      setting.emacs === null ? [] : [{ ...setting, emacs: setting.emacs }],
-    );
-    const names = settings.map(({ emacs }) => emacs.replace(/^M-x /, ''));
-    const found = (await ask(`(vconcat (mapcar #'agreements-option ${lispStrings(names)}))`)) as {
-      command: boolean;
-      sent: { outreach?: Record<string, unknown> }[];
-    }[];
-    for (const [index, { key, emacs, scope, type }] of settings.entries()) {
-      const { command, sent = [] } = found[index] ?? {};
-      expect([key, command, sent.length > 0]).toEqual([key, emacs !== names[index], emacs === names[index]]);
-      const taken = sent.map((preferences) => {
+  test('each setting that Emacs is said to set has a command there, or is in hive-settings with values that the sidecar takes', async () => {
+    const commands = SETTINGS.flatMap(({ emacs }) => (emacs?.startsWith('M-x ') ? [emacs.slice(4)] : []));
+    expect(
+      await ask(
+        `(vconcat (mapcar (lambda (name) (if (commandp (intern name)) t :json-false)) ${lispStrings(commands)}))`,
+      ),
+    ).toEqual(commands.map(() => true));
+    const settings = SETTINGS.filter(({ emacs }) => emacs === EMACS_OPTION);
+    const names = settings.map(({ key }) => key);
+    const found = (await ask(`(vconcat (mapcar #'agreements-setting ${lispStrings(names)}))`)) as {
+      outreach?: Record<string, unknown>;
+    }[][];
+    for (const [index, { key, scope, type }] of settings.entries()) {
+      const taken = (found[index] ?? []).map((preferences) => {
         const ours = preferencesParams.parse(preferences);
         return ((scope === 'seat' ? ours : ours.outreach) as Record<string, unknown>)[key];
       });
+      expect(taken.length, key).toBeGreaterThan(0);
       expect(taken, key).not.toContain(undefined);
       if (type.kind === 'choice') expect(taken).toEqual(type.of);
     }

@@ -14,7 +14,7 @@ import { eventually } from '../support/wait.ts';
 test('names the agent, who mentioned it and since when, once, and shows it again', async () => {
   const home = await openHome();
   onTestFinished(() => home.close());
-  const emacs = await home.emacs("(setq hive-notify-held 'at-once)");
+  const emacs = await home.emacs("(setq hive-settings '((notify_held . 0)))");
   const { hive, mention } = await gatedWorld(home.store);
   const [desk] = await hive.desks.online();
   await eventually(async () => (await hive.desks.preferences(desk?.seat ?? '')).notify_held === 0);

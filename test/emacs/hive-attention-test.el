@@ -272,27 +272,49 @@
 
 ;;;; What the sidecar is sent
 
-(ert-deftest hive-attention-sends-only-the-options-that-are-set ()
-  (should-not (hive-attention--preferences))
-  (let ((hive-quiet-hours 'none) (hive-sound 'no))
-    (should (equal '(:quiet_hours nil :sound :json-false) (hive-attention--preferences))))
-  (pcase-dolist (`(,option . ,sent) '((never . "never") (at-once . 0) (0 . 0) (90 . 90)))
-    (let ((hive-notify-held option))
-      (should (equal (list :notify_held sent) (hive-attention--preferences))))))
+(ert-deftest hive-settings-are-sent-as-the-sidecar-takes-them ()
+  (should-not (hive-attention--parameters nil))
+  (should (equal '( :quiet_hours (:from "22:00" :to "07:30") :sound :json-false :gate "remind"
+                    :dialog_wait 30 :wake "off" :notify_held 0 :popup_permissions t
+                    :outreach (:allow_ping :json-false :report_policy "always"))
+                 (hive-attention--parameters
+                  '((quiet_hours . "22:00-07:30") (sound . nil) (allow_ping . nil) (gate . remind)
+                    (dialog_wait . 30) (wake . off) (notify_held . 0) (popup_permissions . t)
+                    (report_policy . always)))))
+  (should (equal '(:quiet_hours nil) (hive-attention--parameters '((quiet_hours . nil))))))
 
-(ert-deftest hive-attention-sends-how-agents-are-held-and-woken ()
-  (let ((hive-gate 'remind) (hive-stop-guard 'no) (hive-permission-wait 'off)
-        (hive-question-wait 30) (hive-wake 2))
-    (should (equal '( :gate "remind" :stop_guard :json-false :permission_wait "off"
-                      :question_wait 30 :wake 2)
-                   (hive-attention--preferences)))))
+(ert-deftest hive-settings-have-a-type-that-takes-what-is-documented ()
+  (require 'wid-edit)
+  (let ((widget (widget-convert (get 'hive-settings 'custom-type))))
+    (should (widget-apply widget :match '((gate . remind) (quiet_hours . "22:00-07:30") (sound . nil))))
+    (should-not (widget-apply widget :match '((gate . sometimes))))
+    (should-not (widget-apply widget :match '((no_such_setting . t))))))
 
-(ert-deftest hive-attention-sends-what-background-agents-may-show ()
-  (let ((hive-allow-ping 'no) (hive-mind-busy t) (hive-report-policy 'always) (hive-outputs-per-turn 0)
-        (hive-budget-capacity 7))
-    (should (equal '( :outreach ( :allow_ping :json-false :report_policy "always" :outputs_per_turn 0
-                                  :mind_busy t :budget_capacity 7))
-                   (hive-attention--preferences)))))
+(ert-deftest hive-settings-shows-each-with-its-value-and-sets-one ()
+  (hive-attention-test
+    (let* ((hive-attention--current '( :gate "block" :quiet_hours nil :sound :json-false :wake 8
+                                       :outreach (:allow_ping t :report_policy "on_ping")))
+           (answers (list "gate" "remind" "wake" "12" "sound" "no" "quiet_hours" "22:00 - 07:30"
+                          "quiet_hours" "none" "allow_ping" "default"))
+           (hive-settings '((gate . block)))
+           (told nil) (said nil) (asked nil))
+      (should (equal '("block" "none" "no" "on_ping")
+                     (mapcar (lambda (line) (nth 0 (split-string (substring-no-properties (nth 2 line)))))
+                             (hive-attention--setting-affix '("gate" "quiet_hours" "sound" "report_policy")))))
+      (cl-letf (((symbol-function 'completing-read)
+                 (lambda (prompt &rest _) (push prompt asked) (pop answers)))
+                ((symbol-function 'hive-attention-tell)
+                 (lambda (parameters then) (push parameters told) (funcall then nil)))
+                ((symbol-function 'hive-announce) (lambda (_name &rest args) (push args said))))
+        (dotimes (_ 6) (call-interactively #'hive-settings)))
+      (should (equal '((:gate "remind") (:wake 12) (:sound :json-false)
+                       (:quiet_hours (:from "22:00" :to "07:30")) (:quiet_hours nil)
+                       (:outreach (:allow_ping nil)))
+                     (reverse told)))
+      ;; It says that the option will set it again.
+      (should (string-match-p "hive-settings has it" (nth 2 (car (last said)))))
+      (should (equal "" (nth 2 (car said))))
+      (should (member "wake in hours (now 8): " asked)))))
 
 (ert-deftest hive-attention-follows-what-a-shell-has-set ()
   (hive-attention-test

@@ -14,7 +14,7 @@
   (declare (indent 0))
   `(hive-test-with-desk nil
      (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--muted nil)
-           (hive-attention--muted-agents nil) (hive-attention--criticals 3)
+           (hive-attention--muted-agents nil)
            (hive-attention--credits nil) (hive-attention--broke nil)
            (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
            ;; Preferences of the sidecar would interfere.
@@ -58,24 +58,24 @@
 
 (ert-deftest hive-quiet-only-a-few-critical-ones-break-it-and-the-rest-are-counted ()
   (hive-quiet-test
-    (hive-quiet-test-stands :do_not_disturb t :quiet_criticals 2)
+    (hive-quiet-test-stands :do_not_disturb t)
     (setq hive-attention--since (hive-text-before 60))
-    (dotimes (n 4)
+    (dotimes (n 5)
       (hive-quiet-test-ask :question (format "Critical %d?" n) :urgency "critical")
-      (when (< n 2) (hive-test-wait 5 (= (length told) (1+ n)))))
-    (should (= 2 (length told)))
-    (should (string-match-p "Critical 1\\?" (car told)))
+      (when (< n 3) (hive-test-wait 5 (= (length told) (1+ n)))))
+    (should (= 3 (length told)))
+    (should (string-match-p "Critical 2\\?" (car told)))
     ;; Asking again whether one of the first is suppressed changes nothing.
     (should-not (hive-notify-suppressed-p (cl-find "Critical 0?" (hive-prompts)
                                              :key (lambda (prompt) (plist-get prompt :question))
                                              :test #'equal)))
-    ;; At two an hour, another one is allowed after half an hour.
-    (setq hive-attention--credits (cons 0 (- (hive-now) 1801)))
+    ;; At three an hour, another one is allowed after twenty minutes.
+    (setq hive-attention--credits (cons 0 (- (hive-now) 1201)))
     (should-not (hive-notify-suppressed-p '(:outreach_id "o-1" :kind "ping" :critical t)))
     (should (hive-notify-suppressed-p '(:outreach_id "o-2" :kind "ping" :critical t)))
-    (hive-quiet-test-stands :do_not_disturb :json-false :quiet_criticals 2)
-    (hive-test-wait 5 (cddr told))
-    (should (equal "Do not disturb is off; 4 questions arrived; 2 of them are critical and were not announced" (car told)))
+    (hive-quiet-test-stands :do_not_disturb :json-false)
+    (hive-test-wait 5 (cdddr told))
+    (should (equal "Do not disturb is off; 5 questions arrived; 2 of them are critical and were not announced" (car told)))
     ;; The quiet hours are over: all are announced.
     (should-not (hive-notify-suppressed-p '(:outreach_id "o-3" :kind "ping" :critical t)))))
 

@@ -50,7 +50,7 @@ fuzz('hook events: one line of JSON that the client knows, or a sentence on stde
   fc.asyncProperty(fc.array(hook, { minLength: 1, maxLength: 8 }), (hooks) =>
     inWorld(async ({ hive, log }) => {
       // Dialogs would wait at a desk, and there is none.
-      await prefer(hive, { permission_wait: 'off', question_wait: 'off' });
+      await prefer(hive, { dialog_wait: 'off' });
       for (const { client, event } of hooks) {
         let printed: string;
         try {

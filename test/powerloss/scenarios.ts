@@ -1,7 +1,6 @@
 /** What is recorded, and where a cut is looked at. Each does something else to the disk. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { recordedEvents } from '../chaos/workers/claude.ts';
 import { type Call, callsIn } from './disk.ts';
 import type { World } from './world.ts';
@@ -23,7 +22,7 @@ const DAY_MS = 24 * 3_600_000;
 const LONG_CONTEXT = 'A line of a long log that an agent shows with its question. '.repeat(400);
 
 async function liftQuotas(world: World): Promise<void> {
-  for (const quota of Object.keys(DEFAULT_QUOTAS)) await world.hive(['config', quota, '0']);
+  await world.hive(['config', 'quotas', 'no']);
 }
 
 async function asked(

@@ -14,8 +14,8 @@ describe('hive config', () => {
     expect(rows(first.out)).toBe(8);
     const { settings } = (await person.hive('config', '--json')).json();
     expect(first.err).toContain(`hive config --all shows ${settings.length - 8} more.`);
-    await person.hive('config', 'budget_capacity', '20');
-    expect((await person.hive('config')).out).toMatch(/^budget_capacity +20 +stored/m);
+    await person.hive('config', 'retention_days', '20');
+    expect((await person.hive('config')).out).toMatch(/^retention_days +20 +stored/m);
     const all = await person.hive('config', '--all');
     expect(rows(all.out)).toBe(settings.length);
     expect(all.err).toBe('');
@@ -23,18 +23,18 @@ describe('hive config', () => {
 
   test('lists settings with their value, origin and a description', async () => {
     const person = shell(tempStore());
-    await person.hive('config', 'budget_capacity', '20');
+    await person.hive('config', 'retention_days', '20');
     const { out, code } = await person.hive('config');
     expect(code).toBe(0);
     expect(out).toMatch(/^KEY +VALUE +ORIGIN +DESCRIPTION$/m);
-    expect(out).toMatch(/^budget_capacity +20 +stored +pings and cards/m);
+    expect(out).toMatch(/^retention_days +20 +stored +days that/m);
     expect(out).toMatch(/^notify_when +unfocused +default +when popups/m);
     const { settings } = (await person.hive('config', '--json')).json();
     expect(settings).toContainEqual(
       expect.objectContaining({
-        key: 'budget_capacity',
+        key: 'retention_days',
         value: 20,
-        default: 120,
+        default: 90,
         origin: 'stored',
         scope: 'everywhere',
       }),
@@ -98,7 +98,7 @@ describe('hive config', () => {
     [['sound', 'loud'], 2, 'sound takes yes or no'],
     [['sound', 'yes', '--unset'], 2, 'Give a VALUE or --unset, not both.'],
     [['--unset'], 2, '--unset needs the KEY'],
-    [['notify_command', 'curl x'], 2, 'trust.json, or set hive-notify-command in Emacs'],
+    [['notify_command', 'curl x'], 2, 'trust.json, or set it with hive-settings in Emacs'],
     [['permission_rules', '[]'], 2, 'permits or runs something'],
     [['popup_permissions', 'yes'], 2, 'permits or runs something'],
   ])('%j ends with %d and a sentence, and sets nothing', async (args, code, sentence) => {
@@ -113,9 +113,9 @@ describe('hive config', () => {
   test('an agent may read settings, and sets none', async () => {
     const store = tempStore();
     const agent = shell(store, { HIVE_AGENT: 'agent-1' });
-    expect((await agent.hive('config', 'budget_capacity')).out).toBe('120\n');
+    expect((await agent.hive('config', 'retention_days')).out).toBe('90\n');
     for (const args of [
-      ['budget_capacity', '1000'],
+      ['retention_days', '1000'],
       ['allow_ping', '--unset'],
     ]) {
       const refused = await agent.hive('config', ...args);
@@ -124,7 +124,7 @@ describe('hive config', () => {
         'Only a human may change settings. This process belongs to an agent (HIVE_AGENT is set).',
       );
     }
-    expect((await shell(store).hive('config', 'budget_capacity')).out).toBe('120\n');
+    expect((await shell(store).hive('config', 'retention_days')).out).toBe('90\n');
   });
 });
 
@@ -138,7 +138,7 @@ describe('with an Emacs', () => {
     expect((await person.hive('config')).out).toMatch(/^notify_when +never +Emacs/m);
     const set = await person.hive('config', 'notify_when', 'unfocused');
     expect(set.err).toContain(
-      'Emacs set this with hive-notify-when and will set it again when it next connects',
+      'If it is in the option hive-settings there, Emacs sets it again when it next connects',
     );
     const { params } = await desk.seen(
       (frame) =>
@@ -146,12 +146,14 @@ describe('with an Emacs', () => {
     );
     expect(params.preferences).toMatchObject({ notify_when: 'unfocused', outreach: { allow_ping: false } });
     const again = await person.hive('config', 'allow_ping', '--unset');
-    expect(again.err).toContain('with hive-allow-ping');
+    expect(again.err).toContain('Emacs set this.');
     expect((await desk.request('desk/preferences', {})).preferences.outreach.allow_ping).toBe(true);
     // Emacs sends its values again at each connection; values that are stored already change nothing and cause no event.
     const before = (await eventsOf(hive, 'desk/preferences_changed')).length;
     await desk.request('desk/preferences', { notify_when: 'unfocused' });
     expect(await eventsOf(hive, 'desk/preferences_changed')).toHaveLength(before);
-    expect((await person.hive('config', 'notify_when')).err).toContain('Set by Emacs (hive-notify-when)');
+    expect((await person.hive('config', 'notify_when')).err).toContain(
+      'Set in Emacs; the default is unfocused.',
+    );
   });
 });

@@ -113,7 +113,7 @@ describe('a question that Codex asks by itself', () => {
     const { hive, hook, prompts } = await scene(standingDialog);
     for (const changes of [{ codexListens: () => false }, { machine: 'elsewhere' }])
       expect(await hook(ASKS, changes)).toBe('');
-    await prefer(hive, { question_wait: 'off' });
+    await prefer(hive, { dialog_wait: 'off' });
     expect(await hook(ASKS)).toBe('');
     expect(await prompts()).toEqual([]);
   });

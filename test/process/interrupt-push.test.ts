@@ -1,24 +1,19 @@
-/** What the asker of an interrupt does besides waiting: Codex's control socket, and the signal that a person must turn on. */
-import { spawn } from 'node:child_process';
+/** What the asker of an interrupt does besides waiting: Codex's control socket. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createInterrupts } from '../../src/application/interrupts.ts';
 import { createCodexControl } from '../../src/infrastructure/platform/codex-control.ts';
-import { files } from '../../src/infrastructure/platform/files.ts';
-import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { type Message, startAppServer } from '../support/codex-app-server.ts';
 import { ENDED } from '../support/ended-process.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { HUMAN } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-import { recordedTail } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
 interface Recorded {
@@ -146,94 +141,6 @@ describe('an interrupt of a turn of Codex', () => {
     const ask = (): Promise<unknown> => hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
     await Promise.all(Array.from({ length: 20 }, () => ask().catch(() => undefined)));
     expect(server.messages.filter(({ method }) => method === 'turn/interrupt')).toHaveLength(1);
-  });
-});
-
-describe('with escalate set to signal', () => {
-  /** An unattended run: it ends at SIGINT, and says so. */
-  function startRun(): { pid: number; ended: Promise<NodeJS.Signals | null> } {
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    return {
-      pid: child.pid ?? 0,
-      ended: new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal))),
-    };
-  }
-
-  /** A hive whose interrupts escalate after a given time. */
-  async function escalating(escalate_ms: number | null, startedAt = processes.startedAt) {
-    const hive = await openTestHive();
-    const { store, feed, log } = hive;
-    const interrupts = createInterrupts({
-      ...{
-        store,
-        feed,
-        log,
-        ids: randomIds,
-        files,
-        machine: hostname(),
-        escalateAfter: async () => escalate_ms,
-      },
-      processes: { ...processes, startedAt },
-      codex: { interrupt: async () => false, answer: async () => false, queue: async () => false },
-    });
-    onTestFinished(() => interrupts.close());
-    return { hive, interrupts };
-  }
-
-  async function begin(hive: OpenedHive, pid: number, attended: '0' | '1', prompt_id = 'p1'): Promise<void> {
-    const env = { CLAUDE_PID: String(pid), CLAUDE_CODE_SESSION_ATTENDED: attended };
-    const transcript_path = '/transcript.jsonl';
-    const event = {
-      session_id: 's',
-      prompt_id,
-      prompt: 'go',
-      transcript_path,
-      hook_event_name: 'UserPromptSubmit',
-    };
-    await fire(hive, event, { env, settings: { machine: hostname() } });
-  }
-
-  test('a headless run that no hook has stopped within the grace gets SIGINT', async () => {
-    const run = startRun();
-    const { hive, interrupts } = await escalating(50);
-    await begin(hive, run.pid, '0');
-    const reply = interrupts.interrupt({ session: 's', actor: HUMAN });
-    expect(await run.ended).toBe('SIGINT');
-    // It left neither a hook event nor a transcript; Hive only knows that it is gone.
-    expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'ended' });
-  });
-
-  test('its transcript then shows that interrupt, not the terminal’s', async () => {
-    const run = startRun();
-    const { hive, interrupts } = await escalating(50);
-    const prompt_id = '9a0e9700-0000-4000-8000-000000000001';
-    await begin(hive, run.pid, '0', prompt_id);
-    const reply = interrupts.interrupt({ session: 's', actor: HUMAN });
-    await run.ended;
-    const settings = { machine: hostname(), readTail: recordedTail('sigint-headless') };
-    await fire(hive, { session_id: 's', hook_event_name: 'SessionEnd', reason: 'other' }, { settings });
-    expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
-  });
-
-  test.each([
-    ['it is off', null, '0'],
-    ['somebody attends the run', 20, '1'],
-  ] as const)('nothing is signalled when %s', async (_name, grace, attended) => {
-    const run = startRun();
-    const { hive, interrupts } = await escalating(grace);
-    await begin(hive, run.pid, attended);
-    const outcome = await interrupts.interrupt({ session: 's', actor: HUMAN, timeout_ms: 200 });
-    expect(outcome.outcome).toBe('unconfirmed');
-    expect(processes.alive(run.pid)).toBe(true);
-  });
-
-  test('a pid that now belongs to another process gets no signal', async () => {
-    const run = startRun();
-    const { hive, interrupts } = await escalating(20, () => 'somebody else');
-    await begin(hive, run.pid, '0');
-    await interrupts.interrupt({ session: 's', actor: HUMAN, timeout_ms: 200 });
-    expect(processes.alive(run.pid)).toBe(true);
   });
 });
 

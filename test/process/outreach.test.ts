@@ -17,7 +17,7 @@ import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { agent, attended, creditsOf, withSettings } from '../support/outreach.ts';
+import { agent, attended, creditsOf, leaveCredits } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -30,19 +30,14 @@ const background = (store: string, name = 'agent-1') =>
 describe('the last token', () => {
   test('goes to one of sixteen processes that race for it', async () => {
     const store = tempStore();
-    const hive = await withSettings(await attended(await openTestHive(store)), {
-      budget_capacity: 5,
-      budget_refill_minutes: 90,
-    });
-    for (let n = 1; n <= 4; n += 1)
-      await hive.outreach.ping({ message: 'x' }, await agent(hive, `early-${n}`));
+    const hive = await leaveCredits(await attended(await openTestHive(store)), 1);
     const go = join(dirname(store), 'go');
     const racers = Array.from({ length: 16 }, (_, n) =>
       spawnScript('test/process/children/ping.ts', [`racer-${n}`, go], childEnvironment(store)),
     );
     const outputs = racers.map(outputOf);
     await eventually(
-      async () => (await hive.sessions.list({ state: 'alive' })).length === 20,
+      async () => (await hive.sessions.list({ state: 'alive' })).length === 16,
       30_000,
       'sixteen racers',
     );
@@ -57,14 +52,14 @@ describe('the last token', () => {
 describe('an agent over MCP', () => {
   test('pings from the background, and is told to report', async () => {
     const store = tempStore();
-    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    await startSidecar(store, { env: NO_DESKTOP });
     const caller = await background(store);
     const result = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(result).toMatchObject({ status: 'sent', source: 'bg', critical: false });
     expect(result['next']).toContain('hivemind_report_updates');
-    await desk.request('desk/preferences', { outreach: { outputs_per_turn: 1 } });
+    await leaveCredits(await openTestHive(store), 0);
     await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow(
-      /^outreach_refused: The ping was not shown \(rule outputs_per_turn\).*A report is always possible/,
+      /^outreach_refused: The ping was not shown \(rule budget\).*A report is always possible/,
     );
     const report = await caller.call('hivemind_report_updates', { message: 'All is up.' });
     expect(report).toMatchObject({ status: 'sent', reported: 1 });
@@ -228,7 +223,7 @@ describe('Emacs', () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const { preferences } = await desk.request('desk/preferences', { outreach: { allow_ping: false } });
-    expect(preferences.outreach).toMatchObject({ allow_ping: false, budget_capacity: 120 });
+    expect(preferences.outreach).toEqual({ allow_ping: false, report_policy: 'on_ping' });
     const caller = await background(store);
     await expect(caller.call('hivemind_ping_user', { message: 'x', critical: true })).rejects.toThrow(
       'allow_ping',

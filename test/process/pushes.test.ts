@@ -20,7 +20,7 @@ import { newKey } from '../support/devices.ts';
 import { ask, HUMAN, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { pairDevice, postTo, serveInbox } from '../support/inbox.ts';
 import { post } from '../support/messages.ts';
-import { agent, withSettings } from '../support/outreach.ts';
+import { agent } from '../support/outreach.ts';
 import { outcomeIs, recorded } from '../support/popup-trail.ts';
 import { type PushService, startPushService, vapidClaims } from '../support/push-service.ts';
 import { tempFolder } from '../support/temp.ts';
@@ -254,7 +254,6 @@ describe('a ping, a card and a mention', () => {
     const w = await world();
     await agent(w.hive, 'bg-1');
     await agent(w.hive, 'main-1', 'main');
-    await withSettings(w.hive, { outputs_per_turn: 0, budget_capacity: 100 });
     await Promise.all(Array.from({ length: 12 }, () => send(w)));
     await w.pushes(1);
     expect(w.service.received[0]?.message.show).toMatchObject({ tag, title });
@@ -382,11 +381,6 @@ describe('with two humans on one store', () => {
     expect(await recorded(w.hive, second.ask_id)).toMatchObject({ outcome: 'sent' });
     const muted = await w.hive.outreach.card({ title: 'x' }, session);
     await outcomeIs('suppressed', w.hive, muted.outreach_id, w.device_id);
-    // What keeps a phone silent does not make its human busy.
-    await w.hive.desks.setPreferences(SEAT, { quiet_hours: null });
-    await w.hive.desks.setPreferences(w.device_id, QUIET);
-    const seats = await w.hive.store.read((tx) => tx.outreach.everySeat());
-    expect(seats.every(({ quiet_hours }) => quiet_hours === undefined)).toBe(true);
   });
 
   test('a phone that was paired for somebody else has only what is set for it', async () => {

@@ -55,19 +55,15 @@ test.each<[string, PreferenceChanges]>([
   expect(await alarms(hive, awake, 1)).toEqual(['sent']);
 });
 
-test('the human sets how many, or none; another process of the seat continues the count', async () => {
+test('another process of the seat continues the count', async () => {
   const hive = await openTestHive();
-  expect(await alarms(hive, { do_not_disturb: true, quiet_criticals: 1 }, 2)).toEqual([
-    'sent',
-    'quiet_criticals',
-  ]);
+  expect(await alarms(hive, { do_not_disturb: true }, 3)).toEqual(['sent', 'sent', 'sent']);
   expect(await alarms(hive, { do_not_disturb: true }, 1)).toEqual(['quiet_criticals']);
-  expect(await alarms(hive, { quiet_criticals: 0 }, 1)).toEqual(['quiet_criticals']);
 });
 
 test('what is not critical does not count', async () => {
   const hive = await openTestHive();
-  const quiet = { do_not_disturb: true, quiet_criticals: 1 };
-  expect(await alarms(hive, quiet, 2, 'normal')).toEqual(['do_not_disturb', 'do_not_disturb']);
-  expect(await alarms(hive, quiet, 1)).toEqual(['sent']);
+  const quiet = { do_not_disturb: true };
+  expect(await alarms(hive, quiet, 3, 'normal')).toEqual(Array(3).fill('do_not_disturb'));
+  expect(await alarms(hive, quiet, 3)).toEqual(['sent', 'sent', 'sent']);
 });

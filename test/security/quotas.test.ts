@@ -6,32 +6,35 @@
  * @module-tag mcp
  */
 import { describe, expect, test } from 'vitest';
-import { EVERY_SEAT } from '../../src/domain/humans.ts';
-import type { Quotas } from '../../src/domain/quotas.ts';
+import { QUOTAS } from '../../src/domain/quotas.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { openDesk } from '../support/dialogs.ts';
-import { HUMAN, introduction, noticesOf, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduction, noticesOf, openTestHive, setQuotas, withoutQuotas } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { post } from '../support/messages.ts';
 import { agent, attended, recorded, refusalOf } from '../support/outreach.ts';
+import { leftOf, spendQuota } from '../support/quotas.ts';
 import { tempStore } from '../support/temp.ts';
-
-async function withQuotas(quotas: Partial<Quotas>, store = tempStore()): Promise<OpenedHive> {
-  const hive = await openTestHive(store);
-  await hive.store.write((tx) => tx.desks.setPreferences(EVERY_SEAT, { ...quotas }));
-  return hive;
-}
 
 function ask(hive: OpenedHive, session: Session, request: object = {}): ReturnType<typeof hive.prompts.ask> {
   return hive.prompts.ask({ question: 'Go on?', ...request }, session);
 }
 
+/** So many questions of a session, pending. */
+async function pend(hive: OpenedHive, session: Session, count: number): Promise<void> {
+  await withoutQuotas(hive);
+  for (let asked = 0; asked < count; asked += 1) await ask(hive, session);
+  await setQuotas(hive, true);
+}
+
+const MOST_PENDING = QUOTAS.quota_pending.most;
+
 test('a token opens only so many sessions, by hooks or calls, and is told when to try again', async () => {
   const store = tempStore();
-  const hive = await withQuotas({ quota_sessions: 2 }, store);
+  const hive = await openTestHive(store);
   const remote = (token: string, name: string): Promise<Session> =>
     hive.sessions.introduce(
       introduction({ session_id: `token:${token}:${name}`, machine: `token:${token}` }),
@@ -48,11 +51,14 @@ test('a token opens only so many sessions, by hooks or calls, and is told when t
       },
       { settings: { machine: 'token:ci' } },
     );
+  await spendQuota(hive, 'quota_sessions', 'token:ci', 2);
   await remote('ci', 'one');
   await hook('token:ci:two');
   const refusal = await refusalOf(remote('ci', 'three'));
   expect(refusal).toMatchObject({ code: 'too_many', details: { quota: 'quota_sessions' } });
-  expect(refusal.message).toMatch(/at most 2 new sessions an hour \(quota_sessions\).*Try again in \d+ s\./);
+  expect(refusal.message).toMatch(
+    /at most 300 new sessions an hour \(quota_sessions\).*Try again in \d+ s\./,
+  );
   await expect(hook('token:ci:four')).rejects.toThrow('quota_sessions');
   await expect(hook('token:ci:one', 'a-subagent')).rejects.toThrow('quota_sessions');
   // Existing sessions continue, and other tokens have their own limit.
@@ -62,7 +68,9 @@ test('a token opens only so many sessions, by hooks or calls, and is told when t
   for (const name of ['x', 'y', 'z']) await hive.sessions.introduce(introduction({ session_id: name }));
   const { length } = (await hive.sessions.list()).filter(({ machine }) => machine === 'token:ci');
   expect(length).toBe(2);
-  expect(await noticesOf(hive)).toEqual([expect.stringContaining('reached a quota: 2 new sessions an hour')]);
+  expect(await noticesOf(hive)).toEqual([
+    expect.stringContaining('reached a quota: 300 new sessions an hour'),
+  ]);
 });
 
 describe('questions', () => {
@@ -95,9 +103,10 @@ describe('questions', () => {
   });
 
   test('only a limited number is pending at once, including those of subagents; an answer makes room', async () => {
-    const hive = await withQuotas({ quota_pending: 2 });
+    const hive = await openTestHive();
     const session = await agent(hive, 'main');
     const subagent = await agent(hive, 'main:sub', 'bg', 'main');
+    await pend(hive, session, MOST_PENDING - 2);
     const { prompt } = await ask(hive, session);
     await ask(hive, subagent);
     for (const asker of [session, subagent])
@@ -111,50 +120,45 @@ describe('questions', () => {
     expect((await ask(hive, session)).existing).toBe(false);
   });
 
-  test('a limit above the usual one is counted up to its own number', async () => {
-    const hive = await withQuotas({ quota_pending: 203, quota_questions: 0 });
-    const session = await agent(hive, 'busy');
-    for (let asked = 0; asked < 203; asked += 1) await ask(hive, session);
-    expect(await refusalOf(ask(hive, session))).toMatchObject({
-      code: 'too_many',
-      details: { quota: 'quota_pending' },
-    });
-    expect(await hive.prompts.count({ status: 'pending' })).toBe(203);
-  });
-
   test('context is counted in bytes, whatever the number of questions', async () => {
-    const hive = await withQuotas({ quota_context: 100 });
+    const hive = await openTestHive();
     const session = await agent(hive, 'talker');
+    await spendQuota(hive, 'quota_context', 'talker', 100);
     const context = 'x'.repeat(60 * 1024);
     await ask(hive, session, { context });
     const refusal = await refusalOf(ask(hive, session, { context }));
-    expect(refusal.message).toMatch(/at most 100 KB of context an hour \(quota_context\)/);
-    expect(Number(refusal.details['retry_after_s'])).toBeGreaterThan(600);
+    expect(refusal.message).toMatch(/at most 16,384 KB of context an hour \(quota_context\)/);
+    // 20 KB come back in four seconds or five.
+    expect(Number(refusal.details['retry_after_s'])).toBeLessThanOrEqual(5);
     expect((await ask(hive, session)).existing).toBe(false);
   });
 
   test('a question that is repeated under its key costs nothing', async () => {
-    const hive = await withQuotas({ quota_questions: 1 });
+    const hive = await openTestHive();
     const session = await agent(hive, 'careful');
     const request = { idempotency_key: 'once' };
     await ask(hive, session, request);
+    const before = await leftOf(hive, 'quota_questions', 'careful');
+    await spendQuota(hive, 'quota_questions', 'careful');
     expect((await ask(hive, session, request)).existing).toBe(true);
+    expect(before).toBe(QUOTAS.quota_questions.most - 1);
     expect((await refusalOf(ask(hive, session))).code).toBe('too_many');
   });
 
   test('a permission beyond the quota is asked in its terminal only', async () => {
-    const hive = await withQuotas({ quota_pending: 1 });
+    const hive = await openTestHive();
     await openDesk(hive);
     const event = recorded('claude-code', 'PermissionRequest-Bash-addRules');
-    await ask(hive, await agent(hive, String(event['session_id'])));
+    await pend(hive, await agent(hive, String(event['session_id'])), MOST_PENDING);
     expect(await fire(hive, event)).toBe('');
-    expect(await hive.prompts.count({ status: 'pending' })).toBe(1);
+    expect(await hive.prompts.count({ status: 'pending' })).toBe(MOST_PENDING);
   });
 });
 
 test('critical questions, pings and urgent mentions of the human are counted together, by the hour', async () => {
-  const hive = await attended(await withQuotas({ quota_criticals: 3 }));
+  const hive = await attended(await openTestHive());
   const session = await agent(hive, 'alarm');
+  await spendQuota(hive, 'quota_criticals', 'alarm', 3);
   await ask(hive, session, { urgency: 'critical' });
   await hive.outreach.ping({ message: 'Fire!', critical: true }, session);
   await post(hive, session, '@Human help', { priority: 'urgent' });
@@ -174,11 +178,13 @@ test('critical questions, pings and urgent mentions of the human are counted tog
 });
 
 test('each mentioned name is counted; a message without mentions is posted', async () => {
-  const hive = await withQuotas({ quota_mentions: 3 });
+  const hive = await openTestHive();
   const session = await agent(hive, 'crier');
   for (const handle of ['a', 'b'])
     await hive.sessions.introduce(introduction({ session_id: `${handle}-agent` }));
   await post(hive, session, '@Human @Claude-aagen look');
+  expect(await leftOf(hive, 'quota_mentions', 'crier')).toBe(QUOTAS.quota_mentions.most - 2);
+  await spendQuota(hive, 'quota_mentions', 'crier');
   const refusal = await refusalOf(post(hive, session, '@Human @Claude-bagen look'));
   expect(refusal).toMatchObject({ code: 'too_many', details: { quota: 'quota_mentions' } });
   expect((await post(hive, session, 'Look.')).existing).toBe(false);
@@ -187,8 +193,9 @@ test('each mentioned name is counted; a message without mentions is posted', asy
 });
 
 test('the buttons of a card are a question like any other', async () => {
-  const hive = await attended(await withQuotas({ quota_pending: 1 }));
+  const hive = await attended(await openTestHive());
   const session = await agent(hive, 'cards');
+  await pend(hive, session, MOST_PENDING - 1);
   const card = { title: 'Ready', actions: [{ label: 'Ship' }] };
   await hive.outreach.card(card, session);
   expect((await refusalOf(hive.outreach.card(card, session))).code).toBe('too_many');
@@ -196,28 +203,31 @@ test('the buttons of a card are a question like any other', async () => {
 });
 
 test('the sessions of one token share five quotas, whatever names they use, and do not affect others', async () => {
-  const hive = await withQuotas({ quota_pending: 1, quota_questions: 1 });
+  const hive = await openTestHive();
   const remote = (token: string, name: string): Promise<Session> =>
     hive.sessions.introduce(
       introduction({ session_id: `token:${token}:${name}`, machine: `token:${token}`, source: 'bg' }),
     );
-  for (let n = 0; n < 5; n += 1) await ask(hive, await remote('ci', `agent-${n}`));
+  for (let n = 0; n < 5; n += 1) await pend(hive, await remote('ci', `agent-${n}`), MOST_PENDING);
   const refusal = await refusalOf(ask(hive, await remote('ci', 'agent-5')));
-  expect(refusal.message).toContain('The sessions of your token may have at most 5 questions pending');
+  expect(refusal.message).toContain('The sessions of your token may have at most 1,000 questions pending');
   await ask(hive, await remote('ci2', 'agent-0'));
 });
 
 test('an agent reads the refusal over MCP and in its shell, with the seconds', async () => {
   const store = tempStore();
-  await withQuotas({ quota_questions: 1 }, store);
+  const hive = await openTestHive(store);
   const caller = await connectMcp({ store });
   await caller.call('hivemind_ask_async', { question: 'One?' });
+  const [session] = await hive.sessions.list();
+  await spendQuota(hive, 'quota_questions', session?.session_id ?? '');
   const refused = await caller.client.callTool({
     name: 'hivemind_ask_async',
     arguments: { question: 'Two?' },
   });
   expect(refused).toMatchObject({ isError: true });
-  expect(JSON.stringify(refused.content)).toMatch(/too_many: Your session .*Try again in (5\d|60) s\./);
+  expect(JSON.stringify(refused.content)).toMatch(/too_many: Your session .*Try again in \d+ s\./);
+  await spendQuota(hive, 'quota_questions', 'agent-1');
   const own = shell(store, { HIVE_AGENT: 'agent-1' });
   const { code, err, json } = await own.hive('ask', 'Three?', '--json');
   expect(code).not.toBe(0);
@@ -225,17 +235,15 @@ test('an agent reads the refusal over MCP and in its shell, with the seconds', a
   expect(json().error).toMatchObject({ code: 'too_many', retry_after_s: expect.any(Number) });
 });
 
-test('only a person can change a quota, and 0 means no limit', async () => {
+test('only a person can turn quotas off', async () => {
   const store = tempStore();
-  const hive = await withQuotas({ quota_questions: 1 }, store);
+  const hive = await openTestHive(store);
   const own = shell(store, { HIVE_AGENT: 'agent-1' });
-  expect((await own.hive('config', 'quota_questions', '0')).err).toContain(
-    'Only a human may change settings',
-  );
+  expect((await own.hive('config', 'quotas', 'no')).err).toContain('Only a human may change settings');
   const session = await agent(hive, 'agent-1');
-  await ask(hive, session);
+  await pend(hive, session, MOST_PENDING);
   expect((await refusalOf(ask(hive, session))).code).toBe('too_many');
-  expect((await shell(store).hive('config', 'quota_questions', '0')).code).toBe(0);
+  expect((await shell(store).hive('config', 'quotas', 'no')).code).toBe(0);
   await ask(hive, session);
 });
 

@@ -95,7 +95,7 @@ requirement(
     id: '000-03',
     title: 'The human is notified that an agent is held by a mention.',
     source: 'Notifies the user about pending mentions',
-    lives: ['`hive-notify-held`', '`M-x hive`', '`hive sessions`', '`desk/notice`'],
+    lives: ['`hive config notify_held`', '`M-x hive`', '`hive sessions`', '`desk/notice`'],
     verdict: 'works',
   },
   async () => {

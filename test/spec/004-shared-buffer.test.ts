@@ -139,7 +139,7 @@ requirement(
     id: '004-05',
     title: 'A mention reaches an agent that idles.',
     source: '該当する Claude セッションに確実に通知を届ける (deliver notifications reliably)',
-    lives: ['`hive hook --wake`', 'the Codex daemon', '`hive config wake_all`'],
+    lives: ['`hive hook --wake`', 'the Codex daemon'],
     verdict: 'works',
   },
   async () => {
@@ -791,7 +791,7 @@ requirement(
     id: '004-35',
     title: 'A notification can make a sound.',
     source: 'サウンド通知 (optional sound)',
-    lives: ['`hive-sound`', '`desk/preferences` (`sound`)'],
+    lives: ['`hive-settings`', '`desk/preferences` (`sound`)'],
     verdict: 'works',
   },
   async () => {

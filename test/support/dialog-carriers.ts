@@ -42,7 +42,7 @@ function hooksOf(name: string, recorded: Record<string, unknown>, client: Client
     tool: 'Bash',
     async begin(hive, hook = {}) {
       // Codex hides its own dialog while a hook waits, so it waits only for those who want that.
-      await prefer(hive, { permission_wait: 'on' });
+      await prefer(hive, { dialog_wait: 'on' });
       await openDesk(hive);
       const settings = { ...client, ...hook };
       return {

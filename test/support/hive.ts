@@ -6,7 +6,6 @@ import type { HumanActor } from '../../src/domain/actors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { EVERY_SEAT } from '../../src/domain/humans.ts';
 import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
-import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { type Seat, seatKeyFrom } from '../../src/domain/seats.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import { settingNamed } from '../../src/domain/settings.ts';
@@ -56,11 +55,15 @@ export async function prefer(hive: OpenedHive, settings: Readonly<Record<string,
       await hive.settings.set(settingNamed(key), value, seat, 'cli');
 }
 
-/** Lets the agents of a hive ask as much as a test needs at once. It appends no event. */
-export async function withoutQuotas(hive: OpenedHive): Promise<OpenedHive> {
-  const quotas = Object.fromEntries(Object.keys(DEFAULT_QUOTAS).map((quota) => [quota, 0]));
+/** Lets the agents of a hive ask as much as a test needs at once. */
+export function withoutQuotas(hive: OpenedHive): Promise<OpenedHive> {
+  return setQuotas(hive, false);
+}
+
+/** Turns quotas off, or on again. It appends no event. */
+export async function setQuotas(hive: OpenedHive, quotas: boolean): Promise<OpenedHive> {
   await hive.store.write(async (tx) =>
-    tx.desks.setPreferences(EVERY_SEAT, { ...(await tx.desks.preferences(EVERY_SEAT)), ...quotas }),
+    tx.desks.setPreferences(EVERY_SEAT, { ...(await tx.desks.preferences(EVERY_SEAT)), quotas }),
   );
   return hive;
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HiveError } from '../../src/domain/errors.ts';
-import type { OutreachChanges } from '../../src/domain/outreach.ts';
+import { BUDGET_BUCKET } from '../../src/domain/outreach.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { Source } from '../../src/domain/sources.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -57,9 +57,11 @@ export async function attended(hive: OpenedHive): Promise<OpenedHive> {
   return hive;
 }
 
-/** Sets outreach settings for every session during a test. */
-export async function withSettings(hive: OpenedHive, changes: OutreachChanges): Promise<OpenedHive> {
-  await hive.outreach.setSettings(changes);
+/** Leaves so many credits of the budget of background sessions. */
+export async function leaveCredits(hive: OpenedHive, credits: number): Promise<OpenedHive> {
+  await hive.store.write((tx) =>
+    tx.outreach.putBucket({ name: BUDGET_BUCKET, credits, since: tx.now, critical: 0 }),
+  );
   return hive;
 }
 

@@ -3,22 +3,21 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type Bucket,
-  type BudgetSize,
   fullBucket,
   nextCreditAt,
+  type Rate,
   refill,
   refundCredit,
-  SHARED_BUCKET,
   takeCredit,
-} from '../../src/domain/outreach.ts';
+} from '../../src/domain/rates.ts';
 
 const HOUR = 3_600_000;
-const SIZE: BudgetSize = { capacity: 5, refill_ms: 1.5 * HOUR };
+const SIZE: Rate = { capacity: 5, refill_ms: 1.5 * HOUR };
 const START = Date.parse('2026-03-01T12:00:00.000Z');
 const at = (ms: number): string => new Date(START + ms).toISOString();
 
 function taken(count: number, now = at(0)): Bucket {
-  let bucket = fullBucket(SHARED_BUCKET, SIZE, now);
+  let bucket = fullBucket('*', SIZE, now);
   for (let n = 0; n < count; n += 1) bucket = takeCredit(bucket, SIZE, now) ?? bucket;
   return bucket;
 }
@@ -53,12 +52,6 @@ describe('a bucket of five, one back each ninety minutes', () => {
     expect(back).toMatchObject({ credits: 2, since: at(-24 * HOUR) });
     expect(refill(back, SIZE, at(-22.5 * HOUR)).credits).toBe(3);
   });
-
-  test('of size 0 has no next token', () => {
-    const none = { capacity: 0, refill_ms: HOUR };
-    expect(takeCredit(fullBucket('*', none, at(0)), none, at(HOUR))).toBeNull();
-    expect(nextCreditAt(fullBucket('*', none, at(0)), none, at(0))).toBeNull();
-  });
 });
 
 type Step = { kind: 'take' | 'give' | 'look' | 'restart'; ms: number };
@@ -67,8 +60,8 @@ const step: fc.Arbitrary<Step> = fc.record({
   // Mostly forward; sometimes the clock is set, in either direction.
   ms: fc.oneof(fc.integer({ min: 0, max: 4 * HOUR }), fc.integer({ min: -48 * HOUR, max: 48 * HOUR })),
 });
-const size: fc.Arbitrary<BudgetSize> = fc.record({
-  capacity: fc.integer({ min: 0, max: 20 }),
+const size: fc.Arbitrary<Rate> = fc.record({
+  capacity: fc.integer({ min: 1, max: 20 }),
   refill_ms: fc.integer({ min: 1, max: 6 * HOUR }),
 });
 
@@ -77,7 +70,7 @@ describe('whatever happens to it', () => {
     fc.assert(
       fc.property(size, fc.array(step, { maxLength: 60 }), (given, steps) => {
         let now = START;
-        let bucket = fullBucket(SHARED_BUCKET, given, at(0));
+        let bucket = fullBucket('*', given, at(0));
         for (const { kind, ms } of steps) {
           now += ms;
           const time = new Date(now).toISOString();
@@ -101,7 +94,7 @@ describe('whatever happens to it', () => {
       fc.property(size, fc.array(fc.integer({ min: 0, max: HOUR }), { maxLength: 80 }), (given, waits) => {
         let now = START;
         let got = 0;
-        let bucket = fullBucket(SHARED_BUCKET, given, at(0));
+        let bucket = fullBucket('*', given, at(0));
         for (const ms of waits) {
           now += ms;
           const next = takeCredit(bucket, given, new Date(now).toISOString());

@@ -1,17 +1,12 @@
 /**
- * The defaults, measured: what recorded sessions could send at most is never refused, and a loop that runs away
+ * The budget, measured: what recorded sessions could send at most is never refused, and a loop that runs away
  * is. The recorded models answer at once, so that no real session is as fast.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  type Bucket,
-  budgetSize,
-  DEFAULT_OUTREACH_SETTINGS,
-  decideByRules,
-  fullBucket,
-} from '../../src/domain/outreach.ts';
+import { BUDGET, DEFAULT_OUTREACH_SETTINGS, decideByRules } from '../../src/domain/outreach.ts';
+import { type Bucket, fullBucket } from '../../src/domain/rates.ts';
 import { ROOT } from '../support/children.ts';
 
 const FIXTURES = join(ROOT, 'test/wire/fixtures');
@@ -53,7 +48,7 @@ function play(outputs: readonly { ms: number; kind: 'ping' | 'card' }[]): {
   sent: number;
   refused: string[];
 } {
-  let bucket: Bucket = fullBucket('*', budgetSize(settings), new Date(START).toISOString());
+  let bucket: Bucket = fullBucket('*', BUDGET, new Date(START).toISOString());
   const refused: string[] = [];
   for (const { ms, kind } of outputs.toSorted((a, b) => a.ms - b.ms)) {
     const opinion = decideByRules({
@@ -61,10 +56,6 @@ function play(outputs: readonly { ms: number; kind: 'ping' | 'card' }[]): {
       source: 'bg',
       critical: false,
       settings,
-      outputs: outputs.length,
-      turn_known: true,
-      // The human is there and answers, which must not silence an agent.
-      busy: { reason: 'answering', until: null },
       bucket,
       absence: null,
       unseen: 0,
@@ -89,6 +80,6 @@ test('all recorded sessions at once, each sending as much as it can, are never r
 test('a loop that pings ten times a second is shown a hundred and twenty times, then once a minute', () => {
   const hour = Array.from({ length: 36_000 }, (_, n) => ({ ms: n * 100, kind: 'ping' as const }));
   const { sent, refused } = play(hour);
-  expect(sent).toBe(settings.budget_capacity + 59);
+  expect(sent).toBe(BUDGET.capacity + 59);
   expect(new Set(refused)).toEqual(new Set(['budget']));
 });

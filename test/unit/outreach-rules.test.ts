@@ -1,25 +1,22 @@
 /** The matrix of source, kind, rule and critical: each refusal names its rule, when it ends, and what else is possible. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   applyOutreachChanges,
-  budgetSize,
+  BUDGET,
   DEFAULT_OUTREACH_SETTINGS,
   decideByRules,
-  fullBucket,
-  humanBusy,
   type OutreachRule,
   outreachSettings,
   type RuleState,
   refusalBySource,
   unseenSentence,
 } from '../../src/domain/outreach.ts';
-import { DEFAULT_PREFERENCES, momentOf, type Preferences } from '../../src/domain/preferences.ts';
+import { fullBucket } from '../../src/domain/rates.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
-const LATER = '2026-03-01T18:00:00.000Z';
 const KINDS = ['ping', 'card'] as const;
-const full = fullBucket('*', budgetSize(DEFAULT_OUTREACH_SETTINGS), NOW);
+const full = fullBucket('*', BUDGET, NOW);
 
 function state(changes: Partial<RuleState> = {}): RuleState {
   return {
@@ -27,9 +24,6 @@ function state(changes: Partial<RuleState> = {}): RuleState {
     source: 'bg',
     critical: false,
     settings: DEFAULT_OUTREACH_SETTINGS,
-    outputs: 0,
-    turn_known: true,
-    busy: null,
     bucket: full,
     absence: null,
     unseen: 0,
@@ -41,14 +35,6 @@ function state(changes: Partial<RuleState> = {}): RuleState {
 /** What makes each rule say no, in the order in which they are asked. */
 const OFFENCES: readonly (readonly [OutreachRule, Partial<RuleState>])[] = [
   ['allow_ping', { settings: { ...DEFAULT_OUTREACH_SETTINGS, allow_ping: false } }],
-  ['outputs_per_turn', { outputs: 1, settings: { ...DEFAULT_OUTREACH_SETTINGS, outputs_per_turn: 1 } }],
-  [
-    'human_busy',
-    {
-      settings: { ...DEFAULT_OUTREACH_SETTINGS, mind_busy: true },
-      busy: { reason: 'quiet_hours', until: LATER },
-    },
-  ],
   ['budget', { bucket: { ...full, credits: 0 } }],
 ];
 
@@ -162,17 +148,6 @@ describe('a refusal', () => {
   });
 
   test('says when it will pass', () => {
-    const settings = { ...DEFAULT_OUTREACH_SETTINGS, outputs_per_turn: 1, mind_busy: true };
-    expect(sentenceOf({ settings, outputs: 1 })).toContain('You can send it in your next turn.');
-    expect(sentenceOf({ settings, outputs: 1, turn_known: false })).toContain(
-      'You can send it after your next report.',
-    );
-    expect(sentenceOf({ settings, busy: { reason: 'quiet_hours', until: LATER } })).toContain(
-      `You can send it at ${LATER}.`,
-    );
-    expect(sentenceOf({ settings, busy: { reason: 'do_not_disturb', until: null } })).toContain(
-      'when they are back',
-    );
     const empty = decideByRules(state({ bucket: { ...full, credits: 0 } }));
     expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T12:01:00.000Z' });
     expect(empty.refusal?.sentence).toContain('You can send it at 2026-03-01T12:01:00.000Z.');
@@ -187,65 +162,20 @@ describe('a refusal', () => {
   });
 });
 
-describe('the human is busy', () => {
-  const moment = { now: NOW, minute_of_day: 23 * 60 };
-  const wishes = (changes: Partial<Preferences>): Preferences => ({ ...DEFAULT_PREFERENCES, ...changes });
-
-  test('in quiet hours, until they end', () => {
-    vi.stubEnv('TZ', 'UTC');
-    const seat = wishes({ quiet_hours: { from: '22:00', to: '07:30' } });
-    expect(humanBusy([seat], null, momentOf('2026-03-01T23:00:00.000Z'))).toEqual({
-      reason: 'quiet_hours',
-      until: '2026-03-02T07:30:00.000Z',
-    });
-    const always = wishes({ quiet_hours: { from: '09:00', to: '09:00' } });
-    expect(humanBusy([always], null, moment)).toEqual({ reason: 'quiet_hours', until: null });
-    vi.unstubAllEnvs();
-  });
-
-  test('during do-not-disturb, until its end, if that is known', () => {
-    expect(humanBusy([wishes({ do_not_disturb: LATER })], null, moment)).toEqual({
-      reason: 'do_not_disturb',
-      until: LATER,
-    });
-    expect(humanBusy([wishes({ do_not_disturb: true })], null, moment)?.until).toBeNull();
-  });
-
-  test('not when one of several seats may be disturbed', () => {
-    expect(humanBusy([wishes({ do_not_disturb: true }), wishes({})], null, moment)).toBeNull();
-  });
-
-  test('for two minutes after opening a prompt that is still pending', () => {
-    expect(humanBusy([], '2026-03-01T11:59:00.000Z', moment)).toEqual({
-      reason: 'answering',
-      until: '2026-03-01T12:01:00.000Z',
-    });
-    expect(humanBusy([], '2026-03-01T11:58:00.000Z', moment)).toBeNull();
-  });
-});
-
 describe('settings', () => {
   test('a session follows the global setting unless it has its own', () => {
-    const everywhere = { outputs_per_turn: 3, allow_ping: false };
+    const everywhere = { allow_ping: false, report_policy: 'always' } as const;
     expect(outreachSettings(everywhere, { allow_ping: true })).toEqual({
-      ...DEFAULT_OUTREACH_SETTINGS,
-      outputs_per_turn: 3,
       allow_ping: true,
+      report_policy: 'always',
     });
   });
 
   test('null resets, omitted settings stay, unknown ones are dropped', () => {
-    const stands = { allow_ping: false, outputs_per_turn: 2 };
-    expect(
-      applyOutreachChanges(stands, { allow_ping: null, mind_busy: false, budget_capacity: undefined }),
-    ).toEqual({
-      outputs_per_turn: 2,
-      mind_busy: false,
+    const stands = { allow_ping: false, report_policy: 'always' } as const;
+    expect(applyOutreachChanges(stands, { allow_ping: null, report_policy: undefined })).toEqual({
+      report_policy: 'always',
     });
     expect(applyOutreachChanges({}, { evil: 1 } as never)).toEqual({});
-  });
-
-  test('by default a turn has no limit, and a busy human is no reason to refuse', () => {
-    expect(ruleOf(state({ outputs: 9, busy: { reason: 'answering', until: LATER } }))).toBeNull();
   });
 });

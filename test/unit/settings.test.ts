@@ -52,9 +52,9 @@ describe('the table', () => {
   );
 
   test('accepts hyphens or underscores; an unknown name is told the known ones', () => {
-    expect(settingNamed('budget-capacity').key).toBe('budget_capacity');
+    expect(settingNamed('quiet-hours').key).toBe('quiet_hours');
     expect(() => settingNamed('budgets')).toThrow(
-      /There is no setting "budgets"\. The settings are notify_when, .*budget_capacity/,
+      /There is no setting "budgets"\. The settings are notify_when, .*retention_days/,
     );
   });
 
@@ -73,15 +73,15 @@ describe('a value', () => {
     ['sound', 'yes', true],
     ['sound', 'OFF', false],
     ['notify_when', 'unfocused', 'unfocused'],
-    ['budget_capacity', ' 0 ', 0],
+    ['phone_after', ' 0 ', 0],
     ['do_not_disturb', 'true', true],
     ['do_not_disturb', '2h', '2026-03-01T14:00:00.000Z'],
     ['quiet_hours', '22:00-07:30', { from: '22:00', to: '07:30' }],
     ['muted_projects', 'shop, tools', ['shop', 'tools']],
     ['muted_agents', 'Claude-abc12', ['Claude-abc12']],
     ['gate', 'remind', 'remind'],
-    ['permission_wait', 'usual', 'usual'],
-    ['permission_wait', '30', 30],
+    ['dialog_wait', 'usual', 'usual'],
+    ['dialog_wait', '30', 30],
     ['wake', 'off', 'off'],
     ['mention_ttl', '90m', '90m'],
   ])('%s %s', (key, text, value) => {
@@ -91,15 +91,15 @@ describe('a value', () => {
   test.each([
     ['sound', 'loud', 'sound takes yes or no, not "loud".'],
     ['notify_when', 'sometimes', 'takes one of always, unfocused, urgent, never'],
-    ['budget_capacity', '1001', 'takes a whole number from 0 to 1000'],
-    ['budget_capacity', '1.5', 'takes a whole number'],
-    ['budget_refill_minutes', '0', 'takes a whole number from 1 to 10080'],
+    ['stop_wait', '591', 'takes a whole number from 0 to 590'],
+    ['stop_wait', '1.5', 'takes a whole number'],
+    ['retention_days', '0', 'takes a whole number from 1 to 36500'],
     ['do_not_disturb', 'soon', 'takes yes, no, or a duration such as 90m or 2h'],
     ['do_not_disturb', '2 hours', 'is not a duration'],
     ['quiet_hours', '22:00-25:00', 'takes two times of day, such as 22:00-07:30'],
     ['muted_projects', 'shop,', 'takes names separated by commas'],
     ['gate', 'blck', 'gate takes one of block, remind, off, not "blck".'],
-    ['permission_wait', '0', 'permission_wait takes usual, on, off, or seconds from 1 to 86400'],
+    ['dialog_wait', '0', 'dialog_wait takes usual, on, off, or seconds from 1 to 86400'],
     ['wake', '25', 'wake takes off, or hours from 1 to 24'],
     ['mention_ttl', 'soon', 'takes never, or a duration such as 24h'],
     ['mention_ttl', '24 hours', 'is not a duration'],
@@ -111,7 +111,7 @@ describe('a value', () => {
     for (const [key, text] of [
       ['sound', 'yes'],
       ['notify_when', 'never'],
-      ['budget_capacity', '7'],
+      ['phone_after', '7'],
       ['quiet_hours', '22:00-07:30'],
       ['muted_projects', 'a,b'],
     ] as const)

@@ -40,7 +40,6 @@ function mention(changes: Partial<Mention> = {}): Mention {
   };
 }
 
-const usual = { all: false, mode: 'block' } as const;
 const waker = newWaker('session-1');
 
 describe('a mention wakes', () => {
@@ -53,18 +52,17 @@ describe('a mention wakes', () => {
     ['that is processed', { status: 'processed' }, false],
     ['that has expired', { status: 'expired' }, false],
   ])('%s', (_what, changes, wakes) =>
-    expect(isMentionWorthWaking(mention(changes), waker, usual)).toBe(wakes),
+    expect(isMentionWorthWaking(mention(changes), waker, 'block')).toBe(wakes),
   );
 
-  test('by @All if that is set, and never if the gate is off', () => {
-    expect(isMentionWorthWaking(mention({ by_name: false }), waker, { ...usual, all: true })).toBe(true);
-    expect(isMentionWorthWaking(mention(), waker, { all: true, mode: 'off' })).toBe(false);
+  test('never if the gate is off', () => {
+    expect(isMentionWorthWaking(mention({ priority: 'urgent' }), waker, 'off')).toBe(false);
   });
 
   test('once', () => {
     const woken = wokenFor(waker, { ask_ids: [], mentions: [mention()] }, 0);
-    expect(isMentionWorthWaking(mention(), woken, usual)).toBe(false);
-    expect(isMentionWorthWaking(mention({ mention_id: 'mention-2' }), woken, usual)).toBe(true);
+    expect(isMentionWorthWaking(mention(), woken, 'block')).toBe(false);
+    expect(isMentionWorthWaking(mention({ mention_id: 'mention-2' }), woken, 'block')).toBe(true);
   });
 });
 

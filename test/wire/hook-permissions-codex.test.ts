@@ -20,7 +20,7 @@ describe('Codex', () => {
   });
 
   test('waits 20 s at most, and gets a plain yes or no', async () => {
-    await prefer(hive, { permission_wait: 500 });
+    await prefer(hive, { dialog_wait: 500 });
     const wanted = { client: 'codex' as const };
     for (const [choice, told] of [
       ['Allow', { behavior: 'allow' }],
@@ -37,7 +37,7 @@ describe('Codex', () => {
 
   test('a patch is shown with its files and its text', async () => {
     const raw = recordedEvent('codex/PermissionRequest-apply_patch.json');
-    await prefer(hive, { permission_wait: 'on' });
+    await prefer(hive, { dialog_wait: 'on' });
     const { prompts, printed } = await fireDialog(hive, raw, { client: 'codex' });
     expect(prompts[0]).toMatchObject({ question: 'Apply a patch to /home/user/outside.txt?' });
     expect(prompts[0]?.context).toContain('+hello');

@@ -26,9 +26,9 @@ describe('if nobody can answer', () => {
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });
 
-  test('permission_wait off asks nobody', async () => {
+  test('dialog_wait off asks nobody', async () => {
     await openDesk(hive);
-    await prefer(hive, { permission_wait: 'off' });
+    await prefer(hive, { dialog_wait: 'off' });
     expect(await fire(hive, BASH)).toBe('');
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
   });

@@ -230,7 +230,7 @@ describe('a permission prompt of Claude Code', () => {
 
   /** A permission whose hook has ended after its time. */
   async function leftAlone(): Promise<{ ask_id: string }> {
-    await prefer(hive, { permission_wait: 1 });
+    await prefer(hive, { dialog_wait: 1 });
     const { prompts, printed } = await fireDialog(hive, BASH);
     expect(await printed).toBe('');
     return { ask_id: prompts[0]?.ask_id ?? '' };
@@ -316,7 +316,7 @@ test.each([
 ])('%s is shown as what it is, with its own scope', async (file, question, always) => {
   await openDesk(hive);
   const client = file.startsWith('codex') ? ('codex' as const) : ('claude-code' as const);
-  await prefer(hive, { permission_wait: 'on' });
+  await prefer(hive, { dialog_wait: 'on' });
   const { prompts, printed } = await fireDialog(hive, recordedEvent(file), { client });
   const offered = prompts[0]?.options.find(({ label }) => label === 'Allow always');
   expect([prompts[0]?.question, offered?.description ?? null]).toEqual([question, always]);

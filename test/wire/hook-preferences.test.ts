@@ -75,10 +75,10 @@ describe('the Stop guard', () => {
   });
 });
 
-test('a permission does not wait for a desk if permission_wait is off', async () => {
+test('a permission does not wait for a desk if dialog_wait is off', async () => {
   const hive = await openTestHive();
   const desk = await hive.desks.open({ seat: SEAT, human: 'Ada', pid: process.pid, client: 'test' });
-  await prefer(hive, 'permission_wait', 'off');
+  await prefer(hive, 'dialog_wait', 'off');
   const asked = gatedEvent('PermissionRequest', { tool_name: 'Bash', tool_input: { command: 'ls' } });
   expect(await fire(hive, asked, at(SEAT))).toBe('');
   expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);

@@ -127,8 +127,8 @@ describe('AskUserQuestion', () => {
     });
   });
 
-  test('question_wait off leaves it to the terminal', async () => {
-    await prefer(hive, { question_wait: 'off' });
+  test('dialog_wait off leaves it to the terminal', async () => {
+    await prefer(hive, { dialog_wait: 'off' });
     expect(await fire(hive, ASKED)).toBe('');
   });
 

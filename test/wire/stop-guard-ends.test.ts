@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { ENDED } from '../support/ended-process.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
-import { CLAUDE, HEADLESS, ping, recorded, refusalOf, report } from '../support/outreach.ts';
+import { CLAUDE, HEADLESS, ping, recorded } from '../support/outreach.ts';
 import { claude } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -78,25 +78,6 @@ describe('remind', () => {
 });
 
 describe('a turn', () => {
-  test('with one visible output allowed, as the client reports turns; the next prompt begins another', async () => {
-    const hive = await openTestHive();
-    const agent = claude(hive, { env: HEADLESS });
-    await agent.start();
-    await agent.prompt('p1');
-    await hive.outreach.setSettings({ outputs_per_turn: 1 });
-    await ping(hive, 'session-1');
-    const session = await hive.sessions.resolve('session-1');
-    const refusal = await refusalOf(hive.outreach.ping({ message: 'again' }, session));
-    expect(refusal.message).toContain('You can send it in your next turn.');
-    await report(hive, 'session-1');
-    expect((await refusalOf(hive.outreach.ping({ message: 'again' }, session))).details['rule']).toBe(
-      'outputs_per_turn',
-    );
-    await agent.stop('p1');
-    await agent.prompt('p2');
-    await ping(hive, 'session-1', 'again');
-  });
-
   test('the count of blocks is reset at the next', async () => {
     const hive = await openTestHive();
     const agent = claude(hive, { env: HEADLESS });

@@ -190,18 +190,6 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again, held }) =>
     );
   });
 
-  test('each hold has its own switch', async () => {
-    const hive = await start();
-    const asker = await hive.sessions.resolve(session);
-    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
-    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
-    await mention(hive, `@${asker.handle} stop that`, 'urgent');
-    await hive.sessions.configure(session, { hold_for_answers: false, hold_for_mentions: false }, HUMAN);
-    expect(await stops(hive)).toBe('');
-    await hive.sessions.configure(session, { hold_for_mentions: null }, HUMAN);
-    expect(await stops(hive)).toContain('urgent mentions');
-  });
-
   test('an urgent mention holds it and names the call; a normal one does not', async () => {
     const hive = await start();
     const { handle } = await hive.sessions.resolve(session);

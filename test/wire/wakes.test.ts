@@ -177,7 +177,6 @@ describe('a mention', () => {
 
   test.each<[string, string, object, Record<string, unknown>, boolean]>([
     ['of everyone does not', '@All hello', {}, {}, false],
-    ['of everyone does where that is set', '@All hello', {}, { wake_all: true }, true],
     ['of everyone does when it is urgent', '@All hello', { priority: 'urgent' }, {}, true],
     ['of everyone and by name does', '@All hello, @Claude-sessi first', {}, {}, true],
     ['by a role does', '@reviewer hello', {}, {}, true],

@@ -1,6 +1,7 @@
 /** The statements of outreach, of the budget that pays for it, and of the Stop guard's memory. */
 import type { OutreachFilter, OutreachRecords } from '../../application/ports.ts';
-import type { Bucket, Outreach } from '../../domain/outreach.ts';
+import type { Outreach } from '../../domain/outreach.ts';
+import type { Bucket } from '../../domain/rates.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
 import { pruneOutreach } from './prune.ts';
 import {
@@ -73,9 +74,6 @@ const UNREPORTED = statement(
   () => `${SELECT()} ${FROM} WHERE session_id = $1 AND ${VISIBLE}
    AND reported_at IS NULL AND let_go_at IS NULL ORDER BY number`,
 );
-const OUTPUTS = `SELECT COUNT(*) AS n FROM outreach WHERE session_id = $1 AND ${VISIBLE} AND critical = 0`;
-const OUTPUTS_OF_TURN = statement(() => `${OUTPUTS} AND turn_id = $2`);
-const OUTPUTS_SINCE_REPORT = statement(() => `${OUTPUTS} AND reported_at IS NULL AND let_go_at IS NULL`);
 const OWE_AGAIN = statement('UPDATE outreach SET let_go_at = NULL WHERE session_id = $1 AND let_go_at = $2');
 const UNSEEN = statement(() => `${SELECT()} ${FROM} WHERE status = 'unseen' ORDER BY number LIMIT $1`);
 const COUNT_UNSEEN = statement(
@@ -129,15 +127,6 @@ const PUT_GUARD = statement(
   () => `${guards.insert()} ON CONFLICT (session_id) DO UPDATE SET ${guards.assignments}`,
 );
 
-/** When the human last claimed a prompt that is still pending. */
-const ANSWERING = statement(
-  `SELECT MAX(CASE WHEN claimed_at IS NULL OR claimed_at < seen_at THEN seen_at ELSE claimed_at END) AS at
-   FROM prompts WHERE status = 'pending' AND (seen_at IS NOT NULL OR claimed_at IS NOT NULL)`,
-);
-const SEATS = statement(
-  `SELECT value FROM preferences WHERE seat <> '*' AND seat NOT IN (SELECT device_id FROM devices)`,
-);
-
 function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
   return conditions('1 = 1')
     .and('outreach.kind = ?', kind)
@@ -173,10 +162,6 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     async oweAgain(session_id, let_go_at) {
       await sql.run(OWE_AGAIN, [session_id, let_go_at]);
     },
-    outputs: (session_id, turn_id) =>
-      turn_id === null
-        ? count(OUTPUTS_SINCE_REPORT, [session_id])
-        : count(OUTPUTS_OF_TURN, [session_id, turn_id]),
     unseen: (limit) => many(UNSEEN, [limit]),
     countUnseen: () => count(COUNT_UNSEEN, []),
     unshown: (before) => many(UNSHOWN, [before]),
@@ -187,14 +172,6 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     },
     bucket: async (name) => decoded(await one(BUCKET, [name]), buckets.decode),
     guard: async (session_id) => decoded(await one(GUARD, [session_id]), guards.decode),
-    async answeringSince() {
-      const at = (await one(ANSWERING, []))?.['at'];
-      return typeof at === 'string' ? at : null;
-    },
-    async everySeat() {
-      const rows = await sql.all(SEATS, []);
-      return rows.map((row) => JSON.parse(String(row['value'])) as Record<string, unknown>);
-    },
 
     async nextNumber() {
       return Number((await one(NEXT, []))?.['value']);

@@ -22,8 +22,6 @@ const turns = table<Turn>('turns', {
   ended_at: 'plain',
   cancelled_prompts: 'json',
   transcript_path: 'plain',
-  client_pid: 'plain',
-  client_started_at: 'plain',
   steps: 'plain',
   batches: 'plain',
   last_tool: 'plain',

@@ -1,0 +1,72 @@
+/**
+ * Rates: how often something may happen. A rate is a bucket of credits that refills by itself, one credit at a time. The stored
+ * state and the store's clock decide, so a restart changes nothing, and a clock that is set back costs at most the time since the
+ * last credit. Quotas of sessions (quotas.ts), the budget of background sessions (outreach.ts) and what gets through at a quiet
+ * time (popups.ts) are rates. Pure.
+ */
+
+/** A bucket as it is stored. */
+export interface Bucket {
+  /** `*`: of all background sessions; `quota:…`: of a quota; `quiet:…`: of a seat. */
+  name: string;
+  /** Credits left. */
+  credits: number;
+  /** Since when the next credit has been accruing. */
+  since: string;
+  /** How many critical ones passed; they take no credit. */
+  critical: number;
+}
+
+/** How many credits a bucket holds, and how fast they come back. */
+export interface Rate {
+  capacity: number;
+  /** One credit comes back after this many ms. */
+  refill_ms: number;
+}
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+
+/** So many in a period of ms. */
+export function rate(capacity: number, per_ms: number): Rate {
+  return { capacity, refill_ms: per_ms / capacity };
+}
+
+/** A new bucket, full. */
+export function fullBucket(name: string, { capacity }: Rate, now: string): Bucket {
+  return { name, credits: capacity, since: now, critical: 0 };
+}
+
+/** The bucket's state now: with the credits that came back, never more than its capacity and never fewer than none. */
+export function refill(bucket: Bucket, { capacity, refill_ms }: Rate, now: string): Bucket {
+  const passed = Date.parse(now) - Date.parse(bucket.since);
+  const held = Math.min(Math.max(bucket.credits, 0), capacity);
+  // A full bucket earns nothing. A clock that was set back starts the wait again instead of earning in the past.
+  if (held === capacity || passed < 0) return { ...bucket, credits: held, since: now };
+  const earned = Math.floor(passed / refill_ms);
+  const credits = Math.min(capacity, held + earned);
+  const since = credits === capacity ? now : later(bucket.since, earned * refill_ms);
+  return { ...bucket, credits, since };
+}
+
+/** Takes one credit, or so many; null when there are not as many. */
+export function takeCredit(bucket: Bucket, rate: Rate, now: string, many = 1): Bucket | null {
+  const current = refill(bucket, rate, now);
+  return current.credits < many ? null : { ...current, credits: current.credits - many };
+}
+
+/** Returns the credit of something that was paid for and never shown. */
+export function refundCredit(bucket: Bucket, rate: Rate, now: string): Bucket {
+  const current = refill(bucket, rate, now);
+  return { ...current, credits: Math.min(rate.capacity, current.credits + 1) };
+}
+
+/** When a bucket has its next credit, or so many; `now` when it has them. `many` is at most the capacity. */
+export function nextCreditAt(bucket: Bucket, rate: Rate, now: string, many = 1): string {
+  const current = refill(bucket, rate, now);
+  return current.credits >= many ? now : later(current.since, (many - current.credits) * rate.refill_ms);
+}
+
+function later(time: string, ms: number): string {
+  return new Date(Date.parse(time) + ms).toISOString();
+}
