@@ -119,6 +119,18 @@
     (should (equal (hive-shared-test-stored) '(("Human" nil "@Claude-def34 hurry"))))
     (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-def34"))))))
 
+(ert-deftest hive-sessions/sends-an-urgent-message-with-a-prefix-argument ()
+  (hive-sessions-test-with
+    (hive-sessions-test-goto "Claude-def34")
+    (let ((asked nil) (current-prefix-arg '(4)))
+      (cl-letf (((symbol-function 'read-from-minibuffer)
+                 (lambda (prompt &rest _) (setq asked prompt) "stop that")))
+        (call-interactively #'hive-session-mention))
+      (should (string-prefix-p "Urgent message to @" asked)))
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (should (equal '("urgent") (mapcar (lambda (message) (plist-get message :priority))
+                                       (append (hive-shared-test-do "messages") nil))))))
+
 (ert-deftest hive-sessions/answers-its-questions ()
   (hive-sessions-test-with
     (let ((prompt (hive-shared-test-do "ask" :from "Claude-def34" :question "Which?")))

@@ -96,6 +96,21 @@
                                              turn))
       (hive-status-test-wait " demo .* 5m Bash for 2m\n"))))
 
+(ert-deftest hive-status-asks-what-agents-do-while-one-works-and-it-is-shown ()
+  (hive-status-test-with
+    (let ((asked 0))
+      (cl-letf (((symbol-function 'hive-model-refresh-sessions) (lambda () (cl-incf asked))))
+        (cl-flet ((pass () (hive-list--tick (get-buffer "*hive*")) (hive-test-pass 1)))
+          (pass)
+          (should (= 0 asked))
+          (hive-status-test-work "Claude-abc12")
+          (hive-status-test-wait "▾ Working  1 agent")
+          (pass)
+          (should (= 1 asked))
+          (switch-to-buffer "*scratch*")
+          (pass)
+          (should (= 1 asked)))))))
+
 (ert-deftest hive-status-names-the-author-of-a-message-as-its-agent-is-called-now ()
   (hive-status-test-with
     (hive-shared-test-post "@Human look")
