@@ -150,8 +150,9 @@ A value is a cons of their number and the first one that blocks.")
   (let* ((id (plist-get session :session_id))
          (ended (equal "ended" (plist-get session :state)))
          (turn (if ended (plist-get session :turn) (hive-turns-newest id)))
-         (working (and (not ended) (equal "in_progress" (plist-get turn :state))))
-         (section (cond (ended 'ended) (working 'working) (t 'idle)))
+         ;; News of a turn come without its session.
+         (place (if ended session (or turn session)))
+         (section (pcase (plist-get place :section) ("working" 'working) ("ended" 'ended) (_ 'idle)))
          (asks (gethash id hive-sessions--asks))
          (questions (or (car asks) 0))
          (unread (and (gethash id hive-sessions--unread) t))
@@ -164,11 +165,7 @@ A value is a cons of their number and the first one that blocks.")
       (hive-sessions--remember
        id
        (hive-row-make
-        :id (cons 'session id) :section section
-        :order (or (cond (ended (plist-get session :ended_at))
-                         (working (plist-get turn :started_at))
-                         (t (plist-get turn :ended_at)))
-                   (plist-get session :started_at) "")
+        :id (cons 'session id) :section section :order (or (plist-get place :order_key) "")
         :thing session :turn turn :questions questions :blocking (cdr asks)
         :mentions (or (plist-get session :unprocessed_mentions) 0) :unread unread)))))
 
@@ -208,15 +205,14 @@ NUMBER says how many mentions or messages there are."
       (push (hive-sessions--room-row (cons 'mention (plist-get mention :message_id)) "0" mention)
             rows))))
 
-(defun hive-sessions--sorted (rows reverse)
-  "Sort ROWS by their order; the last one first if REVERSE is non-nil."
-  (let ((sorted (sort rows (lambda (a b) (string< (hive-row-order a) (hive-row-order b))))))
-    (if reverse (nreverse sorted) sorted)))
+(defun hive-sessions--sorted (rows)
+  "Sort ROWS by their order."
+  (sort rows (lambda (a b) (string< (hive-row-order a) (hive-row-order b)))))
 
 (defun hive-sessions-rows (rooms)
   "Return all rows, in order; those of the shared buffers only if ROOMS is non-nil.
-Of those who work, the one that began first comes first; of the others,
-the one that stopped last.  The list is used again: do not modify it."
+The sidecar says in which section a session is, and where.  The list is
+used again: do not modify it."
   (setq hive-sessions--made nil)
   (hive-sessions--count-questions)
   (let ((living 0) (room-rows (and rooms (hive-sessions--room-rows))))
@@ -245,10 +241,10 @@ the one that stopped last.  The list is used again: do not modify it."
       ;; It may have been resumed since.
       (unless (hive-model-session (plist-get session :session_id))
         (push (hive-sessions--row session) ended)))
-    (nconc (hive-sessions--sorted working nil)
-           (hive-sessions--sorted idle t)
-           (hive-sessions--sorted (copy-sequence room-rows) nil)
-           (hive-sessions--sorted ended t))))
+    (nconc (hive-sessions--sorted working)
+           (hive-sessions--sorted idle)
+           (hive-sessions--sorted (copy-sequence room-rows))
+           (hive-sessions--sorted ended))))
 
 (defun hive-sessions--sidecar ()
   "Forget everything when Hive is turned off."

@@ -15,7 +15,7 @@ import { type Interrupt, interruptedBy, requestSentence, settleInterrupt } from 
 import { LAST_WORDS_TAIL_BYTES, lastWordsIn } from '../domain/last-words.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { wordsOf } from '../domain/refused-calls.ts';
-import { runsInside, type Session } from '../domain/sessions.ts';
+import { placeOfTurn, runsInside, type Session, type SessionPlace } from '../domain/sessions.ts';
 import {
   type AbortReason,
   type ArrivalKind,
@@ -91,7 +91,7 @@ interface RunningTurn {
 }
 
 /** A turn as people see it, with the fields that docs/internals/protocol.md lists. */
-export type TurnView = Readonly<Record<string, unknown>>;
+export type TurnView = Readonly<Record<string, unknown>> & SessionPlace;
 
 interface TurnWithInterrupts {
   turn: Turn;
@@ -536,6 +536,7 @@ function turnView(turn: Turn, interrupts: readonly Interrupt[], now: string): Tu
     tool: under_way?.name ?? null,
     tool_since: under_way?.since ?? null,
     sentence: turnSentence(turn),
+    ...placeOfTurn(turn),
     interrupts: interrupts.map((interrupt) => ({
       interrupt_id: interrupt.interrupt_id,
       by: interrupt.by,

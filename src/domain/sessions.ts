@@ -11,6 +11,7 @@ import type { OutreachChanges, OutreachOverrides } from './outreach.ts';
 import type { GateMode } from './preferences.ts';
 import { decideSource, type Source } from './sources.ts';
 import { cleanText, excerpt, onDemand } from './text.ts';
+import type { Turn } from './turns.ts';
 
 /** `idle`: it has no current turn. `ended`: it is gone; what it asked is still answerable. */
 type SessionState = 'active' | 'idle' | 'ended';
@@ -668,4 +669,45 @@ export function refusalToSet(
   if (taken !== undefined)
     return `"${taken}" is the handle of another session: you would get its mentions. Choose another role.`;
   return null;
+}
+
+/** The sections in which people see sessions, in their order, in Emacs and on the phone. */
+export const SESSION_SECTIONS = ['working', 'idle', 'ended'] as const;
+
+/** Where people see a session: its section, and its place there, as a text that compares by characters. */
+export interface SessionPlace {
+  section: (typeof SESSION_SECTIONS)[number];
+  order_key: string;
+}
+
+/** The place of a living session with this newest turn. The one that began to work first comes first. */
+export function placeOfTurn({
+  state,
+  started_at,
+  ended_at,
+  session_id,
+}: Pick<Turn, 'state' | 'started_at' | 'ended_at' | 'session_id'>): SessionPlace {
+  if (state === 'in_progress') return { section: 'working', order_key: `${started_at} ${session_id}` };
+  return { section: 'idle', order_key: latestFirst(ended_at ?? started_at, session_id) };
+}
+
+/** The place of a session. Of those that do not work, the one that stopped last comes first. */
+export function placeOf(
+  {
+    state,
+    started_at,
+    ended_at,
+    session_id,
+  }: Pick<Session, 'state' | 'started_at' | 'ended_at' | 'session_id'>,
+  turn: SessionPlace | undefined,
+): SessionPlace {
+  if (state === 'ended')
+    return { section: 'ended', order_key: latestFirst(ended_at ?? started_at, session_id) };
+  if (turn !== undefined) return { section: turn.section, order_key: turn.order_key };
+  return { section: 'idle', order_key: latestFirst(started_at, session_id) };
+}
+
+/** A later time is a smaller text. */
+function latestFirst(time: string, session_id: string): string {
+  return `${time.replaceAll(/\d/g, (digit) => String(9 - Number(digit)))} ${session_id}`;
 }

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../domain/messages.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import { type PushedPopup, STORM_TAGS } from '../domain/pushes.ts';
-import type { Session } from '../domain/sessions.ts';
+import type { Session, SessionPlace } from '../domain/sessions.ts';
 import { type ListedPrompt, readPages } from './order.ts';
 import { dismiss, entries, sendQueued } from './outbox.ts';
 import { call, follow, isSilent, type Notification, Refused, signIn, type Welcome } from './server.ts';
@@ -31,8 +31,16 @@ export interface LoopShown {
 }
 
 /** A session, with its newest turn. */
-export interface SessionShown extends Session {
-  turn?: { last_words?: string } | null;
+export interface SessionShown extends Session, SessionPlace {
+  turn?: {
+    state: string;
+    started_at: string;
+    ended_at: string | null;
+    tool: string | null;
+    tool_since: string | null;
+    sentence: string;
+    last_words?: string;
+  } | null;
 }
 
 export type Connection = 'connecting' | 'online' | 'offline';
@@ -51,7 +59,10 @@ export interface State {
   prompts: ReadonlyMap<string, ListedPrompt> | null;
   /** How many more are pending, which were not read. */
   more: number;
+  /** The living ones. */
   sessions: readonly SessionShown[];
+  /** Those that ended last. */
+  ended: readonly SessionShown[];
   messages: readonly Message[];
   /** The human's own that are not done yet. */
   mentions: readonly MentionShown[];
@@ -72,6 +83,7 @@ let state: State = {
   prompts: null,
   more: 0,
   sessions: [],
+  ended: [],
   messages: [],
   mentions: [],
   loops: [],
@@ -153,6 +165,15 @@ const readSessions = async (): Promise<void> =>
     sessions: (await ask<{ sessions: SessionShown[] }>('session/list', { state: 'alive' })).sessions,
   });
 
+const readEnded = async (): Promise<void> => {
+  const params = { state: 'ended', limit: MOST_SHOWN };
+  update({ ended: (await ask<{ sessions: SessionShown[] }>('session/list', params)).sessions });
+};
+
+const readAllSessions = async (): Promise<void> => {
+  await Promise.all([readSessions(), readEnded()]);
+};
+
 const readMessages = async (): Promise<void> =>
   update({ messages: (await ask<{ messages: Message[] }>('message/list', { limit: MOST_SHOWN })).messages });
 
@@ -222,7 +243,7 @@ export const closeOutreach = (): Promise<void> => closeShown((kind) => kind === 
 /** What waits is on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
   await readPrompts();
-  await Promise.all([readSessions(), readMessagesAndLoops(), readMentions(), readOutreach()]);
+  await Promise.all([readAllSessions(), readMessagesAndLoops(), readMentions(), readOutreach()]);
   void closeSettled(state).catch(() => undefined);
 }
 
@@ -232,7 +253,7 @@ const reads: Readonly<Record<string, () => Promise<void>>> = {
   'mention/changed': readMentions,
   'outreach/received': readOutreach,
   'outreach/changed': readOutreach,
-  'session/changed': readSessions,
+  'session/changed': readAllSessions,
   'turn/changed': readSessionsAndLoops,
   'desk/resync': readAll,
 };

@@ -1,5 +1,6 @@
-/** What waits, in the order of Emacs: whose agent is blocked comes first, then the urgent, then what expires soonest. */
+/** What waits and who works, in the order of Emacs: the server decides it, with the `order_key` of each (src/domain/). */
 import type { Prompt } from '../domain/prompts.ts';
+import { SESSION_SECTIONS, type SessionPlace } from '../domain/sessions.ts';
 import type { OutboxEntry } from './storage.ts';
 
 /** A prompt as the server lists it. */
@@ -10,15 +11,31 @@ export interface Waiting {
   mine: ListedPrompt[];
   others: ListedPrompt[];
   snoozed: ListedPrompt[];
+  /** For this human, of sessions that have ended. */
+  ended: ListedPrompt[];
 }
 
-/** The pending prompts in three lists, each in order. */
+const inOrder = <Item extends { order_key: string }>(items: Iterable<Item>): Item[] =>
+  [...items].sort((a, b) => (a.order_key < b.order_key ? -1 : 1));
+
+/** The sections of sessions, in order; an empty one is left out. */
+export function sectionsOf<Shown extends SessionPlace>(
+  sessions: Iterable<Shown>,
+): readonly { section: SessionPlace['section']; sessions: readonly Shown[] }[] {
+  const sorted = inOrder(sessions);
+  return SESSION_SECTIONS.map((section) => ({
+    section,
+    sessions: sorted.filter((session) => session.section === section),
+  })).filter((one) => one.sessions.length > 0);
+}
+
+/** The pending prompts in four lists, each in order. */
 export function sortWaiting(prompts: Iterable<ListedPrompt>, now: string): Waiting {
-  const lists: Waiting = { mine: [], others: [], snoozed: [] };
-  const inOrder = [...prompts].sort((a, b) => (a.order_key < b.order_key ? -1 : 1));
-  for (const prompt of inOrder) {
+  const lists: Waiting = { mine: [], others: [], snoozed: [], ended: [] };
+  for (const prompt of inOrder(prompts)) {
     if (prompt.snoozed_until !== null && prompt.snoozed_until > now) lists.snoozed.push(prompt);
-    else (prompt.mine ? lists.mine : lists.others).push(prompt);
+    else if (!prompt.mine) lists.others.push(prompt);
+    else (prompt.orphaned ? lists.ended : lists.mine).push(prompt);
   }
   return lists;
 }

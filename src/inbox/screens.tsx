@@ -15,8 +15,10 @@ import {
   type LoopShown,
   type MentionShown,
   readLoops,
+  type SessionShown,
   type State,
 } from './model.ts';
+import { sectionsOf } from './order.ts';
 import { queue } from './outbox.ts';
 import { Stuck } from './prompt.tsx';
 import { storeTime } from './server.ts';
@@ -27,28 +29,55 @@ const ago = (at: string): string => duration(Date.parse(storeTime()) - Date.pars
 
 // ---- Agents ----
 
-type ListedSession = Session & { turn?: { state: string; started_at: string } | null };
-
 export function SessionsScreen({ inbox }: { inbox: State }): VNode {
-  const sessions = inbox.sessions as readonly ListedSession[];
+  const sections = sectionsOf([...inbox.sessions, ...inbox.ended]);
   return (
     <>
       <h1 tabIndex={-1}>{WORDS.sessions}</h1>
-      {sessions.length === 0 ? <p class="empty">{WORDS.noSessions}</p> : null}
-      <ul class="rows">
-        {sessions.map((session) => (
-          <li key={session.session_id} class="row">
-            <Boundary>
-              <SessionItem session={session} />
-            </Boundary>
-          </li>
-        ))}
-      </ul>
+      {sections.length === 0 ? <p class="empty">{WORDS.noSessions}</p> : null}
+      {sections.map(({ section, sessions }) => {
+        const heading = `${WORDS.sections[section]} (${sessions.length})`;
+        const rows = <SessionRows sessions={sessions} inbox={inbox} />;
+        return section === 'ended' ? (
+          <details key={section} class="more">
+            <summary>{heading}</summary>
+            {rows}
+          </details>
+        ) : (
+          <section key={section} aria-label={WORDS.sections[section]}>
+            <h2>{heading}</h2>
+            {rows}
+          </section>
+        );
+      })}
     </>
   );
 }
 
-function SessionItem({ session }: { session: ListedSession }): VNode {
+function SessionRows({ sessions, inbox }: { sessions: readonly SessionShown[]; inbox: State }): VNode {
+  return (
+    <ul class="rows">
+      {sessions.map((session) => (
+        <li key={session.session_id} class="row">
+          <Boundary>
+            <SessionItem session={session} blocking={blockingOf(session, inbox)} />
+          </Boundary>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The question for which the agent waits. */
+function blockingOf({ session_id }: Session, { prompts }: State): string | undefined {
+  const blocking = [...(prompts?.values() ?? [])].find(
+    (prompt) => prompt.session_id === session_id && prompt.blocked_since !== null,
+  );
+  return blocking?.question;
+}
+
+function SessionItem({ session, blocking }: { session: SessionShown; blocking: string | undefined }): VNode {
+  const said = saidBy(session);
   return (
     <>
       <span class="row-title">
@@ -56,12 +85,45 @@ function SessionItem({ session }: { session: ListedSession }): VNode {
       </span>
       <span class="meta">
         <Plain text={session.handle} /> · {session.source} · <Plain text={session.project} /> ·{' '}
-        {session.state} · {ago(session.last_seen_at)}
+        {ago(since(session))} · <Plain text={doing(session, blocking)} />
       </span>
+      {said === null ? null : (
+        <span class="row-text" dir="auto">
+          <Plain text={said} />
+        </span>
+      )}
       {session.turn?.state === 'in_progress' ? <Interrupt session={session} /> : null}
     </>
   );
 }
+
+/** Since when it is as it is. */
+function since({ section, turn, ended_at, last_seen_at }: SessionShown): string {
+  if (section === 'working') return turn?.started_at ?? last_seen_at;
+  return (section === 'ended' ? ended_at : turn?.ended_at) ?? last_seen_at;
+}
+
+/** What it does, or how its last turn ended. */
+function doing({ section, turn, state }: SessionShown, blocking: string | undefined): string {
+  if (blocking !== undefined) return WORDS.blockedBy(blocking);
+  if (turn === null || turn === undefined) return state;
+  if (turn.tool !== null) return WORDS.doing(turn.tool, ago(turn.tool_since ?? turn.started_at));
+  return section === 'working' ? WORDS.running : turn.sentence;
+}
+
+/** The end of what one that works said last, and the first line of what one that is done said. */
+function saidBy({ section, turn }: SessionShown): string | null {
+  const said = turn?.last_words?.trim();
+  if (said === undefined || said === '' || section === 'ended') return null;
+  if (section === 'idle') return said.split('\n', 1)[0] ?? null;
+  const line = said.replaceAll(/\s+/g, ' ');
+  // Whole characters.
+  const characters = [...line];
+  return WORDS.said(characters.length <= MOST_SAID ? line : `…${characters.slice(-MOST_SAID).join('')}`);
+}
+
+/** Characters of what an agent said that are shown in its row. */
+const MOST_SAID = 100;
 
 function Interrupt({ session: { session_id, title } }: { session: Session }): VNode {
   const [step, setStep] = useState<'closed' | 'asking' | 'waiting'>('closed');

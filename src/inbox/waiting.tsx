@@ -12,7 +12,7 @@ import { duration, WORDS } from './words.ts';
 
 export function WaitingScreen({ inbox }: { inbox: State }): VNode {
   if (inbox.prompts === null) return <p role="status">{WORDS.loading}</p>;
-  const { mine, others, snoozed } = sortWaiting(inbox.prompts.values(), storeTime());
+  const { mine, others, snoozed, ended } = sortWaiting(inbox.prompts.values(), storeTime());
   const queued = queuedAnswers(inbox.outbox);
   return (
     <>
@@ -32,6 +32,7 @@ export function WaitingScreen({ inbox }: { inbox: State }): VNode {
       )}
       <More title={WORDS.forOthers(others.length)} prompts={others} queued={queued} />
       <More title={WORDS.snoozed(snoozed.length)} prompts={snoozed} queued={queued} />
+      <More title={`${WORDS.sections.ended} (${ended.length})`} prompts={ended} queued={queued} />
       <Notifications inbox={inbox} />
     </>
   );

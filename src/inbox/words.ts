@@ -2,9 +2,11 @@
 
 export const WORDS = {
   title: 'Hive',
-  waiting: 'Waiting',
+  waiting: 'Needs you',
   sessions: 'Agents',
-  messages: 'Messages',
+  messages: 'The room',
+  /** As in the status buffer of Emacs. */
+  sections: { working: 'Working', idle: 'Idle and done', ended: 'Ended' },
   reports: 'Reports',
   history: 'History',
   nothingWaits: 'Nothing waits for you.',
@@ -83,6 +85,10 @@ export const WORDS = {
   interruptNote: 'A note for the agent',
   interrupting: 'Interrupting…',
   cancel: 'Cancel',
+  running: 'running',
+  doing: (tool: string, time: string): string => `${tool} for ${time}`,
+  blockedBy: (question: string): string => `waits for you: ${question}`,
+  said: (words: string): string => `It said: ${words}`,
   noSessions: 'No agent is running.',
   noMessages: 'There are no messages yet.',
   write: 'Write a message. @Name reaches an agent.',

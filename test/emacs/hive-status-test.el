@@ -88,7 +88,7 @@
 
 (ert-deftest hive-status-says-which-tool-runs-and-since-when ()
   (hive-status-test-with
-    (let ((turn (list :turn_id "turn-1" :session_id "abc12-session" :state "in_progress"
+    (let ((turn (list :turn_id "turn-1" :session_id "abc12-session" :state "in_progress" :section "working"
                       :started_at (hive-test-time -300) :sentence "task running")))
       (hive-rpc-handle 'turn/changed turn)
       (hive-status-test-wait "▾ Working .*\n.* demo .* 5m running\n")
@@ -124,7 +124,7 @@
     (let ((turn (list :turn_id "turn-1" :session_id "abc12-session"
                       :started_at (hive-test-time -300)
                       :last_words "All tests pass.\nThe \u202e cache is next.")))
-      (hive-rpc-handle 'turn/changed (append '(:state "in_progress") turn))
+      (hive-rpc-handle 'turn/changed (append '(:state "in_progress" :section "working") turn))
       ;; Of one that works the end, and all of it is text of an agent.
       (hive-status-test-wait "5m running  It said: All tests pass. The <U\\+202E> cache is next\\.\n")
       (hive-rpc-handle 'turn/changed

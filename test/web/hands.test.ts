@@ -87,9 +87,9 @@ describe('a keyboard alone', () => {
     await keyboard.press('Space');
     await eventually(async () => (await hive.prompts.get(third.ask_id)).snoozed_until !== null);
 
-    await tabTo(page, /^Messages/);
+    await tabTo(page, /^The room/);
     await keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Messages' }).waitFor();
+    await page.getByRole('heading', { name: 'The room' }).waitFor();
     await tabTo(page, /^Write a message/);
     await keyboard.type('Good work.');
     await tabTo(page, 'Send');
@@ -111,7 +111,7 @@ describe('a keyboard alone', () => {
     await ask(inbox.hive, { question: 'Ship?', options: ['Yes'] });
     const page = await (await openContext(chromium, DESKTOP)).newPage();
     await pair(page, inbox);
-    for (const name of ['Agents', 'Messages', 'Reports', 'History', 'Waiting']) {
+    for (const name of ['Agents', 'The room', 'Reports', 'History', 'Needs you']) {
       await page.getByRole('link', { name }).first().click();
       await eventually(() => page.evaluate((said) => document.activeElement?.textContent === said, name));
     }
@@ -157,7 +157,7 @@ test('everything that is tapped is at least 44 pixels high', async () => {
   const page = await (await openContext(chromium, PHONE)).newPage();
   await pair(page, inbox);
   // Where one is can be seen from the first moment.
-  expect(await page.locator('nav [aria-current=page]').textContent()).toMatch(/^Waiting/);
+  expect(await page.locator('nav [aria-current=page]').textContent()).toMatch(/^Needs you/);
   for (const path of ['', `ask/${ask_id}`, 'agents', 'messages', 'reports', 'history']) {
     await page.goto(`${inbox.url}#/${path}`);
     await page.locator('h1').waitFor();

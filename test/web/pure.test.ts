@@ -45,6 +45,7 @@ test('what waits is in the order of the server; what is snoozed or for others is
       listed('second', 'b'),
       listed('other', 'a', { mine: false }),
       listed('first', 'a'),
+      listed('of one that has ended', 'a', { orphaned: true }),
       listed('snoozed', 'a', { snoozed_until: '2026-01-11T18:00:01.000Z' }),
       listed('awake again', 'c', { snoozed_until: NOW }),
     ],
@@ -53,6 +54,7 @@ test('what waits is in the order of the server; what is snoozed or for others is
   expect(idsOf(lists.mine)).toEqual(['first', 'second', 'awake again']);
   expect(idsOf(lists.others)).toEqual(['other']);
   expect(idsOf(lists.snoozed)).toEqual(['snoozed']);
+  expect(idsOf(lists.ended)).toEqual(['of one that has ended']);
 });
 
 test.each([

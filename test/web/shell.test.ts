@@ -80,9 +80,9 @@ test('a new build replaces the old one: the page that was open goes on, and the 
     return name !== old && more.length === 0;
   });
   expect(await page.evaluate(() => document.documentElement.lang)).toBe('en');
-  await page.getByRole('heading', { name: 'Waiting' }).waitFor();
+  await page.getByRole('heading', { name: 'Needs you' }).waitFor();
   await page.reload();
-  await page.getByRole('heading', { name: 'Waiting' }).waitFor();
+  await page.getByRole('heading', { name: 'Needs you' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.lang)).toBe('en-GB');
 });
 
@@ -108,7 +108,7 @@ test('a file that is not of the new build is not kept: the old build stays', asy
   });
   expect(end).toBe('redundant');
   await page.reload();
-  await page.getByRole('heading', { name: 'Waiting' }).waitFor();
+  await page.getByRole('heading', { name: 'Needs you' }).waitFor();
 });
 
 /** The worker of another build. */

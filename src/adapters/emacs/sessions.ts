@@ -1,5 +1,6 @@
 /** Sessions over JSON-RPC: listing and configuring them. */
 import { countThatFits } from '../../domain/limits.ts';
+import { placeOf } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { FRAME_BYTES } from './frames.ts';
@@ -18,11 +19,11 @@ export const sessionMethods = {
     // With the running turn, or how the last one ended: this also shows an outcome that came while Emacs was away.
     const turns = await hive.turns.newestViews(sessions);
     const waiting = await hive.mentions.unprocessedBySession();
-    const listed = sessions.map((session) => ({
-      ...session,
-      unprocessed_mentions: waiting.get(session.session_id) ?? 0,
-      turn: turns.get(session.session_id) ?? null,
-    }));
+    const listed = sessions.map((session) => {
+      const turn = turns.get(session.session_id);
+      const unprocessed_mentions = waiting.get(session.session_id) ?? 0;
+      return { ...session, unprocessed_mentions, turn: turn ?? null, ...placeOf(session, turn) };
+    });
     const fitting = listed.slice(0, countThatFits(listed, FRAME_BYTES));
     // No cursor: the order is by last activity, which changes before the next page.
     return { sessions: fitting, more: fitting.length < found.length };
@@ -47,6 +48,7 @@ export const sessionMethods = {
 export const notifySessions: EventNotifier = async (events, { hive }, notify) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
     const session = await hive.sessions.find(session_id);
-    if (session !== undefined) notify('session/changed', session);
+    // Of one with a turn, its place is that of the turn, whose news come by themselves.
+    if (session !== undefined) notify('session/changed', { ...session, ...placeOf(session, undefined) });
   }
 };

@@ -72,7 +72,7 @@ export async function pair(
   await page.getByLabel('Name of this phone').fill(name);
   await page.getByRole('button', { name: 'Pair' }).click();
   const device = await confirm(page, hive, code);
-  await page.getByRole('heading', { name: 'Waiting' }).waitFor();
+  await page.getByRole('heading', { name: 'Needs you' }).waitFor();
   return device;
 }
 
