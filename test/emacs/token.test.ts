@@ -61,9 +61,9 @@ async function openContainer(home: string): Promise<Container> {
   };
 }
 
-/** A method of TRAMP for it: `/hive-test:PID:`. */
+/** A method of TRAMP for it, `/hivetest:PID:`: since TRAMP 2.7 the name of a method has letters and digits only. */
 const method = (far: string): string => `(with-eval-after-load 'tramp (add-to-list 'tramp-methods
-  '("hive-test" (tramp-login-program "nsenter")
+  '("hivetest" (tramp-login-program "nsenter")
     (tramp-login-args (${enterOptions('%h')
       .map((word) => `(${lisp(word)})`)
       .join(' ')} ("env" "HOME=${far}") ("/bin/sh")))
@@ -101,7 +101,7 @@ async function command(name: string): Promise<void> {
   await commandIn(emacs, 'hive-token-for-directory');
   await emacs.until(/Let agents ask from/);
   await emacs.keys('C-a', 'C-k');
-  await emacs.type(`/hive-test:${container.pid}:/`);
+  await emacs.type(`/hivetest:${container.pid}:/`);
   await emacs.keys('Enter');
   await emacs.until(/Name of the token: \d+/);
   await emacs.keys('C-a', 'C-k');
