@@ -82,18 +82,20 @@ It is that its session has ended, whom it is for, and who is answering it."
 
 (defun hive-place-of (&optional directory)
   "Return the place of DIRECTORY, a plist of :directory, :project, :project_dir.
-DIRECTORY defaults to `default-directory'.  Return nil for a remote
-directory."
-  (let ((directory (expand-file-name (or directory default-directory))))
-    (unless (file-remote-p directory)
-      (let* ((root (locate-dominating-file directory ".git"))
+DIRECTORY, an absolute name, defaults to `default-directory'.  Return nil
+for a remote directory."
+  (let ((named (or directory default-directory)))
+    ;; Expanding a name in a home over there would connect to that machine.
+    (unless (file-remote-p named)
+      (let* ((directory (expand-file-name named))
+             (root (locate-dominating-file directory ".git"))
              (git (and root (hive-human--git-directory (expand-file-name root))))
              (own (directory-file-name directory))
-             (named (cond ((null git) own)
-                          ((equal ".git" (file-name-nondirectory git))
-                           (directory-file-name (file-name-directory git)))
-                          (t (string-remove-suffix ".git" git))))
-             (name (file-name-nondirectory named)))
+             (repository (cond ((null git) own)
+                               ((equal ".git" (file-name-nondirectory git))
+                                (directory-file-name (file-name-directory git)))
+                               (t (string-remove-suffix ".git" git))))
+             (name (file-name-nondirectory repository)))
         (list :directory directory
               :project (if (string-empty-p name) own name)
               :project_dir (directory-file-name (or git own)))))))

@@ -371,8 +371,15 @@
                  (place (hive-place-of directory))
                  (page (hive-test-call 'message/list (list :directory directory))))
             (should (equal (plist-get place :project) (plist-get page :project)))
-            (should (equal (plist-get place :project_dir) (plist-get page :project_dir)))))))
-    (should-not (hive-place-of "/ssh:elsewhere:/home/"))))
+            (should (equal (plist-get place :project_dir) (plist-get page :project_dir)))))))))
+
+(ert-deftest hive-post/a-remote-directory-is-no-place-and-connects-to-nothing ()
+  (require 'tramp-sh)
+  (cl-letf (((symbol-function 'tramp-maybe-open-connection)
+             (lambda (&rest _) (ert-fail "It connects"))))
+    (dolist (name '("/ssh:elsewhere:/home/" "/ssh:elsewhere:~/" "/ssh:elsewhere:"))
+      (should-not (hive-place-of name))
+      (let ((default-directory name)) (should-not (hive-place-of))))))
 
 (provide 'hive-post-test)
 ;;; hive-post-test.el ends here
