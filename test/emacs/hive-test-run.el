@@ -17,6 +17,19 @@
 (require 'ert)
 (require 'hive-test-help)
 
+(defun hive-test-run--files ()
+  "Return the names of the temporary files."
+  (directory-files temporary-file-directory nil directory-files-no-dot-files-regexp))
+
+(when (hive-test-run--files)
+  (error "%s is not empty, and what is left there is deleted after each file of tests: set TMPDIR to a new folder"
+         temporary-file-directory))
+
+;; TRAMP registers handlers of file names when it is loaded, and understands no
+;; file name any more once it was loaded several times.  Org 9.6 makes a folder.
+(require 'tramp)
+(require 'org-persist nil t)
+
 ;;;; The state of Hive
 
 ;; What a library adds to a hook belongs to the state, so each is loaded before.
@@ -51,7 +64,8 @@
                                (list symbol value (hive-test-run--copy value))))
                            (hive-test-run--variables))
         :buffers (buffer-list)
-        :timers (append timer-list timer-idle-list)))
+        :timers (append timer-list timer-idle-list)
+        :files (hive-test-run--files)))
 
 (defun hive-test-run--restore (state)
   "Go back to STATE.  Return what the tests have left behind, as strings."
@@ -85,7 +99,7 @@
       (when (process-live-p process)
         (push (format "process %s" (process-name process)) left))
       (delete-process process))
-    (dolist (file (directory-files temporary-file-directory nil directory-files-no-dot-files-regexp))
+    (dolist (file (cl-set-difference (hive-test-run--files) (plist-get state :files) :test #'equal))
       (push (format "file %s" file) left)
       (let ((path (expand-file-name file temporary-file-directory)))
         (if (file-directory-p path) (delete-directory path t) (delete-file path))))
