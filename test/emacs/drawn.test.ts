@@ -265,9 +265,12 @@ describe('a text that is said to fit into the echo area', () => {
     let whole = 0;
     for (const [index, one] of texts.entries()) {
       await emacs.keys('t');
-      const [title = '', ...rest] = await emacs.until(
-        new RegExp(`^text ${index + 1} (fits|is)[\\s\\S]*`, 'm'),
-      );
+      const [title = '', ...rest] = await emacs
+        .until(new RegExp(`^text ${index + 1} (fits|is)[\\s\\S]*`, 'm'))
+        .catch((cause: unknown) => {
+          // The texts of another run are others.
+          throw new Error(`This text was not shown: ${JSON.stringify(one)}`, { cause });
+        });
       if (title.endsWith('fits')) {
         whole += 1;
         const ends = new RegExp(`^text ${index + 1} fits[\\s\\S]*>$`, 'm');
