@@ -236,7 +236,7 @@ async function openDriver(
   return openSqlite(await prepareSqliteFile(address), { busy_ms });
 }
 
-/** What the doctor can check where the store cannot be opened, which is a failed check for this reason. */
+/** The checks that remain where the store cannot be opened, which is a failed check for this reason. */
 export async function examineWithoutStore(
   reason: HiveError,
   { env = process.env, examinations }: Pick<OpenHiveOptions, 'env' | 'examinations'>,

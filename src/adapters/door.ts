@@ -110,7 +110,7 @@ function headOf(text: string): Record<string, string> {
 
 const TOO_LARGE = `The path and the headers of this request are too large: at most ${MOST_HEADER_BYTES} bytes, and ${MOST_COOKIE_BYTES} of cookies.`;
 
-/** What Node's parser refuses, by the code of its error. */
+/** The refusals of Node's parser, by the code of its error. */
 const FAULTS: Readonly<Record<string, readonly [status: string, text: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', TOO_LARGE],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [

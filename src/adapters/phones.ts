@@ -55,7 +55,7 @@ interface Invited {
   expires_at: string;
   /** Where the inbox is. */
   url: string;
-  /** What the QR code shows: the inbox, with the code in the part that no server gets. */
+  /** The address in the QR code: the inbox, with the code in the part that no server gets. */
   address: string;
   /** Why a phone cannot use that address, as a sentence; null if it can. */
   warning: string | null;

@@ -81,7 +81,7 @@ async function handAnswered(
   return delivered.length === 0 ? null : { session, delivered };
 }
 
-/** What the model reads: the chosen labels or the free text, then the comment. */
+/** The model's text: the chosen labels or the free text, then the comment. */
 function wordsOf({ selected, decision, comment }: Prompt): string[] {
   const chosen = selected.length > 0 ? selected : [decision ?? ''];
   return comment === null ? chosen : [...chosen, comment];

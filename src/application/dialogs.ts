@@ -27,7 +27,7 @@ export interface WordedDialog {
   fingerprint: string;
 }
 
-/** What an answer is meant for, beyond the dialog itself. */
+/** The object of an answer, beyond the dialog itself. */
 export interface Meant {
   /** It comes first in the context. */
   warning: string | null;
@@ -46,7 +46,7 @@ export function meantFor({ requests, fingerprint }: WordedDialog, { warning, cal
   };
 }
 
-/** What the first prompt of a dialog displays, as long as its asker has added nothing. */
+/** The display of the first prompt of a dialog, as long as its asker has added nothing. */
 export function displayedOf({ requests: [request], fingerprint }: WordedDialog): Displayed | null {
   return request === undefined ? null : { ...request, fingerprint, notes: [] };
 }
@@ -123,7 +123,7 @@ export async function withdraw(
 
 /** Why an answer that would allow something does not leave. */
 export type Held =
-  /** What is about to run is something else than the human was shown: somebody changed the stored prompt (invariant 13). */
+  /** The call that is about to run is another one than the human was shown: somebody changed the stored prompt (invariant 13). */
   | 'not_displayed'
   /** The call is the one that was shown, and the diff of its files has become another one. */
   | 'file_changed'
@@ -137,19 +137,19 @@ export interface Leaving<Answer> {
   decide: (prompts: readonly Prompt[]) => Answer | null;
   /** Whether it permits something, so that it must have been displayed and signed. */
   allows: (answer: Answer) => boolean;
-  /** What is about to happen, as it would be displayed now. */
+  /** The call that is about to run, as it would be displayed now. */
   asked: Displayed | null;
   /** Whether the call is the one that was shown, and only the files of its diff have changed. */
   isChangedFile?: (asked: Displayed, shown: Prompt) => boolean;
   store: Pick<Store, 'store_id' | 'name'>;
   seats: readonly Seat[];
-  /** What the agent gets in the place of an answer that may not leave. */
+  /** The agent's answer in the place of one that may not leave. */
   refusal: (why: Held) => Answer;
   /** Whether the answer says all that the human did. What it cannot say comes with the agent's next hook or poll. */
   isWhole: (answer: Answer, prompt: Prompt) => boolean;
 }
 
-/** What leaves for the agent, once every prompt of a dialog is answered; null where the answers do not fit it. */
+/** The answer for the agent, once every prompt of a dialog is answered; null where the answers do not fit it. */
 export async function conclude<Answer>(
   tx: WriteTx,
   prompts: readonly Prompt[],

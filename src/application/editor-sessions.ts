@@ -109,13 +109,13 @@ function attach(parts: EditorSessionParts, first: EditorAgent, actions: EditorAc
   }
 
   async function introduce(): Promise<Session> {
-    const { cwd, client_session_id: _, pid, ...said } = agent;
+    const { cwd, client_session_id: _, pid, ...introduced } = agent;
     // `hive acp` behind this editor may know the process.
     const known = pid === null ? await sessions.find(agent.session_id) : undefined;
     if (pid !== null) refuse(await refusalToBe(agent.session_id, pid));
     return sessions.introduce({
       ...parts.findProject(cwd),
-      ...said,
+      ...introduced,
       pid: pid ?? known?.pid ?? null,
       source: 'main',
       machine,

@@ -214,7 +214,7 @@ export function createEditors({ store, feed, ids, delivery, trust }: EditorParts
   }
 }
 
-/** What carries the answers of an editor's dialogs to its agent; with a key, that of one dialog alone. */
+/** The carrier of the answers of an editor's dialogs to its agent; with a key, that of one dialog alone. */
 export function carrierOf({ session_id }: Pick<Session, 'session_id'>, key?: string): string {
   return key === undefined ? `editor:${session_id}` : `editor:${session_id} ${cleanText(key)}`;
 }

@@ -82,7 +82,7 @@ export interface Hive {
   readonly editorSessions: EditorSessionService;
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
-  /** What became of the files that permissions show as diffs. */
+  /** The present state of the files that permissions show as diffs. */
   readonly edits: EditService;
   readonly outreach: OutreachService;
   readonly settings: SettingsService;
@@ -148,7 +148,7 @@ export interface HiveParts {
   conversationId: () => string;
   /** This process. */
   pid: number;
-  /** What the doctor looks at; loaded when it is asked. */
+  /** The doctor's checks; loaded when it is asked. */
   examinations: () => Promise<readonly Examination[]>;
   /** The seat of this process, and its environment. */
   seat: string;

@@ -38,11 +38,11 @@ export interface HookSettings {
   answers_first?: boolean;
   /** Whose preferences count here. Without a seat the defaults do. */
   seat?: string;
-  /** What the human's file says, and the place that its rules look at: asked for by the few events that they concern. */
+  /** The human's file, and the place that its rules look at: asked for by the few events that they concern. */
   human?: (cwd: string) => Promise<{ trust: Trust; place: Place }>;
   /** The seats whose answers may allow something; default: those in the human's file. */
   seats?: () => readonly Seat[];
-  /** What compares an edit with the files of a tool that works in `cwd`: asked for by the few events that edit files. */
+  /** Compares an edit with the files of a tool that works in `cwd`: asked for by the few events that edit files. */
   editTools?: (cwd: string) => Promise<EditTools>;
   /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
   codexListens?: () => boolean;

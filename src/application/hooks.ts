@@ -40,7 +40,7 @@ import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './tur
 import { markedAsBlocking } from './waits.ts';
 import type { Ids, Logger, Processes } from './world.ts';
 
-/** What to print, and the id to report once it is printed; null if nothing depends on that. */
+/** The output, and the id to report once it is printed; null if nothing depends on that. */
 interface Handled extends Verdict {
   output_id: string | null;
 }
@@ -57,7 +57,7 @@ interface HookParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
-  /** What a hook needs in order to wait for the human; loaded only by the few hooks that wait. */
+  /** The parts with which a hook waits for the human; loaded only by the few hooks that wait. */
   waiting: () => Promise<{ feed: Pick<Feed, 'until'>; prompts: Pick<PromptService, 'expireDue'> }>;
 }
 
@@ -292,7 +292,7 @@ async function handlersFor(
 // the log has not grown, and if nothing is under way that depends on the time or on other processes.
 
 interface Silences {
-  /** What the memory calls this kind of event of this session; null if it must be recorded before it is answered. */
+  /** The memory's name for this kind of event of this session; null if it must be recorded before it is answered. */
   keyOf(event: HookEvent, settings: HookSettings): string | null;
   /** Whether it still has nothing to say. */
   lasts(key: string): Promise<boolean>;

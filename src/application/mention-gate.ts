@@ -146,7 +146,7 @@ function refusal(mentions: readonly MentionInFull[], { session: { handle } }: Ho
   ].join('\n');
 }
 
-/** What the session's own setting says, else the preference of the seat. */
+/** The session's own setting, else the preference of the seat. */
 async function modeOf({ session, preferences }: HookContext): Promise<GateMode> {
   return session.gate ?? (await preferences()).gate;
 }

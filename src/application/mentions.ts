@@ -41,7 +41,7 @@ interface ProcessCommand {
   /** Or all unprocessed ones. */
   all?: boolean | undefined;
   note?: string | null | undefined;
-  /** What delivers the result to the addressee; null when somebody else processes. */
+  /** The carrier of the result to the addressee; null when somebody else processes. */
   carrier?: string | null | undefined;
 }
 

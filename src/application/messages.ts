@@ -35,7 +35,7 @@ import type { Ids } from './world.ts';
 /** A message to post. */
 export interface PostCommand extends PostRequest {
   author: Author;
-  /** Who wrote it, for the event log; the author's handle when missing. */
+  /** Its author for the event log; the author's handle when missing. */
   by?: string | undefined;
   /** Chosen by the sender, so that a message sent twice is one message. Generated when missing. */
   message_id?: string | null | undefined;

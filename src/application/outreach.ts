@@ -49,7 +49,7 @@ interface Reported {
   item: Outreach;
   /** How much visible output it covers. */
   reported: number;
-  /** Who reads it; null: the next main session of the project. */
+  /** Its reader; null: the next main session of the project. */
   reader: string | null;
 }
 
@@ -213,7 +213,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
   };
 }
 
-/** Who reads a session's reports: the session that it came from while that lives, else the main session of its project that last worked. */
+/** The reader of a session's reports: the session that it came from while that lives, else the main session of its project that last worked. */
 async function readerOf(
   tx: ReadTx,
   { session_id, parent_session_id, project_dir }: Session,
@@ -339,7 +339,7 @@ export async function appendOutreach(
   });
 }
 
-/** What an agent leaves undone that stops or ends, and what its human reads about it. */
+/** The things that an agent leaves undone when it stops or ends, and the words about them for its human. */
 interface GivenUp {
   how: 'stopped' | 'ended';
   /** Output that nobody reports any more. */

@@ -43,7 +43,7 @@ export interface PopupParty {
   seat: string;
   /** The name of the seat's human; default: their login name. */
   human?: string | undefined;
-  /** Who takes the leases: a desk, or a connection of an agent. */
+  /** The holder of the leases: a desk, or a connection of an agent. */
   name: string;
   /** The desk of this process; null when there is none, which lets every desk of the seat go first. */
   desk_id: string | null;

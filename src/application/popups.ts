@@ -7,7 +7,7 @@
  */
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
-import type { PopupSubject, Storm, Verdict } from '../domain/popups.ts';
+import type { PopupDecision, PopupSubject, Storm } from '../domain/popups.ts';
 import {
   breakQuiet,
   breaksQuiet,
@@ -286,7 +286,7 @@ async function leasePopups<T>(
       if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, performance.now() + LOST_LEASE_MS);
       continue;
     }
-    const verdict: Verdict =
+    const verdict: PopupDecision =
       wait_ms === null
         ? { show: false, reason: 'focused' }
         : await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
@@ -303,7 +303,7 @@ async function verdictFor(
   tx: WriteTx,
   subject: PopupSubject,
   { seat, preferences, focused }: { seat: string; preferences: Preferences; focused: boolean },
-): Promise<Verdict> {
+): Promise<PopupDecision> {
   const moment = momentOf(tx.now);
   const verdict = decide(subject, preferences, { focused }, moment);
   if (!verdict.show || !breaksQuiet(subject, preferences, moment)) return verdict;

@@ -734,7 +734,7 @@ export interface EventRecords extends EventReads, Prunable {
   append(event: NewEvent): Promise<number>;
 }
 
-/** What a search through history looks for; a missing field matches all. */
+/** The criteria of a search through history; a missing field matches all. */
 export interface HistoryFilter {
   query?: string | undefined;
   agent?: string | undefined;
@@ -768,6 +768,6 @@ export interface RuleReads {
 // ---- The statistics ----
 
 export interface StatsReads {
-  /** What the statistics read of the prompts that were asked after this one and until then, oldest first. */
+  /** The statistics' view of the prompts that were asked after this one and until then, oldest first. */
   counted(after: { at: string; ask_id: string }, until: string, limit: number): Promise<CountedPrompt[]>;
 }

@@ -69,7 +69,7 @@ export interface Asked {
   desks_online: number;
 }
 
-/** What happened to an answer; `prompt` is the current prompt, with the winner's answer. */
+/** The fate of an answer; `prompt` is the current prompt, with the winner's answer. */
 export interface Answered {
   /** `accepted`: it settled the prompt. `late`: kept with a prompt that was closed without one. `lost`: another answer was first. */
   outcome: AnswerOutcome;
@@ -681,7 +681,7 @@ export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   if (since !== null) await blockUntilSettled(tx, prompt, { wait_id: DIALOG_WAIT, since });
 }
 
-/** What shows that an answer which may allow something counts. */
+/** The proof that an answer which may allow something counts. */
 interface AnswerProof {
   /** The digest of its text as it was displayed; null where nothing shows that it was. */
   displayed_digest: string | null;

@@ -45,7 +45,7 @@ export function touchedBy({ urgency, context }: Pick<AskRequest, 'urgency' | 'co
   };
 }
 
-/** What UTF-8 needs at most for one unit of UTF-16. */
+/** UTF-8 needs at most so many bytes for one unit of UTF-16. */
 const BYTES_PER_UNIT = 3;
 
 /** How much a ping or card takes: the buttons of a card are a question. */
@@ -59,7 +59,7 @@ type Payer = Pick<
   'session_id' | 'parent_session_id' | 'machine' | 'handle' | 'title' | 'source' | 'project'
 >;
 
-/** What a store says of a session's quotas, read before it is known whether they will be charged; nothing where they are off. */
+/** The state of a session's quotas, read before it is known whether they will be charged; empty where they are off. */
 export type QuotaReadings = readonly QuotaState[];
 
 /**

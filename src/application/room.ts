@@ -32,7 +32,7 @@ export const noticeRoom: HookHandler = async (hook) => {
   return { context: line === null ? expired : [...expired, line], carries: expired.length > 0 };
 };
 
-/** What is new in the room, for a session that wants to know. */
+/** The news of the room, for a session that wants to know. */
 async function lineFor(tx: WriteTx, session: Session): Promise<string | null> {
   const mode = roomMode(session);
   const { session_id, project_dir, room_read } = session;

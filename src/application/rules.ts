@@ -187,14 +187,14 @@ export function createRules(parts: RuleParts): RuleService {
     rule: ListedRule,
     setter: Setter,
   ): Promise<void> {
-    const { line: _, uses: __, last_used_at: ___, expired: ____, ...said } = rule;
+    const { line: _, uses: __, last_used_at: ___, expired: ____, ...content } = rule;
     const now = trust();
     await store.write(async (tx) => {
       await tx.events.append({
         type,
         session_id: null,
         subject: rule.rule_id,
-        data: { ...said, seat, path: now.path, ...setter },
+        data: { ...content, seat, path: now.path, ...setter },
       });
       await recordTrust(tx, { seat, via: 'sidecar' }, now);
       await changeMade(tx, seat, (made) => ({

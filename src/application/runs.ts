@@ -42,7 +42,7 @@ export interface RunService {
   list(options: { all: boolean }): Promise<Run[]>;
   /** Ends a run: its agent is stopped and not started again. @throws HiveError `invalid_input`. */
   stop(run_id: string): Promise<Run>;
-  /** What a call of an ask has to do with its run; null outside of runs, and for a subagent, whose turn is not the run's. */
+  /** The run of a call that asks; null outside of runs, and for a subagent, whose turn is not the run's. */
   ofAsk(call: AskOfRun): Promise<RunOfAsk | null>;
   /** The path of a run's output. */
   output(run_id: string): string;

@@ -224,7 +224,7 @@ export function createSessions(store: Store, processes: Processes, standing?: St
 
 const SWEEP_LIMIT = 1_000;
 
-/** What `refusalToSet` needs. The events of the session, and of those it continues, show what a human has set. */
+/** The facts for `refusalToSet`. The events of the session, and of those it continues, show which settings a human has made. */
 async function settingContext(tx: ReadTx, session: Session): Promise<SettingContext> {
   const setByHuman = new Map<string, string>();
   let one: Session | undefined = session;
@@ -376,7 +376,7 @@ async function checkedName(tx: ReadTx, name: string | null): Promise<string | nu
   return title;
 }
 
-/** What a hook event says about how a session is called. */
+/** The names of a session that a hook event gives. */
 export type TitleReport = Partial<Pick<Session, 'client_title' | 'first_words'>>;
 
 /** Records what a session is called now, if that is news, for its subagents, too. */

@@ -24,7 +24,7 @@ export interface StoredSetting extends Setting {
   origin: Origin;
 }
 
-/** Who changes a setting, and from where; the event log keeps it. */
+/** The person or program that changes a setting, and from where; the event log keeps it. */
 export interface Setter {
   /** The name of the human. */
   by: string;
@@ -33,13 +33,13 @@ export interface Setter {
   from: string | null;
 }
 
-/** What the event log records when nobody is named. */
+/** The event log records this when nobody is named. */
 export const NOBODY = { by: null, pid: null, from: null } as const;
 
 export interface SettingsService {
   /** Every setting, with its value at a seat. */
   list(seat: string): Promise<StoredSetting[]>;
-  /** What a phone may have of its own, with the values that apply there: its own, else those of the seat at which it was paired. */
+  /** The settings that a phone may have of its own, with the values that apply there: its own, else those of the seat at which it was paired. */
   ofPhone(phone: Pick<Device, 'device_id' | 'seat'>): Promise<StoredSetting[]>;
   /** Sets one; null restores the default. Returns it with its new value. */
   set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;

@@ -11,7 +11,7 @@ import type { Check } from './world.ts';
 export interface TrustService {
   /** The human's file as it is now. */
   file(): Trust;
-  /** What applies in this process: what Emacs has set, else what the file says. */
+  /** The authority in this process: as Emacs has set it, else as the file says. */
   authority(): Authority;
   /** Sets what Emacs says, until this process ends. Null permits nothing; what is left out keeps its value. */
   lend(changes: AuthorityChanges, setter?: Setter): Promise<Authority>;
@@ -31,9 +31,9 @@ export function createTrust(store: Store, seat: string, file: () => Trust): Trus
     file,
     authority,
     async lend(changes, setter) {
-      const said = Object.entries(changes).filter(([, value]) => value !== undefined);
+      const given = Object.entries(changes).filter(([, value]) => value !== undefined);
       const next = Object.fromEntries(
-        said.map(([key, value]) => [key, value ?? NO_AUTHORITY[key as keyof Authority]]),
+        given.map(([key, value]) => [key, value ?? NO_AUTHORITY[key as keyof Authority]]),
       ) as Partial<Authority>;
       const before = authority();
       const changed = Object.keys(next).filter(
@@ -87,7 +87,7 @@ export async function recordTrust(
   if (text !== null) await giveNotice(tx, { severity: 'warning', session_id: null, text, data: { seat } });
 }
 
-/** What is wrong with the file, for the human; null when nothing is. */
+/** The file's problem in words for the human; null when there is none. */
 function problemText({ problems, path }: Trust): string | null {
   const [first, ...more] = problems;
   if (first === undefined) return null;

@@ -79,7 +79,7 @@ interface ProgramTurn {
 export interface ProgramEnd {
   /** Why it did not complete; missing: it completed. */
   aborted?: AbortReason | undefined;
-  /** Who ended it; missing: whoever requested the interrupt. */
+  /** The person or agent that ended it; missing: the one that requested the interrupt. */
   by?: string | null | undefined;
   /** A note for the record. */
   note?: string | null | undefined;
@@ -166,7 +166,7 @@ export function createTurns(store: Store, ids: Ids, words: LastWords): TurnServi
   };
 }
 
-/** What an agent said last in a turn, where its transcript can be read: on the machine where it runs. */
+/** An agent's last words in a turn, where its transcript can be read: on the machine where it runs. */
 export type LastWords = (
   turn: Pick<Turn, 'transcript_path' | 'client_turn_id'>,
   machine: string | null | undefined,
@@ -174,21 +174,21 @@ export type LastWords = (
 
 /** Reads transcripts; one that has not changed is not read again. */
 export function readingLastWords(files: Pick<Files, 'readTail' | 'modifiedMs'>, here: string): LastWords {
-  const read = new Map<string, { modified: number; turn: string | null; said: string | null }>();
+  const read = new Map<string, { modified: number; turn: string | null; words: string | null }>();
   return ({ transcript_path: path, client_turn_id: turn }, machine) => {
     const modified = path === null || machine !== here ? null : files.modifiedMs(path);
     if (path === null || modified === null) return {};
     const known = read.get(path);
     const isKnown = known !== undefined && known.modified === modified && known.turn === turn;
     const tail = isKnown ? null : files.readTail(path, LAST_WORDS_TAIL_BYTES);
-    const said = isKnown ? known.said : tail === null ? null : lastWordsIn(tail, turn);
+    const words = isKnown ? known.words : tail === null ? null : lastWordsIn(tail, turn);
     read.delete(path);
-    read.set(path, { modified, turn, said });
+    read.set(path, { modified, turn, words });
     for (const [oldest] of read) {
       if (read.size <= MOST_TRANSCRIPTS) break;
       read.delete(oldest);
     }
-    return said === null ? {} : { last_words: said };
+    return words === null ? {} : { last_words: words };
   };
 }
 
@@ -510,7 +510,7 @@ async function endWithSession({ tx, session, settings }: HookContext): Promise<v
 
 // ---- A turn as people see it ----
 
-/** What it does and for how long, how it ended, and who wants it stopped. Paths and processes of the client are left out. */
+/** Its activity and for how long, how it ended, and who wants it stopped. Paths and processes of the client are left out. */
 function turnView(turn: Turn, interrupts: readonly Interrupt[], now: string): TurnView {
   const { turn_id, session_id, client_turn_id, continues, state, abort_reason, by, via, note } = turn;
   const { started_at, ended_at, cancelled_prompts, steps, batches, last_tool, last_tool_at } = turn;

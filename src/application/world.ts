@@ -119,7 +119,7 @@ export interface Notifier {
 }
 
 export interface ShownPopup {
-  /** What the person did with it; never rejects. If that cannot be known, it is `closed` at once. */
+  /** The person's action; never rejects. If that cannot be known, it is `closed` at once. */
   readonly outcome: Promise<PopupEnd>;
   close(): void;
 }
@@ -148,7 +148,7 @@ export interface Logger {
 
 // ---- Runs ----
 
-/** What a run starts, exactly as its human first started it. */
+/** The command of a run, exactly as its human first started it. */
 export interface StartRecord extends RunCommand {
   run_id: string;
   /** The directory in which the agent works. */
@@ -169,7 +169,7 @@ export interface StartedAgent {
 export interface RunFiles {
   /** Stores what a run starts; returns the digest of the file. */
   keep(record: StartRecord): string;
-  /** What a run starts. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
+  /** The command of a run. @throws HiveError `store_unsafe` if the file is missing, changed, or open to others. */
   read(run_id: string, digest: string): StartRecord;
   /**
    * Records durably that this start of a run begins. @throws HiveError `store_unsafe` if it or a later one has begun before:

@@ -130,7 +130,7 @@ export interface Caller {
   sessions: readonly string[];
 }
 
-/** What shows an agent whose shell has cleared the variables of this command, whichever store it names. */
+/** The evidence of an agent whose shell has cleared the variables of this command, whichever store it names. */
 function hiddenAgent(): string | null {
   const variable = agentVariableAbove(processes, process.pid);
   return variable === null ? null : ACTOR.hidden(variable);
@@ -200,7 +200,7 @@ export function isForCaller(prompt: Prompt, caller: Caller): boolean {
   return caller.agent_because !== null || prompt.session_id === caller.session_id;
 }
 
-/** What one of the commands below does; `name` is its argument. */
+/** The action of one of the commands below; `name` is its argument. */
 type HumanWork<Options extends Format> = (hive: Hive, name: string, options: Options) => Promise<ExitCode>;
 
 /**

@@ -138,13 +138,13 @@ function post(
       },
       (response) => {
         onHead();
-        let said = '';
+        let received = '';
         response.setEncoding('utf8').on('data', (text: string) => {
-          said += text;
+          received += text;
         });
         response.once('error', reject);
         response.once('end', () => {
-          const answer = parse(said);
+          const answer = parse(received);
           const failure = answer['error'] as { message?: unknown } | undefined;
           if (response.statusCode === 200 && failure === undefined) resolve(answer);
           else reject(new Refused(HOOK.refused(target.host, response.statusCode, String(failure?.message))));

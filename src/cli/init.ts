@@ -348,9 +348,9 @@ interface SetUpOptions extends Format {
 
 type Direction = 'init' | 'uninit';
 
-/** What the person at the terminal reads about one client, and what else than yes or no they may answer. */
+/** The words about one client for the person at the terminal, and the answers besides yes and no. */
 interface Words {
-  /** What it is good for: said before what is written. */
+  /** Its benefit, which is said first. */
   benefit: string;
   choice?: Choice;
   done: string;

@@ -343,7 +343,7 @@ async function ask(question: string): Promise<string> {
   }
 }
 
-/** What a program prints, or an empty text where it does not run. */
+/** The output of a program, or an empty text where it does not run. */
 function outputOf(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(program, [...args], (_error, stdout) => resolve(stdout));

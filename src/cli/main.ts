@@ -109,7 +109,7 @@ const COMMANDS: Commands = {
   },
 };
 
-/** What a person needs in their first week; `--all` shows the others too. */
+/** The commands of the first week; `--all` shows the others too. */
 const FIRST_WEEK: ReadonlySet<string> = new Set([
   'ask',
   'list',

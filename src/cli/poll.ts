@@ -42,7 +42,7 @@ async function poll(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
   return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
 }
 
-/** What an agent's shell passes on to its model completely: Claude Code cuts the output of a command at 30,000 characters. */
+/** An agent's shell passes so much on to its model: Claude Code cuts the output of a command at 30,000 characters. */
 const SHELL_BYTES = 28 * 1024;
 
 interface ReportOptions extends Format {

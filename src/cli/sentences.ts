@@ -9,7 +9,7 @@ import type { Check, CheckState } from '../application/world.ts';
 
 // ---- Who may act ----
 
-/** What only a human may do, as it follows "Only a human may". */
+/** Actions of a human alone, as they follow "Only a human may". */
 export const ACTION = {
   answer: 'answer',
   cancel: "cancel another session's question",

@@ -107,7 +107,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
 /** In characters: enough to recognize a question in a table. */
 const SHOWN_QUESTION = 60;
 
-/** What a session waits for, or what it runs, and since when. */
+/** The thing that a session waits for, or runs, and since when. */
 function inWords(prompt: Prompt | undefined, turn: Turn | undefined): string {
   if (prompt?.blocked_since != null)
     return SESSIONS.waits(age(prompt.blocked_since), excerpt(prompt.question, SHOWN_QUESTION));

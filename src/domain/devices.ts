@@ -143,13 +143,13 @@ export function pairingText({ code, key }: { code: string; key: string }): strin
 }
 
 /** Opens a session of the inbox: for this server's challenge, and for the address that the browser shows. */
-export function sessionText(said: {
+export function sessionText(session: {
   store_id: string;
   device_id: string;
   challenge: string;
   origin: string;
 }): string {
-  const { store_id, device_id, challenge, origin } = said;
+  const { store_id, device_id, challenge, origin } = session;
   return JSON.stringify(['hive inbox session 1', store_id, device_id, challenge, origin]);
 }
 

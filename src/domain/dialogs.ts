@@ -124,7 +124,7 @@ export interface ToolSummary {
    */
   details: string | null;
   /** The agent's own description; the last thing a person reads, and labelled as the agent's words. */
-  said: string | null;
+  description: string | null;
 }
 
 /** A prompt's context holds 64 KB; the rest is for the lines around the details. */
@@ -186,14 +186,14 @@ export function summarizeTool(
   // A tool may be called with any JSON, and a client may not say with what.
   const given = objectIn(input) ?? { input };
   const { show, ...described } = describe(name, given, cwd);
-  const { verb, what, named, said } = { ...described, ...edit };
-  const rest = without(given, [...named, ...(said === null ? [] : ['description'])]);
+  const { verb, what, named, description } = { ...described, ...edit };
+  const rest = without(given, [...named, ...(description === null ? [] : ['description'])]);
   // The text of an edit has bounds of its own.
   const own = edit === undefined ? named.map((field) => given[field]) : [];
   const details = areTooLong([own, rest])
     ? null
     : [edit?.shown ?? show(), argumentLines(rest)].filter((part) => part !== '').join('\n\n');
-  return { question: questionOf({ verb, what }), details, said };
+  return { question: questionOf({ verb, what }), details, description };
 }
 
 function without(input: Raw, fields: readonly string[]): Raw {
@@ -211,10 +211,10 @@ interface Described {
   show: () => string;
   /** The arguments that are in it in full. */
   named: readonly string[];
-  said: string | null;
+  description: string | null;
 }
 
-const NOTHING_SHOWN = { show: () => '', named: [], said: null } as const;
+const NOTHING_SHOWN = { show: () => '', named: [], description: null } as const;
 
 function describe(name: string, input: Raw, cwd: string | undefined): Described {
   const path = textIn(input, 'file_path', 'notebook_path');
@@ -230,7 +230,7 @@ function describe(name: string, input: Raw, cwd: string | undefined): Described 
       what: patch ? patchedFiles(command) : command.slice(0, 2 * LINE + 1),
       show: () => indented(patch ? revealedSource(command) : spelledOut(command)),
       named: ['command'],
-      said: textIn(input, 'description'),
+      description: textIn(input, 'description'),
     };
   }
   if (file !== null && name === 'Read') return { ...NOTHING_SHOWN, verb: 'Read', what: file };
@@ -348,8 +348,8 @@ export function factsOf(tool: string, cwd: string): string {
 export function callOf(question: string, context: string): string {
   if (question === APPROVE_PLAN) return context;
   const lines = context.split('\n');
-  const said = lines.indexOf(DESCRIPTION);
-  const call = (said === -1 ? context : lines.slice(0, said).join('\n')).trimEnd();
+  const begin = lines.indexOf(DESCRIPTION);
+  const call = (begin === -1 ? context : lines.slice(0, begin).join('\n')).trimEnd();
   const last = call.lastIndexOf('\n') + 1;
   return call.startsWith(DIRECTORY, last) ? call.slice(0, last) : call;
 }
@@ -375,12 +375,12 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
       ],
     };
   }
-  const { question, details, said } = summarizeTool(dialog.tool, { edit: dialog.edit, cwd });
+  const { question, details, description } = summarizeTool(dialog.tool, { edit: dialog.edit, cwd });
   const facts = factsOf(dialog.tool.name, cwd);
   const context =
-    details === null || isTooLong(said)
+    details === null || isTooLong(description)
       ? null
-      : [details, facts, said === null ? '' : `${DESCRIPTION}\n${indented(said)}`]
+      : [details, facts, description === null ? '' : `${DESCRIPTION}\n${indented(description)}`]
           .filter((part) => part !== '')
           .join('\n\n');
   const shown = context !== null && fits(context);
@@ -486,8 +486,8 @@ function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswe
     default: {
       const note = chosen === undefined ? decision : comment;
       const denied = dialog.kind === 'plan' ? 'did not approve the plan' : 'denied this';
-      const said = note === null ? '' : ` ${by} says: ${note}`;
-      return { kind: 'deny', message: `${by} ${denied}.${said}`, interrupt: chosen === ABORT };
+      const words = note === null ? '' : ` ${by} says: ${note}`;
+      return { kind: 'deny', message: `${by} ${denied}.${words}`, interrupt: chosen === ABORT };
     }
   }
 }

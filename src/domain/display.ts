@@ -102,7 +102,7 @@ const twins = onDemand(
     ),
 );
 
-/** What a letter looks like, without its accents; the letter itself if it looks like nothing else. */
+/** The letter that a letter looks like, without its accents; itself if it looks like nothing else. */
 function twinOf(character: string): string {
   const [letter = '', ...rest] = character.normalize('NFD');
   const base = rest.every((mark) => /\p{M}/u.test(mark)) ? letter : character;

@@ -39,7 +39,7 @@ export interface EditorPermission {
   /** The tool's name, or the kind of the call where the agent names no tool. Never its title: no rule matches that. */
   tool: Pick<HookTool, 'name' | 'input'>;
   /** The agent's own words about the call, first its title. */
-  said: readonly string[];
+  notes: readonly string[];
   changes: readonly ShownChange[];
   /** Everything else that came with the call, by name. */
   rest: Raw;
@@ -116,13 +116,13 @@ const TITLE = 'the agent calls it';
 const TITLE_LENGTH = 100;
 
 /** Everything that a yes permits: the call first, then what it would change, and the agent's own words last. */
-function textOf({ tool, said, changes, rest, cwd }: EditorPermission): {
+function textOf({ tool, notes, changes, rest, cwd }: EditorPermission): {
   question: string;
   /** Null where no desk could show it. */
   context: string | null;
 } {
   const summary = summarizeTool(tool);
-  if (summary.details === null || isTooLong([changes, rest, said, summary.said]))
+  if (summary.details === null || isTooLong([changes, rest, notes, summary.description]))
     return { question: questionOf(), context: null };
   const shown = changes.map(
     ({ path, before, after }) =>
@@ -135,7 +135,7 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): {
     ([name, value]) => `${spelledLine(name)}: ${spelledOut(JSON.stringify(value) ?? 'null')}`,
   );
   const facts = factsOf(tool.name, cwd);
-  const words = [...said, ...(summary.said === null ? [] : [summary.said])];
+  const words = [...notes, ...(summary.description === null ? [] : [summary.description])];
   const own =
     words.length === 0
       ? ''
@@ -145,7 +145,7 @@ function textOf({ tool, said, changes, rest, cwd }: EditorPermission): {
 
   /** A call without input would look like any other one in a list, so its question says what the agent calls it. */
   function questionOf(): string {
-    const [title = ''] = said;
+    const [title = ''] = notes;
     if (Object.keys(objectIn(tool.input) ?? {}).length > 0 || title.trim() === '') return summary.question;
     return `${summary.question.slice(0, -1)} (${TITLE}: ${excerpt(spelledLine(title), TITLE_LENGTH)})?`;
   }
@@ -163,8 +163,8 @@ export function decideEditorDialog(dialog: EditorDialog, prompts: readonly Promp
   const [prompt] = prompts;
   if (prompt === undefined) return null;
   const chosen = dialog.options.find(({ label }) => label.trim() === prompt.selected[0]);
-  const said = chosen === undefined ? (prompt.comment ?? prompt.decision) : prompt.comment;
-  const note = dialog.takes_notes ? said : null;
+  const words = chosen === undefined ? (prompt.comment ?? prompt.decision) : prompt.comment;
+  const note = dialog.takes_notes ? words : null;
   return chosen === undefined ? refusalIn(dialog, note) : { kind: 'chosen', option_id: chosen.id, note };
 }
 

@@ -524,7 +524,7 @@ function changesOf(patches: readonly FilePatch[], tools: EditTools): PatchedFile
   return changes;
 }
 
-/** What is to be known of the place to which a patch moves a file; null if it cannot be looked at. */
+/** The facts of the place to which a patch moves a file; null if it cannot be looked at. */
 function movedTo(path: string, state: FileState): string[] | null {
   if (state.kind === 'unread') return null;
   return [...linked(state), ...(state.kind === 'text' ? [WORDS.moved(spelledLine(path))] : [])];

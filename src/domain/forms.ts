@@ -145,7 +145,7 @@ export function formPrompts(dialog: FormDialog): AskRequest[] {
   return prompts.every(isUsable) ? prompts : [];
 }
 
-/** What the prompts of such a form would be refused for: then only the client shows it. */
+/** The reason for which the prompts of such a form would be refused: then only the client shows it. */
 function isUsable({ question, options }: { question: string; options: readonly PromptOption[] }): boolean {
   return (
     question.length <= PROMPT_LIMITS.question &&
@@ -168,7 +168,7 @@ export function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): Dial
   return { kind: 'form', action: 'accept', content };
 }
 
-/** What one field contributes; null when the answer does not fit it. */
+/** The part of one field; null when the answer does not fit it. */
 function contentOf({ name, schema, own_words }: Field, prompt: Prompt | undefined): Raw | null {
   const { decision = null, selected = [] } = prompt ?? {};
   if (decision === null) return null;

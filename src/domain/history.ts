@@ -19,7 +19,7 @@ export interface HistoryEntry {
   /** Status of a prompt; null for a message. */
   status: string | null;
   decision: string | null;
-  /** Who answered; of a message, the human who posted it. */
+  /** The human who answered; of a message, the one who posted it. */
   by: string | null;
   /** Whether a key of the person signed the answer; false for a message. */
   attested: boolean;

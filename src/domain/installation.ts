@@ -141,7 +141,7 @@ export interface HookGroup {
   hooks: HookEntry[];
 }
 
-/** What a client's file of hooks is written with. */
+/** The values for a client's file of hooks. */
 export interface HookProgram {
   /** How Hive is started: `["hive"]`, or Node and a file. */
   program: readonly string[];

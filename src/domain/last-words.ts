@@ -19,10 +19,10 @@ export function lastWordsIn(tail: string, client_turn_id: string | null): string
     const entry = SPOKEN.test(line) ? parse(line) : null;
     if (entry === null || entry['isSidechain'] === true) continue;
     if (beginsTurn(entry, client_turn_id)) return null;
-    const said = wordsIn(entry);
+    const words = wordsIn(entry);
     // A cut may halve a character, so it is cleaned after it.
-    if (said !== '')
-      return cleanText(said.length <= LONGEST_WORDS ? said : `…${said.slice(1 - LONGEST_WORDS)}`);
+    if (words !== '')
+      return cleanText(words.length <= LONGEST_WORDS ? words : `…${words.slice(1 - LONGEST_WORDS)}`);
   }
   return null;
 }

@@ -189,7 +189,7 @@ function isWordStart(text: string, start: number, at: number): boolean {
   return !isWideWord(text.charAt(index)) || isUnspaced(text, index);
 }
 
-/** What may precede an @ besides blanks: nothing that makes it part of an address, a path or an assignment. */
+/** Characters that may precede an @ besides blanks: none that makes it part of an address, a path or an assignment. */
 const STARTERS: ReadonlySet<number> = new Set(Array.from('([{<"\',;:!?|>)]}', (c) => c.charCodeAt(0)));
 
 /** Scripts that put no space between words: in them a name may follow a letter. */

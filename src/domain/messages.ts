@@ -154,7 +154,7 @@ export function normalizeBody(body: string): string {
   return text.slice(text.lastIndexOf('\n', first) + 1);
 }
 
-/** What the store and the application know about a message when it is created. */
+/** The facts of the store and the application about a message when it is created. */
 export interface MessageStamp {
   message_id: string;
   seq: number;

@@ -286,7 +286,7 @@ export type Absence = 'nobody_there' | SuppressReason;
 export type ReportPolicy = 'on_ping' | 'always' | 'freely' | 'remind' | 'blocked';
 export const REPORT_POLICIES: readonly ReportPolicy[] = ['on_ping', 'always', 'freely', 'remind', 'blocked'];
 
-/** What the human may set, for every session and for a single one. */
+/** The settings of outreach, for every session and for a single one. */
 export interface OutreachSettings {
   /** Whether a background session may show anything at all. */
   allow_ping: boolean;
@@ -469,13 +469,13 @@ export function describeReport(report: Outreach, repeated: boolean): string {
 }
 
 /** How many of these texts fit beside the context already written. */
-export function fittingReports(texts: readonly string[], said: readonly string[]): number {
-  let left = CONTEXT_CHARACTERS - said.reduce((sum, text) => sum + text.length + 2, 0);
+export function fittingReports(texts: readonly string[], written: readonly string[]): number {
+  let left = CONTEXT_CHARACTERS - written.reduce((sum, text) => sum + text.length + 2, 0);
   let count = 0;
   for (const text of texts.slice(0, REPORTS_AT_ONCE)) {
     left -= text.length + 2;
     // A single one that is too long still goes when there is nothing else: the client puts the excess into a file.
-    if (left < 0 && (count > 0 || said.length > 0)) break;
+    if (left < 0 && (count > 0 || written.length > 0)) break;
     count += 1;
   }
   return count;

@@ -353,7 +353,7 @@ function placesOfValues(place: Place, parts: readonly ShellPart[]): readonly Pla
 const FINDS_ELSEWHERE = /^(?:--git-dir(?:=|$)|GIT_(?:DIR|WORK_TREE|COMMON_DIR)=|core\.worktree=|CDPATH=)/i;
 const MOST_FOLDERS = 16;
 
-/** What an option or a variable may have as its value: after `=`, behind its letters, or in the next word. */
+/** The places of an option's or a variable's value: after `=`, behind its letters, or in the next word. */
 function valuesOf(word: string, next: string): string[] {
   const assigned = /^[^=]*=(.+)$/s.exec(word)?.[1];
   if (!word.startsWith('-')) return assigned === undefined ? [] : [assigned];
@@ -472,7 +472,7 @@ function isPlainWord(text: string): boolean {
   );
 }
 
-/** What a star may match within a word whose beginning the rule spells out. */
+/** Characters that a star may match within a word whose beginning the rule spells out. */
 function isPlainFragment(text: string): boolean {
   return /^[\p{L}\p{M}\p{N}_./+-]*$/u.test(text) && !hasAsciiTwin(text);
 }

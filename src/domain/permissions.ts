@@ -49,7 +49,7 @@ export function permissionDigest(prompt: Displayed): string {
   return digestOf(displayed(prompt));
 }
 
-/** What a permission displays, and what it stands for. */
+/** The display of a permission, and the call it stands for. */
 export type Displayed = Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>;
 
 function displayed({ kind, question, context, options, notes, fingerprint }: Displayed): unknown {

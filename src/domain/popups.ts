@@ -35,7 +35,7 @@ export interface PopupSubject {
   project_dir: string;
 }
 
-export type Verdict = { show: true } | { show: false; reason: SuppressReason };
+export type PopupDecision = { show: true } | { show: false; reason: SuppressReason };
 
 /** A popup as plain text; the program that shows it escapes it. */
 export interface Popup {
@@ -77,7 +77,7 @@ export function decide(
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,
-): Verdict {
+): PopupDecision {
   const { notify_when } = preferences;
   if (subject.urgency === 'low') return suppress('low_urgency');
   if (notify_when === 'never') return suppress('notify_never');
@@ -113,7 +113,7 @@ export function quietBucket(seat: string): string {
   return `${QUOTA_BUCKETS}quiet:${seat}`;
 }
 
-function suppress(reason: SuppressReason): Verdict {
+function suppress(reason: SuppressReason): PopupDecision {
   return { show: false, reason };
 }
 
@@ -340,7 +340,7 @@ export function isOutreachShown(
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,
-): Verdict {
+): PopupDecision {
   const { agent, project, project_dir } = item;
   return decide({ urgency: urgencyOf(item), agent, project, project_dir }, preferences, seat, moment);
 }

@@ -17,7 +17,7 @@ interface QuietHours {
   to: string;
 }
 
-/** What unprocessed mentions do to a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
+/** The effect of unprocessed mentions on a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
 export type GateMode = 'block' | 'remind' | 'off';
 
 /** How long a dialog waits at a desk before its terminal asks: a number of seconds at most. `usual`: as long as its client allows. */

@@ -88,7 +88,7 @@ export interface Prompt {
   project: string;
   /** The git common directory, else the directory of the project. */ project_dir: string;
   /** The turn it was asked in; null if none was known. */ turn_id: string | null;
-  /** What sort of question. */ kind: PromptKind;
+  /** The sort of question. */ kind: PromptKind;
   /** A few words for the list. */ header: string | null;
   /** The question itself. */ question: string;
   /** Markdown: what the human needs to know to decide. */ context: string | null;
@@ -506,7 +506,7 @@ export function describeSettlement(prompt: Prompt, repeated: boolean): string {
   }
 }
 
-/** What the asker must know about an answer that may have been given without its notes; begins with a space. */
+/** A warning for the asker that an answer may have been given without its notes; begins with a space. */
 export function againstNotes(prompt: Prompt): string {
   const [first] = unreadNotes(prompt);
   return first === undefined
@@ -521,7 +521,7 @@ const WAS: Readonly<Record<Prompt['status'], string>> = {
   cancelled: 'been cancelled',
 };
 
-/** Who answered what, through which channel, and when; shared by an answer in time and a late one. */
+/** An answer with its author, channel and time; shared by an answer in time and a late one. */
 function describeDecision({
   kind,
   decision,
@@ -531,11 +531,11 @@ function describeDecision({
   attested,
   responded_at,
 }: Pick<Prompt, 'kind' | 'decision' | 'comment' | 'by' | 'via' | 'attested' | 'responded_at'>): string {
-  const said = decision ?? '';
+  const text = decision ?? '';
   const shown =
-    said.length > SHOWN_ANSWER
-      ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns it in full)`
-      : said;
+    text.length > SHOWN_ANSWER
+      ? `${excerpt(text, SHOWN_ANSWER)} (cut; hivemind_poll returns it in full)`
+      : text;
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${unattestedText(kind)}`}`;
 }
 

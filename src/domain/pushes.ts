@@ -182,7 +182,7 @@ const OTHER_KEY =
 
 /** How long to wait before each further try, unless the service says something else. */
 export const PUSH_RETRIES_MS: readonly number[] = [1_000, 5_000, 20_000];
-/** Whoever asks for more patience than this gets no further try. */
+/** A server that asks for more patience than this gets no further try. */
 const LONGEST_WAIT_MS = 60_000;
 
 /** The fate of a push after its `tried`th try. */
@@ -195,11 +195,14 @@ export function afterPush(
   if (status !== null && status >= 200 && status < 300) return { kind: 'sent' };
   if (status === 404 || status === 410)
     return { kind: 'gone', why: 'The browser has given up its subscription to notifications.' };
-  const said = text === '' ? '.' : `: ${text}`;
+  const detail = text === '' ? '.' : `: ${text}`;
   // Only a new subscription helps then, which takes the key that this hive has now.
   if (status !== null && status >= 400 && status < 500 && OTHER_KEY.test(text))
-    return { kind: 'gone', why: `The subscription was made for another key of this hive (${status}${said})` };
-  const why = status === null ? text : `The push service answered ${status}${said}`;
+    return {
+      kind: 'gone',
+      why: `The subscription was made for another key of this hive (${status}${detail})`,
+    };
+  const why = status === null ? text : `The push service answered ${status}${detail}`;
   const usual = retries[tried - 1];
   if ((status !== null && status !== 429 && status < 500) || usual === undefined)
     return { kind: 'failed', why };

@@ -22,9 +22,9 @@ interface Limit {
   most: number;
   /** In which time, in ms; null: at once. */
   per_ms: number | null;
-  /** What is counted, after its number. */
+  /** The words for the counted thing, after its number. */
   of: string;
-  /** What the agent can do instead. */
+  /** A way for the agent to go on. */
   instead: string;
 }
 

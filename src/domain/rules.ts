@@ -201,7 +201,7 @@ export function writtenRule(draft: RuleDraft): Record<string, string> {
   );
 }
 
-/** What the log calls a rule that has no name yet: what it is about, and a number if another rule has that name. */
+/** A rule without a name gets this one in the log: its subject, and a number if another rule has that name. */
 export function nameFor({ tool, input }: RuleDraft, taken: readonly string[]): string {
   const name = excerpt(input === null ? tool : `${tool}: ${input}`, 80);
   const isFree = (one: string): boolean => !taken.includes(one);
@@ -213,8 +213,8 @@ export function nameFor({ tool, input }: RuleDraft, taken: readonly string[]): s
 
 /** The same rule has the same id for as long as nothing in it changes. */
 export function ruleId(rule: PermissionRule): string {
-  const { index: _, ...said } = rule;
-  return digestOf(said).slice(0, 12);
+  const { index: _, ...content } = rule;
+  return digestOf(content).slice(0, 12);
 }
 
 /** The day with which a new rule ends. */
@@ -261,7 +261,7 @@ function operatorText(operator: string | null): string {
   return /[<>]&?$/.test(operator) ? ` ${operator}` : ` ${operator} `;
 }
 
-/** What is written to or read from, if it is no file: a star would choose what comes into a file. */
+/** Targets of reading and writing that are no files: a star would choose what comes into a file. */
 function harmlessTarget({ words }: ShellPart, operator: string): string | null {
   const [target = ''] = words[0]?.pieces ?? [];
   const isNone =
@@ -417,7 +417,7 @@ export function proposalKey({ decision, tool, input, project }: RuleDraft): stri
   return digestOf([decision, tool, input, project]).slice(0, 16);
 }
 
-/** What removes, publishes, sends away, installs or gives rights is never proposed; the human can still write such a rule. */
+/** Commands that remove, publish, send away, install or give rights are never proposed; the human can still write such a rule. */
 const NEVER_PROPOSED = new Set(
   (
     'rm rmdir mv dd mkfs shred truncate chmod chown chgrp kill pkill killall sudo doas su ssh scp sftp rsync curl wget nc ' +

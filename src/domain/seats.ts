@@ -131,11 +131,11 @@ function areNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-/** What is signed of an answer. One text for each meaning: the fields in a fixed order, as JSON, after what this is a signature of. */
+/** The signed text of an answer. One text for each meaning: the fields in a fixed order, as JSON, after the name of the kind of signature. */
 export function answerText({ store_id, ask_id, displayed_digest, answer }: SignedAnswer): string {
   const { decision, selected, comment, by, via, attested, response_id, responded_at } = answer;
-  const said = [decision, selected, comment, by, via, attested, response_id, responded_at];
-  return JSON.stringify(['hive answer 1', store_id, ask_id, displayed_digest, said]);
+  const fields = [decision, selected, comment, by, via, attested, response_id, responded_at];
+  return JSON.stringify(['hive answer 1', store_id, ask_id, displayed_digest, fields]);
 }
 
 /** Few processes sign or check, and loading it takes a fifth of a bare start. */

@@ -10,11 +10,11 @@ export const SOURCES: readonly Source[] = ['main', 'bg', 'fork'];
 
 /** All evidence for a source. A missing field says nothing. */
 export interface SourceEvidence {
-  /** What the human set in the session list: then nothing else counts. */
+  /** The human's own choice in the session list: then nothing else counts. */
   corrected?: Source | null | undefined;
   /** The source of the session so far, as long as it continues. */
   current?: Source | null | undefined;
-  /** What an adapter concluded from the evidence below. */
+  /** An adapter's conclusion from the evidence below. */
   reported?: Source | null | undefined;
   /** `hive mcp --source`. */
   option?: Source | null | undefined;

@@ -57,7 +57,7 @@ export type Hold = 'answers' | 'mentions' | 'report';
 export interface Owed {
   hold: Hold;
   text: string;
-  /** What the human reads when the agent stops without doing it: a whole sentence. */
+  /** A sentence for the human when the agent stops without doing it. */
   undone: string;
 }
 

@@ -25,7 +25,7 @@ interface OpenTool {
   use_id: string | null;
   name: string;
   since: string;
-  /** What it would say to people or agents, if it is such a tool of Hive: the client may refuse the call without a word. */
+  /** Its text for people or agents, if it is such a tool of Hive: the client may refuse the call without a word. */
   says?: string;
 }
 

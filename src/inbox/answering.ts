@@ -1,4 +1,4 @@
-/** What an answer is before it is queued, and what bars one. Pure. */
+/** An answer before it is queued, and the reasons that bar one. Pure. */
 import { mayAllow } from '../domain/permissions.ts';
 import { type Prompt, resolveAnswer } from '../domain/prompts.ts';
 import type { QueuedAnswer } from './storage.ts';

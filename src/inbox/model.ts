@@ -48,7 +48,7 @@ export type Connection = 'connecting' | 'online' | 'offline';
 export interface State {
   /** Null: not paired. Undefined: not read yet. */
   device: OwnDevice | null | undefined;
-  /** What the server said of this device; null before it did. */
+  /** The server's words about this device; null before it spoke. */
   welcome: Welcome | null;
   /** Why the server refuses this device, as a sentence. */
   refused: string | null;
@@ -138,7 +138,7 @@ export function ask<Result>(method: string, params: object = {}): Promise<Result
 // ---- Lists ----
 
 const MOST_SHOWN = 100;
-/** What is notified while a list is read may be missing in it, or newer. */
+/** A change that is notified while a list is read may be missing in it, or newer. */
 const reading = new Set<ListedPrompt[]>();
 
 async function readPrompts(): Promise<void> {
@@ -240,7 +240,7 @@ async function closeSettled({ prompts, mentions }: State): Promise<void> {
 /** Removes the notifications of pings and cards: their screen shows them. */
 export const closeOutreach = (): Promise<void> => closeShown((kind) => kind === 'outreach');
 
-/** What waits is on the screen first; the rest follows. */
+/** The pending questions are on the screen first; the rest follows. */
 async function readAll(): Promise<void> {
   await readPrompts();
   await Promise.all([readAllSessions(), readMessagesAndLoops(), readMentions(), readOutreach()]);

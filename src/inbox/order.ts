@@ -1,4 +1,4 @@
-/** What waits and who works, in the order of Emacs: the server decides it, with the `order_key` of each (src/domain/). */
+/** Questions and agents in the order of Emacs: the server decides it, with the `order_key` of each (src/domain/). */
 import type { Prompt } from '../domain/prompts.ts';
 import { SESSION_SECTIONS, type SessionPlace } from '../domain/sessions.ts';
 import type { OutboxEntry } from './storage.ts';
@@ -50,7 +50,7 @@ interface PromptPage {
   total: number;
 }
 
-/** What waits, a page of the server's list after the other, and how many more there are than this page shows. */
+/** Pending questions, a page of the server's list after the other, and how many more there are than this page shows. */
 export async function readPages(
   list: (cursor: string | null) => Promise<PromptPage>,
 ): Promise<{ prompts: Map<string, ListedPrompt>; more: number }> {
@@ -74,7 +74,7 @@ export function queuedAnswers(outbox: readonly OutboxEntry[]): ReadonlySet<strin
   );
 }
 
-/** What its human must still be told about their answers: those that were late, lost or refused, and those that need one more tap. */
+/** Answers that their human must still hear of: those that were late, lost or refused, and those that need one more tap. */
 export function unread(outbox: readonly OutboxEntry[]): OutboxEntry[] {
   return outbox.filter(
     ({ queued, fate }) =>

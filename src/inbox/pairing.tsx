@@ -140,7 +140,7 @@ function Phrase({ device, phrase, onRefused }: Paired & { onRefused: () => void 
   );
 }
 
-/** What the human may call this device, until they write something else. */
+/** The suggested name of this device. */
 function platformName(): string {
   const agent = navigator.userAgent;
   const known = ['iPhone', 'iPad', 'Android', 'Macintosh', 'Windows', 'Linux'].find((name) =>

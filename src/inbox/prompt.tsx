@@ -183,7 +183,7 @@ function Times({ prompt }: { prompt: Prompt }): VNode {
   );
 }
 
-/** What has become of the question, and of this device's answer. */
+/** The state of the question, and of this device's answer. */
 function Outcome({ prompt, entry }: { prompt: Prompt; entry: OutboxEntry | undefined }): VNode {
   return (
     <div role="status" class="outcome">
@@ -211,7 +211,7 @@ function settledText({ status, by, decision }: Prompt): string | null {
   return status === 'cancelled' ? WORDS.cancelled : null;
 }
 
-/** What became of an answer that this device gave. */
+/** The fate of an answer that this device gave. */
 export function Fate({ entry }: { entry: OutboxEntry }): VNode {
   const { fate } = entry;
   const close = (): void => void dismissEntry(entry);
@@ -247,7 +247,7 @@ export function Fate({ entry }: { entry: OutboxEntry }): VNode {
   }
 }
 
-/** What the server failed on again and again. Only its human lets it go. */
+/** Answers on which the server failed again and again. Only their human lets them go. */
 export function Stuck({ entry }: { entry: OutboxEntry }): VNode {
   const why = entry.fate.state === 'stuck' ? entry.fate.message : '';
   return (

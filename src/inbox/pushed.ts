@@ -28,10 +28,10 @@ interface Clients {
 const { registration, clients } = globalThis as unknown as { registration: Registration; clients: Clients };
 
 const ICON = '/inbox/icon-192.png';
-/** What the browser calls again when there is a network. */
+/** The browser calls this again when there is a network. */
 export const SYNC_TAG = 'hive-outbox';
 
-/** What a notification remembers for the moment when it is pressed. */
+/** A notification's memory for the moment when it is pressed. */
 interface Kept extends Pick<PushedPopup, 'ask_id' | 'buttons' | 'kind' | 'screen'> {}
 
 async function ownDevice(): Promise<OwnDevice | undefined> {
@@ -118,7 +118,7 @@ export async function sendOutbox(): Promise<void> {
   }
 }
 
-/** What the human has to know of an answer; null where it simply counts. */
+/** News of an answer for the human; null where it simply counts. */
 function textOf(answer: string, fate: OutboxEntry['fate']): string | null {
   if (fate.state === 'stuck') return WORDS.stuck(fate.message);
   if (fate.state === 'refused' || fate.state === 'delayed') return WORDS.answerRefused(answer, fate.message);

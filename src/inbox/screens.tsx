@@ -103,7 +103,7 @@ function since({ section, turn, ended_at, last_seen_at }: SessionShown): string 
   return (section === 'ended' ? ended_at : turn?.ended_at) ?? last_seen_at;
 }
 
-/** What it does, or how its last turn ended. */
+/** Its activity, or how its last turn ended. */
 function doing({ section, turn, state }: SessionShown, blocking: string | undefined): string {
   if (blocking !== undefined) return WORDS.blockedBy(blocking);
   if (turn === null || turn === undefined) return state;
@@ -175,7 +175,7 @@ function Interrupt({ session: { session_id, title } }: { session: Session }): VN
 
 // ---- The shared buffer ----
 
-/** What people call the author, if it is an agent that is here. */
+/** The author's title, if it is an agent that is here. */
 function titleOf({ session_id }: Message, { sessions }: State): string | undefined {
   return sessions.find((session) => session.session_id === session_id)?.title;
 }

@@ -40,7 +40,7 @@ export class Failed extends Unreachable {
 /** The codes of failures that can be tried again later. */
 const TRANSIENT: ReadonlySet<string> = new Set(['store_busy', 'store_unavailable', 'store_full', 'too_many']);
 
-/** What the server says of this device when it comes in. */
+/** The server's words about this device when it comes in. */
 export interface Welcome {
   device_id: string;
   name: string;
@@ -48,7 +48,7 @@ export interface Welcome {
   store_id: string;
   /** Whether its signature may allow a permission. */
   may_allow: boolean;
-  /** What the browser subscribes to notifications with; null where none are sent. */
+  /** The key with which the browser subscribes to notifications; null where none are sent. */
   push_key: string | null;
   /** Where its notifications go; null: nowhere. */
   push: string | null;

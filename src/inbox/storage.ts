@@ -1,4 +1,4 @@
-/** What this device keeps: who it is, and the answers that the server has not acknowledged yet (IndexedDB). */
+/** The memory of this device: its name and key, and the answers that the server has not acknowledged yet (IndexedDB). */
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb';
 import { WORDS } from './words.ts';
 
@@ -18,7 +18,7 @@ export interface OwnDevice {
 export interface QueuedAnswer {
   kind: 'answer';
   ask_id: string;
-  /** What it answers: for its human, not for the server. */
+  /** The question, for its human and not for the server. */
   question: string;
   /** Resolved as the server resolves it: what is signed is exactly this. */
   decision: string;

@@ -146,7 +146,7 @@ function Mark({ text }: { text: string }): VNode {
   return <span class="markup">{text}</span>;
 }
 
-/** What a permission asks, character by character: nothing is left out, hidden at the side, or drawn as something else. */
+/** A permission's text, character by character: nothing is left out, hidden at the side, or drawn as something else. */
 export function Source({ text }: { text: string }): VNode {
   return (
     <span class="source" dir="ltr">

@@ -1,4 +1,4 @@
-/** What waits for the human, and what became of their answers. */
+/** The pending questions of the human, and the fate of their answers. */
 
 import type { VNode } from 'preact';
 import { headedBy } from '../domain/sources.ts';

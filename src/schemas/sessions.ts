@@ -16,7 +16,7 @@ export const sessionListParams = z.object({
 export const configureParams = z.object({
   /** The id or the handle. */
   session_id: z.string().min(1).max(500),
-  /** What people see it by; null: its client's own title or its project again. */
+  /** The name that people see; null: its client's own title or its project again. */
   name: z.string().max(200).nullish(),
   source: z.enum(SOURCES).nullish(),
   gate: z.enum(['block', 'remind', 'off']).nullish(),

@@ -13,7 +13,7 @@ import { processes } from '../../infrastructure/platform/processes.ts';
 import { environmentToKeep } from '../../infrastructure/platform/runs.ts';
 import { type AgentHive, hiveServer, program } from './agent-hive.ts';
 
-/** What to run. The names are those of the SDK's options, where it has the same. */
+/** An agent to run. The names are those of the SDK's options, where it has the same. */
 export interface HeadlessRequest {
   /** The task of the agent. */
   prompt: string;
@@ -21,7 +21,7 @@ export interface HeadlessRequest {
   cwd?: string;
   /** The program of Claude Code, whose name must be `claude`; default: the one on the PATH. */
   pathToClaudeCodeExecutable?: string;
-  /** What the agent may do unasked, in the words of the client; Hive's own tools are added. */
+  /** The tools that the agent may use unasked, in the words of the client; Hive's own are added. */
   allowedTools?: readonly string[];
   /** The client's permission mode; default: the human is asked. */
   permissionMode?: string;
@@ -123,7 +123,7 @@ export async function untilEnded(
 /** A change of a run alone wakes nobody. */
 const LOOK_MS = 1_000;
 
-/** What a run starts is started outside of any sandbox, later too: so no agent may choose it. */
+/** The command of a run is started outside of any sandbox, later too: so no agent may choose it. */
 async function refuseAgents(
   { hive }: AgentHive,
   env: Readonly<Record<string, string | undefined>>,

@@ -26,7 +26,7 @@ export interface HookMatcher {
   timeout?: number;
 }
 
-/** What the SDK says about a permission that it needs. */
+/** The SDK's request for a permission. */
 export interface PermissionOptions {
   /** Fires when the SDK stops waiting. */
   signal: AbortSignal;

@@ -65,7 +65,7 @@ export const METHODS: Methods = {
   ...doctorMethods,
 };
 
-/** What sends Emacs notifications: within a batch of events prompts come first and notices last. */
+/** Sends Emacs notifications: within a batch of events prompts come first and notices last. */
 const EVENT_NOTIFIERS: readonly EventNotifier[] = [
   notifyPrompts,
   notifyMessages,
@@ -305,7 +305,7 @@ function sendRefusal({ id, code, message }: Refusal, writer: StreamMessageWriter
 export function startEvents(connection: DeskConnection, notify: Notify): Following {
   /** Everything up to this event has been sent. */
   let sent = connection.head_seq;
-  /** What is still to do after a notification, such as a receipt. */
+  /** The rest of the work after a notification, such as a receipt. */
   const afterwards: (() => Promise<unknown>)[] = [];
 
   async function notifyAll(events: readonly HiveEvent[]): Promise<void> {
@@ -352,7 +352,7 @@ interface Refusal {
   message: string;
 }
 
-/** What is wrong with a message: null when nothing is, 'ignore' when nobody waits for an answer. */
+/** The fault of a message: null when there is none, 'ignore' when nobody waits for an answer. */
 function refusalOf(message: unknown): Refusal | 'ignore' | null {
   if (Array.isArray(message))
     return invalid(null, 'Batches are not supported: send each request in its own frame');

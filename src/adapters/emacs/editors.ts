@@ -21,7 +21,7 @@ import {
 import { listed } from './frames.ts';
 import { acting, type DeskConnection, type Method, type Methods, type OpenDialog, takes } from './method.ts';
 
-/** What was sent before, of each connection: a dialog is opened only once its session is introduced. */
+/** The earlier messages of each connection: a dialog is opened only once its session is introduced. */
 const before = new WeakMap<DeskConnection, Promise<unknown>>();
 
 /** The same method, but in the order in which Emacs has sent its requests. */
@@ -167,11 +167,11 @@ function dialogOf(params: z.infer<typeof openParams>, { client, cwd }: EditorAge
     if (dialog === null) throw invalidInput('This form has neither fields nor a page.');
     return dialog;
   }
-  const said = [header, context].flatMap((text) => text || []);
+  const notes = [header, context].flatMap((text) => text || []);
   return {
     kind: 'permission',
     tool: { name: tool ?? kind ?? 'other', input: input ?? {} },
-    said: [...new Set(said)],
+    notes: [...new Set(notes)],
     changes: changes ?? [],
     rest: rest ?? {},
     options: (options ?? []).map(({ id, label, description, refuses, once }) => ({

@@ -27,14 +27,14 @@ export interface OpenDialog {
   race: DialogRace;
 }
 
-/** What every method gets besides its parameters. */
+/** The context of every method, besides its parameters. */
 export interface DeskConnection {
   hive: Hive;
   /** Machine and user. */
   seat: string;
   /** The name of the human here. */
   human: string;
-  /** What the human does here, they do through this. */
+  /** The channel of the human's actions here. */
   via: 'emacs' | 'inbox';
   /** The device behind this connection, whose answers it signs; null in Emacs, whose sidecar signs them. */
   device: { key: string } | null;
@@ -54,7 +54,7 @@ export interface DeskConnection {
   notify: Notify;
 }
 
-/** Whoever types in this Emacs, or on this device, is the human; a desk needs no further confirmation. */
+/** The person who types in this Emacs, or on this device, is the human; a desk needs no further confirmation. */
 export function humanAt(
   { human, via }: Pick<DeskConnection, 'human' | 'via'>,
   by: string | null | undefined,

@@ -84,7 +84,7 @@ const settle = acting(
   }),
 );
 
-/** What a device signed. Emacs sends no signature: its sidecar signs. */
+/** The signature of a device. Emacs sends none: its sidecar signs. */
 function signedBy(
   { device, hive }: DeskConnection,
   { responded_at, signature }: Pick<z.infer<typeof responseParams>, 'responded_at' | 'signature'>,

@@ -24,10 +24,10 @@ export function readEvent(raw: Raw, env: Environment, client: HookClient | null)
   return (client ?? guessClient(raw)) === 'codex' ? readCodex(raw, env) : readClaudeCode(raw, env);
 }
 
-/** What to print for a verdict: JSON and nothing else, or nothing at all. */
+/** The output for a verdict: JSON and nothing else, or nothing at all. */
 export function sayVerdict(event: HookEvent, verdict: Verdict): string {
-  const said = event.client === 'codex' ? sayCodex(event, verdict) : sayClaudeCode(event, verdict);
-  return said === null ? '' : JSON.stringify(said);
+  const output = event.client === 'codex' ? sayCodex(event, verdict) : sayClaudeCode(event, verdict);
+  return output === null ? '' : JSON.stringify(output);
 }
 
 function parse(stdin: string): Raw {
@@ -189,9 +189,9 @@ const CLAUDE_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
  */
 const CLAUDE_STOPS: ReadonlySet<string> = new Set(['Stop', 'SubagentStop']);
 
-/** What to print for Claude Code to read; null prints nothing, which leaves the decision to the client. */
+/** The output for Claude Code; null prints nothing, which leaves the decision to the client. */
 function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
-  const said: Record<string, unknown> = {};
+  const output: Record<string, unknown> = {};
   const specific: Record<string, unknown> = {};
   if (name === 'PreToolUse' && verdict.deny !== null) {
     specific['permissionDecision'] = 'deny';
@@ -207,16 +207,16 @@ function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
   if (verdict.block !== null && CLAUDE_STOPS.has(name)) {
     specific['additionalContext'] = verdict.block;
   } else if (verdict.block !== null) {
-    said['decision'] = 'block';
-    said['reason'] = verdict.block;
+    output['decision'] = 'block';
+    output['reason'] = verdict.block;
   }
   if (verdict.end_turn !== null) {
-    said['continue'] = false;
-    said['stopReason'] = verdict.end_turn;
+    output['continue'] = false;
+    output['stopReason'] = verdict.end_turn;
   }
-  if (verdict.notice !== null) said['systemMessage'] = verdict.notice;
-  if (Object.keys(specific).length > 0) said['hookSpecificOutput'] = { hookEventName: name, ...specific };
-  return Object.keys(said).length > 0 ? said : null;
+  if (verdict.notice !== null) output['systemMessage'] = verdict.notice;
+  if (Object.keys(specific).length > 0) output['hookSpecificOutput'] = { hookEventName: name, ...specific };
+  return Object.keys(output).length > 0 ? output : null;
 }
 
 /** The answer to a dialog. A PermissionRequest takes another shape than a PreToolUse, and an Elicitation a third. */
@@ -270,7 +270,7 @@ const CODEX_ACCEPTS_CONTEXT: ReadonlySet<string> = new Set([
   'SubagentStart',
 ]);
 
-/** What to print for Codex to read; null prints nothing, which leaves the decision to the client. */
+/** The output for Codex; null prints nothing, which leaves the decision to the client. */
 function sayCodex({ name }: HookEvent, verdict: Verdict): object | null {
   // Codex cannot end a turn from a tool's hook, so the reason of the denial asks the model to stop.
   const deny = verdict.deny ?? (name === 'PreToolUse' ? verdict.end_turn : null);

@@ -26,7 +26,7 @@ export const REMOTE_VARIABLES: readonly string[] = [
   'HIVE_SOURCE',
 ];
 
-/** What to print on the other machine; it sends `output_id` back once it has printed. */
+/** The output for the other machine, which sends `output_id` back once it has printed. */
 interface HookReply {
   stdout: string;
   output_id: string | null;
@@ -161,9 +161,9 @@ async function handle(
   return { stdout: sayVerdict(event, verdict), output_id: verdict.output_id };
 }
 
-function reply(response: ServerResponse, said: HookReply): void {
+function reply(response: ServerResponse, answer: HookReply): void {
   if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json' });
-  response.end(JSON.stringify(said));
+  response.end(JSON.stringify(answer));
 }
 
 function record(value: unknown): Raw {

@@ -46,7 +46,7 @@ export interface Inbox {
 const MOST_CALL_BYTES = 256 * 1024;
 const MOST_SMALL_BYTES = 8 * 1024;
 
-/** What every response of the inbox carries. The page loads nothing from elsewhere and cannot be framed. */
+/** The headers of every response of the inbox. The page loads nothing from elsewhere and cannot be framed. */
 const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -193,7 +193,7 @@ const STATUS: Readonly<Record<string, number>> = {
   internal: 500,
 };
 
-/** What a device learns of itself and of this hive when it comes in. */
+/** A device's facts about itself and this hive when it comes in. */
 async function describe(hive: Hive, device: Device, sender: PushSender | null): Promise<object> {
   const { device_id, name, human, key, push, push_failed } = device;
   return {
@@ -244,7 +244,7 @@ function refuseCrossSite({ headers }: IncomingMessage): void {
     throw refusedAtDoor('Another page may not call the inbox.');
 }
 
-/** What changes something has an Origin and is JSON: a form of another page has neither. */
+/** A request that changes something has an Origin and is JSON: a form of another page has neither. */
 function refuseForm({ headers }: IncomingMessage): void {
   refuseCrossSite({ headers } as IncomingMessage);
   if (headers.origin === undefined) throw refusedAtDoor('A call of the inbox has an Origin.');

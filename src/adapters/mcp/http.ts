@@ -38,7 +38,7 @@ interface HttpOptions extends GuardOptions {
   most_bytes: number;
   project: { project: string; project_dir: string; branch: string | null };
   make_id: () => string;
-  /** Who calls with a token; by default an agent on another machine. */
+  /** The kind of caller with a token; by default an agent on another machine. */
   caller?: (token: Token) => CallerOfToken;
   /** Other handlers behind the same guard, for POST only, by path. */
   routes?: Readonly<Record<string, Route>>;

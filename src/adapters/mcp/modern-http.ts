@@ -53,7 +53,7 @@ const NAMED_BY: Readonly<Record<string, string>> = {
   'resources/read': 'uri',
 };
 
-/** What is wrong with the envelope, or where the headers say something else than the body: proxies rely on them. */
+/** The fault of the envelope, or a header that says something else than the body: proxies rely on them. */
 function problemOf(headers: IncomingHttpHeaders, request: JSONRPCRequest): Failure | null {
   const envelope = envelopeOf(request);
   if (envelope === null) return NO_ENVELOPE;

@@ -64,7 +64,7 @@ export interface Failure {
   data?: Json;
 }
 
-/** What the client is told about the server, from the answer to the handshake. */
+/** The client's view of the server, from the answer to the handshake. */
 interface Greeting {
   capabilities: {
     readonly tools?: Json;

@@ -17,13 +17,13 @@ import { excerpt } from '../../domain/text.ts';
 import type { Turn } from '../../domain/turns.ts';
 import { type Aliases, type UnknownName, understand } from '../arguments.ts';
 
-/** What a tool's handler gets besides its arguments. */
+/** The context of a tool's handler, besides its arguments. */
 export interface ToolCall {
   hive: Hive;
   session: Session;
   /** How the caller can get an identity; null when it has one. */
   advice: string | null;
-  /** What delivers the results of this call (invariant 6). */
+  /** The carrier of the results of this call (invariant 6). */
   carrier: string;
   /** Records that the settled ones among these prompts are handed to the caller, before they are returned. */
   hand(ask_ids: readonly string[]): Promise<Delivered[]>;
@@ -37,7 +37,7 @@ export interface ToolCall {
   longest_wait_ms: number;
   /** After this many ms the client disowns what the call returns, so no call waits longer; Infinity where it never does. */
   owned_ms: number;
-  /** What this call has to do with the run of its agent (hive run); null outside of runs. */
+  /** The run of this call's agent (hive run); null outside of runs. */
   ofRun(): Promise<RunOfAsk | null>;
   /** Reports to a client that asked for progress that the call is still running. */
   progress(message: string): Promise<void>;
@@ -45,7 +45,7 @@ export interface ToolCall {
   caughtUp(): Promise<void>;
 }
 
-/** What a task waits for, and what its client's model is told when that has come. */
+/** The event for which a task waits, and the words for its client's model when that has come. */
 export interface Awaited {
   created_at: string;
   updated_at: string;
@@ -292,7 +292,7 @@ function mended(tool: Tool, given: unknown): unknown {
 /** In characters. A longer text is one item: nobody means a list of names by it. */
 const LONGEST_LIST = 2_000;
 
-/** What a model may have meant: one item instead of a list, several items in one text, numbers as labels, or too long a wait. */
+/** A model's likely meaning: one item instead of a list, several items in one text, numbers as labels, or too long a wait. */
 function otherForms(value: unknown, schema: z.core.$ZodType | undefined): unknown[] {
   if (value === undefined) return [];
   if (typeof value === 'number') return [Math.min(value, mostOf(schema)), String(value), [String(value)]];
@@ -405,7 +405,7 @@ export function sentences(...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(' ');
 }
 
-/** What a model must know about unverified messages; null when there are none among these. */
+/** A warning for the model about unverified messages; null when there are none among these. */
 export function unverifiedWarning(items: readonly Pick<Message, 'author'>[]): string | null {
   return items.some(({ author }) => author === 'unverified') ? UNVERIFIED_WARNING : null;
 }

@@ -182,7 +182,7 @@ export function openPostgres(
   let schemaReady: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
 
-  /** What a write needs before there is anything to lock. Processes that start at once may all try: one wins. */
+  /** Makes the rows that a write locks. Processes that start at once may all try: one wins. */
   async function ensureSchema(): Promise<void> {
     const isThere = async (): Promise<boolean> => {
       const [found] = await transaction(writers, reading, LIVENESS_MS, (sql) =>

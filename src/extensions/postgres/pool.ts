@@ -187,13 +187,13 @@ const TOO_SLOW: ReadonlySet<string> = new Set([
 export function translatePostgresError(error: unknown, where: string): unknown {
   if (error instanceof HiveError || !(error instanceof Error)) return error;
   const code = String((error as { code?: unknown }).code ?? '');
-  const said = error.message;
+  const message = error.message;
   const problem = tlsProblem(error, where);
   if (problem !== null) return new HiveError('store_unavailable', problem);
   if (TOO_SLOW.has(code)) {
     return new HiveError(
       'store_busy',
-      `The store ${where} did not answer in time (${said}). Nothing was written; try again.`,
+      `The store ${where} did not answer in time (${message}). Nothing was written; try again.`,
     );
   }
   if (code === '53100')
@@ -204,12 +204,12 @@ export function translatePostgresError(error: unknown, where: string): unknown {
   if (REFUSED.test(code))
     return new HiveError(
       'store_unavailable',
-      `The server refuses the store ${where} (${said}). Check user, password, database and grants${/no encryption/.test(said) ? ', and sslmode: the server wants TLS' : ''}.`,
+      `The server refuses the store ${where} (${message}). Check user, password, database and grants${/no encryption/.test(message) ? ', and sslmode: the server wants TLS' : ''}.`,
     );
   if (RESOURCES.test(code) || code === READ_ONLY || isConnectionLost(error)) {
     return new HiveError(
       'store_unavailable',
-      `The store ${where} cannot be reached (${said}). What was not acknowledged may not be written; try again.`,
+      `The store ${where} cannot be reached (${message}). What was not acknowledged may not be written; try again.`,
     );
   }
   return error;

@@ -69,7 +69,7 @@ function usualAuthority(env: Environment): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-/** What a mode checks. With an authority, `require` means `verify-ca`, as it does to libpq. */
+/** The checks of a mode. With an authority, `require` means `verify-ca`, as it does to libpq. */
 function checkOf(mode: Mode, authority: string | undefined): ConnectionOptions {
   const ca = authority === undefined || authority === SYSTEM ? {} : { ca: fileOf('sslrootcert', authority) };
   if (mode === 'verify-full') return ca;
@@ -110,19 +110,19 @@ const NO_LINE = '28000';
 /** The sentence for an error of TLS; null for any other error. */
 export function tlsProblem(error: Error, where: string): string | null {
   const code = String((error as { code?: unknown }).code ?? '');
-  const said = error.message;
-  if (said === OFFERS_NONE)
+  const message = error.message;
+  if (message === OFFERS_NONE)
     return `The server of the store ${where} offers no TLS, and sslmode demands it. Turn on ssl at the server; sslmode=disable is for a network where nobody else can listen.`;
   if (NO_AUTHORITY.has(code))
-    return `The certificate of the store ${where} is signed by no authority that Hive may trust (${said}). Name the file of the right one: sslrootcert=/path/ca.pem in HIVE_STORE. If it is named, somebody else may be answering in place of the server.`;
+    return `The certificate of the store ${where} is signed by no authority that Hive may trust (${message}). Name the file of the right one: sslrootcert=/path/ca.pem in HIVE_STORE. If it is named, somebody else may be answering in place of the server.`;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
-    return `The certificate of the store ${where} belongs to another host (${said}). Use a name of the certificate in HIVE_STORE, or give the server a certificate for this name.`;
+    return `The certificate of the store ${where} belongs to another host (${message}). Use a name of the certificate in HIVE_STORE, or give the server a certificate for this name.`;
   if (code === 'CERT_HAS_EXPIRED')
     return `The certificate of the store ${where} has expired, or the one of its authority (sslrootcert). Renew it at the server, and check the clock of this machine.`;
   if (code === 'CERT_NOT_YET_VALID')
     return `The certificate of the store ${where} is not valid yet. Check the clocks of this machine and of the server.`;
   if (OF_TLS.test(code))
-    return `The TLS connection to the store ${where} failed (${said}). Check the certificates: sslrootcert, sslcert and sslkey in HIVE_STORE, and those of the server.`;
+    return `The TLS connection to the store ${where} failed (${message}). Check the certificates: sslrootcert, sslcert and sslkey in HIVE_STORE, and those of the server.`;
   return null;
 }
 

@@ -132,6 +132,6 @@ export function onPath(program: string, env: Environment): boolean {
 
 /** Why a program failed, on one line. */
 export function complaint({ code, stderr }: Finished, program: string): string {
-  const said = stderr.replace(/\s+/g, ' ').trim().slice(0, 300);
-  return said === '' ? `${program} ended with code ${code ?? 'none'}.` : `${program}: ${said}`;
+  const words = stderr.replace(/\s+/g, ' ').trim().slice(0, 300);
+  return words === '' ? `${program} ended with code ${code ?? 'none'}.` : `${program}: ${words}`;
 }

@@ -66,7 +66,7 @@ function isLink(path: string): boolean {
 
 /** Changes files, and remembers what it changed. */
 export interface Installer {
-  /** What was done to this file; null when nothing was. */
+  /** The change that was made to this file; null when none was. */
   receiptOf(path: string): Receipt | null;
   /**
    * Makes all planned changes, or none. Returns the path of a file that has changed since it was planned; null when all were made.

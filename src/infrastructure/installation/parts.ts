@@ -31,7 +31,7 @@ export interface Part {
   fragment: string;
   /** Whether our part is complete and current, with nothing of an older Hive beside it. */
   isRight(text: string): boolean;
-  /** What of ours is in a text, whichever Hive wrote it. */
+  /** Our own parts of a text, whichever Hive wrote them. */
   entries(text: string): Entry[];
   /** Whether nothing is left in the file. */
   isEmpty(text: string): boolean;
@@ -44,7 +44,7 @@ export interface Part {
   remove(text: string, written: readonly TextEdit[] | null): TextEdit[];
 }
 
-/** What was done to a file, kept so that exactly that can be undone. */
+/** A change that was made to a file, kept so that exactly it can be undone. */
 export interface Receipt {
   /** Hash of the file as we left it: while it matches, the edits are undone to the byte. */
   hash: string;
@@ -60,7 +60,7 @@ export interface FileChange {
   path: string;
   before: string | null;
   after: string | null;
-  /** What to remember; null when nothing of ours is left. */
+  /** The note to keep; null when nothing of ours is left. */
   receipt: Receipt | null;
 }
 

@@ -536,7 +536,7 @@ async function unpack(archive: string, folder: string, env: Environment): Promis
   });
 }
 
-/** What a program prints. Rejects with what it printed on stderr, if it fails. */
+/** The output of a program. Rejects with its stderr if it fails. */
 function output(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** What the doctor checks on this machine: Node and its SQLite, the store's file and folder, the desktop. */
+/** The doctor's checks of this machine: Node and its SQLite, the store's file and folder, the desktop. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Check, Examination } from '../../application/world.ts';

@@ -13,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Machine {
   /** The bytes of a file as Latin-1; null where it cannot be read. */
   read(path: string): string | null;
-  /** What a program prints, in the C locale and in UTC; null where it fails or is missing. */
+  /** The output of a program, in the C locale and in UTC; null where it fails or is missing. */
   run(program: string, args: readonly string[]): string | null;
   /** This moment, and the time since the boot, in ms. */
   now(): number;
@@ -48,7 +48,7 @@ export interface Platform {
   stateDirectory(env: Environment): string;
   /** The user's directory for what they configure. */
   configDirectory(env: Environment): string;
-  /** What shows popups: the notification server on the session bus, or the notification centre of the system. */
+  /** The way popups are shown: the notification server on the session bus, or the notification centre of the system. */
   readonly popups: 'session-bus' | 'notification-centre';
 }
 
@@ -238,7 +238,7 @@ function darwin(machine: Machine): Platform {
 
 // ---- Any other Unix ----
 
-/** What `ps` does not say here. So a process cannot be distinguished from a later one with its id. */
+/** `ps` does not say this here, so a process cannot be distinguished from a later one with its id. */
 const UNKNOWN_START = 'unknown';
 
 function generic(machine: Machine): Platform {
@@ -318,8 +318,8 @@ function baseName(path: string): string {
  * `sysctl -n kern.boottime`: `{ sec = 1700000000, usec = 0 } Tue …` on Darwin and FreeBSD, a date or a number of seconds on the
  * other BSDs. Null where it prints nothing.
  */
-export function bootFromSysctl(said: string): string | null {
-  const seconds = /\bsec = (\d+)/.exec(said)?.[1] ?? said.trim();
+export function bootFromSysctl(output: string): string | null {
+  const seconds = /\bsec = (\d+)/.exec(output)?.[1] ?? output.trim();
   return seconds === '' ? null : `at-${seconds}`;
 }
 
@@ -333,13 +333,13 @@ function bootFromUptime(machine: Machine): string {
  * By what `mount` prints: `DEVICE on POINT (KIND, OPTION…)` on Darwin and FreeBSD, `DEVICE on POINT type KIND (OPTION…)` on the
  * other BSDs. They mark each local file system as `local` (MNT_LOCAL). Null also where no line can be read.
  */
-export function networkFileSystemOfMount(folder: string, said: string): string | null {
-  const mount = mountAbove(folder, mountsOfBsd(said));
+export function networkFileSystemOfMount(folder: string, output: string): string | null {
+  const mount = mountAbove(folder, mountsOfBsd(output));
   return mount === null || mount.options.includes('local') ? null : mount.kind;
 }
 
-function mountsOfBsd(said: string): Mount[] {
-  return said.split('\n').flatMap((line) => {
+function mountsOfBsd(output: string): Mount[] {
+  return output.split('\n').flatMap((line) => {
     const found = /^.*? on (\/.*?)(?: type (\S+))? \(([^()]*)\)$/.exec(line);
     if (found === null) return [];
     const [, point = '', type, inside = ''] = found;

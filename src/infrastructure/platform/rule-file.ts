@@ -14,7 +14,7 @@ const LIST = 'permission_rules';
 export function createRuleFile(env: Readonly<Record<string, string | undefined>>): RuleFile {
   const path = trustFile(env);
 
-  /** What is written must be understood as a whole, or nothing in the file would permit anything any more. */
+  /** The written file must be understood as a whole, or nothing in it would permit anything any more. */
   function checked(text: string): string {
     const [problem] = readTrust({ path, text, problems: [], digest: null }).problems;
     if (problem !== undefined) throw invalidInput(`Nothing was written: ${problem}`);

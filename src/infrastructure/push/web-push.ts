@@ -24,7 +24,7 @@ export interface WebPushOptions {
   limit_ms?: number | undefined;
   /** Also sends over http to 127.0.0.1: tests play the push service there. */
   loopback?: boolean | undefined;
-  /** What a name is looked up as; tests point one at this machine. */
+  /** Looks a name up; tests point one at this machine. */
   names?: ((name: string) => string) | undefined;
 }
 
@@ -61,7 +61,7 @@ for (const [net, bits] of [
   ['240.0.0.0', 4],
 ] as const)
   INTERNAL.addSubnet(net, bits, 'ipv4');
-/** What is public of IPv6 is in here, and some of that is not. */
+/** All public addresses of IPv6 are in here, and some that are not public. */
 const GLOBAL = new BlockList();
 GLOBAL.addSubnet('2000::', 3, 'ipv6');
 for (const [net, bits] of [

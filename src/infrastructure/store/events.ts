@@ -78,7 +78,7 @@ const SET_BOOT = statement(
   `INSERT INTO meta (name, value) VALUES ('boot', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
 );
 
-/** What a process knows of the mark: it is at least here. */
+/** A process knows this much of the mark: it is at least here. */
 export interface Reserved {
   until: number;
 }

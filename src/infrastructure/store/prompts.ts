@@ -39,7 +39,7 @@ import {
 // ---- A prompt as a row ----
 // Its columns, those that may change, and its checksum.
 
-/** What may change after a prompt is asked, besides its status. */
+/** The columns that may change after a prompt is asked, besides its status. */
 const MUTABLE = {
   notes: 'json',
   decision: 'plain',
@@ -215,7 +215,7 @@ const COUNT_OPEN_OF = statement(
   `SELECT (SELECT COUNT(*) FROM deliveries WHERE ${OWED}) AS settled,
      (SELECT COUNT(*) FROM prompts WHERE ${PENDING_OF}) AS pending`,
 );
-/** What begins with `ID:` is sorted between `ID:` and `ID;`. */
+/** Texts that begin with `ID:` are sorted between `ID:` and `ID;`. */
 const PENDING_UNDER = statement(
   `SELECT COUNT(*) AS n FROM (SELECT session_id FROM prompts WHERE ${PENDING_OF}
      UNION ALL SELECT session_id FROM prompts WHERE session_id >= $2 AND session_id < $3 AND status = 'pending'
@@ -439,7 +439,7 @@ const COUNT_BY_URGENCY = statement(
   `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
 );
 
-/** What each view shows, and in which order: pending ones by `orderKey`, settled ones newest first. */
+/** The rows of each view, and their order: pending ones by `orderKey`, settled ones newest first. */
 interface View {
   readonly where: string;
   readonly order: readonly (keyof Prompt | 'order_key')[];

@@ -59,7 +59,7 @@ const ENDED = statement(
   () => `SELECT ${sessions.list} FROM sessions WHERE state = 'ended' ORDER BY ended_at DESC LIMIT $1`,
 );
 const ALL = statement(() => `SELECT ${sessions.list} FROM sessions ORDER BY last_seen_at DESC LIMIT $1`);
-/** What only the statements of the room change: a session that is written back was read earlier, and would undo them. */
+/** Columns that only the statements of the room change: a session that is written back was read earlier, and would undo them. */
 const OF_THE_ROOM = ['room_read', 'room_news'] as const;
 const UPSERT = statement(
   () =>

@@ -114,10 +114,10 @@ function copyStoreFile(from: string, to: string, withoutLog = !existsSync(logOf(
     syncPath(to);
   } catch (error) {
     removeDraft(to);
-    const said = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
     throw new HiveError(
       'store_unavailable',
-      `The store ${from} cannot be copied to ${to} (${said}). Nothing was changed; check the disk and the permissions, and whether ${from} is damaged.`,
+      `The store ${from} cannot be copied to ${to} (${message}). Nothing was changed; check the disk and the permissions, and whether ${from} is damaged.`,
     );
   }
 }

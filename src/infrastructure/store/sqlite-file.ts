@@ -79,10 +79,10 @@ export async function prepareSqliteFile(
     return path;
   } catch (error) {
     if (error instanceof HiveError) throw error;
-    const said = error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
     throw new HiveError(
       'store_unavailable',
-      `The store ${path} cannot be opened (${said}). Check the folder and its permissions, or set HIVE_STORE.`,
+      `The store ${path} cannot be opened (${message}). Check the folder and its permissions, or set HIVE_STORE.`,
     );
   }
 }
@@ -237,7 +237,7 @@ function foreign(path: string): HiveError {
 // It is built under another name and linked into place when it is complete. If eight processes start at once, one wins, and
 // none sees a half-made file.
 
-/** What follows the name of the store in that of a draft, until it is linked into place. */
+/** The end of a draft's name, after the name of the store, until it is linked into place. */
 const DRAFT = /^\.(new-|copying$|restoring$|probing$)/;
 
 /** The name of a draft remains where a process was killed just after it had linked it into place. */

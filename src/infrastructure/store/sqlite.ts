@@ -72,7 +72,7 @@ export function openSqlite(
   let stale: 'read_only' | 'logless' | null = null;
   /** The log and its index as they were opened; null before the first transaction. */
   let log: LogFiles | null = null;
-  /** What the next write is told after the log was removed. */
+  /** The error of the next write after the log was removed. */
   let removed: HiveError | null = null;
   /** Why this process cannot go on: others have begun a log in place of the one that was removed. */
   let lost: HiveError | null = null;
@@ -542,7 +542,7 @@ function isReadOnly(error: unknown): boolean {
 
 /** The HiveError for an error of the file system or the engine; any other error is returned unchanged. */
 function translateSqliteError(error: unknown, path: string): unknown {
-  const said = error instanceof Error ? error.message : String(error);
+  const message = error instanceof Error ? error.message : String(error);
   switch (resultCode(error)) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -560,7 +560,7 @@ function translateSqliteError(error: unknown, path: string): unknown {
     case SQLITE_IOERR:
       return new HiveError(
         'store_unavailable',
-        `The store ${path} cannot be written (${said}). Nothing was written; check the disk and the permissions.`,
+        `The store ${path} cannot be written (${message}). Nothing was written; check the disk and the permissions.`,
       );
     // Our statements fit our schema, so any other error means that the file is damaged.
     case SQLITE_ERROR:
@@ -568,13 +568,13 @@ function translateSqliteError(error: unknown, path: string): unknown {
     case SQLITE_NOTADB:
       return new HiveError(
         'store_foreign',
-        `The store ${path} is damaged or is not a Hive store (${said}). To restore a backup, run: hive store restore FILE`,
+        `The store ${path} is damaged or is not a Hive store (${message}). To restore a backup, run: hive store restore FILE`,
       );
     default:
       return isFileError(error)
         ? new HiveError(
             'store_unavailable',
-            `The store ${path} cannot be reached (${said}). What was not acknowledged may not be written; check the disk and the permissions of its folder.`,
+            `The store ${path} cannot be reached (${message}). What was not acknowledged may not be written; check the disk and the permissions of its folder.`,
           )
         : error;
   }

@@ -8,7 +8,7 @@ import { formFrom, formHeader } from '../../../domain/forms.ts';
 import type { Raw } from '../../../domain/hooks.ts';
 import { objectIn, objectsIn, textIn } from '../../../domain/json.ts';
 
-/** What has been reported of each call that has not ended, by its id: a request may name no more than the id. */
+/** The reports on each call that has not ended, by its id: a request may name no more than the id. */
 export class ToolCalls {
   readonly #calls = new Map<string, Raw>();
 
@@ -40,7 +40,7 @@ function merged(before: Raw | undefined, now: Raw): Raw {
   return { ...before, ...Object.fromEntries(given) };
 }
 
-/** What an option means, and whether it refuses, by its kind. An unknown kind may allow anything. */
+/** The meaning of an option by its kind, and whether it refuses. An unknown kind may allow anything. */
 const OPTION_KINDS: ReadonlyMap<unknown, Pick<EditorOption, 'description' | 'refuses' | 'once'>> = new Map([
   ['allow_once', { description: 'This once', refuses: false, once: true }],
   [
@@ -117,7 +117,7 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   const input = rawInput === null ? commandOf(call) : withoutOwnDirectory(rawInput, cwd);
   const parts: readonly unknown[] = [call['content'] ?? []].flat();
   const content = objectsIn(parts);
-  const said = [
+  const notes = [
     textIn(params, 'title'),
     textIn(params, 'description'),
     textIn(call, 'title'),
@@ -142,7 +142,7 @@ export function permissionOf(params: Raw, calls: ToolCalls, cwd: string): Editor
   return {
     kind: 'permission',
     tool: { name: textIn(call, 'name') ?? textIn(call, 'kind') ?? 'other', input },
-    said: [...new Set(said)],
+    notes: [...new Set(notes)],
     changes: content.flatMap((part) => changeOf(part) ?? []),
     rest: withRequest(rest, { ...beside, ...without('options', list.map(restOfOption)) }),
     options,
@@ -175,7 +175,7 @@ function without(name: string, values: readonly unknown[]): Raw {
   return left.length === 0 ? {} : { [name]: left };
 }
 
-/** What is said beside the call has a name of its own, which no field of the call has. */
+/** Text beside the call has a name of its own, which no field of the call has. */
 function withRequest(rest: Raw, beside: Raw): Raw {
   if (isEmpty(beside)) return rest;
   let name = 'request';
@@ -218,7 +218,7 @@ function withoutOwnTerminal(meta: unknown, cwd: string): unknown {
   }
 }
 
-/** What a part of the content says that is not shown as text or as a change, and is not only where the output appears. */
+/** The rest of a part of the content: neither shown as text or as a change, nor only the place where the output appears. */
 function restOfPart(part: unknown): unknown {
   const raw = objectIn(part);
   if (raw === null) return part;

@@ -194,7 +194,7 @@ export async function runProxy(options: ProxyOptions): Promise<void> {
     if (update['state'] === 'idle') endTurn(conversation, textIn(update, 'stopReason'));
   }
 
-  /** What a request asks the person; null where nothing of it is for the desks. */
+  /** The question of a request to the person; null where nothing of it is for the desks. */
   function askedIn(id: Id, method: string, params: Raw): Asked | null {
     const conversation = conversations.get(textIn(params, 'sessionId') ?? '');
     if (conversation === undefined || (options.package_session !== null && method === PERMISSION))

@@ -141,7 +141,7 @@ export class Questions {
 
   // ---- At the desks ----
 
-  /** What the client does not show is always answered, also where the hive fails. */
+  /** A request that the client does not show is always answered, also where the hive fails. */
   async #raceOrDecline(question: Question): Promise<void> {
     try {
       await this.#race(question);

@@ -44,7 +44,7 @@ export interface SessionRequest {
   request: Raw;
   /** How our server can be offered, beginning with how it is offered now; empty without it. */
   carriers: readonly Carrier[];
-  /** What the agent said when it refused our server; null if it did not. */
+  /** The agent's words when it refused our server; null if it did not. */
   refused: string | null;
 }
 

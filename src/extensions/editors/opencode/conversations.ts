@@ -31,7 +31,7 @@ interface ConversationParts {
   /** The process that speaks for the sessions: they end with it. */
   pid: number;
   beside: (work: () => Promise<void>) => void;
-  /** What they ask. */
+  /** Their questions. */
   questions: {
     isAsking(conversation: Conversation): boolean;
     /** Its turn is over, and nobody waits for what it asked. */
@@ -43,7 +43,7 @@ interface ConversationParts {
 
 /** A subagent of a subagent…: a longer chain is an error of the server. */
 const MOST_PARENTS = 10;
-/** What is kept of one server, however much it sends: the newest sessions and projects. */
+/** At most so much is kept of one server, however much it sends: the newest sessions and projects. */
 const MOST_CONVERSATIONS = 200;
 const MOST_DIRECTORIES = 100;
 /** Longer ones are not of opencode. */

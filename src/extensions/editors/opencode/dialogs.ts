@@ -50,13 +50,13 @@ export function callIn(message: unknown, call_id: string): Call | null {
 export function permissionOf(request: Raw, call: Call | null, cwd: string): EditorPermission | null {
   const permission = textIn(request, 'permission');
   if (permission === null) return null;
-  const said = objectIn(request['metadata']) ?? {};
+  const metadata = objectIn(request['metadata']) ?? {};
   // What opencode computes from the call is not shown beside it.
-  const { diff: _diff, filepath: _file, ...more } = said;
+  const { diff: _diff, filepath: _file, ...more } = metadata;
   return {
     kind: 'permission',
-    tool: call === null ? { name: permission, input: said } : toolOf(permission, call),
-    said: [`It asks for ${permission}: ${textsIn(request['patterns']).join(', ')}`],
+    tool: call === null ? { name: permission, input: metadata } : toolOf(permission, call),
+    notes: [`It asks for ${permission}: ${textsIn(request['patterns']).join(', ')}`],
     changes: [],
     rest: call === null ? {} : unlike(more, call.input),
     options: [ONCE, ...alwaysFor(textsIn(request['always'])), REJECT],

@@ -140,7 +140,7 @@ function eventFrom(data: string): ServerEvent | null {
   };
 }
 
-/** What the server says in full. @throws Error when that is more than any server of opencode has to say. */
+/** The whole answer of the server. @throws Error when that is more than any server of opencode has to say. */
 async function textOf(response: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
