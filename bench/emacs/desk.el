@@ -62,6 +62,8 @@ else the machine does is not counted."
         :state state :started_at (format "2026-01-01T00:00:%02d.000Z" (% number 60))
         :ended_at (and (equal state "completed") "2026-01-01T00:01:00.000Z")
         :tool (and (equal state "in_progress") "Bash") :tool_since "2026-01-01T00:00:59.000Z"
+        :section (if (equal state "in_progress") "working" "idle")
+        :order_key (format "2026-01-01T00:00:%02d.000Z session-%d" (% number 60) number)
         :sentence "task completed"))
 
 (defun bench-snapshot (count)

@@ -5,6 +5,7 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import { answerOf, barOf } from '../../src/inbox/answering.ts';
 import type { State } from '../../src/inbox/model.ts';
 import { type ListedPrompt, queuedAnswers, readPages, sortWaiting, unread } from '../../src/inbox/order.ts';
+import { SessionsScreen } from '../../src/inbox/screens.tsx';
 import { readEvent } from '../../src/inbox/server.ts';
 import type { Fate, OutboxEntry } from '../../src/inbox/storage.ts';
 import { WaitingScreen } from '../../src/inbox/waiting.tsx';
@@ -55,6 +56,30 @@ test('what waits is in the order of the server; what is snoozed or for others is
   expect(idsOf(lists.others)).toEqual(['other']);
   expect(idsOf(lists.snoozed)).toEqual(['snoozed']);
   expect(idsOf(lists.ended)).toEqual(['of one that has ended']);
+});
+
+test('agents are in the sections of Emacs; what has ended is folded', () => {
+  const shown = (section: string, order_key: string): object => ({
+    ...{ session_id: order_key, section, order_key, title: 'demo', state: 'idle', turn: null },
+    ...{ last_seen_at: NOW, ended_at: NOW, source: 'main', project: 'demo', handle: 'Claude-1' },
+  });
+  const inbox = {
+    sessions: [shown('idle', 'c'), shown('working', 'b'), shown('working', 'a')],
+    ended: [shown('ended', 'd')],
+    prompts: null,
+  };
+  const headingsOf = (node: VNode): unknown[] =>
+    toChildArray(node.props.children).flatMap((child) => {
+      if (typeof child !== 'object') return [];
+      return child.type === 'h2' || child.type === 'summary'
+        ? [[node.type, child.props.children]]
+        : headingsOf(child);
+    });
+  expect(headingsOf(SessionsScreen({ inbox: inbox as unknown as State }))).toEqual([
+    ['section', 'Working (2)'],
+    ['section', 'Idle and done (1)'],
+    ['details', 'Ended (1)'],
+  ]);
 });
 
 test.each([
