@@ -11,7 +11,6 @@ import type { OutreachChanges, OutreachOverrides } from './outreach.ts';
 import type { GateMode } from './preferences.ts';
 import { decideSource, type Source } from './sources.ts';
 import { cleanText, excerpt, onDemand } from './text.ts';
-import type { Turn } from './turns.ts';
 
 /** `idle`: it has no current turn. `ended`: it is gone; what it asked is still answerable. */
 type SessionState = 'active' | 'idle' | 'ended';
@@ -680,13 +679,16 @@ export interface SessionPlace {
   order_key: string;
 }
 
+/** What a turn says about when its session works. */
+interface Stretch {
+  session_id: string;
+  state: string;
+  started_at: string;
+  ended_at: string | null;
+}
+
 /** The place of a living session with this newest turn. The one that began to work first comes first. */
-export function placeOfTurn({
-  state,
-  started_at,
-  ended_at,
-  session_id,
-}: Pick<Turn, 'state' | 'started_at' | 'ended_at' | 'session_id'>): SessionPlace {
+export function placeOfTurn({ state, started_at, ended_at, session_id }: Stretch): SessionPlace {
   if (state === 'in_progress') return { section: 'working', order_key: `${started_at} ${session_id}` };
   return { section: 'idle', order_key: latestFirst(ended_at ?? started_at, session_id) };
 }
