@@ -74,7 +74,7 @@ try {
     await claude.shows(/❯/, PATIENT_S);
     claude.type(sentence);
     // While it starts, a key in the same breath as the text would be part of the text.
-    await claude.shows(new RegExp(`❯ ${sentence}`), PATIENT_S);
+    await claude.shows(new RegExp(sentence), PATIENT_S);
     claude.press('Enter');
     // No dialog had to be answered for that, in Claude Code or in Emacs.
     await emacs.shows(/hive 1(?![‖\d])/, PATIENT_S);
