@@ -1,6 +1,7 @@
 /** The interactive Claude Code in a real terminal: typed at with keys, read off the screen. */
 import { onTestFinished } from 'vitest';
 import { remainingProcesses } from '../../support/children.ts';
+import { tempFolder } from '../../support/temp.ts';
 import { openTerminal } from '../../support/tmux.ts';
 import { within } from '../../support/wait.ts';
 import { type ChatTerminal, chatIn } from './chat-terminal.ts';
@@ -20,7 +21,7 @@ export async function startTerminal(run: ClaudeRun, args: readonly string[]): Pr
   // Without it the client may start in its auto mode, in which another model judges.
   const asking = args.includes('--permission-mode') ? [] : ['--permission-mode', 'default'];
   const command = [run.clients.claude, ...args, ...asking];
-  const terminal = await openTerminal(run.folder, env, ['env', '-C', run.folder, ...command], {
+  const terminal = await openTerminal(tempFolder(), env, ['env', '-C', run.folder, ...command], {
     columns: 120,
     lines: 40,
   });
