@@ -21,9 +21,9 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-interrupt)
 (require 'hive-messages)
 (require 'hive-rpc)
+(require 'hive-terminal)
 (require 'hive-text)
 (require 'map)
 

@@ -38,6 +38,7 @@
 (require 'hive-rules)
 (require 'hive-shared)
 (require 'hive-stats)
+(require 'hive-terminal)
 (require 'hive-text)
 (require 'subr-x)
 

@@ -11,7 +11,7 @@
 ;; reported when it is known, even if the sidecar restarts in the meantime.
 ;; Emacs never waits for it.
 ;;
-;; Also: which turns are running, and the terminal buffer of an agent.
+;; Also: which turns are running.
 
 ;;; Code:
 
@@ -21,6 +21,7 @@
 (require 'hive-notify)
 (require 'hive-read)
 (require 'hive-rpc)
+(require 'hive-terminal)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -135,148 +136,6 @@ A list that was cut short lacks the sessions that were silent longest."
 
 (add-hook 'hive-model-sessions-listed-functions #'hive-interrupt--remember-listed)
 (add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
-
-;;;; An agent's terminal
-
-;; An agent in a terminal of this Emacs (vterm, eat, ghostel, term, shell) descends
-;; from one of Emacs' own processes.  That leads from a session to its
-;; buffer, whatever package made the terminal.
-
-(defun hive-interrupt--ancestors (pid)
-  "Return PID and the ids of its ancestors, nearest first."
-  (let (chain)
-    (while (and (integerp pid) (> pid 1) (not (memq pid chain)) (< (length chain) 50))
-      (push pid chain)
-      (setq pid (alist-get 'ppid (process-attributes pid))))
-    (nreverse chain)))
-
-;; The process of ghostel may be a pipe, whose program has the id in a
-;; property, or in a variable of its buffer.
-
-(defvar ghostel--pid)
-
-(defun hive-interrupt--pid (process)
-  "Return the id of the program of PROCESS, or nil."
-  (or (process-id process)
-      (process-get process 'ghostel--native-pid)))
-
-(defun hive-interrupt--buffers ()
-  "Return an alist of the ids of programs and the buffers that show them."
-  (append
-   (cl-loop for process in (process-list)
-            for pid = (hive-interrupt--pid process)
-            when (and (integerp pid) (buffer-live-p (process-buffer process)))
-            collect (cons pid (process-buffer process)))
-   (and (boundp 'ghostel--pid)
-        (cl-loop for buffer in (buffer-list)
-                 for pid = (buffer-local-value 'ghostel--pid buffer)
-                 when (integerp pid) collect (cons pid buffer)))))
-
-(defun hive-terminal-buffer (pid)
-  "Return the buffer whose process is PID or an ancestor of it, or nil."
-  (let ((ours (hive-interrupt--buffers)))
-    (cl-loop for ancestor in (hive-interrupt--ancestors pid)
-             thereis (alist-get ancestor ours))))
-
-(defvar hive-agent-buffer-functions nil
-  "Functions that return the buffer of the agent with a session id, or nil.
-They go before the search among the processes of this Emacs.")
-
-(defvar hive-agent-visited-hook nil
-  "Run in the buffer of an agent that the human has gone to.")
-
-(defun hive-terminal-visit (session-id name)
-  "Go to the terminal buffer of SESSION-ID, an agent called NAME."
-  (let ((buffer (run-hook-with-args-until-success 'hive-agent-buffer-functions session-id)))
-    (if (not buffer) (hive-interrupt--visit-by-process session-id name)
-      (pop-to-buffer buffer)
-      (run-hooks 'hive-agent-visited-hook))))
-
-(defun hive-interrupt--visit-by-process (session-id name)
-  "Go to the buffer with the process of SESSION-ID, an agent called NAME."
-  (let ((from (selected-window)) (name (hive-text-line name 40)))
-    (hive-rpc-request
-     'session/list (list :state "alive" :limit 500)
-     :success
-     (lambda (result)
-       (let* ((session (cl-find session-id (append (plist-get result :sessions) nil)
-                                :test #'equal
-                                :key (lambda (session) (plist-get session :session_id))))
-              (buffer (and session (hive-terminal-buffer (or (plist-get session :pid)
-                                                             (plist-get session :shell_pid))))))
-         (cond ((null session) (hive-announce 'terminal-gone name))
-               ((null buffer)
-                (hive-interrupt--visit-pane
-                 (hive-interrupt--ancestors (or (plist-get session :pid) (plist-get session :shell_pid)))
-                 name))
-               ;; If the human has moved on, show the buffer without selecting it.
-               ((and (eq from (selected-window)) (not (hive-notify-busy-p)))
-                (pop-to-buffer buffer))
-               (t (display-buffer buffer)))))
-     :error (lambda (err)
-              (hive-announce 'terminal-failed name (hive-text-line (plist-get err :text) 200))))))
-
-;;;;; tmux
-
-;; An agent in tmux descends from the process of its pane.  Each server of the
-;; human's is asked for its panes: what the agent's environment says of its own, the
-;; agent could have written.
-
-(defun hive-interrupt--sockets ()
-  "Return the sockets of the human's tmux servers.
-First comes that of the server in which this frame is."
-  (let ((folder (expand-file-name (format "tmux-%d" (user-uid)) (or (getenv "TMUX_TMPDIR") "/tmp")))
-        ;; A socket, a process and a session; the socket may be anywhere.
-        (here (car (split-string (or (getenv "TMUX" (selected-frame)) "") ","))))
-    (and (executable-find "tmux")
-         (delete-dups
-          (append (and (not (string-empty-p here)) (list here))
-                  (and (file-directory-p folder)
-                       (eql (user-uid) (file-attribute-user-id (file-attributes folder)))
-                       (directory-files folder t directory-files-no-dot-files-regexp)))))))
-
-(defun hive-interrupt--tmux (socket args then)
-  "Run tmux with ARGS at SOCKET; call THEN with its exit code and output.
-After five seconds it is ended: a server may hang."
-  (let* ((buffer (generate-new-buffer " *hive tmux*"))
-         (process (make-process
-                   :name "hive-tmux" :buffer buffer :noquery t :connection-type 'pipe
-                   :command (append (list "tmux" "-S" socket) args)
-                   :sentinel (lambda (process _event)
-                               (unless (process-live-p process)
-                                 (let ((output (with-current-buffer buffer (buffer-string))))
-                                   (kill-buffer buffer)
-                                   (funcall then (process-exit-status process) output)))))))
-    (hive-later 5 (lambda () (when (process-live-p process) (delete-process process))))))
-
-(defun hive-interrupt--find-pane (chain sockets then)
-  "Find the pane of tmux whose process is one of CHAIN, at one of SOCKETS.
-Call THEN with its socket, its id and its session, or with nil."
-  (if (null sockets) (funcall then nil)
-    (hive-interrupt--tmux
-     (car sockets) '("list-panes" "-a" "-F" "#{pane_pid} #{pane_id} #{session_name}")
-     (lambda (_code output)
-       (let ((pane (cl-loop for line in (split-string output "\n" t)
-                            thereis (and (string-match "\\`\\([0-9]+\\) \\(%[0-9]+\\) \\(.*\\)\\'" line)
-                                         (memql (string-to-number (match-string 1 line)) chain)
-                                         (list (car sockets) (match-string 2 line) (match-string 3 line))))))
-         (if pane (funcall then pane)
-           (hive-interrupt--find-pane chain (cdr sockets) then)))))))
-
-(defun hive-interrupt--visit-pane (chain name)
-  "Go to the pane of tmux that has the agent called NAME, if one has it.
-CHAIN are the ids of its process and of those above it."
-  (hive-interrupt--find-pane
-   chain (and chain (hive-interrupt--sockets))
-   (lambda (pane)
-     (pcase pane
-       ('nil (hive-announce 'terminal-elsewhere name))
-       (`(,socket ,id ,session)
-        (hive-interrupt--tmux
-         socket (list "select-window" "-t" id ";" "select-pane" "-t" id ";" "switch-client" "-t" id)
-         (lambda (code _output)
-           (hive-announce (if (eql code 0) 'terminal-tmux 'terminal-tmux-hidden)
-                          name (hive-text-line session 40)))))))))
 
 ;;;; Options
 
@@ -401,7 +260,7 @@ buffer shows, or the agent whose terminal or buffer it is."
 
 (defun hive-interrupt--session-of-buffer ()
   "Return the id of the session whose terminal or buffer is current, or nil."
-  (let ((ours (or (hive-interrupt--buffers) hive-agent-buffer-functions)))
+  (let ((ours (or (hive-terminal-buffers) hive-agent-buffer-functions)))
     (when ours
       (cl-loop for session in (hive-model-sessions)
                for id = (plist-get session :session_id)

@@ -31,6 +31,7 @@
 (require 'hive-rpc)
 (require 'hive-rules)
 (require 'hive-sessions)
+(require 'hive-terminal)
 (require 'hive-text)
 (require 'subr-x)
 (require 'tabulated-list)

@@ -30,6 +30,7 @@
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-rules)
+(require 'hive-terminal)
 (require 'hive-text)
 (require 'seq)
 (require 'subr-x)
