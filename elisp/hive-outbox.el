@@ -38,6 +38,7 @@
 (require 'hive-seat)
 (require 'hive-text)
 (require 'json)
+(require 'rfc2104)
 (require 'subr-x)
 
 ;;;; Options
@@ -87,14 +88,8 @@ Only you can read it."
 ;; and written again.
 
 (defun hive-outbox--hmac (key bytes)
-  "Return the HMAC-SHA256 of BYTES with KEY, at most 64 bytes, in hex."
-  (let* ((block (concat key (make-string (- 64 (length key)) 0)))
-         (pad (lambda (byte)
-                (apply #'unibyte-string
-                       (mapcar (lambda (char) (logxor char byte)) block)))))
-    (secure-hash 'sha256 (concat (funcall pad #x5c)
-                                 (secure-hash 'sha256 (concat (funcall pad #x36) bytes)
-                                              nil nil t)))))
+  "Return the HMAC-SHA256 of BYTES with KEY in hex."
+  (rfc2104-hash (lambda (text) (secure-hash 'sha256 text)) 64 32 key bytes))
 
 (defun hive-outbox--stored-key ()
   "Return the key in `hive-outbox-key-file', or nil."
