@@ -18,6 +18,7 @@ import {
 } from '../domain/prompts.ts';
 import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import type { Seat } from '../domain/seats.ts';
+import { timeAfter } from '../domain/times.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { recordOutreach } from './outreach.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
@@ -177,7 +178,7 @@ export async function reconcileDeliveries(tx: WriteTx, event: HookEvent, session
 async function reconcileOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
   const outputs = await tx.hookOutputs.of(session_id);
   if (outputs.length === 0) return true;
-  const lost_before = new Date(Date.parse(tx.now) - LOST_AFTER_MS).toISOString();
+  const lost_before = timeAfter(tx.now, -LOST_AFTER_MS);
   // A clock that was set back would make it wait for ever.
   const lost = outputs.filter(({ at }) => at < lost_before || at > tx.now);
   if (lost.length > 0) await tx.deliveries.markLost(carrier);

@@ -12,6 +12,7 @@ import {
   preferencesFrom,
 } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
+import { timeAfter } from '../domain/times.ts';
 import type { Expiring } from './expiry.ts';
 import { titledAuthor } from './mentions.ts';
 import { giveNotice } from './notices.ts';
@@ -58,7 +59,7 @@ export function heldNotices(store: Store, seat: string): Expiring {
           await tx.gates.put({ ...record, held_notified: [...record.held_notified, seat] });
         }
         if (agents.length === 0) return 0;
-        gathered_at = new Date(Date.parse(tx.now) + GATHER_MS).toISOString();
+        gathered_at = timeAfter(tx.now, GATHER_MS);
         await giveNotice(tx, {
           severity: 'info',
           text: heldSentence(agents, (time) => clockOf(new Date(time))),

@@ -38,6 +38,7 @@ import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import { type Bucket, fullBucket, refundCredit } from '../domain/rates.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
+import { timeAfter } from '../domain/times.ts';
 import { giveNotice } from './notices.ts';
 import type { OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompts.ts';
@@ -306,7 +307,7 @@ const SHOW_WITHIN_MS = 60_000;
 
 /** Marks what nobody has shown in time as unseen: the process that would show it is gone, or there is no screen. */
 async function markUnshown(tx: WriteTx): Promise<number> {
-  const before = new Date(Date.parse(tx.now) - SHOW_WITHIN_MS).toISOString();
+  const before = timeAfter(tx.now, -SHOW_WITHIN_MS);
   const unshown = await tx.outreach.unshown(before);
   for (const { outreach_id } of unshown)
     await markOutreach(tx, outreach_id, { status: 'unseen', reason: 'nobody_there' });

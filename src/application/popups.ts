@@ -20,6 +20,7 @@ import {
   stormOwnedUntil,
 } from '../domain/popups.ts';
 import { momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import { timeAfter } from '../domain/times.ts';
 import type { Audience } from './outreach.ts';
 import { createPopupBoard } from './popup-board.ts';
 import {
@@ -340,7 +341,7 @@ async function joinStorm<T>(
 }
 
 function before(tx: WriteTx, ms: number): string {
-  return new Date(Date.parse(tx.now) - ms).toISOString();
+  return timeAfter(tx.now, -ms);
 }
 
 /** Settles a lease once; false if another process has done so and took it into its storm. */

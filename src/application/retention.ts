@@ -5,6 +5,7 @@
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { recordProgress } from '../domain/mention-gate.ts';
+import { timeAfter } from '../domain/times.ts';
 import type { PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { storeSettings } from './settings.ts';
 import type { Logger } from './world.ts';
@@ -125,7 +126,7 @@ export function startRetention(retention: RetentionService, log: Logger): () => 
 }
 
 function cutoff(tx: ReadTx, days: number): string {
-  return new Date(Date.parse(tx.now) - days * DAY_MS).toISOString();
+  return timeAfter(tx.now, -days * DAY_MS);
 }
 
 function add(a: PruneCounts, b: PruneCounts): PruneCounts {

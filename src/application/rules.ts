@@ -25,6 +25,7 @@ import {
   writtenRule,
 } from '../domain/rules.ts';
 import { isRemote } from '../domain/sessions.ts';
+import { timeAfter } from '../domain/times.ts';
 import type { Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
 import type { Store, WriteTx } from './ports.ts';
@@ -122,7 +123,7 @@ export function createRules(parts: RuleParts): RuleService {
   async function past(): Promise<{ calls: PastCall[]; now: string }> {
     const now = await store.read(async (tx) => tx.now);
     const calls: PastCall[] = [];
-    let after = { at: new Date(Date.parse(now) - RULE_DAYS * DAY_MS).toISOString(), ask_id: '' };
+    let after = { at: timeAfter(now, -RULE_DAYS * DAY_MS), ask_id: '' };
     for (;;) {
       const page = await store.read((tx) => tx.rules.past(after, PAGE));
       for (const permission of page) {

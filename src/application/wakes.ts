@@ -21,6 +21,7 @@ import type { Preferences } from '../domain/preferences.ts';
 import { OPEN_LIMIT } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
+import { timeAfter } from '../domain/times.ts';
 import type { Feed } from './feed.ts';
 import { refusalToSpeak, type Speaker } from './identity.ts';
 import { humanSpokeTo } from './loops.ts';
@@ -87,7 +88,7 @@ export function createWakes({ store, feed, ids, processes }: WakeParts): WakeSer
         if (session !== undefined && speaker !== undefined)
           refuse(await refusalToSpeak(tx, session, speaker, processes));
         const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
-        const until = new Date(Date.parse(tx.now) + life_ms).toISOString();
+        const until = timeAfter(tx.now, life_ms);
         await tx.wakers.put({ ...waker, waker_id, until });
       });
       const find = (tx: ReadTx): Promise<Found> => findReasons(tx, session_id, waker_id, preferences);

@@ -6,6 +6,7 @@
 import { invalidInput } from './errors.ts';
 import { required } from './limits.ts';
 import { PUBLIC_KEY } from './seats.ts';
+import { timeAfter } from './times.ts';
 import { isLoopback, isReadableByOthers } from './tokens.ts';
 
 /** A paired device, or one that waits until its human confirms it. */
@@ -86,7 +87,7 @@ export function createPairing(
   { code_digest, human, seat }: Pick<Pairing, 'code_digest' | 'human' | 'seat'>,
   now: string,
 ): Pairing {
-  const expires_at = new Date(Date.parse(now) + PAIRING_MS).toISOString();
+  const expires_at = timeAfter(now, PAIRING_MS);
   return { code_digest, human, expires_at, device_id: null, seat };
 }
 

@@ -21,6 +21,7 @@ import { objectIn, objectsIn, textIn } from './json.ts';
 import { digestOfCall } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 import { cleanText, excerpt } from './text.ts';
+import { timeAfter } from './times.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =
@@ -623,7 +624,7 @@ export function dialogsEndedBy(event: HookEvent, waiting: readonly Prompt[], now
   const { name, tool, raw } = event;
   // A quiet tool does not report that it has returned. If the agent goes on, it has, unless this call is of the same step.
   if (name === 'PreToolUse') {
-    const before = new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
+    const before = timeAfter(now, -SAME_STEP_MS);
     return waiting.filter(
       ({ fingerprint, created_at }) =>
         created_at < before && QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `)),

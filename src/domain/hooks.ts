@@ -6,6 +6,7 @@ import type { Mention } from './mentions.ts';
 import type { GateMode, Preferences } from './preferences.ts';
 import { hasAnswer, isUncollected, type Prompt } from './prompts.ts';
 import type { Source } from './sources.ts';
+import { timeAfter } from './times.ts';
 
 export type HookClient = 'claude-code' | 'codex';
 
@@ -163,7 +164,7 @@ const AFTER_READING: ReadonlySet<string> = new Set([
 export function readUntil({ name }: HookEvent, now: string): string | null {
   if (AFTER_READING.has(name)) return now;
   if (name !== 'PreToolUse') return null;
-  return new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
+  return timeAfter(now, -SAME_STEP_MS);
 }
 
 /**

@@ -7,9 +7,10 @@ import { isBlank } from './display.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
 import type { Address } from './prompts.ts';
-import { type Prompt, timeAfter } from './prompts.ts';
+import { deadlineOf, type Prompt } from './prompts.ts';
 import { nearestNames } from './sessions.ts';
 import { characterCount, cleanText } from './text.ts';
+import { timeAfter } from './times.ts';
 
 /** Somebody who has used a desk, under one of the names that reach them. */
 export interface Human {
@@ -65,7 +66,7 @@ export function createTeam(
   if (members.size > MOST_MEMBERS)
     throw invalidInput(`The team "${name}" has ${members.size} members: at most ${MOST_MEMBERS}.`);
   const escalate_after_ms = given.escalate_after_ms ?? null;
-  if (escalate_after_ms !== null) timeAfter('escalate_after_ms', escalate_after_ms, now);
+  if (escalate_after_ms !== null) deadlineOf('escalate_after_ms', escalate_after_ms, now);
   return { folded: foldName(name), name, members: [...members.values()], escalate_after_ms };
 }
 
@@ -90,7 +91,7 @@ export function addressOf(
   return {
     to: team?.name ?? human?.name ?? cleanName('name in `to`', to),
     recipients: [...new Set([foldName(to), ...(team?.members ?? []).map(foldName)])],
-    escalates_at: after === null ? null : timeAfter('escalate_after_ms', after, now),
+    escalates_at: after === null ? null : deadlineOf('escalate_after_ms', after, now),
   };
 }
 
@@ -165,7 +166,7 @@ export const DESK_HEARTBEAT_MS = 5_000;
 
 /** When a lease taken or renewed now ends. */
 export function leaseFrom(now: string): string {
-  return new Date(Date.parse(now) + DESK_LEASE_MS).toISOString();
+  return timeAfter(now, DESK_LEASE_MS);
 }
 
 /** The machine of a seat. */

@@ -8,6 +8,7 @@ import { authorName, UNVERIFIED_WARNING } from './messages.ts';
 import type { GateMode, NotifyHeld } from './preferences.ts';
 import { labelled, type Source } from './sources.ts';
 import { excerpt } from './text.ts';
+import { timeAfter } from './times.ts';
 
 /** The gate's state for one session. */
 export interface GateRecord {
@@ -80,7 +81,7 @@ export function decideGate(
     const free = { ...record, gave_up: true, step_until: null, held_since: null, held_notified: [] };
     return { opinion: 'remind', record: free, gave_up_now: true };
   }
-  const step_until = sameStep ? record.step_until : new Date(Date.parse(now) + STEP_MS).toISOString();
+  const step_until = sameStep ? record.step_until : timeAfter(now, STEP_MS);
   const steps = sameStep ? record.steps : record.steps + 1;
   return {
     opinion: 'deny',
@@ -237,7 +238,7 @@ export function heldNoticeAt(
   when: NotifyHeld,
 ): string | null {
   if (held_since === null || when === 'never' || held_notified.includes(seat)) return null;
-  return new Date(Date.parse(held_since) + when * 1_000).toISOString();
+  return timeAfter(held_since, when * 1_000);
 }
 
 /** The gate's state once a call of a turn that began at `started_at` is held: being held in an earlier turn does not count. */
@@ -301,7 +302,7 @@ export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: n
 
 /** The start of the time window in which a pair's mentions count. */
 export function windowBefore(now: string): string {
-  return new Date(Date.parse(now) - PAIR_WINDOW_MS).toISOString();
+  return timeAfter(now, -PAIR_WINDOW_MS);
 }
 
 /** Why a further mention between two agents must not gate; null when it may. `before` counts the earlier ones. */

@@ -21,6 +21,7 @@ import {
   titleKey,
 } from './sessions.ts';
 import { excerpt } from './text.ts';
+import { timeAfter } from './times.ts';
 
 export type MentionStatus = 'unprocessed' | 'processed' | 'expired';
 
@@ -120,7 +121,7 @@ export function createMention(
     denials: 0,
     status: 'unprocessed',
     created_at: message.at,
-    expires_at: expires ? new Date(Date.parse(message.at) + ttl_ms).toISOString() : null,
+    expires_at: expires ? timeAfter(message.at, ttl_ms) : null,
     delivered_at: null,
     carrier: null,
     processed_at: null,

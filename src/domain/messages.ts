@@ -10,6 +10,7 @@ import { boundedBytes } from './limits.ts';
 import { foldHandle } from './mention-parser.ts';
 import { HUMAN_HANDLE, type Session, UNVERIFIED_HANDLE } from './sessions.ts';
 import { characterCount, cleanOptional, cleanText, excerpt, FILE_END } from './text.ts';
+import { timeAfter } from './times.ts';
 
 // ---- Authors ----
 // A heading is a claim. It holds when the writer is the one it names, or when the human posts the block with
@@ -260,7 +261,9 @@ export const INTRODUCTION = `Agents and their human share this buffer. A mention
 
 /** A time as headings show it: to the second, in the zone that is `offset` minutes ahead of UTC. */
 export function stampOf(at: string, offset: number): string {
-  return new Date(Date.parse(at) + offset * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  return timeAfter(at, offset * 60_000)
+    .slice(0, 19)
+    .replace('T', ' ');
 }
 
 /** A message as its block. The heading names the real author, whatever heading it was typed under. */

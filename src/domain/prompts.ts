@@ -17,6 +17,7 @@ import { atMost, bounded, boundedBytes, boundedOptional, required } from './limi
 import type { Session } from './sessions.ts';
 import { calledBy, type Source } from './sources.ts';
 import { cleanOptional, cleanText, excerpt } from './text.ts';
+import { timeAfter } from './times.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
@@ -448,10 +449,10 @@ export const BLOCKING_DEFAULT_MS = 300_000;
 export const LONGEST_BLOCKING_MS: number = 24 * 60 * 60 * 1000;
 
 /**
- * now + ms.
+ * So many milliseconds after now.
  * @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days.
  */
-export function timeAfter(field: string, ms: number, now: string): string {
+export function deadlineOf(field: string, ms: number, now: string): string {
   const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;
   if (!Number.isFinite(ms) || ms < minTimeoutMs || ms > maxTimeoutMs) {
     throw invalidInput(
@@ -459,7 +460,7 @@ export function timeAfter(field: string, ms: number, now: string): string {
       { field },
     );
   }
-  return new Date(Date.parse(now) + Math.round(ms)).toISOString();
+  return timeAfter(now, Math.round(ms));
 }
 
 /** Part of the time that has passed when the human is warned. */
@@ -471,7 +472,7 @@ const SHORTEST_WARNED_MS = 60_000;
 function warningBefore(timeout_ms: number | null, now: string): string | null {
   return timeout_ms === null || timeout_ms < SHORTEST_WARNED_MS
     ? null
-    : timeAfter('timeout_ms', timeout_ms * WARN_AT, now);
+    : deadlineOf('timeout_ms', timeout_ms * WARN_AT, now);
 }
 
 // ---- Sentences for the asker ----
@@ -753,7 +754,7 @@ export function createPrompt(
     created_at: now,
     blocked_since: null,
     terminal_since: null,
-    expires_at: timeout_ms == null ? null : timeAfter('timeout_ms', timeout_ms, now),
+    expires_at: timeout_ms == null ? null : deadlineOf('timeout_ms', timeout_ms, now),
     warns_at: warningBefore(timeout_ms ?? null, now),
     to: address.to,
     recipients: address.recipients,

@@ -4,6 +4,7 @@
  * last credit. Quotas of sessions (quotas.ts), the budget of background sessions (outreach.ts) and what gets through at a quiet
  * time (popups.ts) are rates. Pure.
  */
+import { timeAfter } from './times.ts';
 
 /** A bucket as it is stored. */
 export interface Bucket {
@@ -45,7 +46,7 @@ export function refill(bucket: Bucket, { capacity, refill_ms }: Rate, now: strin
   if (held === capacity || passed < 0) return { ...bucket, credits: held, since: now };
   const earned = Math.floor(passed / refill_ms);
   const credits = Math.min(capacity, held + earned);
-  const since = credits === capacity ? now : later(bucket.since, earned * refill_ms);
+  const since = credits === capacity ? now : timeAfter(bucket.since, earned * refill_ms);
   return { ...bucket, credits, since };
 }
 
@@ -64,9 +65,5 @@ export function refundCredit(bucket: Bucket, rate: Rate, now: string): Bucket {
 /** When a bucket has its next credit, or so many; `now` when it has them. `many` is at most the capacity. */
 export function nextCreditAt(bucket: Bucket, rate: Rate, now: string, many = 1): string {
   const current = refill(bucket, rate, now);
-  return current.credits >= many ? now : later(current.since, (many - current.credits) * rate.refill_ms);
-}
-
-function later(time: string, ms: number): string {
-  return new Date(Date.parse(time) + ms).toISOString();
+  return current.credits >= many ? now : timeAfter(current.since, (many - current.credits) * rate.refill_ms);
 }

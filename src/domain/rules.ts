@@ -17,6 +17,7 @@ import type { Prompt } from './prompts.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { type ShownCall, shownCall } from './shown-calls.ts';
 import { excerpt } from './text.ts';
+import { timeAfter } from './times.ts';
 
 /** A rule that is not written yet. What it leaves out is null in a `PermissionRule`. */
 export type RuleDraft = Pick<PermissionRule, 'decision' | 'tool' | 'input' | 'project'> &
@@ -219,7 +220,7 @@ export function ruleId(rule: PermissionRule): string {
 
 /** The day with which a new rule ends. */
 export function defaultExpiry(now: string): string {
-  return new Date(Date.parse(now) + RULE_DAYS * DAY_MS).toISOString().slice(0, 'yyyy-mm-dd'.length);
+  return timeAfter(now, RULE_DAYS * DAY_MS).slice(0, 'yyyy-mm-dd'.length);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

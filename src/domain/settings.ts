@@ -12,6 +12,7 @@ import { parseDuration } from './limits.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
 import { excerpt } from './text.ts';
+import { timeAfter } from './times.ts';
 import type { Authority } from './trust.ts';
 
 type SeatKey = keyof Preferences;
@@ -290,7 +291,7 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
     case 'yes_no_or_duration':
       if (word !== undefined) return word;
       if (!/^\d/.test(text)) throw wrong('yes, no, or a duration such as 90m or 2h');
-      return new Date(Date.parse(now) + parseDuration(text)).toISOString();
+      return timeAfter(now, parseDuration(text));
     case 'hours': {
       const [, from, to] = HOURS.exec(text) ?? [];
       if (from === undefined || to === undefined) throw wrong('two times of day, such as 22:00-07:30');

@@ -5,6 +5,7 @@
  * An agent is blocked by a question if it does nothing until the question is settled: a permission or another dialog of its
  * client, a blocking ask, a poll that waits, the wait of the Stop guard, or a sleeping run. Otherwise it keeps working.
  */
+import { timeAfter } from './times.ts';
 
 /** How often a waiting process renews its lease, in ms. */
 export const WAIT_HEARTBEAT_MS = 30_000;
@@ -21,5 +22,5 @@ export const STANDING_LEASE = '9999-12-31T23:59:59.999Z';
 /** Until when a wait counts that still lasts `remaining_ms`, unless its process renews it. */
 export function leaseOfWait(remaining_ms: number, now: string): string {
   const lasts = Math.min(Math.max(0, remaining_ms), WAIT_HEARTBEAT_MS) + WAIT_GRACE_MS;
-  return new Date(Date.parse(now) + lasts).toISOString();
+  return timeAfter(now, lasts);
 }

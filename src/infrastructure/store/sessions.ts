@@ -2,6 +2,7 @@
 import type { Connection, SessionRecords, WakerRecords } from '../../application/ports.ts';
 import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
+import { timeAfter } from '../../domain/times.ts';
 import { pruneSessions } from './prune.ts';
 import { type Sql, statement, table } from './sql.ts';
 
@@ -195,7 +196,7 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     },
     async recordCaller(tool_use_id, session_id) {
       await sql.run(RECORD_CALLER, [tool_use_id, session_id, now]);
-      await sql.run(FORGET_CALLERS, [new Date(Date.parse(now) - CALLER_MEMORY_MS).toISOString()]);
+      await sql.run(FORGET_CALLERS, [timeAfter(now, -CALLER_MEMORY_MS)]);
     },
     connections: async (machine) => (await sql.all(CONNECTIONS, [machine])).map(connections.decode),
     async connection(connection_id) {
